@@ -1,0 +1,153 @@
+#include "bhm/options.hpp"
+
+#include "base/units.hpp"
+#include "bhm/phases.hpp"
+#include "cli/binders.hpp"
+#include "stats/threshold.hpp"
+
+namespace postal::bhm {
+namespace {
+
+using base::expected;
+using cli::setter;
+
+constexpr unsigned most_sessions = 1'000'000;
+constexpr std::uint32_t most_recipients = 1'000'000;
+constexpr std::string_view delay_stages = "connect, banner, ehlo, mail, rcpt, data or end";
+
+bool may_be_delayed(proto::server_stage stage) {
+    return stage != proto::server_stage::other && stage != proto::server_stage::quit;
+}
+
+setter delay_option(proto::stage_actions& actions) {
+    return [&actions](const std::string& given) -> expected<void> {
+        const std::size_t equals = given.find('=');
+        const auto stage = proto::server_stage_of(std::string_view(given).substr(0, equals));
+        if (equals == std::string::npos || !stage || !may_be_delayed(*stage)) {
+            return base::fail("\"{}\" is not STAGE=DURATION; give {}, as in mail=20ms", given,
+                              delay_stages);
+        }
+        const auto delay = base::parse_duration(std::string_view(given).substr(equals + 1));
+        if (!delay) return delay.error();
+        actions[static_cast<std::size_t>(*stage)].delay = *delay;
+        return {};
+    };
+}
+
+setter port_option(options& o) {
+    return [&o](const std::string& given) -> expected<void> {
+        o.port_given = true;
+        return cli::count(o.port, 0)(given);
+    };
+}
+
+setter no_tls_yet() {
+    return [](const std::string& given) -> expected<void> {
+        if (given == "false") return {};
+        return base::fail("TLS is not in this version; leave it out");
+    };
+}
+
+setter message_limit(std::uint64_t& target) {
+    return [&target](const std::string& given) -> expected<void> {
+        auto size = base::parse_size(given, 1024);
+        if (!size) return size.error();
+        if (*size == 0)
+            return base::fail("0 lets no message in; give a size such as 10240 (KiB) or 10M");
+        target = *size;
+        return {};
+    };
+}
+
+setter known_threshold() {
+    return [](const std::string& given) -> expected<void> {
+        auto threshold = stats::threshold::parse(given, phase_names());
+        if (!threshold) return threshold.error();
+        return {};
+    };
+}
+
+cli::group listen_options(options& o) {
+    return {"Listening",
+            {
+                {"-b,--bind", "ADDRESS", "all addresses", "address to listen on",
+                 cli::text(o.bind_address)},
+                {"-p,--port", "PORT", "25", "port to listen on; 0 lets the kernel choose",
+                 port_option(o)},
+                {"--listen", "ENDPOINT", "",
+                 "host:port, [IPv6]:port or unix:/path; several are allowed; alone, in place of -b "
+                 "and -p",
+                 cli::texts(o.listen), true},
+                {"-t,--sessions", "N", "1000", "most sessions at once; more are answered 421",
+                 cli::count(o.sessions, 1, most_sessions)},
+                {"--timeout", "DURATION", "5m", "end a session that is silent for so long",
+                 cli::duration(o.timeout)},
+                {"-r,--reverse-dns", "FILE", "",
+                 "in the format of /etc/hosts: names for the banner, by local address",
+                 cli::text(o.host_names)},
+                {"-s,--ssl", "", "", "offer TLS; not in this version", no_tls_yet()},
+            }};
+}
+
+cli::group mail_options(options& o) {
+    using proto::bare_newlines;
+    return {
+        "Mail",
+        {
+            {"--lmtp", "", "", "speak LMTP, with an answer for each recipient",
+             [&o](const std::string& given) -> expected<void> {
+                 o.dialect = given == "true" ? proto::dialect::lmtp : proto::dialect::smtp;
+                 return {};
+             }},
+            {"-m,--max-size", "SIZE", "10240", "largest message; a bare number is kilobytes",
+             message_limit(o.max_message)},
+            {"--max-recipients", "N", "1000", "most recipients of a message",
+             cli::count(o.max_recipients, 1, most_recipients)},
+            {"--bare-newline", "reject|accept", "reject",
+             "messages with a CR or LF alone: refuse with 550, or take as content",
+             cli::choice(o.newlines,
+                         {{"reject", bare_newlines::reject}, {"accept", bare_newlines::accept}})},
+            {"--verify", "on|off", "on", "check the digests of postal's messages",
+             cli::choice(o.verify, {{"on", true}, {"off", false}})},
+            {"--delay", "STAGE=DURATION", "",
+             "hold back the reply at connect, banner, ehlo, mail, rcpt, data or end; several are "
+             "allowed",
+             delay_option(o.actions), true},
+        }};
+}
+
+cli::group transcript_options(options& o) {
+    return {"Transcripts",
+            {
+                {"-z,--transcript", "BASE", "", "write each session's dialogue to BASE:SESSION",
+                 cli::text(o.transcripts)},
+                {"-Z,--connection-transcript", "BASE", "",
+                 "the same, and each connection's to BASE:SESSION:CONNECTION",
+                 cli::text(o.connection_transcripts)},
+                {"-a,--all-log", "", "", "messages too; without -z or -Z, to standard error",
+                 cli::flag(o.log_everything)},
+            }};
+}
+
+}  // namespace
+
+expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv) {
+    cli::program program;
+    program.name = "bhm";
+    program.summary = "Takes mail over SMTP or LMTP, checks and counts it, and throws it away.";
+    program.groups = {listen_options(into), mail_options(into), transcript_options(into),
+                      cli::run_options_group(into.run, known_threshold())};
+    program.positionals = {{"USER-LIST",
+                            "file of valid recipients, one a line (without it all are valid)",
+                            cli::text(into.user_list), false}};
+    program.notes =
+        "Runs until interrupted, unless --duration ends it.\n"
+        "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";
+    auto outcome = cli::parse(program, argc, argv, into.effective);
+    if (!outcome || *outcome == cli::outcome::done) return outcome;
+    auto checked = cli::check(into.run);
+    if (!checked) return checked.error();
+    return outcome;
+}
+
+}  // namespace postal::bhm

@@ -1,0 +1,43 @@
+// The command line of bhm: one row an option, bound to plain variables.
+//
+// parse_options() checks what can be checked without looking outside; files, addresses and limits
+// of the system are the plan's business. A failure is one line that names the option.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/parse.hpp"
+#include "cli/run_options.hpp"
+#include "proto/smtp_server.hpp"
+
+namespace postal::bhm {
+
+struct options {
+    std::string user_list;     // empty: every recipient is valid
+    std::string bind_address;  // -b; empty: all
+    std::uint16_t port = 25;   // -p
+    bool port_given = false;
+    std::vector<std::string> listen;
+    unsigned sessions = 1000;                  // -t
+    std::uint64_t max_message = 10240 * 1024;  // -m
+    std::uint32_t max_recipients = 1000;
+    proto::dialect dialect = proto::dialect::smtp;
+    proto::bare_newlines newlines = proto::bare_newlines::reject;
+    proto::stage_actions actions{};
+    std::chrono::nanoseconds timeout = std::chrono::minutes(5);
+    bool verify = true;
+    std::string host_names;              // -r
+    std::string transcripts;             // -z
+    std::string connection_transcripts;  // -Z
+    bool log_everything = false;         // -a
+    cli::run_options run{};
+    std::vector<cli::effective_option> effective{};  // for the record
+};
+
+// done when --help or --version was asked for and printed.
+base::expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv);
+
+}  // namespace postal::bhm

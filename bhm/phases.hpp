@@ -1,0 +1,22 @@
+// What bhm times: the names that records, logs and thresholds know.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace postal::bhm {
+
+enum class phase : std::uint8_t {
+    data,    // from DATA or the first BDAT to the end of the message, as it was read
+    message  // from MAIL to the final reply, handed to the kernel
+};
+inline constexpr std::size_t phase_count = 2;
+
+inline const std::vector<std::string>& phase_names() {
+    static const std::vector<std::string> names{"data", "message"};
+    return names;
+}
+
+}  // namespace postal::bhm

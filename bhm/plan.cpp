@@ -1,0 +1,116 @@
+#include "bhm/plan.hpp"
+
+#include <utility>
+
+#include "bhm/phases.hpp"
+#include "mail/user_list.hpp"
+#include "os/host.hpp"
+#include "os/limits.hpp"
+
+namespace postal::bhm {
+namespace {
+
+using base::expected;
+
+// Event loops, timers, listening sockets, standard streams, with room to spare.
+constexpr std::uint64_t descriptors_beside_sessions = 64;
+
+expected<void> find_places(plan& into) {
+    const options& chosen = into.chosen;
+    const bool default_place =
+        chosen.listen.empty() || !chosen.bind_address.empty() || chosen.port_given;
+    if (default_place && chosen.bind_address.empty()) {
+        for (const bool required : {true, false}) {
+            auto any = net::parse_endpoint(required ? "0.0.0.0" : "[::]", chosen.port);
+            if (!any) return any.error();
+            into.places.push_back({std::move(*any), required});
+        }
+    } else if (default_place) {
+        auto where = net::parse_endpoint(chosen.bind_address, chosen.port);
+        if (!where) return base::fail("--bind: {}", where.error().message);
+        into.places.push_back({std::move(*where)});
+    }
+    for (const std::string& text : chosen.listen) {
+        auto where = net::parse_endpoint(text, chosen.port);
+        if (!where) return base::fail("--listen: {}", where.error().message);
+        into.places.push_back({std::move(*where)});
+    }
+    return {};
+}
+
+expected<void> load_files(plan& into) {
+    if (!into.chosen.user_list.empty()) {
+        auto users = mail::load_users(into.chosen.user_list);
+        if (!users) return users.error();
+        auto admitted = into.valid.admit(*users, into.chosen.user_list);
+        if (!admitted) return admitted.error();
+    }
+    if (!into.chosen.host_names.empty()) {
+        auto names = host_names::load(into.chosen.host_names);
+        if (!names) return base::fail("--reverse-dns: {}", names.error().message);
+        into.names = std::move(*names);
+    }
+    return {};
+}
+
+expected<void> configure_server(plan& into) {
+    into.server.speaks = into.chosen.dialect;
+    into.server.newlines = into.chosen.newlines;
+    // Mail systems know local users by their bare names, and so did the original's user lists.
+    into.server.bare_users = proto::bare_local_part::allowed;
+    into.server.max_message = into.chosen.max_message;
+    into.server.max_recipients = into.chosen.max_recipients;
+    into.server.actions = into.chosen.actions;
+    return {};
+}
+
+}  // namespace
+
+expected<std::unique_ptr<plan>> make_plan(options given) {
+    auto result = std::make_unique<plan>();
+    result->chosen = std::move(given);
+    for (auto* step : {find_places, load_files, configure_server}) {
+        auto done = step(*result);
+        if (!done) return done.error();
+    }
+    return result;
+}
+
+expected<void> raise_limits(const plan& plan) {
+    const options& chosen = plan.chosen;
+    std::uint64_t each = 1;
+    if (!chosen.transcripts.empty()) each += 1;
+    if (!chosen.connection_transcripts.empty()) each += 2;
+    auto raised = os::raise_descriptor_limit(chosen.sessions * each + 4 * chosen.run.workers +
+                                             descriptors_beside_sessions);
+    if (!raised) return base::fail("--sessions: {}", raised.error().message);
+    return {};
+}
+
+stats::run_description describe(const plan& plan, int argc, char** argv) {
+    const options& chosen = plan.chosen;
+    stats::run_description result;
+    result.program = "bhm";
+    result.version = POSTAL_VERSION;
+    result.argv.assign(argv, argv + argc);
+    result.interval = chosen.run.interval;
+    result.warmup = chosen.run.warmup;
+    result.align_minutes = chosen.run.align_minutes;
+    result.phases = phase_names();
+    result.message_phase = static_cast<std::size_t>(phase::message);
+    result.workers = chosen.run.workers;
+    result.transcript = plan.has_transcripts();
+    result.checks_integrity = chosen.verify;
+    result.host = os::describe_host();
+    for (const cli::effective_option& option : chosen.effective) {
+        if (option.values.size() == 1) {
+            result.options[option.name] = option.values.front();
+        } else {
+            result.options[option.name] = option.values;
+        }
+    }
+    if (plan.valid.size() != 0) result.options["recipients"] = plan.valid.size();
+    return result;
+}
+
+}  // namespace postal::bhm

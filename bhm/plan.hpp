@@ -1,0 +1,46 @@
+// Everything that a run needs, looked up and loaded before anybody is let in.
+//
+// make_plan() is the last place that refuses bad input, with one line each. What it gives is shared
+// by all threads and only read.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bhm/host_names.hpp"
+#include "bhm/options.hpp"
+#include "bhm/recipients.hpp"
+#include "net/endpoint.hpp"
+#include "proto/smtp_server.hpp"
+#include "stats/run_description.hpp"
+
+namespace postal::bhm {
+
+struct listening_place {
+    net::endpoint where;
+    bool required = true;  // IPv6, when all addresses are wanted, may be missing on this host
+};
+
+struct plan {
+    options chosen;
+    std::vector<listening_place> places;
+    recipients valid;
+    host_names names;
+    proto::server_config server;
+
+    bool has_transcripts() const noexcept {
+        return !chosen.transcripts.empty() || !chosen.connection_transcripts.empty() ||
+               chosen.log_everything;
+    }
+};
+
+base::expected<std::unique_ptr<plan>> make_plan(options given);
+
+// Descriptors for all the sessions that may come; fails with one line that says which limit is too
+// low.
+base::expected<void> raise_limits(const plan& plan);
+
+stats::run_description describe(const plan& plan, int argc, char** argv);
+
+}  // namespace postal::bhm

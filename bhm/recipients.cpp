@@ -1,0 +1,64 @@
+#include "bhm/recipients.hpp"
+
+#include <cstdint>
+
+#include "base/text.hpp"
+
+namespace postal::bhm {
+namespace {
+
+// The mailbox with the quotes of its local part taken off.
+std::string unquoted(const proto::path& who) {
+    std::string plain;
+    const std::string_view inside = who.local_part.substr(1, who.local_part.size() - 2);
+    for (std::size_t at = 0; at < inside.size(); ++at) {
+        if (inside[at] == '\\' && at + 1 < inside.size()) ++at;
+        plain += inside[at];
+    }
+    if (!who.domain.empty()) plain.append("@").append(who.domain);
+    return plain;
+}
+
+}  // namespace
+
+// FNV-1a over the folded octets.
+std::size_t recipients::folded_hash::operator()(std::string_view text) const noexcept {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const char c : text) {
+        hash = (hash ^ static_cast<unsigned char>(base::ascii_lower(c))) * 1099511628211ULL;
+    }
+    return static_cast<std::size_t>(hash);
+}
+
+bool recipients::folded_equal::operator()(std::string_view a, std::string_view b) const noexcept {
+    return base::iequals(a, b);
+}
+
+base::expected<void> recipients::admit(const std::vector<mail::user>& users,
+                                       const std::string& file) {
+    known_.reserve(users.size());
+    for (const mail::user& one : users) {
+        if (!one.behaviour.empty()) {
+            return base::fail(
+                "{}:{}: behaviour \"{}\": behaviours are not in this version; leave "
+                "the third column out",
+                file, one.line, one.behaviour);
+        }
+        const auto path = proto::parse_mailbox(one.address, proto::bare_local_part::allowed);
+        if (!path.ok()) {
+            return base::fail("{}:{}: \"{}\" cannot be a recipient: {}", file, one.line,
+                              base::printable(one.address, 80), path.refusal);
+        }
+        known_.insert(path.value.quoted ? unquoted(path.value) : one.address);
+    }
+    return {};
+}
+
+bool recipients::valid(const proto::path& who) const {
+    if (known_.empty()) return true;
+    if (who.quoted) return known_.contains(unquoted(who));
+    if (known_.contains(who.mailbox)) return true;
+    return who.domain.empty() && base::iequals(who.local_part, "postmaster");
+}
+
+}  // namespace postal::bhm

@@ -1,0 +1,42 @@
+// The valid recipients: who is in the user list, asked once for every RCPT.
+//
+// ASCII case does not matter in either part; a quoted local part means the same as the plain one
+// (RFC 5321 4.1.2). `postmaster` without a domain is always valid (RFC 5321 4.5.1). Without a list
+// everybody is. Asking allocates only for quoted local parts. Made before the run, then only read.
+// Fails on a list that uses the behaviour column, naming file and line: this version has no
+// behaviours.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "base/result.hpp"
+#include "mail/user_list.hpp"
+#include "proto/address.hpp"
+
+namespace postal::bhm {
+
+class recipients {
+  public:
+    // Makes these users, and no others, valid.
+    base::expected<void> admit(const std::vector<mail::user>& users, const std::string& file);
+
+    bool valid(const proto::path& who) const;
+    std::size_t size() const noexcept { return known_.size(); }
+
+  private:
+    struct folded_hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const noexcept;
+    };
+    struct folded_equal {
+        using is_transparent = void;
+        bool operator()(std::string_view a, std::string_view b) const noexcept;
+    };
+
+    std::unordered_set<std::string, folded_hash, folded_equal> known_;
+};
+
+}  // namespace postal::bhm

@@ -1,0 +1,34 @@
+# What is installed beside the programs (shell completions), and the Debian package that cpack makes.
+# Manual pages are installed by docs/, sample configurations by conf/.
+
+# The completions are printed by the programs themselves, from the rows that their options are.
+set(completions)
+foreach(program postal bhm postal-report)
+    set(completion ${CMAKE_BINARY_DIR}/completions/${program})
+    add_custom_command(OUTPUT ${completion}
+        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completions
+        COMMAND $<TARGET_FILE:${program}> --completion bash > ${completion}
+        DEPENDS ${program} VERBATIM)
+    list(APPEND completions ${completion})
+endforeach()
+add_custom_target(completions ALL DEPENDS ${completions})
+install(FILES ${completions} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME postal-suite)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_CONTACT "The Postal developers <postal@example.com>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "mail server benchmark: sender, black hole, reports")
+set(CPACK_PACKAGE_DESCRIPTION "postal loads an SMTP or LMTP server and accounts for every message, bhm is a mail
+server that throws mail away, postal-report turns run records into text, CSV and HTML.")
+set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION mail)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Debian's postal has programs of the same names.
+set(CPACK_DEBIAN_PACKAGE_CONFLICTS postal)
+set(CPACK_DEBIAN_PACKAGE_REPLACES postal)
+include(CPack)

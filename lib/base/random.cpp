@@ -1,0 +1,28 @@
+// Entropy from the kernel: getrandom(2), the seed of a run that was not given one.
+//
+// Blocks only before the kernel's pool was first filled, which is over when a machine has booted.
+// Fails by throwing std::system_error, which can only come of a seccomp filter or a kernel older
+// than 3.17; it is called before a run starts, never within it.
+#include "base/random.hpp"
+
+#include <sys/random.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace postal::base {
+
+std::uint64_t fresh_entropy() {
+    std::uint64_t value = 0;
+    // Requests of up to 256 octets are never cut short; a signal can only come before the first
+    // one.
+    while (true) {
+        const ssize_t got = ::getrandom(&value, sizeof value, 0);
+        if (got == static_cast<ssize_t>(sizeof value)) return value;
+        if (got < 0 && errno != EINTR) {
+            throw std::system_error(errno, std::generic_category(), "getrandom");
+        }
+    }
+}
+
+}  // namespace postal::base

@@ -1,0 +1,25 @@
+// Building the messages of failures: a place in front of a reason, and errno in words.
+//
+// strerrordesc_np (glibc 2.32) returns a constant text without a shared buffer and without regard
+// to the locale, so that messages are the same everywhere and threads do not meet. Unknown numbers
+// are shown as numbers. Limits: glibc only, as the rest of the suite.
+#include "base/result.hpp"
+
+#include <cstring>
+
+namespace postal::base {
+
+void throw_exception_from_error(const failure& reason, const boost::source_location&) {
+    throw failure_exception(reason);
+}
+
+failure at(std::string_view where, const failure& reason) {
+    return failure{fmt::format("{}: {}", where, reason.message)};
+}
+
+std::string system_message(int error_number) {
+    const char* const text = strerrordesc_np(error_number);
+    return text != nullptr ? std::string(text) : fmt::format("system error {}", error_number);
+}
+
+}  // namespace postal::base

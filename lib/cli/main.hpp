@@ -1,0 +1,29 @@
+// What the main() of every program does the same way: the exit status and the line that says what
+// went wrong.
+//
+// The first three statuses are those of the original programs.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+namespace postal::cli {
+
+enum class exit_status : int {
+    done = 0,
+    bad_parameters = 1,     // the command line, or a file that it names, is wrong: nothing was sent
+    system_error = 2,       // cannot bind, out of descriptors, disk full
+    threshold_not_met = 3,  // the run is complete, a --threshold is not met
+    nothing_delivered =
+        4,  // not one message was accepted: the target never answered, or refused everything
+};
+
+// One line on standard error: "NAME: MESSAGE".
+void complain(std::string_view program, std::string_view message);
+
+// Runs the body and gives its status to main(). The one place that catches exceptions, which are
+// thrown only before a run starts: the message is printed and the status is system_error. A failure
+// to write to standard output (a full disk, a closed pipe) also ends in system_error.
+int run_main(std::string_view program, const std::function<exit_status()>& body);
+
+}  // namespace postal::cli

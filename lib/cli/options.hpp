@@ -1,0 +1,53 @@
+// The rows that describe a program's command line.
+//
+// An option is one row: names, value, default, help and the setter that checks the text and stores
+// it. The same row feeds the command line, the configuration file, --help and the shell completion,
+// so that none can disagree. Rows are plain data; cli/binders.hpp makes the setters and
+// cli/parse.hpp reads a command line with them.
+//
+// A setter gets the text as the user wrote it ("true" or "false" for a flag) and answers with a
+// failure whose message says what is wrong and what would be right, without naming the option:
+// parse() puts the name in front.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace postal::cli {
+
+using setter = std::function<base::expected<void>(const std::string&)>;
+
+struct option {
+    std::string names;  // "-t,--sessions"; the long name is also the key in the configuration file
+    std::string value = {};     // "N"; empty makes it a flag; "auto|off" lets the shell complete it
+    std::string fallback = {};  // the default as --help shows it; empty shows none
+    std::string help = {};      // one sentence without a full stop
+    setter set = {};            // called once, or once for each time given when repeatable
+    bool repeatable = false;    // otherwise the last one given counts
+};
+
+struct group {
+    std::string title;
+    std::vector<option> options;
+};
+
+struct positional {
+    std::string name;  // "SERVER"
+    std::string help = {};
+    setter set = {};
+    bool required = true;
+    bool repeatable = false;  // only for the last one: it takes every word that is left
+};
+
+struct program {
+    std::string name;     // "postal"
+    std::string summary;  // one sentence
+    std::vector<group> groups;
+    std::vector<positional> positionals = {};
+    std::string notes = {};  // free text under the options, examples for instance
+};
+
+}  // namespace postal::cli

@@ -1,0 +1,40 @@
+// Reads a command line, and the file that --config names, into the targets behind a program's
+// option rows.
+//
+// Adds --help, --version, --config FILE and the hidden --completion bash to the rows of every
+// program. The command line wins over the file; for a repeatable option the command line's list
+// replaces the file's.
+//
+// Fails with one line that names the option or file:line, what was wrong and what would be right;
+// nothing is printed then (see complain() in cli/main.hpp). Option targets may already have been
+// written to when it fails.
+#pragma once
+
+#include "base/result.hpp"
+#include "cli/options.hpp"
+
+#include <string>
+#include <vector>
+
+namespace postal::cli {
+
+enum class outcome {
+    run,   // go on
+    done,  // --help, --version or --completion was asked for and has been printed on standard
+           // output
+};
+
+// What an option ended up as, for the record of a run: every option that has a default or was
+// given.
+struct effective_option {
+    std::string name;  // the long name without dashes
+    std::vector<std::string>
+        values;  // as written; the default's text when not given; "true" for a flag
+    bool given = false;
+};
+
+base::expected<outcome> parse(const program& description, int argc, const char* const* argv);
+base::expected<outcome> parse(const program& description, int argc, const char* const* argv,
+                              std::vector<effective_option>& effective);
+
+}  // namespace postal::cli

@@ -1,0 +1,81 @@
+#include "cli/run_options.hpp"
+
+#include "base/units.hpp"
+#include "cli/binders.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace postal::cli {
+
+namespace {
+
+constexpr unsigned most_workers = 1024;
+
+}  // namespace
+
+unsigned usable_cores() noexcept {
+    return std::clamp(std::thread::hardware_concurrency(), 1U, most_workers);
+}
+
+group run_options_group(run_options& options, setter check_threshold) {
+    using namespace std::chrono_literals;
+    setter keep_threshold = texts(options.thresholds);
+    if (check_threshold) {
+        keep_threshold = [keep = keep_threshold, check = std::move(check_threshold)](
+                             const std::string& given) -> base::expected<void> {
+            if (auto checked = check(given); !checked) return checked.error();
+            return keep(given);
+        };
+    }
+    return {
+        "Run and report",
+        {
+            {"--duration", "DURATION", "until interrupted", "end after this time",
+             duration(options.duration)},
+            {"--warmup", "DURATION", "0s", "leave the first part of the run out of totals and rate",
+             duration(options.warmup, 0s)},
+            {"--interval", "DURATION", base::format_duration(options.interval),
+             "print a line each time this has passed", duration(options.interval, 100ms)},
+            {"--align-minutes", "", "", "end intervals at the clock's minute",
+             flag(options.align_minutes)},
+            {"--log-format", "csv|jsonl|extended", "csv",
+             "how to print intervals; extended adds latencies and error counts as columns",
+             choice(options.format, {{"csv", log_format::csv},
+                                     {"jsonl", log_format::jsonl},
+                                     {"extended", log_format::extended}})},
+            {"--record", "FILE", "",
+             "write the run record, a JSON object, at the end; - is standard output",
+             text(options.record)},
+            {"--threshold", "EXPR", "",
+             "end with status 3 unless this holds, such as \"p99(message)<1s\" or \"errors<1%\"",
+             std::move(keep_threshold), true},
+            {"--progress", "", "", "show the live line although standard error is not a terminal",
+             flag(options.progress)},
+            {"--grace", "DURATION", base::format_duration(options.grace),
+             "after an interrupt, wait at most this long for what is in flight",
+             duration(options.grace, 0s)},
+            {"--workers", "N", fmt::format("{}, one a core", options.workers),
+             "operating-system threads", count(options.workers, 1, most_workers)},
+        },
+    };
+}
+
+base::expected<void> check(const run_options& options) {
+    using std::chrono::minutes;
+    const bool is_bounded = options.duration.count() > 0;
+    if (is_bounded && options.warmup >= options.duration) {
+        return base::fail("--warmup: {} leaves nothing of --duration {}; give a shorter warm-up",
+                          base::format_duration(options.warmup),
+                          base::format_duration(options.duration));
+    }
+    if (options.align_minutes && options.interval % minutes{1} != std::chrono::nanoseconds{0}) {
+        return base::fail("--align-minutes: --interval {} is not in whole minutes",
+                          base::format_duration(options.interval));
+    }
+    return {};
+}
+
+}  // namespace postal::cli

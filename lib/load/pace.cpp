@@ -1,0 +1,122 @@
+#include "load/pace.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace postal::load {
+
+namespace {
+
+constexpr double forever = std::numeric_limits<double>::infinity();
+
+double seconds(std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+base::expected<stage> parse_stage(std::string_view text) {
+    const auto at = text.find('@');
+    if (at == std::string_view::npos) {
+        return base::fail("stage '{}': the duration is missing; give RATE@DURATION, such as 100/s@30s",
+                          text);
+    }
+    stage result;
+    const std::string_view rate = text.substr(0, at);
+    if (rate != "0" && rate != "0/s") {
+        auto target = base::parse_rate(rate, base::rate_unit::per_second);
+        if (!target) return base::fail("stage '{}': {}", text, target.error().message);
+        result.target = *target;
+    }
+    auto lasts = base::parse_duration(text.substr(at + 1));
+    if (!lasts) return base::fail("stage '{}': {}", text, lasts.error().message);
+    if (lasts->count() <= 0) return base::fail("stage '{}': the duration must be above 0", text);
+    result.lasts = *lasts;
+    return result;
+}
+
+}  // namespace
+
+base::expected<std::vector<stage>> parse_stages(std::string_view text) {
+    std::vector<stage> result;
+    bool any_load = false;
+    for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', start), text.size());
+        auto one = parse_stage(text.substr(start, comma - start));
+        if (!one) return one.error();
+        any_load = any_load || one->target.per_second > 0;
+        result.push_back(*one);
+        start = comma + 1;
+    }
+    if (!any_load) return base::fail("stages '{}': no stage has a rate above 0", text);
+    return result;
+}
+
+rate_curve rate_curve::constant(base::rate rate) {
+    rate_curve result;
+    result.pieces_.push_back({0, forever, rate.per_second, 0, 0});
+    return result;
+}
+
+rate_curve rate_curve::ramp(base::rate start, const std::vector<stage>& stages) {
+    rate_curve result;
+    double at_s = 0;
+    double rate = start.per_second;
+    double before = 0;
+    for (const stage& one : stages) {
+        const double length_s = seconds(one.lasts);
+        const double slope = (one.target.per_second - rate) / length_s;
+        result.pieces_.push_back({at_s, length_s, rate, slope, before});
+        before += length_s * (rate + one.target.per_second) / 2;
+        at_s += length_s;
+        rate = one.target.per_second;
+    }
+    result.pieces_.push_back({at_s, forever, rate, 0, before});
+    return result;
+}
+
+double rate_curve::due_until(double t_s) const noexcept {
+    for (auto one = pieces_.rbegin(); one != pieces_.rend(); ++one) {
+        if (t_s < one->start_s) continue;
+        const double into = t_s - one->start_s;
+        return one->before + into * (one->rate + one->slope * into / 2);
+    }
+    return 0;
+}
+
+// Solves before + rate*x + slope*x*x/2 = position for x within the piece that holds it.
+double rate_curve::time_of(double position) const noexcept {
+    auto one = pieces_.rbegin();
+    while (position < one->before && std::next(one) != pieces_.rend()) ++one;
+    const double wanted = position - one->before;
+    if (wanted <= 0) return one->start_s;
+    const double square = one->rate * one->rate + 2 * one->slope * wanted;
+    const double divisor = one->rate + std::sqrt(std::max(square, 0.0));
+    return divisor > 0 ? one->start_s + 2 * wanted / divisor : forever;
+}
+
+std::chrono::nanoseconds rate_curve::length() const noexcept {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(pieces_.back().start_s));
+}
+
+// The constant schedule's first message is due at once, a Poisson one's after its first gap.
+schedule::schedule(rate_curve curve, arrival how, std::uint64_t seed, part share)
+    : curve_(std::move(curve)),
+      how_(how),
+      share_(share),
+      random_(base::mix(seed, 0x7363686564756c65, share.index)),
+      position_(how == arrival::poisson ? 0.0 : double(share.index) - double(share.of)) {
+    advance();
+}
+
+void schedule::advance() noexcept {
+    const double step = how_ == arrival::poisson ? random_.exponential() : 1.0;
+    position_ += step * share_.of;
+    const double at_s = curve_.time_of(position_);
+    constexpr double latest_s = 9e9;  // what 63 bits of nanoseconds hold
+    due_ = at_s < latest_s ? std::chrono::nanoseconds(static_cast<std::int64_t>(at_s * 1e9))
+                           : std::chrono::nanoseconds::max();
+}
+
+}  // namespace postal::load

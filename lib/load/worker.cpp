@@ -1,0 +1,145 @@
+#include "load/worker.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "os/usage.hpp"
+
+namespace postal::load {
+
+namespace {
+
+namespace asio = boost::asio;
+using std::chrono::nanoseconds;
+
+constexpr auto tick_length = std::chrono::milliseconds(100);
+
+// The scheduler keeps its lock, so that the resolver and other threads may post; sockets and timers
+// are this thread's alone and need none.
+constexpr int one_thread = BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO;
+
+}  // namespace
+
+nanoseconds timetable::next_cut(nanoseconds after) const noexcept {
+    nanoseconds next = first_interval;
+    if (after >= next) next += interval * ((after - first_interval) / interval + 1);
+    if (warmup > after && warmup < next) next = warmup;
+    return duration.count() > 0 && next >= duration ? nanoseconds::max() : next;
+}
+
+bool timetable::ends_interval(nanoseconds cut) const noexcept {
+    return cut >= first_interval && (cut - first_interval) % interval == nanoseconds(0);
+}
+
+worker::worker(settings wanted, deposit where_to)
+    : settings_(wanted),
+      deposit_(std::move(where_to)),
+      context_(one_thread),
+      ticker_(context_),
+      cutter_(context_),
+      tally_(wanted.phases) {}
+
+void worker::run(const timetable& times, const std::function<void(worker&)>& begin) {
+    times_ = times;
+    busy_before_ = os::thread_cpu_time();
+    arm_ticker();
+    arm_cut();
+    begin(*this);
+    if (active_ == 0 && !settings_.serves) finish();
+    context_.run();
+    cut(true);
+}
+
+void worker::spawn(asio::awaitable<void> session) {
+    ++active_;
+    asio::co_spawn(context_, std::move(session),
+                   [this](std::exception_ptr problem) { session_ended(std::move(problem)); });
+}
+
+void worker::session_ended(std::exception_ptr problem) {
+    if (problem && !failure_) {
+        try {
+            std::rethrow_exception(std::move(problem));
+        } catch (const std::exception& what) {
+            failure_ = what.what();
+        } catch (...) {
+            failure_ = "unknown exception";
+        }
+    }
+    --active_;
+    if (active_ == 0 && (stopping_ || !settings_.serves)) finish();
+}
+
+void worker::finish() {
+    finished_ = true;
+    ticker_.cancel();
+    cutter_.cancel();
+}
+
+void worker::stop(stop_kind how) {
+    asio::post(context_, [this, how] { on_stop(how); });
+}
+
+// Sessions may end, and so leave the list, while they are told.
+void worker::on_stop(stop_kind how) {
+    if (finished_) return;
+    stopping_ = true;
+    for (auto one = watched_.begin(); one != watched_.end();) {
+        watched& session = *one++;
+        session.on_stop(how);
+    }
+    if (active_ == 0) finish();
+}
+
+void worker::arm_ticker() {
+    ticker_.expires_after(tick_length);
+    ticker_.async_wait([this](const boost::system::error_code& error) {
+        if (error || finished_) return;
+        tick();
+        arm_ticker();
+    });
+}
+
+void worker::tick() {
+    const steady_time now = std::chrono::steady_clock::now();
+    for (auto one = watched_.begin(); one != watched_.end();) {
+        watched& session = *one++;
+        if (session.deadline() > now) continue;
+        session.clear_deadline();
+        session.on_deadline();
+    }
+    gauges_.messages.store(messages_before_ + tally_.messages, std::memory_order_relaxed);
+    gauges_.errors.store(errors_before_ + tally_.errors.total(), std::memory_order_relaxed);
+    gauges_.open_connections.store(open_connections_, std::memory_order_relaxed);
+}
+
+void worker::arm_cut() {
+    cut_at_ = times_.next_cut(last_cut_);
+    if (cut_at_ == nanoseconds::max()) return;
+    cutter_.expires_at(times_.start + cut_at_);
+    cutter_.async_wait([this](const boost::system::error_code& error) {
+        if (error || finished_) return;
+        cut(false);
+        arm_cut();
+    });
+}
+
+void worker::cut(bool last) {
+    const nanoseconds used = os::thread_cpu_time();
+    const nanoseconds now = std::chrono::steady_clock::now() - times_.start;
+    const nanoseconds until = last ? now : cut_at_;
+    tally_.busy = used - busy_before_;
+    tally_.wall = std::max(until - last_cut_, nanoseconds(0));
+    busy_before_ = used;
+    messages_before_ += tally_.messages;
+    errors_before_ += tally_.errors.total();
+    deposit_(*this, piece_++, tally_, last);
+    tally_.clear();
+    last_cut_ = until;
+}
+
+}  // namespace postal::load

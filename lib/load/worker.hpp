@@ -1,0 +1,114 @@
+// One thread of the fleet: its event loop, its counts, and the sessions that live on it.
+//
+// A session belongs to one worker for life. It counts into tally(), which nothing else writes; it
+// asks for tally() anew after every co_await, because the worker swaps it at the end of each piece
+// of time. spawn() starts a session; the worker's loop ends when the last one has ended (or, for a
+// server, when it was stopped and the last one has ended).
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "load/watched.hpp"
+#include "stats/tally.hpp"
+
+namespace postal::load {
+
+// What a worker shows to others while it runs; refreshed by its ticker.
+struct gauges {
+    std::atomic<std::uint64_t> messages{0};
+    std::atomic<std::uint64_t> errors{0};
+    std::atomic<std::uint64_t> open_connections{0};
+};
+
+// The ends of the pieces of time, in steady-clock time; the fleet computes it, workers follow it.
+struct timetable {
+    steady_time start;
+    std::chrono::nanoseconds first_interval{0};
+    std::chrono::nanoseconds interval{0};
+    std::chrono::nanoseconds warmup{0};
+    std::chrono::nanoseconds duration{0};  // 0: no end known
+
+    // The first end of a piece after `after` (both since the start). The end of the run itself is
+    // none: what is in flight then still belongs to the last piece.
+    std::chrono::nanoseconds next_cut(std::chrono::nanoseconds after) const noexcept;
+    bool ends_interval(std::chrono::nanoseconds cut) const noexcept;
+};
+
+class worker {
+  public:
+    struct settings {
+        unsigned index = 0;
+        unsigned of = 1;
+        std::size_t phases = 0;
+        bool serves = false;  // stays without sessions until it is stopped
+    };
+    // Called in the worker's thread with each piece that it has finished.
+    using deposit = std::function<void(worker&, std::size_t piece, const stats::tally&, bool last)>;
+
+    worker(settings wanted, deposit where_to);
+
+    // Runs the loop in the calling thread: calls `begin`, which spawns the first sessions, and
+    // returns when all have ended.
+    void run(const timetable& times, const std::function<void(worker&)>& begin);
+
+    unsigned index() const noexcept { return settings_.index; }
+    unsigned of() const noexcept { return settings_.of; }
+    boost::asio::io_context& context() noexcept { return context_; }
+    steady_time start() const noexcept { return times_.start; }
+    stats::tally& tally() noexcept { return tally_; }
+    std::uint64_t& open_connections() noexcept { return open_connections_; }
+    gauges& shown() noexcept { return gauges_; }
+
+    void spawn(boost::asio::awaitable<void> session);
+    void watch(watched& one) { watched_.push_back(one); }
+
+    // From any thread.
+    void stop(stop_kind how);
+    // In the worker's own thread.
+    bool stopping() const noexcept { return stopping_; }
+
+    // Why a session ended with an exception: a defect, told to main.
+    const std::optional<std::string>& failure() const noexcept { return failure_; }
+
+  private:
+    void session_ended(std::exception_ptr problem);
+    void finish();
+    void tick();
+    void arm_ticker();
+    void arm_cut();
+    void cut(bool last);
+    void on_stop(stop_kind how);
+
+    settings settings_;
+    deposit deposit_;
+    timetable times_;
+    boost::asio::io_context context_;
+    boost::asio::steady_timer ticker_;
+    boost::asio::steady_timer cutter_;
+    watch_list watched_;
+    stats::tally tally_;
+    gauges gauges_;
+    std::uint64_t messages_before_ = 0;  // counted in the pieces that were handed over
+    std::uint64_t errors_before_ = 0;
+    std::uint64_t open_connections_ = 0;
+    std::uint64_t active_ = 0;
+    std::size_t piece_ = 0;
+    std::chrono::nanoseconds last_cut_{0};
+    std::chrono::nanoseconds cut_at_{0};
+    std::chrono::nanoseconds busy_before_{0};
+    bool stopping_ = false;
+    bool finished_ = false;
+    std::optional<std::string> failure_;
+};
+
+}  // namespace postal::load

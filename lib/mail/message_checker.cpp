@@ -1,0 +1,90 @@
+// See message_checker.hpp. A header section that comes in one piece is parsed where it lies; only
+// one that is split between two feeds is copied.
+#include "mail/message_checker.hpp"
+
+namespace postal::mail {
+namespace {
+
+constexpr std::size_t most_header_octets = std::size_t{64} << 10U;
+constexpr std::size_t kept_octets = 4096;  // what reset() lets a header buffer keep
+
+}  // namespace
+
+struct checker_digest {
+    body_digester digester;
+    std::string canonical;
+};
+
+message_checker::message_checker(line_ends ends) noexcept : ends_(ends) {}
+message_checker::~message_checker() = default;
+message_checker::message_checker(message_checker&&) noexcept = default;
+message_checker& message_checker::operator=(message_checker&&) noexcept = default;
+
+void message_checker::feed(std::string_view octets) {
+    if (octets.empty() || stage_ == stage::skip) return;
+    if (stage_ == stage::body) {
+        digest_->digester.feed(octets);
+    } else {
+        feed_headers(octets);
+    }
+}
+
+void message_checker::feed_headers(std::string_view octets) {
+    if (headers_.empty()) {
+        const std::size_t end = header_end(octets);
+        if (end != std::string_view::npos && end <= most_header_octets) {
+            headers_complete(octets.substr(0, end));
+            return feed(octets.substr(end));
+        }
+    }
+    // The blank line may have begun in what came before: CR LF CR | LF.
+    const std::size_t before = headers_.size();
+    headers_.append(octets.substr(0, most_header_octets + 1 - before));
+    const std::size_t end = header_end(headers_, before > 3 ? before - 3 : 0);
+    if (end != std::string_view::npos && end <= most_header_octets) {
+        headers_complete(std::string_view(headers_).substr(0, end));
+        return feed(octets.substr(end - before));
+    }
+    if (headers_.size() > most_header_octets) stage_ = stage::skip;
+}
+
+void message_checker::headers_complete(std::string_view section) {
+    stage_ = stage::skip;
+    const header_section found = scan_headers(section);
+    if (!found.has_identity) return;
+    const identity_parse parsed = parse_identity(found.identity, id_);
+    if (parsed == identity_parse::other_version) return;
+    if (parsed == identity_parse::unreadable) {
+        verdict_ = verdict::corrupt;
+        return;
+    }
+    if (!is_available(id_.digest.kind)) return;
+    has_identity_ = true;
+    if (!digest_) digest_ = std::make_unique<checker_digest>();
+    digest_->canonical.clear();
+    append_canonical(found, id_.covers, digest_->canonical);
+    digest_->digester.begin(id_.digest.kind, digest_->canonical, ends_);
+    stage_ = stage::body;
+}
+
+check_result message_checker::finish() {
+    if (stage_ == stage::headers) headers_complete(headers_);
+    if (stage_ == stage::body) {
+        verdict_ = digest_->digester.finish() == id_.digest ? verdict::verified : verdict::corrupt;
+        stage_ = stage::skip;
+    }
+    return {verdict_, has_identity_ ? &id_ : nullptr};
+}
+
+void message_checker::reset() noexcept {
+    stage_ = stage::headers;
+    verdict_ = verdict::foreign;
+    has_identity_ = false;
+    if (headers_.capacity() > kept_octets) {
+        headers_ = std::string();
+    } else {
+        headers_.clear();
+    }
+}
+
+}  // namespace postal::mail

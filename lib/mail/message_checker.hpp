@@ -1,0 +1,65 @@
+// Says of a message that comes in whether it is one of ours and whether it is unharmed.
+//
+// Flow: message_checker c; c.feed(octets, any splits)...; check_result r = c.finish(); c.reset();
+// again Fed is the message as stored or as decoded by SMTP: dots unstuffed, no terminator. The
+// header section is collected (at most 64 KiB; a longer one makes the message foreign), parsed once
+// its blank line has come; without our identity header the body is skipped at no cost, else it is
+// digested as it streams by.
+//
+// Nothing fails: verified, foreign (no identity header, or one of another version) or corrupt (a
+// digest that does not match, or an identity header that cannot be read) is all that it says.
+// Limits: about 200 octets while idle (digest contexts are made with the first message of ours and
+// kept). Headers that relays added, folded or reordered do not matter (see canonical.hpp).
+#pragma once
+
+#include "mail/canonical.hpp"
+#include "mail/identity.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace postal::mail {
+
+enum class verdict : std::uint8_t { foreign, verified, corrupt };
+
+struct check_result {
+    verdict what = verdict::foreign;
+    // Null when foreign, and when corrupt with an unreadable identity header; holds until reset().
+    const identity* id = nullptr;
+};
+
+struct checker_digest;
+
+class message_checker {
+  public:
+    explicit message_checker(line_ends ends = line_ends::crlf) noexcept;
+    ~message_checker();
+    message_checker(message_checker&&) noexcept;
+    message_checker& operator=(message_checker&&) noexcept;
+
+    void feed(std::string_view octets);
+    [[nodiscard]] check_result finish();
+    // Ready for the next message; memory is kept, unless a header section was unusually large.
+    void reset() noexcept;
+
+    // True once nothing that is fed can change the result: the rest need not be fed.
+    [[nodiscard]] bool skipping() const noexcept { return stage_ == stage::skip; }
+
+  private:
+    enum class stage : std::uint8_t { headers, body, skip };
+
+    void headers_complete(std::string_view section);
+    void feed_headers(std::string_view octets);
+
+    line_ends ends_;
+    stage stage_ = stage::headers;
+    verdict verdict_ = verdict::foreign;
+    bool has_identity_ = false;
+    std::string headers_;
+    std::unique_ptr<checker_digest> digest_;
+    identity id_;
+};
+
+}  // namespace postal::mail

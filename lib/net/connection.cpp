@@ -1,0 +1,201 @@
+#include "net/connection.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace postal::net {
+
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr std::size_t most_parts_a_call = 1024;  // IOV_MAX on Linux
+
+bool would_block(int number) noexcept { return number == EAGAIN || number == EWOULDBLOCK; }
+
+void switch_on(int socket, int level, int option) noexcept {
+    const int on = 1;
+    setsockopt(socket, level, option, &on, sizeof on);
+}
+
+// Without it a last short segment waits for the peer's delayed acknowledgement.
+void send_at_once(int socket, int family) noexcept {
+    if (family != AF_UNIX) switch_on(socket, IPPROTO_TCP, TCP_NODELAY);
+}
+
+// A socket that is bound to `local`, with the port chosen at connect(), when the kernel knows the
+// remote end: otherwise a local address would have only as many connections as it has ports.
+// -1 and errno when it cannot be had.
+int make_socket(const address& remote, const std::optional<address>& local) noexcept {
+    const int family = remote.protocol().family();
+    const int socket = ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (socket < 0 || !local) return socket;
+    switch_on(socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT);
+    if (::bind(socket, local->data(), static_cast<socklen_t>(local->size())) == 0) return socket;
+    const int number = errno;
+    ::close(socket);
+    errno = number;
+    return -1;
+}
+
+int pending_error(int socket) noexcept {
+    int number = 0;
+    socklen_t size = sizeof number;
+    getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &size);
+    return number;
+}
+
+ssize_t send_parts(int socket, std::span<iovec> parts) noexcept {
+    constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
+    // sendmsg() costs the kernel noticeably more than send().
+    if (parts.size() == 1) return ::send(socket, parts[0].iov_base, parts[0].iov_len, flags);
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = std::min(parts.size(), most_parts_a_call);
+    return ::sendmsg(socket, &message, flags);
+}
+
+}  // namespace
+
+void gather::take_away(std::size_t octets) noexcept {
+    size_ -= octets;
+    while (octets > 0) {
+        iovec& part = parts_[first_];
+        const std::size_t taken = std::min(octets, part.iov_len);
+        part.iov_base = static_cast<char*>(part.iov_base) + taken;
+        part.iov_len -= taken;
+        octets -= taken;
+        if (part.iov_len == 0) ++first_;
+    }
+}
+
+fault connection::failed(int error_number) noexcept {
+    last_fault_ = classify({error_number, boost::system::system_category()}, cancelled_);
+    return last_fault_;
+}
+
+fault connection::cancelled() noexcept { return failed(ECANCELED); }
+
+asio::awaitable<fault> connection::open(address remote, std::optional<address> local) {
+    close();
+    cancelled_ = cancelled_by::nobody;
+    last_fault_ = fault::none;
+    const int socket = make_socket(remote, local);
+    if (socket < 0) co_return failed(errno);
+    const int made =
+        ::connect(socket, remote.data(), static_cast<socklen_t>(remote.size())) == 0 ? 0 : errno;
+    if (made != 0 && made != EINPROGRESS) {
+        ::close(socket);
+        co_return failed(made);
+    }
+    send_at_once(socket, remote.protocol().family());
+    const int problem = socket_.open(context_, socket);
+    if (problem != 0) co_return failed(problem);
+    // A connection over loopback or a Unix socket is mostly made within the call.
+    if (made == 0) co_return fault::none;
+    co_await socket_.wait_writable();
+    const int number = pending_error(socket);
+    if (cancelled_ == cancelled_by::nobody && number == 0) co_return fault::none;
+    failed(cancelled_ == cancelled_by::nobody ? number : ECANCELED);
+    close();
+    co_return last_fault_;
+}
+
+fault connection::adopt(const accepted& from) {
+    cancelled_ = cancelled_by::nobody;
+    last_fault_ = fault::none;
+    send_at_once(from.descriptor, from.family);
+    const int problem = socket_.open(context_, from.descriptor);
+    return problem == 0 ? fault::none : failed(problem);
+}
+
+bool connection::write_now(gather& parts) noexcept {
+    while (!parts.empty()) {
+        const ssize_t sent = send_parts(socket_.native(), parts.left());
+        if (sent < 0) {
+            if (errno == EINTR) continue;
+            if (would_block(errno)) {
+                socket_.not_writable();
+                return false;
+            }
+            failed(errno);
+            return true;
+        }
+        octets_out += static_cast<std::uint64_t>(sent);
+        parts.take_away(static_cast<std::size_t>(sent));
+    }
+    parts.clear();
+    return true;
+}
+
+asio::awaitable<fault> connection::write_rest(gather& parts) {
+    while (!write_now(parts)) {
+        if (cancelled_ != cancelled_by::nobody) co_return cancelled();
+        if (!socket_.writable()) co_await socket_.wait_writable();
+        if (cancelled_ != cancelled_by::nobody) co_return cancelled();
+    }
+    co_return last_fault_;
+}
+
+read_result connection::read_ready(std::span<char> into) noexcept {
+    if (cancelled_ != cancelled_by::nobody) return {0, cancelled()};
+    const ssize_t got = ::recv(socket_.native(), into.data(), into.size(), MSG_DONTWAIT);
+    if (got > 0) {
+        const auto size = static_cast<std::size_t>(got);
+        // What did not fill the buffer was all there is: the next event will tell of more.
+        if (size < into.size()) socket_.not_readable();
+        octets_in += size;
+        return {size, fault::none};
+    }
+    if (got == 0) {
+        last_fault_ = fault::closed;
+        return {0, fault::closed};
+    }
+    if (errno == EINTR) return {0, fault::none};
+    if (!would_block(errno)) return {0, failed(errno)};
+    socket_.not_readable();
+    return {0, fault::none};
+}
+
+asio::awaitable<read_result> connection::read_some(std::span<char> into) {
+    for (;;) {
+        if (cancelled_ == cancelled_by::nobody && !something_to_read()) co_await wait_to_read();
+        const read_result got = read_ready(into);
+        if (got.size > 0 || got.why != fault::none) co_return got;
+    }
+}
+
+std::size_t connection::read_now(std::span<char> into) noexcept {
+    const ssize_t got = ::recv(socket_.native(), into.data(), into.size(), MSG_DONTWAIT);
+    if (got <= 0) return 0;
+    octets_in += static_cast<std::uint64_t>(got);
+    if (static_cast<std::size_t>(got) < into.size()) socket_.not_readable();
+    return static_cast<std::size_t>(got);
+}
+
+bool connection::quiet_and_open() noexcept { return !socket_.readable(); }
+
+void connection::cancel(cancelled_by who) noexcept {
+    if (!socket_.is_open()) return;
+    cancelled_ = who;
+    socket_.cancel();
+}
+
+void connection::shutdown_output() noexcept { ::shutdown(socket_.native(), SHUT_WR); }
+
+void connection::close() noexcept { socket_.close(); }
+
+void connection::reset() noexcept {
+    if (!socket_.is_open()) return;
+    const linger at_once{1, 0};
+    setsockopt(socket_.native(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close();
+}
+
+}  // namespace postal::net

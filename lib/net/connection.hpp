@@ -1,0 +1,126 @@
+// One connected stream socket, TCP or Unix, for clients and servers.
+//
+// Flow:
+//   connection line(context);
+//   fault f = co_await line.open(remote, local);       client: connect, TCP_NODELAY
+//   fault f = line.adopt(accepted);                    server: take what accept_now() gave
+//   if (!line.write_now(parts)) f = co_await line.write_rest(parts);
+//   read_result r = co_await line.read_some(buffer);   size 0 and a fault when it is over
+//   std::size_t n = line.read_now(buffer);             what is there already, without waiting
+//
+// A write is first tried without waiting, because nearly every one fits the socket's buffer, and
+// suspending costs more than the system call. A read takes what is there when the kernel has said
+// that something is.
+//
+// One operation a direction at a time. cancel() ends what waits, with the fault of the one who
+// cancelled; after it the connection only closes. Nothing here knows time: the owner calls cancel()
+// when its deadline has passed. Octets are counted in plain fields.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <sys/uio.h>
+
+#include "net/endpoint.hpp"
+#include "net/fault.hpp"
+#include "net/poller.hpp"
+
+namespace postal::net {
+
+// What is to be written, in order, without copying. write_now() takes away what was written.
+class gather {
+  public:
+    void add(std::string_view part) {
+        if (!part.empty()) {
+            parts_.push_back({const_cast<char*>(part.data()), part.size()});
+            size_ += part.size();
+        }
+    }
+    void clear() noexcept {
+        parts_.clear();
+        first_ = 0;
+        size_ = 0;
+    }
+    bool empty() const noexcept { return size_ == 0; }
+    std::size_t size() const noexcept { return size_; }
+    std::span<iovec> left() noexcept { return std::span(parts_).subspan(first_); }
+    void take_away(std::size_t octets) noexcept;
+
+  private:
+    std::vector<iovec> parts_;
+    std::size_t first_ = 0;
+    std::size_t size_ = 0;
+};
+
+struct read_result {
+    std::size_t size = 0;
+    fault why = fault::none;
+};
+
+// A connection that a listener took from the kernel; its descriptor belongs to whoever adopts it, in
+// whichever thread.
+struct accepted {
+    int descriptor = -1;
+    int family = 0;
+};
+
+class connection {
+  public:
+    explicit connection(boost::asio::io_context& context) : context_(context) {}
+
+    boost::asio::awaitable<fault> open(address remote, std::optional<address> local);
+    fault adopt(const accepted& from);
+
+    // True when all of it is written or the connection has failed (see last_fault()).
+    bool write_now(gather& parts) noexcept;
+    boost::asio::awaitable<fault> write_rest(gather& parts);
+
+    boost::asio::awaitable<read_result> read_some(std::span<char> into);
+
+    // The same in two steps, for the hot path: something_to_read(), or co_await wait_to_read(); then
+    // read_ready(), whose size is 0 without a fault when it was a false alarm.
+    bool something_to_read() const noexcept { return socket_.readable(); }
+    boost::asio::awaitable<void> wait_to_read() { return socket_.wait_readable(); }
+    read_result read_ready(std::span<char> into) noexcept;
+
+    // Octets read without waiting; 0 when there is nothing yet or the peer is gone (the next
+    // read_some() tells which).
+    std::size_t read_now(std::span<char> into) noexcept;
+
+    // Whether the peer has closed or said something while nobody read: for connections kept idle.
+    bool quiet_and_open() noexcept;
+
+    void cancel(cancelled_by who) noexcept;
+    void close() noexcept;
+    // Ends it with RST, leaving no TIME_WAIT behind.
+    void reset() noexcept;
+
+    // Says that nothing more will be written; reading goes on.
+    void shutdown_output() noexcept;
+
+    bool is_open() const noexcept { return socket_.is_open(); }
+    fault last_fault() const noexcept { return last_fault_; }
+    int native() const noexcept { return socket_.native(); }
+
+    std::uint64_t octets_in = 0;
+    std::uint64_t octets_out = 0;
+
+  private:
+    fault failed(int error_number) noexcept;
+    fault cancelled() noexcept;
+
+    boost::asio::io_context& context_;
+    descriptor socket_;
+    fault last_fault_ = fault::none;
+    cancelled_by cancelled_ = cancelled_by::nobody;
+};
+
+}  // namespace postal::net

@@ -1,0 +1,191 @@
+#include "net/endpoint.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
+#include <sys/un.h>
+
+#include <fmt/format.h>
+
+namespace postal::net {
+
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+constexpr std::string_view forms =
+    "give host, host:port, [IPv6 address]:port, [host]port or unix:/path";
+
+base::expected<std::uint16_t> parse_port(std::string_view digits, std::string_view whole) {
+    unsigned value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size() || value > 65535) {
+        return base::fail("'{}': '{}' is not a port; give a number from 0 to 65535", whole, digits);
+    }
+    return static_cast<std::uint16_t>(value);
+}
+
+base::expected<endpoint> parse_unix(std::string_view path, endpoint result) {
+    if (path.empty()) return base::fail("'{}': the path of the Unix socket is missing", result.text);
+    if (path.size() >= sizeof(sockaddr_un::sun_path)) {
+        return base::fail("'{}': the path of a Unix socket has at most {} octets", result.text,
+                          sizeof(sockaddr_un::sun_path) - 1);
+    }
+    result.unix_path = path;
+    return result;
+}
+
+// [host]port and [host]:port; the part behind the bracket may be missing.
+base::expected<endpoint> parse_bracketed(std::string_view text, endpoint result) {
+    const auto close = text.find(']');
+    if (close == std::string_view::npos) {
+        return base::fail("'{}': the bracket is not closed; {}", text, forms);
+    }
+    result.host = text.substr(1, close - 1);
+    std::string_view rest = text.substr(close + 1);
+    if (rest.starts_with(':')) rest.remove_prefix(1);
+    if (!rest.empty()) {
+        auto port = parse_port(rest, text);
+        if (!port) return port.error();
+        result.port = *port;
+    }
+    return result;
+}
+
+base::expected<endpoint> parse_plain(std::string_view text, endpoint result) {
+    const auto colon = text.find(':');
+    const bool one_colon = colon != std::string_view::npos && text.rfind(':') == colon;
+    result.host = one_colon ? text.substr(0, colon) : text;
+    if (one_colon) {
+        auto port = parse_port(text.substr(colon + 1), text);
+        if (!port) return port.error();
+        result.port = *port;
+    }
+    return result;
+}
+
+bool is_host_character(char c) noexcept {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           c == '-' || c == '.' || c == '_' || c == ':' || c == '%';
+}
+
+// Calls take(item) for each item between commas until one fails.
+template <class Take>
+base::expected<void> for_each_item(std::string_view text, Take take) {
+    for (std::size_t start = 0; start <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', start), text.size());
+        base::expected<void> taken = take(text.substr(start, comma - start));
+        if (!taken) return taken;
+        start = comma + 1;
+    }
+    return {};
+}
+
+// Appends what the text means to `result`: an address type that converts from anything does not go
+// well into a result<>.
+base::expected<void> parse_local_address(std::string_view text, std::vector<address>& result) {
+    auto where = parse_endpoint(text, 0);
+    if (!where) return where.error();
+    if (where->is_unix()) return base::fail("'{}': a local address is an IP address", text);
+    auto found = resolve(*where);
+    if (!found) return found.error();
+    asio::io_context context;
+    asio::generic::stream_protocol::socket probe(context);
+    boost::system::error_code error;
+    probe.open(found->front().protocol(), error);
+    address without_port = found->front();
+    if (where->port != 0) {
+        const tcp::endpoint any_port(asio::ip::make_address(where->host, error), 0);
+        if (!error) without_port = any_port;
+    }
+    if (!error) probe.bind(without_port, error);
+    if (error) {
+        return base::fail("'{}' is not an address of this host ({}); `ip address` lists them", text,
+                          error.message());
+    }
+    result.push_back(found->front());
+    return {};
+}
+
+}  // namespace
+
+base::expected<endpoint> parse_endpoint(std::string_view text, std::uint16_t default_port) {
+    endpoint result;
+    result.port = default_port;
+    result.fresh_lookup = text.starts_with('+');
+    if (result.fresh_lookup) text.remove_prefix(1);
+    result.text = text;
+    if (text.starts_with("unix:")) return parse_unix(text.substr(5), std::move(result));
+    auto parsed = text.starts_with('[') ? parse_bracketed(text, std::move(result))
+                                        : parse_plain(text, std::move(result));
+    if (!parsed) return parsed.error();
+    if (parsed->host.empty()) return base::fail("'{}': the host is missing; {}", text, forms);
+    for (char c : parsed->host) {
+        if (!is_host_character(c)) return base::fail("'{}' is not a host; {}", text, forms);
+    }
+    return parsed;
+}
+
+base::expected<std::vector<endpoint>> parse_endpoints(std::string_view text,
+                                                      std::uint16_t default_port) {
+    std::vector<endpoint> result;
+    auto all = for_each_item(text, [&](std::string_view item) -> base::expected<void> {
+        auto one = parse_endpoint(item, default_port);
+        if (!one) return one.error();
+        result.push_back(std::move(*one));
+        return {};
+    });
+    if (!all) return all.error();
+    return result;
+}
+
+base::expected<std::vector<address>> resolve(const endpoint& where) {
+    std::vector<address> result;
+    if (where.is_unix()) {
+        result.emplace_back(asio::local::stream_protocol::endpoint(where.unix_path));
+        return result;
+    }
+    asio::io_context context;
+    tcp::resolver resolver(context);
+    boost::system::error_code error;
+    const auto found = resolver.resolve(where.host, std::to_string(where.port),
+                                        tcp::resolver::numeric_service, error);
+    for (const auto& entry : found) {
+        const address one(entry.endpoint());
+        if (std::find(result.begin(), result.end(), one) == result.end()) result.push_back(one);
+    }
+    if (error || result.empty()) {
+        return base::fail("'{}': the name has no address: {}", where.text, error.message());
+    }
+    return result;
+}
+
+base::expected<std::vector<address>> parse_local_addresses(std::string_view text) {
+    std::vector<address> result;
+    auto all = for_each_item(
+        text, [&](std::string_view item) { return parse_local_address(item, result); });
+    if (!all) return all.error();
+    return result;
+}
+
+std::string to_text(const address& where) {
+    const int family = where.protocol().family();
+    if (family == AF_UNIX) {
+        const auto* data = reinterpret_cast<const sockaddr_un*>(where.data());
+        return fmt::format("unix:{}", data->sun_path);
+    }
+    tcp::endpoint internet;
+    std::memcpy(internet.data(), where.data(), std::min(where.size(), internet.capacity()));
+    const std::string host = internet.address().to_string();
+    return family == AF_INET6 ? fmt::format("[{}]:{}", host, internet.port())
+                              : fmt::format("{}:{}", host, internet.port());
+}
+
+}  // namespace postal::net

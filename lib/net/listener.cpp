@@ -1,0 +1,106 @@
+#include "net/listener.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <cerrno>
+#include <utility>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace postal::net {
+
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr int longest_queue = 65535;  // the kernel cuts it to net.core.somaxconn
+
+// A leftover of a server that died may be replaced, a living one's socket may not.
+base::expected<void> make_way_for(asio::io_context& context, const endpoint& where) {
+    struct stat found {};
+    if (lstat(where.unix_path.c_str(), &found) != 0) return {};
+    if (!S_ISSOCK(found.st_mode)) {
+        return base::fail("{}: cannot listen: a file that is not a socket is there", where.text);
+    }
+    boost::system::error_code error;
+    asio::local::stream_protocol::socket probe(context);
+    probe.connect(asio::local::stream_protocol::endpoint(where.unix_path), error);
+    if (!error) return base::fail("{}: cannot listen: another server does", where.text);
+    unlink(where.unix_path.c_str());
+    return {};
+}
+
+base::expected<listener> listen_at(asio::io_context& context, const endpoint& text,
+                                   const address& where) {
+    boost::system::error_code error;
+    acceptor socket(context);
+    const bool internet = where.protocol().family() != AF_UNIX;
+    if (!error) socket.open(where.protocol(), error);
+    if (!error && internet) socket.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error && where.protocol().family() == AF_INET6) {
+        socket.set_option(asio::ip::v6_only(true), error);
+    }
+    if (!error) socket.bind(where, error);
+    if (!error) socket.listen(longest_queue, error);
+    if (!error) socket.non_blocking(true, error);
+    address bound = error ? where : socket.local_endpoint(error);
+    if (error) {
+        return base::fail("{}: cannot listen on {}: {}", text.text, to_text(where),
+                          error.message());
+    }
+    return listener{std::move(socket), std::move(bound), text.unix_path};
+}
+
+}  // namespace
+
+base::expected<std::vector<listener>> listen(asio::io_context& context, const endpoint& where) {
+    if (where.is_unix()) {
+        auto way = make_way_for(context, where);
+        if (!way) return way.error();
+    }
+    auto addresses = resolve(where);
+    if (!addresses) return addresses.error();
+    std::vector<listener> result;
+    for (const address& one : *addresses) {
+        auto opened = listen_at(context, where, one);
+        if (!opened) return opened.error();
+        result.push_back(std::move(*opened));
+    }
+    return result;
+}
+
+asio::awaitable<fault> wait_for_connection(listener& one) {
+    boost::system::error_code error;
+    co_await one.socket.async_wait(asio::socket_base::wait_read,
+                                   asio::redirect_error(asio::use_awaitable, error));
+    co_return classify(error, error ? cancelled_by::stop : cancelled_by::nobody);
+}
+
+accepted accept_now(listener& one, fault& why) noexcept {
+    why = fault::none;
+    const int family = one.where.protocol().family();
+    for (;;) {
+        const int descriptor = ::accept4(one.socket.native_handle(), nullptr, nullptr,
+                                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (descriptor >= 0) return {descriptor, family};
+        if (errno == EINTR || errno == ECONNABORTED) continue;
+        if (errno != EAGAIN) {
+            why = classify({errno, boost::system::system_category()}, cancelled_by::nobody);
+        }
+        return {-1, family};
+    }
+}
+
+void close(listener& one) noexcept {
+    boost::system::error_code ignored;
+    one.socket.close(ignored);
+    if (!one.unix_path.empty()) unlink(one.unix_path.c_str());
+}
+
+}  // namespace postal::net

@@ -1,0 +1,47 @@
+// Sockets that servers listen on, TCP and Unix alike.
+//
+// listen() opens every address of an endpoint with SO_REUSEADDR and the longest queue the kernel
+// gives; a Unix socket that nobody listens on any more is replaced, one that is in use is refused.
+// Failures are one line that names the endpoint.
+//
+// Flow, in one thread:
+//   while ((f = co_await wait_for_connection(one)) == fault::none)
+//       while ((a = accept_now(one, why)).descriptor >= 0) hand it to any thread, which adopts it
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "net/connection.hpp"
+#include "net/endpoint.hpp"
+
+namespace postal::net {
+
+using acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
+
+struct listener {
+    acceptor socket;
+    address where;          // with the port that the kernel gave
+    std::string unix_path;  // to be removed at the end; empty for TCP
+};
+
+base::expected<std::vector<listener>> listen(boost::asio::io_context& context,
+                                             const endpoint& where);
+
+// Waits until somebody connects; the fault is `stopped` when the listener was closed meanwhile.
+boost::asio::awaitable<fault> wait_for_connection(listener& one);
+
+// Takes one waiting connection without waiting, as a bare descriptor that any thread may adopt;
+// descriptor -1 and the reason in `why` when there is none (fault::none) or it failed.
+accepted accept_now(listener& one, fault& why) noexcept;
+
+// Stops listening and removes the Unix socket's file.
+void close(listener& one) noexcept;
+
+}  // namespace postal::net

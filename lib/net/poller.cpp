@@ -1,0 +1,125 @@
+#include "net/poller.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <cerrno>
+#include <span>
+
+#include <unistd.h>
+
+namespace postal::net {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// So many events are served before Asio's timers and posts get their turn: some two milliseconds.
+constexpr std::size_t events_a_turn = 256;
+
+}  // namespace
+
+asio::execution_context::id poller::id;
+
+poller::poller(asio::execution_context& context)
+    : service(context),
+      context_(static_cast<asio::io_context&>(context)),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      watch_(context_) {
+    if (epoll_ >= 0) watch_.assign(epoll_);
+}
+
+poller::~poller() = default;
+
+void poller::shutdown() {
+    boost::system::error_code ignored;
+    watch_.close(ignored);
+}
+
+int poller::add(descriptor& one) noexcept {
+    epoll_event event{};
+    event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+    event.data.ptr = &one;
+    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, one.fd_, &event) != 0) return errno;
+    ++registered_;
+    arm();
+    return 0;
+}
+
+// Closing takes it out of the set; the batch that is being served may still name it.
+void poller::remove(descriptor& one) noexcept {
+    for (std::size_t i = batch_next_; i < batch_end_; ++i) {
+        if (batch_[i].data.ptr == &one) batch_[i].data.ptr = nullptr;
+    }
+    --registered_;
+    if (registered_ == 0 && armed_) {
+        boost::system::error_code ignored;
+        watch_.cancel(ignored);
+    }
+}
+
+void poller::arm() {
+    if (armed_ || registered_ == 0) return;
+    armed_ = true;
+    watch_.async_wait(asio::posix::descriptor_base::wait_read,
+                      [this](const boost::system::error_code& error) {
+                          armed_ = false;
+                          if (!error) serve();
+                          arm();
+                      });
+}
+
+// While the peers keep answering, their next events are here before the last batch is through:
+// asking again is cheaper than a round through Asio's loop.
+void poller::serve() {
+    for (std::size_t served = 0; served < events_a_turn;) {
+        const int found = epoll_wait(epoll_, batch_.data(), static_cast<int>(batch_.size()), 0);
+        if (found <= 0) return;
+        batch_end_ = static_cast<std::size_t>(found);
+        for (batch_next_ = 0; batch_next_ < batch_end_;) {
+            const epoll_event& event = batch_[batch_next_++];
+            if (event.data.ptr == nullptr) continue;
+            static_cast<descriptor*>(event.data.ptr)->on_events(event.events);
+        }
+        served += batch_end_;
+        batch_next_ = batch_end_ = 0;
+    }
+}
+
+int descriptor::open(asio::io_context& context, int fd) noexcept {
+    fd_ = fd;
+    readable_ = writable_ = ended_ = false;
+    of_ = &asio::use_service<poller>(context);
+    const int problem = of_->add(*this);
+    if (problem == 0) return 0;
+    ::close(fd_);
+    fd_ = -1;
+    return problem;
+}
+
+void descriptor::close() noexcept {
+    if (fd_ < 0) return;
+    of_->remove(*this);
+    ::close(fd_);
+    fd_ = -1;
+}
+
+// The reader's coroutine may close or destroy this descriptor, so the writer is looked at first; a
+// session that is about to write does not read.
+void descriptor::on_events(std::uint32_t events) {
+    constexpr std::uint32_t broken = EPOLLHUP | EPOLLERR;
+    ended_ = ended_ || (events & (broken | EPOLLRDHUP)) != 0;
+    readable_ = readable_ || ended_ || (events & EPOLLIN) != 0;
+    writable_ = writable_ || (events & (broken | EPOLLOUT)) != 0;
+    if (writable_ && writer_.waiting()) return writer_.resume();
+    if (readable_) reader_.resume();
+}
+
+void descriptor::cancel() {
+    readable_ = writable_ = ended_ = true;
+    for (resumption* each : {&reader_, &writer_}) {
+        if (!each->waiting()) continue;
+        asio::post(of_->context_, [each] { each->resume(); });
+    }
+}
+
+}  // namespace postal::net

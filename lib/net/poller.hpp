@@ -1,0 +1,149 @@
+// Readiness of many sockets, for the coroutines of one thread: an edge-triggered epoll set inside
+// Asio's.
+//
+// Asio's own reactor reads speculatively before it waits, a system call in vain for each reply of a
+// dialogue, and dispatches each completion through its queue: together a quarter of what a plain
+// SMTP transaction costs. Here a coroutine reads once for each event and is resumed straight from
+// the batch. Timers, signals, posts and the resolver stay Asio's, whose loop sees the whole set as
+// one descriptor (docs/adr/0004).
+//
+// Flow, in the thread that runs the io_context:
+//   descriptor d; d.open(context, fd)                takes the descriptor, non-blocking
+//   if (!d.readable()) co_await d.wait_readable();   then recv(); after a short read not_readable()
+//   d.cancel()                                       resumes whoever waits, through Asio's queue
+//   d.close()
+// A peer that hangs up makes the socket readable for good: the next system call tells why. One
+// waiter a direction. Fails only when epoll cannot be had (open() says so).
+#pragma once
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <sys/epoll.h>
+
+namespace postal::net {
+
+// What resumes a coroutine that waits: a completion handler of Asio's, whatever its type, without
+// an allocation.
+class resumption {
+  public:
+    resumption() = default;
+    resumption(const resumption&) = delete;
+    resumption& operator=(const resumption&) = delete;
+    ~resumption() { drop(); }
+
+    template <class Handler>
+    void hold(Handler handler) {
+        static_assert(sizeof(Handler) <= room && alignof(Handler) <= alignof(std::max_align_t));
+        ::new (static_cast<void*>(storage_.data())) Handler(std::move(handler));
+        act_ = [](void* held, bool resume) {
+            auto* kept = std::launder(static_cast<Handler*>(held));
+            Handler taken(std::move(*kept));
+            kept->~Handler();
+            if (resume) std::move(taken)();
+        };
+    }
+    bool waiting() const noexcept { return act_ != nullptr; }
+    // Does nothing when nobody waits.
+    void resume() { act(true); }
+    void drop() { act(false); }
+
+  private:
+    static constexpr std::size_t room = 48;
+
+    void act(bool resume) {
+        if (act_ != nullptr) std::exchange(act_, nullptr)(storage_.data(), resume);
+    }
+
+    alignas(std::max_align_t) std::array<std::byte, room> storage_;
+    void (*act_)(void*, bool) = nullptr;
+};
+
+class descriptor;
+
+// One for each io_context, found by asio::use_service.
+class poller final : public boost::asio::execution_context::service {
+  public:
+    static boost::asio::execution_context::id id;
+
+    explicit poller(boost::asio::execution_context& context);
+    ~poller() override;
+
+  private:
+    friend class descriptor;
+
+    void shutdown() override;
+    int add(descriptor& one) noexcept;  // 0 or an errno value
+    void remove(descriptor& one) noexcept;
+    void arm();
+    void serve();
+
+    static constexpr std::size_t batch_size = 128;
+
+    boost::asio::io_context& context_;
+    int epoll_;
+    boost::asio::posix::stream_descriptor watch_;
+    std::size_t registered_ = 0;
+    bool armed_ = false;
+    std::size_t batch_next_ = 0;  // of the batch that is being served
+    std::size_t batch_end_ = 0;
+    std::array<epoll_event, batch_size> batch_{};
+};
+
+class descriptor {
+  public:
+    descriptor() = default;
+    descriptor(const descriptor&) = delete;
+    descriptor& operator=(const descriptor&) = delete;
+    ~descriptor() { close(); }
+
+    // Takes `fd`, also when it fails; 0 or an errno value.
+    int open(boost::asio::io_context& context, int fd) noexcept;
+    void close() noexcept;
+    bool is_open() const noexcept { return fd_ >= 0; }
+    int native() const noexcept { return fd_; }
+
+    bool readable() const noexcept { return readable_; }
+    void not_readable() noexcept { readable_ = ended_; }
+    void not_writable() noexcept { writable_ = false; }
+
+    boost::asio::awaitable<void> wait_readable() {
+        return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>, void()>(
+            [this](auto handler) { reader_.hold(std::move(handler)); },
+            boost::asio::use_awaitable);
+    }
+    boost::asio::awaitable<void> wait_writable() {
+        return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>, void()>(
+            [this](auto handler) { writer_.hold(std::move(handler)); },
+            boost::asio::use_awaitable);
+    }
+    bool writable() const noexcept { return writable_; }
+    // Resumes both waiters, not from within this call.
+    void cancel();
+
+  private:
+    friend class poller;
+
+    void on_events(std::uint32_t events);
+
+    poller* of_ = nullptr;
+    int fd_ = -1;
+    bool readable_ = false;
+    bool writable_ = false;
+    bool ended_ = false;  // the peer will send no more: an end or an error is there to be read
+    resumption reader_;
+    resumption writer_;
+};
+
+}  // namespace postal::net

@@ -1,0 +1,87 @@
+#include "net/transcript.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/result.hpp"
+#include "base/text.hpp"
+
+namespace postal::net {
+
+namespace {
+
+constexpr std::size_t longest_line = 4096;
+
+}  // namespace
+
+transcript::transcript(transcript_options options, unsigned session)
+    : options_(std::move(options)), session_(session) {
+    if (!options_.session_base.empty()) {
+        session_file_ = open(fmt::format("{}:{}", options_.session_base, session_));
+    }
+}
+
+transcript::file transcript::open(const std::string& path) {
+    file opened(std::fopen(path.c_str(), "we"));
+    if (!opened && failure_.empty()) {
+        failure_ = fmt::format("{}: cannot write: {}", path, base::system_message(errno));
+    }
+    return opened;
+}
+
+void transcript::begin_connection(std::string_view peer) {
+    flush_count();
+    ++connection_;
+    if (!options_.connection_base.empty()) {
+        connection_file_ =
+            open(fmt::format("{}:{}:{}", options_.connection_base, session_, connection_));
+        if (options_.session_base.empty() && !session_file_) {
+            session_file_ = open(fmt::format("{}:{}", options_.connection_base, session_));
+        }
+    }
+    note(fmt::format("connection {} with {}", connection_, peer));
+}
+
+// One line of the transcript for each line of the dialogue.
+void transcript::write(std::string_view arrow, std::string_view octets) {
+    flush_count();
+    while (!octets.empty()) {
+        const std::size_t end = std::min(octets.find('\n'), octets.size() - 1) + 1;
+        std::string_view line = octets.substr(0, end);
+        octets.remove_prefix(end);
+        while (line.ends_with('\n') || line.ends_with('\r')) {
+            line.remove_suffix(1);
+        }
+        const auto now = std::chrono::steady_clock::now() - began_;
+        write_line(fmt::format("{:12.6f} {} {}\n", std::chrono::duration<double>(now).count(),
+                               arrow, base::printable(line, longest_line)));
+    }
+}
+
+void transcript::write_data(std::string_view arrow, std::string_view octets) {
+    if (options_.everything) return write(arrow, octets);
+    if (counted_arrow_ != arrow) flush_count();
+    counted_arrow_ = arrow;
+    counted_ += octets.size();
+}
+
+void transcript::flush_count() {
+    if (counted_ == 0) return;
+    const std::string text = fmt::format("[{} octets of message]", std::exchange(counted_, 0));
+    write(counted_arrow_, text);
+}
+
+void transcript::write_line(std::string_view line) {
+    const bool any_file = session_file_ || connection_file_;
+    if (session_file_) std::fwrite(line.data(), 1, line.size(), session_file_.get());
+    if (connection_file_) std::fwrite(line.data(), 1, line.size(), connection_file_.get());
+    if (!any_file && options_.everything) {
+        const std::string whole = fmt::format("{}: {}", session_, line);
+        std::fwrite(whole.data(), 1, whole.size(), stderr);
+    }
+}
+
+}  // namespace postal::net

@@ -1,0 +1,69 @@
+// Transcripts: what went over a session's connections, in files for people to read (-z, -Z, -a).
+//
+// `BASE:SESSION` gets all connections of a session, `BASE:SESSION:CONNECTION` one of them. Each line
+// is the time since the transcript began, "->" for sent or "<-" for received, and the octets, made
+// printable. Message data is only counted, unless everything is wanted; everything without a file
+// goes to standard error.
+//
+// A transcript slows a run down; it is for finding out, not for measuring. Files are opened when
+// they are first written; a failure to do so is remembered in failure() and ends the writing.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace postal::net {
+
+struct transcript_options {
+    std::string session_base;     // empty: no file for a session
+    std::string connection_base;  // empty: no file for a connection
+    bool everything = false;
+
+    bool wanted() const noexcept {
+        return everything || !session_base.empty() || !connection_base.empty();
+    }
+};
+
+class transcript {
+  public:
+    transcript(transcript_options options, unsigned session);
+
+    // The next connection of the session begins; `peer` is whom it is with.
+    void begin_connection(std::string_view peer);
+    void sent(std::string_view octets) { write("->", octets); }
+    void received(std::string_view octets) { write("<-", octets); }
+    void sent_data(std::string_view octets) { write_data("->", octets); }
+    void received_data(std::string_view octets) { write_data("<-", octets); }
+    // What happened to the connection, in words.
+    void note(std::string_view what) { write("--", what); }
+
+    const std::string& failure() const noexcept { return failure_; }
+
+  private:
+    struct closer {
+        void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+    };
+    using file = std::unique_ptr<std::FILE, closer>;
+
+    file open(const std::string& path);
+    void write(std::string_view arrow, std::string_view octets);
+    void write_data(std::string_view arrow, std::string_view octets);
+    void write_line(std::string_view line);
+    void flush_count();
+
+    transcript_options options_;
+    unsigned session_;
+    std::uint64_t connection_ = 0;
+    std::uint64_t counted_ = 0;  // octets of message data that were not written
+    std::string_view counted_arrow_;
+    std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+    file session_file_;
+    file connection_file_;
+    std::string failure_;
+};
+
+}  // namespace postal::net

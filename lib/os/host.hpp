@@ -1,0 +1,18 @@
+// The machine that a run was made on.
+//
+// describe_host() never fails: what the kernel does not say stays empty or zero, since a benchmark
+// must not end because /proc is not mounted. cpus counts the processors that this process may be
+// scheduled on (sched_getaffinity), which is what "one worker a core" must go by, not those
+// present; a cgroup's CPU quota is not looked at.
+#pragma once
+
+#include "base/host.hpp"
+
+namespace postal::os {
+
+[[nodiscard]] base::host_info describe_host();
+
+// Processors that this process may run on; at least 1.
+[[nodiscard]] unsigned usable_cpus() noexcept;
+
+}  // namespace postal::os

@@ -1,0 +1,39 @@
+#include "proto/capabilities.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/text.hpp"
+
+namespace postal::proto {
+
+namespace {
+
+struct row {
+    std::string_view keyword;
+    bool capabilities::*offered;
+};
+
+constexpr std::array rows{
+    row{"PIPELINING", &capabilities::pipelining}, row{"CHUNKING", &capabilities::chunking},
+    row{"8BITMIME", &capabilities::eight_bit_mime}, row{"SMTPUTF8", &capabilities::smtputf8},
+    row{"SIZE", &capabilities::size},
+};
+
+}  // namespace
+
+void capabilities::add(std::string_view line) noexcept {
+    const std::size_t blank = std::min(line.find(' '), line.size());
+    const std::string_view keyword = line.substr(0, blank);
+    const std::string_view parameters = base::trim(line.substr(blank));
+    for (const row& one : rows) {
+        if (base::iequals(keyword, one.keyword)) this->*one.offered = true;
+    }
+    if (base::iequals(keyword, "SIZE")) {
+        const char* end = parameters.data() + parameters.size();
+        std::from_chars(parameters.data(), end, size_limit);
+    }
+}
+
+}  // namespace postal::proto

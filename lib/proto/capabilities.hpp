@@ -1,0 +1,25 @@
+// What a server offers in its reply to EHLO or LHLO (RFC 5321 4.1.1.1, RFC 2033 4.1).
+//
+// Flow: capabilities offered; for each line of the reply but the first: offered.add(text);
+//
+// Keywords are compared without regard to case; unknown ones are passed over, broken parameters are
+// taken as absent. Nothing here fails.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace postal::proto {
+
+struct capabilities {
+    bool pipelining = false;       // RFC 2920
+    bool chunking = false;         // RFC 3030
+    bool eight_bit_mime = false;   // RFC 6152
+    bool smtputf8 = false;         // RFC 6531
+    bool size = false;             // RFC 1870
+    std::uint64_t size_limit = 0;  // octets; 0: no limit is known
+
+    void add(std::string_view line) noexcept;
+};
+
+}  // namespace postal::proto

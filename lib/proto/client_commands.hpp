@@ -1,0 +1,32 @@
+// What a client says: the commands of RFC 5321 4.1.1 and RFC 3030, appended to a buffer.
+//
+// Each ends in CRLF. Addresses go out exactly as given: whoever loads them has made sure that they
+// hold no control character. Nothing here fails.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace postal::proto {
+
+// ESMTP parameters of MAIL; only what the server offers may be set.
+struct mail_parameters {
+    std::uint64_t size = 0;       // SIZE=, RFC 1870; 0: not given
+    bool eight_bit_mime = false;  // BODY=8BITMIME, RFC 6152
+    bool smtputf8 = false;        // RFC 6531
+};
+
+void append_mail(std::string& out, std::string_view reverse_path, const mail_parameters& with);
+void append_rcpt(std::string& out, std::string_view forward_path);
+// BDAT size LAST: the whole message as one chunk.
+void append_bdat_last(std::string& out, std::uint64_t octets);
+// EHLO, LHLO or HELO.
+void append_greeting(std::string& out, std::string_view verb, std::string_view domain);
+
+inline constexpr std::string_view data_command = "DATA\r\n";
+inline constexpr std::string_view rset_command = "RSET\r\n";
+inline constexpr std::string_view quit_command = "QUIT\r\n";
+inline constexpr std::string_view end_of_data = ".\r\n";
+
+}  // namespace postal::proto

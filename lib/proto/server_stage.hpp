@@ -1,0 +1,60 @@
+// server_stage: the moments at which an SMTP or LMTP server speaks, and what may be made to happen
+// there.
+//
+// One row a stage: how long a reply is held back and which fault stands in for the usual action.
+// The state machine obeys `fault`; it knows no time, so `delay` is for its owner, who learns the
+// stage of every reply before it is sent. Names are those of `--delay STAGE=DURATION`. Never fails.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace postal::proto {
+
+enum class server_stage : std::uint8_t {
+    connect,  // between the connection and the session's first work
+    banner,
+    ehlo,  // EHLO, HELO, LHLO
+    mail,
+    rcpt,
+    data,   // the 354, or the reply to a chunk that is not the last
+    end,    // the reply (LMTP: replies) to a whole message
+    other,  // RSET, NOOP, VRFY, EXPN, HELP and what is not understood
+    quit
+};
+
+inline constexpr std::size_t server_stage_count = 9;
+
+inline constexpr std::array<std::string_view, server_stage_count> server_stage_names{
+    "connect", "banner", "ehlo", "mail", "rcpt", "data", "end", "other", "quit"};
+
+constexpr std::string_view to_text(server_stage stage) noexcept {
+    return server_stage_names[static_cast<std::size_t>(stage)];
+}
+
+constexpr std::optional<server_stage> server_stage_of(std::string_view name) noexcept {
+    for (std::size_t i = 0; i < server_stage_count; ++i) {
+        if (server_stage_names[i] == name) return static_cast<server_stage>(i);
+    }
+    return std::nullopt;
+}
+
+enum class fault_action : std::uint8_t {
+    none,
+    defer,      // 451 4.7.1
+    reject,     // 550 5.7.1
+    disconnect  // 421 4.3.2 and the end of the session
+};
+
+struct stage_action {
+    std::chrono::nanoseconds delay{0};
+    fault_action fault = fault_action::none;
+};
+
+using stage_actions = std::array<stage_action, server_stage_count>;
+
+}  // namespace postal::proto

@@ -1,0 +1,161 @@
+// smtp_server: the server's side of an SMTP or LMTP session as a plain state machine, without I/O.
+//
+// Flow:
+//   smtp_server session(config, host_name);
+//   step = session.greet(out);                           the banner
+//   loop: step = session.consume(input, out);            drop step.consumed octets of input, then
+//     need_more         nothing left to do here: send `out`, read more
+//     reply             a reply was appended; step.reply and step.stage say which
+//     go_on             nothing to do for the owner
+//     recipient         decide, then answer_recipient(); path() is the address
+//     message_begin     content follows (after DATA, whose 354 was appended, or the first chunk)
+//     content           step.text is the next piece of the message, decoded, lying in `input`
+//     message_end       whole and well-formed: answer_delivery() answers_due() times, now or
+//     minutes later message_refused   whole, but refused and answered here (too big, bare newline)
+//     close             a last reply was appended: send `out` and close; stage quit when the client
+//     asked
+// consume() does one thing a call, so that an owner can hold back any reply, by stage, and pause
+// between pipelined commands; call it until need_more, also with empty input. Views in a step, and
+// path(), are valid until the next call. While answers are due nothing is consumed.
+//
+// SMTP: RFC 5321, 1870 (SIZE), 2034 (enhanced codes), 2920 (PIPELINING), 3030 (CHUNKING), 6152
+// (8BITMIME), 6531 (SMTPUTF8). LMTP: RFC 2033, one answer for each accepted recipient. Fails only
+// in replies; never throws but for memory. It stays in step with the client through every refusal:
+// refused messages and chunks are read to their end, over-long lines to theirs. Limits: command
+// lines of max_command_line octets; no BINARYMIME, STARTTLS, AUTH or DSN. About 200 octets, and no
+// allocation unless a command line comes in pieces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "proto/address.hpp"
+#include "proto/data_decoder.hpp"
+#include "proto/server_reply.hpp"
+#include "proto/server_stage.hpp"
+
+namespace postal::proto {
+
+// RFC 5321 4.5.3.1.4 with its CRLF, and what SIZE (26), BODY (17) and SMTPUTF8 (10) add to MAIL.
+inline constexpr std::size_t max_command_line = 512 + 26 + 17 + 10;
+
+enum class dialect : std::uint8_t { smtp, lmtp };
+enum class bare_newlines : std::uint8_t { reject, accept };
+
+struct server_config {
+    dialect speaks = dialect::smtp;
+    bare_newlines newlines = bare_newlines::reject;
+    bare_local_part bare_users = bare_local_part::postmaster_only;
+    std::uint64_t max_message = 10 * 1024 * 1024;  // octets after dots are taken back
+    std::uint32_t max_recipients = 1000;
+    std::uint32_t max_junk = 20;  // commands in a row that are nonsense or out of order
+    stage_actions actions{};
+};
+
+enum class server_event : std::uint8_t {
+    need_more,
+    go_on,
+    reply,
+    recipient,
+    message_begin,
+    content,
+    message_end,
+    message_refused,
+    close
+};
+
+struct server_step {
+    std::size_t consumed = 0;
+    server_event event = server_event::need_more;
+    server_stage stage = server_stage::other;
+    std::uint32_t replies = 1;  // how often `reply` was appended: one a recipient in LMTP
+    server_reply reply{};
+    std::string_view text{};
+};
+
+class smtp_server {
+  public:
+    // Both must outlive the session.
+    smtp_server(const server_config& config, std::string_view host_name) noexcept
+        : config_(&config), host_name_(host_name) {}
+    smtp_server(server_config&&, std::string_view) = delete;
+
+    server_step greet(std::string& out);
+    server_step consume(std::string_view input, std::string& out);
+
+    // After `recipient`: a positive answer makes it one of the message's recipients.
+    void answer_recipient(const server_reply& answer, std::string& out);
+    // After `message_end`, in the order of the recipients (LMTP), or once (SMTP).
+    void answer_delivery(const server_reply& answer, std::string& out);
+    std::uint32_t answers_due() const noexcept { return due_; }
+
+    // The path of the MAIL or RCPT that the last step was about.
+    const path& current_path() const noexcept { return path_; }
+    std::uint32_t recipients() const noexcept { return recipients_; }
+    // Octets of the current message, or of the one that just ended.
+    std::uint64_t message_octets() const noexcept { return octets_; }
+    // Whether the next octets are message content.
+    bool reading_content() const noexcept { return mode_ != mode::command; }
+    // Whether a client that leaves now leaves an envelope or a message behind.
+    bool in_transaction() const noexcept { return state_ >= state::mail || mode_ != mode::command; }
+
+  private:
+    enum class mode : std::uint8_t { command, data, chunk };
+    enum class state : std::uint8_t { initial, greeted, mail, rcpt, chunks };
+    struct command;
+
+    server_step take_line(std::string_view input, std::string& out);
+    server_step run_line(std::string_view line, std::string& out);
+    server_step dispatch(const command& row, std::string_view argument, std::string& out);
+    server_step take_data(std::string_view input, std::string& out);
+    server_step take_chunk(std::string_view input, std::string& out);
+    server_step end_chunk(std::string& out);
+    server_step end_message(std::string& out);
+    server_step refuse_message(const server_reply& reply, std::string& out);
+    server_step respond(const server_reply& reply, server_stage stage, std::string& out);
+    server_step close_with(const server_reply& reply, server_stage stage, std::string& out);
+    server_reply out_of_order(const command& row) const noexcept;
+    const server_reply* fault_at(server_stage stage) const noexcept;
+    void count_octets(std::size_t octets) noexcept;
+    void end_transaction() noexcept;
+
+    // Named and ordered as the protocol is spoken (server_commands.cpp).
+    static const command* find_command(std::string_view verb) noexcept;
+    server_step on_ehlo(std::string_view argument, std::string& out);
+    server_step on_helo(std::string_view argument, std::string& out);
+    server_step on_mail(std::string_view argument, std::string& out);
+    server_step on_rcpt(std::string_view argument, std::string& out);
+    server_step on_data(std::string_view argument, std::string& out);
+    server_step on_bdat(std::string_view argument, std::string& out);
+    server_step on_rset(std::string_view argument, std::string& out);
+    server_step on_noop(std::string_view argument, std::string& out);
+    server_step on_vrfy(std::string_view argument, std::string& out);
+    server_step on_expn(std::string_view argument, std::string& out);
+    server_step on_help(std::string_view argument, std::string& out);
+    server_step on_quit(std::string_view argument, std::string& out);
+    server_step on_known(std::string_view argument, std::string& out);
+
+    const server_config* config_;
+    std::string_view host_name_;
+    path path_{};
+    std::string partial_{};  // a command line that has not come whole
+    std::uint64_t octets_ = 0;
+    std::uint64_t chunk_left_ = 0;
+    std::uint32_t recipients_ = 0;
+    std::uint32_t due_ = 0;
+    std::uint32_t junk_ = 0;
+    mode mode_ = mode::command;
+    state state_ = state::initial;
+    data_decoder decoder_{};
+    const server_reply* chunk_refusal_ =
+        nullptr;  // the chunk is read, thrown away, and answered so
+    bool chunk_last_ = false;
+    bool discarding_line_ = false;
+    bool partial_done_ = false;  // partial_ is whole and was handed out
+    bool smtputf8_ = false;
+    bool refused_recipient_ = false;
+};
+
+}  // namespace postal::proto

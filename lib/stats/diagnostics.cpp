@@ -1,0 +1,40 @@
+// Errors as lines, the most frequent first.
+//
+// The last line stands for all kinds that have no line of their own, unless that is only one kind,
+// which then has its line. Everything in an entry is printable already (error_table does that), so
+// nothing from a server can move the cursor or forge a line. Costs a copy and a sort of at most 257
+// entries an interval. Nothing here fails.
+#include "stats/diagnostics.hpp"
+
+#include "base/units.hpp"
+
+namespace postal::stats {
+
+std::string describe_error(const error_entry& entry) {
+    std::string text = entry.stage;
+    if (entry.code != 0) text += fmt::format(" {}", entry.code);
+    if (!entry.detail.empty() && entry.detail != entry.stage) text += " " + entry.detail;
+    if (!entry.sample.empty()) text += ": " + entry.sample;
+    return text;
+}
+
+std::vector<std::string> interval_diagnostics(const error_table& errors, std::size_t max_lines) {
+    std::vector<std::string> lines;
+    if (max_lines == 0) return lines;
+    const auto kinds = errors.by_count();
+    // The last line is for the rest, unless the rest is a single kind.
+    const std::size_t shown = kinds.size() <= max_lines ? kinds.size() : max_lines - 1;
+    std::uint64_t rest = errors.total();
+    for (std::size_t i = 0; i < shown; ++i) {
+        rest -= kinds[i].count;
+        lines.push_back(
+            fmt::format("{} x {}", base::format_count(kinds[i].count), describe_error(kinds[i])));
+    }
+    if (shown < kinds.size()) {
+        lines.push_back(fmt::format("{} x errors of {} other kinds", base::format_count(rest),
+                                    kinds.size() - shown));
+    }
+    return lines;
+}
+
+}  // namespace postal::stats

@@ -1,0 +1,75 @@
+// Errors counted by kind, with one sample each: a million rejections are one line.
+//
+// A kind is (stage, code, detail). For a server's refusal, code is the reply code and detail the
+// enhanced code ("5.1.1") or empty; for what went wrong on the way, code is 0 and detail one word
+// of the program's own ("refused", timeout_reason, "reset"). The first sample of a kind is kept,
+// made printable and cut at 200 octets.
+//
+// Bounded: after max_kinds kinds everything new is counted under {stage "other", code 0, detail
+// "other"}, so no server can make it grow, and the total stays exact. add() on a kind that is there
+// costs a comparison or a short scan and never allocates. Nothing here fails.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace postal::stats {
+
+// Words that the tables and the log's columns know; programs use them for their local failures.
+inline constexpr std::string_view connect_stage = "connect";
+inline constexpr std::string_view timeout_reason = "timeout";
+
+struct error_entry {
+    std::string stage;
+    int code = 0;        // 0: not a server's reply
+    std::string detail;  // the enhanced code, or for code 0 the reason
+    std::uint64_t count = 0;
+    std::string sample;
+};
+
+// Errors by coarse class; every error is in exactly one.
+struct error_classes {
+    std::uint64_t connect = 0;    // stage "connect", whatever the reason
+    std::uint64_t timeout = 0;    // reason "timeout" in any other stage
+    std::uint64_t temporary = 0;  // reply codes 400-499
+    std::uint64_t permanent = 0;  // reply codes 500-599
+    std::uint64_t other = 0;
+};
+
+class error_table {
+  public:
+    static constexpr std::size_t max_kinds = 256;
+    static constexpr std::size_t max_sample = 200;
+
+    // enhanced_or_reason and stage beyond 64 octets are cut.
+    void add(std::string_view stage, int code, std::string_view enhanced_or_reason,
+             std::string_view sample);
+    void merge(const error_table& other);
+    void clear() noexcept;
+
+    [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
+    [[nodiscard]] bool empty() const noexcept { return total_ == 0; }
+    // In the order in which the kinds first came.
+    [[nodiscard]] const std::vector<error_entry>& entries() const noexcept { return entries_; }
+    // The most frequent first.
+    [[nodiscard]] std::vector<error_entry> by_count() const;
+    [[nodiscard]] error_classes classes() const noexcept;
+
+  private:
+    struct kind {
+        std::string_view stage;
+        int code = 0;
+        std::string_view detail;
+    };
+
+    error_entry& entry_for(const kind& wanted);
+
+    std::vector<error_entry> entries_;
+    std::size_t last_ = 0;  // where the previous add() counted: errors come in runs
+    std::uint64_t total_ = 0;
+};
+
+}  // namespace postal::stats

@@ -1,0 +1,155 @@
+// Merging, quantiles and the text form of the histogram.
+//
+// A quantile walks the buckets up to its rank, about 2000 additions, which is nothing beside
+// printing it. decode() reads records from anywhere: indexes must ascend and stay in range, counts
+// must not overflow, and anything else is refused with the item that is wrong. The header has the
+// form and the limits.
+#include "stats/histogram.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace postal::stats {
+namespace {
+
+constexpr std::string_view prefix = "loglin64:";
+
+// 2^64 values of 2^40 ns each do not fit 64 bits.
+__extension__ typedef unsigned __int128 wide;
+
+std::chrono::nanoseconds as_duration(std::uint64_t ns) {
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return std::chrono::nanoseconds{static_cast<std::int64_t>(std::min(ns, most))};
+}
+
+}  // namespace
+
+void histogram::add(std::size_t index, std::uint64_t count) noexcept {
+    counts_[index] += count;
+    count_ += count;
+}
+
+void histogram::merge(const histogram& other) noexcept {
+    if (other.count_ == 0) return;
+    for (std::size_t i = 0; i < bucket_count; ++i)
+        counts_[i] += other.counts_[i];
+    count_ += other.count_;
+    sum_low_ += other.sum_low_;
+    sum_high_ += other.sum_high_ + (sum_low_ < other.sum_low_ ? 1U : 0U);
+    min_ = std::min(min_, other.min_);
+    max_ = std::max(max_, other.max_);
+}
+
+void histogram::clear() noexcept {
+    if (count_ == 0) return;
+    std::fill(counts_.begin(), counts_.end(), 0);
+    count_ = 0;
+    sum_low_ = 0;
+    sum_high_ = 0;
+    min_ = std::numeric_limits<std::uint64_t>::max();
+    max_ = 0;
+}
+
+double histogram::mean_us() const noexcept {
+    if (count_ == 0) return 0;
+    const double sum_ns =
+        std::ldexp(static_cast<double>(sum_high_), 64) + static_cast<double>(sum_low_);
+    return sum_ns / static_cast<double>(count_) / 1e3;
+}
+
+std::chrono::nanoseconds histogram::mean() const noexcept {
+    return std::chrono::nanoseconds{std::llround(mean_us() * 1e3)};
+}
+
+std::chrono::nanoseconds histogram::min() const noexcept {
+    return as_duration(count_ == 0 ? 0 : min_);
+}
+
+std::chrono::nanoseconds histogram::max() const noexcept {
+    return as_duration(max_);
+}
+
+std::chrono::nanoseconds histogram::quantile(double q) const noexcept {
+    if (count_ == 0 || !(q > 0)) return min();
+    if (q >= 1) return max();
+    const double exact_rank = std::ceil(q * static_cast<double>(count_));
+    const auto rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(exact_rank), 1, count_);
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < bucket_count; ++i) {
+        seen += counts_[i];
+        if (seen < rank) continue;
+        const std::uint64_t middle = lower_ns(i) + (upper_ns(i) - lower_ns(i)) / 2;
+        return as_duration(std::clamp(middle, min_, max_));
+    }
+    return max();
+}
+
+std::vector<histogram::bucket> histogram::buckets() const {
+    std::vector<bucket> found;
+    for (std::size_t i = 0; i < bucket_count; ++i) {
+        if (counts_[i] == 0) continue;
+        found.push_back({static_cast<double>(lower_ns(i)) / 1e3,
+                         static_cast<double>(upper_ns(i)) / 1e3, counts_[i]});
+    }
+    return found;
+}
+
+std::string histogram::encode() const {
+    std::string text(prefix);
+    for (std::size_t i = 0; i < bucket_count; ++i) {
+        if (counts_[i] == 0) continue;
+        if (text.size() > prefix.size()) text += ',';
+        fmt::format_to(std::back_inserter(text), "{}*{}", i, counts_[i]);
+    }
+    return text;
+}
+
+base::expected<histogram> histogram::decode(std::string_view text) {
+    if (!text.starts_with(prefix))
+        return base::fail("latency buckets do not begin with {}", prefix);
+    text.remove_prefix(prefix.size());
+    histogram result;
+    std::size_t lowest_allowed = 0;
+    while (!text.empty()) {
+        const std::size_t comma = text.find(',');
+        const std::string_view item = text.substr(0, comma);
+        const std::size_t star = item.find('*');
+        const auto refuse = [&] {
+            return base::fail(
+                "'{}' is not a latency bucket; INDEX*COUNT with ascending indexes "
+                "below {} was expected",
+                base::printable(item, 60), bucket_count);
+        };
+        if (star == std::string_view::npos) return refuse();
+        const auto index = base::parse_count(item.substr(0, star));
+        const auto count = base::parse_count(item.substr(star + 1));
+        if (!index || !count || *index < lowest_allowed || *index >= bucket_count) return refuse();
+        if (*count == 0 || *count > std::numeric_limits<std::uint64_t>::max() - result.count_) {
+            return refuse();
+        }
+        const auto place = static_cast<std::size_t>(*index);
+        if (result.count_ == 0) result.min_ = lower_ns(place);
+        result.max_ = upper_ns(place) - 1;
+        result.add(place, *count);
+        lowest_allowed = place + 1;
+
+        const std::uint64_t middle = (lower_ns(place) + upper_ns(place)) / 2;
+        const wide product = static_cast<wide>(middle) * *count;
+        const auto low = static_cast<std::uint64_t>(product);
+        result.sum_low_ += low;
+        result.sum_high_ += static_cast<std::uint64_t>(product >> 64U);
+        result.sum_high_ += result.sum_low_ < low ? 1U : 0U;
+        if (comma == std::string_view::npos) break;
+        text.remove_prefix(comma + 1);
+        if (text.empty()) return base::fail("latency buckets end in a comma");
+    }
+    return result;
+}
+
+}  // namespace postal::stats

@@ -1,0 +1,103 @@
+// The lines of the per-interval log, from an interval's row.
+//
+// Lines are built whole and written with one fwrite and one fflush, so that a reader that follows
+// the log never sees half of one. localtime_r follows TZ and daylight saving; the run's start is on
+// the system clock and the interval's end is counted from there on the steady one, so a clock that
+// is set during a run does not make the log jump.
+#include "stats/interval_log.hpp"
+
+#include "stats/record.hpp"
+
+#include <cerrno>
+#include <ctime>
+#include <utility>
+
+namespace postal::stats {
+namespace {
+
+constexpr std::string_view original_columns =
+    "time,messages,data(K),errors,connections,SSL connections";
+
+constexpr std::string_view further_columns =
+    ",p50_ms,p90_ms,p99_ms,max_ms,started,recipients,rejected,deferred,failed,in_doubt,"
+    "connect_errors,timeouts,errors_4xx,errors_5xx,other_errors,busy_percent";
+
+std::string local_time(std::chrono::system_clock::time_point time, bool whole_minutes) {
+    const auto rounded = std::chrono::round<std::chrono::seconds>(time.time_since_epoch());
+    const auto clock = static_cast<std::time_t>(rounded.count());
+    std::tm local{};
+    ::localtime_r(&clock, &local);
+    if (whole_minutes) return fmt::format("{:02}:{:02}", local.tm_hour, local.tm_min);
+    return fmt::format("{:02}:{:02}:{:02}", local.tm_hour, local.tm_min, local.tm_sec);
+}
+
+std::string milliseconds(const std::optional<std::chrono::nanoseconds>& value) {
+    return value ? fmt::format("{:.3f}", static_cast<double>(value->count()) / 1e6) : "";
+}
+
+std::string further_fields(const interval_row& row) {
+    const error_classes& errors = row.classes;
+    std::string text;
+    for (const auto& latency :
+         {row.message_p50, row.message_p90, row.message_p99, row.message_max}) {
+        text += "," + milliseconds(latency);
+    }
+    for (const std::uint64_t count :
+         {row.started, row.recipients, row.rejected, row.deferred, row.failed, row.in_doubt,
+          errors.connect, errors.timeout, errors.temporary, errors.permanent, errors.other}) {
+        text += fmt::format(",{}", count);
+    }
+    return text + fmt::format(",{:.1f}", row.worker_busy * 100);
+}
+
+}  // namespace
+
+interval_log::interval_log(std::FILE* stream, log_format format, const run_description& description)
+    : stream_(stream),
+      format_(format),
+      started_(description.started),
+      whole_minutes_(description.interval.count() > 0 &&
+                     description.interval % std::chrono::minutes{1} ==
+                         std::chrono::nanoseconds{0}) {}
+
+std::string interval_log::header() const {
+    if (format_ == log_format::jsonl) return {};
+    std::string text(original_columns);
+    if (format_ == log_format::extended) text += further_columns;
+    return text;
+}
+
+std::string interval_log::line(const interval_row& row) const {
+    const auto end = started_ + std::chrono::duration_cast<std::chrono::system_clock::duration>(
+                                    std::chrono::duration<double>(row.end_s));
+    const std::string time = local_time(end, whole_minutes_);
+    if (format_ == log_format::jsonl) {
+        nlohmann::ordered_json object{{"time", time}};
+        object.update(to_json(row));
+        return object.dump();
+    }
+    std::string text = fmt::format("{},{},{},{},{},{}", time, row.messages, row.bytes / 1024,
+                                   row.errors, row.connections, row.tls_connections);
+    if (format_ == log_format::extended) text += further_fields(row);
+    return text;
+}
+
+base::expected<void> interval_log::put(std::string text) {
+    text += '\n';
+    errno = 0;
+    const bool written = std::fwrite(text.data(), 1, text.size(), stream_) == text.size();
+    if (written && std::fflush(stream_) == 0) return {};
+    return base::fail("cannot write the interval log: {}", base::system_message(errno));
+}
+
+base::expected<void> interval_log::write_header() {
+    std::string text = header();
+    if (text.empty()) return {};
+    return put(std::move(text));
+}
+
+base::expected<void> interval_log::write(const interval_row& row) {
+    return put(line(row));
+}
+
+}  // namespace postal::stats

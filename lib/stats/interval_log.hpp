@@ -1,0 +1,47 @@
+// The per-interval log: a header, then one line for each interval, each flushed.
+//
+// csv       time,messages,data(K),errors,connections,SSL connections     as the original programs
+// extended  the same, then p50_ms,p90_ms,p99_ms,max_ms (of the message phase, empty when there is
+// no
+//           value),started,recipients,rejected,deferred,failed,in_doubt,connect_errors,timeouts,
+//           errors_4xx,errors_5xx,other_errors,busy_percent
+// jsonl     one JSON object a line, the record's interval object with "time" in front; no header
+//
+// time is the local time of the interval's end: HH:MM when intervals are whole minutes, HH:MM:SS
+// when not; to the nearest second, since an interval ends a moment after it was due. data(K) is
+// whole KiB. write() fails when the stream does (disk full, reader gone), with one line.
+#pragma once
+
+#include "base/result.hpp"
+#include "stats/run_report.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+namespace postal::stats {
+
+enum class log_format { csv, jsonl, extended };
+
+class interval_log {
+  public:
+    // The stream must outlive this and is never closed.
+    interval_log(std::FILE* stream, log_format format, const run_description& description);
+
+    [[nodiscard]] base::expected<void> write_header();
+    [[nodiscard]] base::expected<void> write(const interval_row& row);
+
+    // The texts alone, without line ends; the header is empty for jsonl.
+    [[nodiscard]] std::string header() const;
+    [[nodiscard]] std::string line(const interval_row& row) const;
+
+  private:
+    [[nodiscard]] base::expected<void> put(std::string text);
+
+    std::FILE* stream_;
+    log_format format_;
+    std::chrono::system_clock::time_point started_;
+    bool whole_minutes_;
+};
+
+}  // namespace postal::stats

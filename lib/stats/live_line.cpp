@@ -1,0 +1,61 @@
+// The live line, and the estimate of the time that is left.
+//
+// Numbers that make no sense (a rate over no time) are shown as 0 rather than as "nan". The
+// estimate by messages supposes that the rest goes as fast as what has been done; with both limits
+// the one that ends first counts. ASCII only, so that cutting at the width never cuts a character.
+#include "stats/live_line.hpp"
+
+#include "base/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace postal::stats {
+namespace {
+
+// "0:42", "12:05", "1:02:03"
+std::string clock_text(std::chrono::nanoseconds time) {
+    const auto total =
+        std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(time).count());
+    const auto hours = total / 3600;
+    const auto minutes = total / 60 % 60;
+    const auto seconds = total % 60;
+    if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, seconds);
+    return fmt::format("{}:{:02}", minutes, seconds);
+}
+
+std::string whole(double value) {
+    const bool sane = std::isfinite(value) && value > 0 && value < 1e15;
+    return base::format_count(sane ? static_cast<std::uint64_t>(std::llround(value)) : 0);
+}
+
+}  // namespace
+
+std::string format_live_line(const live_state& state, std::size_t width) {
+    std::string text =
+        fmt::format("{}  {} messages  {}/s  {} error{}  {} open", clock_text(state.elapsed),
+                    base::format_count(state.messages), whole(state.messages_per_second),
+                    base::format_count(state.errors), state.errors == 1 ? "" : "s",
+                    base::format_count(state.open_connections));
+    if (state.remaining) text += "  ETA " + clock_text(*state.remaining);
+    if (text.size() > width) text.resize(width);
+    return text;
+}
+
+std::optional<std::chrono::nanoseconds> estimate_remaining(const live_state& state,
+                                                           std::chrono::nanoseconds duration,
+                                                           std::uint64_t messages) {
+    std::optional<std::chrono::nanoseconds> remaining;
+    if (duration.count() > 0) {
+        remaining = std::max(std::chrono::nanoseconds{0}, duration - state.elapsed);
+    }
+    const double elapsed = static_cast<double>(state.elapsed.count());
+    if (messages == 0 || state.messages == 0 || elapsed <= 0) return remaining;
+    const auto left = static_cast<double>(messages - std::min(messages, state.messages));
+    // Longer than a century is no estimate.
+    const double ns = std::min(left * elapsed / static_cast<double>(state.messages), 3.2e18);
+    const std::chrono::nanoseconds by_count{static_cast<std::int64_t>(ns)};
+    return remaining ? std::min(*remaining, by_count) : by_count;
+}
+
+}  // namespace postal::stats

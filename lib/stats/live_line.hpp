@@ -1,0 +1,32 @@
+// The one line that changes on a terminal while a run goes on.
+//
+// "0:42  12,345 msg/s  3 errors  12 open  ETA 9:18", without a line end and without control
+// characters: the caller decides when, and puts the CR and the erasing in front. Never wider than
+// width. Nothing here fails.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace postal::stats {
+
+struct live_state {
+    std::chrono::nanoseconds elapsed{};
+    double messages_per_second = 0;
+    std::uint64_t messages = 0;
+    std::uint64_t errors = 0;
+    std::uint64_t open_connections = 0;
+    std::optional<std::chrono::nanoseconds> remaining;  // empty: runs until it is stopped
+};
+
+[[nodiscard]] std::string format_live_line(const live_state& state, std::size_t width = 79);
+
+// How long it will still take, from a limit of time, of messages, or of both (0: none); empty when
+// nothing limits the run or when no message has come through yet.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> estimate_remaining(
+    const live_state& state, std::chrono::nanoseconds duration, std::uint64_t messages);
+
+}  // namespace postal::stats

@@ -1,0 +1,207 @@
+// A run_report as JSON, part by part in the order in which people read it.
+//
+// number() lets no infinity and no NaN through, and a missing value becomes null, so that the text
+// is valid JSON whatever was measured. Keys keep their order (ordered_json). Times are UTC, ISO
+// 8601 with milliseconds; latencies whole microseconds, rounded. Nothing here fails; writing the
+// text to its place is record_file.cpp's.
+#include "stats/record.hpp"
+
+#include <cmath>
+#include <ctime>
+
+namespace postal::stats {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// Four decimals are enough for every share, rate and second, and keep the record readable.
+json number(double value) {
+    return std::isfinite(value) ? json(std::round(value * 1e4) / 1e4) : json(nullptr);
+}
+
+json number(const std::optional<double>& value) {
+    return value ? number(*value) : json(nullptr);
+}
+
+json seconds(std::chrono::nanoseconds value) {
+    return number(static_cast<double>(value.count()) / 1e9);
+}
+
+json microseconds(std::chrono::nanoseconds value) {
+    return (value.count() + 500) / 1000;
+}
+
+json microseconds(const std::optional<std::chrono::nanoseconds>& value) {
+    return value ? microseconds(*value) : json(nullptr);
+}
+
+// "2026-01-01T00:00:00.000Z"
+std::string timestamp(std::chrono::system_clock::time_point time) {
+    const auto since = time.time_since_epoch();
+    const auto whole = std::chrono::floor<std::chrono::seconds>(since);
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(since - whole);
+    const auto clock = static_cast<std::time_t>(whole.count());
+    std::tm utc{};
+    ::gmtime_r(&clock, &utc);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900,
+                       utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
+                       ms.count());
+}
+
+json counts(const tally& total) {
+    return {{"started", total.started},         {"messages", total.messages},
+            {"recipients", total.recipients},   {"bytes", total.bytes},
+            {"connections", total.connections}, {"tls_connections", total.tls_connections},
+            {"errors", total.errors.total()},   {"rejected", total.rejected},
+            {"deferred", total.deferred},       {"failed", total.failed},
+            {"in_doubt", total.in_doubt}};
+}
+
+json totals_of(const run_report& report) {
+    json object = counts(report.totals());
+    object["cpu_user_s"] = number(report.end().cpu_user_s);
+    object["cpu_system_s"] = number(report.end().cpu_system_s);
+    object["max_rss_bytes"] = report.end().max_rss_bytes;
+    return object;
+}
+
+json rate_of(const run_report& report) {
+    const rate_summary rate = report.rate();
+    json ci95 = nullptr;
+    if (rate.ci95) ci95 = json::array({number((*rate.ci95)[0]), number((*rate.ci95)[1])});
+    return {{"messages_per_minute",
+             {{"mean", number(rate.mean)},
+              {"stddev", number(rate.stddev)},
+              {"min", number(rate.min)},
+              {"max", number(rate.max)},
+              {"ci95", ci95},
+              {"intervals", rate.intervals}}}};
+}
+
+json latency_of(const histogram& values) {
+    const bool any = !values.empty();
+    const auto quantile = [&](double q) {
+        return any ? microseconds(values.quantile(q)) : json(nullptr);
+    };
+    return {{"count", values.count()},   {"mean", any ? number(values.mean_us()) : json(nullptr)},
+            {"p50", quantile(0.5)},      {"p90", quantile(0.9)},
+            {"p99", quantile(0.99)},     {"p999", quantile(0.999)},
+            {"min", quantile(0)},        {"max", quantile(1)},
+            {"buckets", values.encode()}};
+}
+
+json latencies_of(const run_report& report) {
+    json object = json::object();
+    const auto& names = report.description().phases;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        object[names[i]] = latency_of(report.totals().latency[i]);
+    }
+    return object;
+}
+
+json generator_of(const run_report& report) {
+    const generator_summary generator = report.generator();
+    return {{"limited", generator.limited},
+            {"worker_busy", number(generator.worker_busy)},
+            {"schedule_slip_p99_us", microseconds(generator.slip_p99)},
+            {"reason", generator.reason}};
+}
+
+json errors_of(const tally& total) {
+    json array = json::array();
+    for (const auto& entry : total.errors.by_count()) {
+        const bool reply = entry.code != 0;
+        array.push_back({{"stage", entry.stage},
+                         {"code", entry.code},
+                         {"enhanced", reply ? entry.detail : ""},
+                         {"reason", reply ? "" : entry.detail},
+                         {"count", entry.count},
+                         {"sample", entry.sample}});
+    }
+    return array;
+}
+
+json thresholds_of(const run_report& report) {
+    json array = json::array();
+    for (const auto& one : report.thresholds) {
+        array.push_back({{"expression", one.expression},
+                         {"value", number(one.value)},
+                         {"unit", one.unit},
+                         {"passed", one.passed}});
+    }
+    return array;
+}
+
+json head_of(const run_report& report) {
+    const run_description& run = report.description();
+    return {{"schema", "postal-record/1"},
+            {"program", run.program},
+            {"version", run.version},
+            {"argv", run.argv},
+            {"options", json(run.options)},
+            {"seed", run.seed},
+            {"workers", run.workers},
+            {"transcript", run.transcript},
+            {"started", timestamp(run.started)},
+            {"duration_s", number(report.end().duration_s)},
+            {"warmup_s", seconds(run.warmup)},
+            {"measured_s", number(report.measured_s())},
+            {"interval_s", seconds(run.interval)},
+            {"align_minutes", run.align_minutes},
+            {"host",
+             {{"name", run.host.name},
+              {"kernel", run.host.kernel},
+              {"cpus", run.host.cpus},
+              {"memory_bytes", run.host.memory_bytes}}}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const interval_row& row) {
+    return {{"start_s", number(row.start_s)},
+            {"t_s", number(row.end_s)},
+            {"warmup", row.warmup},
+            {"partial", row.partial},
+            {"started", row.started},
+            {"messages", row.messages},
+            {"recipients", row.recipients},
+            {"bytes", row.bytes},
+            {"errors", row.errors},
+            {"connections", row.connections},
+            {"tls_connections", row.tls_connections},
+            {"rejected", row.rejected},
+            {"deferred", row.deferred},
+            {"failed", row.failed},
+            {"in_doubt", row.in_doubt},
+            {"message_p50_us", microseconds(row.message_p50)},
+            {"message_p90_us", microseconds(row.message_p90)},
+            {"message_p99_us", microseconds(row.message_p99)},
+            {"message_max_us", microseconds(row.message_max)},
+            {"worker_busy", number(row.worker_busy)},
+            {"slip_p99_us", microseconds(row.slip_p99)}};
+}
+
+nlohmann::ordered_json to_json(const run_report& report) {
+    json record = head_of(report);
+    const tally& total = report.totals();
+    record["totals"] = totals_of(report);
+    record["totals_with_warmup"] = counts(report.totals_with_warmup());
+    if (report.description().checks_integrity) {
+        record["integrity"] = {{"verified", total.verified},
+                               {"foreign", total.foreign},
+                               {"corrupt", total.corrupt},
+                               {"duplicate", total.duplicate}};
+    }
+    record["rate"] = rate_of(report);
+    record["latency_us"] = latencies_of(report);
+    record["intervals"] = json::array();
+    for (const auto& row : report.intervals())
+        record["intervals"].push_back(to_json(row));
+    record["generator"] = generator_of(report);
+    record["errors"] = errors_of(total);
+    record["errors_with_warmup"] = errors_of(report.totals_with_warmup());
+    record["thresholds"] = thresholds_of(report);
+    return record;
+}
+
+}  // namespace postal::stats

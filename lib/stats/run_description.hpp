@@ -1,0 +1,37 @@
+// What is known of a run before it starts: who runs, with what, when and for how long.
+//
+// Plain data that the program fills once and every printer reads; a part of run_report. The phases'
+// order is that of tally::latency; message_phase is the index of the one that the log and the
+// intervals show. Nothing here fails.
+#pragma once
+
+#include "base/host.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace postal::stats {
+
+struct run_description {
+    std::string program;  // "postal"
+    std::string version;
+    std::vector<std::string> argv;
+    std::uint64_t seed = 0;
+    std::chrono::system_clock::time_point started{};
+    std::chrono::nanoseconds interval = std::chrono::seconds{60};
+    std::chrono::nanoseconds warmup{};
+    bool align_minutes = false;
+    std::vector<std::string> phases;
+    std::size_t message_phase = 0;
+    unsigned workers = 1;
+    bool transcript = false;        // -z, -Z or -a slowed the run down
+    bool checks_integrity = false;  // verified, foreign, corrupt, duplicate mean something
+    nlohmann::json options = nlohmann::json::object();  // the effective options, long name to value
+    base::host_info host;
+};
+
+}  // namespace postal::stats

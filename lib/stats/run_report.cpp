@@ -1,0 +1,148 @@
+// Merging pieces into intervals and totals, and judging the generator.
+//
+// Each piece is merged into the interval that goes on, into the whole run and, after the warm-up,
+// into the totals; an interval that closes leaves a small row behind and its tally is used again,
+// so that memory grows by a row an interval and nothing else. The generator counts as the limit
+// when its busiest worker was more than 90 % busy or its schedule more than 10 ms late at the 99th
+// percentile.
+#include "stats/run_report.hpp"
+
+#include "base/units.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace postal::stats {
+namespace {
+
+constexpr double busy_limit = 0.9;
+constexpr std::chrono::milliseconds slip_limit{10};
+
+void add_times(std::vector<worker_time>& sums, const std::vector<worker_time>& added) {
+    if (sums.size() < added.size()) sums.resize(added.size());
+    for (std::size_t i = 0; i < added.size(); ++i) {
+        sums[i].busy += added[i].busy;
+        sums[i].wall += added[i].wall;
+    }
+}
+
+double share(const worker_time& worker) {
+    if (worker.wall.count() <= 0) return 0;
+    const double part =
+        static_cast<double>(worker.busy.count()) / static_cast<double>(worker.wall.count());
+    // The two clocks are not read at the same instant: a short piece can seem more than full.
+    return std::clamp(part, 0.0, 1.0);
+}
+
+double largest_share(const std::vector<worker_time>& workers) {
+    double largest = 0;
+    for (const auto& worker : workers)
+        largest = std::max(largest, share(worker));
+    return largest;
+}
+
+std::optional<std::chrono::nanoseconds> known_quantile(const histogram& values, double q) {
+    if (values.empty()) return std::nullopt;
+    return values.quantile(q);
+}
+
+bool counted_nothing(const tally& counts) {
+    return counts.started == 0 && counts.messages == 0 && counts.connections == 0 &&
+           counts.in_doubt == 0 && counts.failed == 0 && counts.rejected == 0 &&
+           counts.deferred == 0 && counts.errors.empty();
+}
+
+}  // namespace
+
+void piece::add_worker(std::size_t worker, const tally& counted) {
+    counts.merge(counted);
+    if (workers.size() <= worker) workers.resize(worker + 1);
+    workers[worker].busy += counted.busy;
+    workers[worker].wall += counted.wall;
+}
+
+run_report::run_report(run_description description)
+    : description_(std::move(description)),
+      current_(description_.phases.size()),
+      totals_(description_.phases.size()),
+      with_warmup_(description_.phases.size()) {}
+
+std::optional<closed_interval> run_report::add_piece(const piece& added) {
+    if (!current_open_) {
+        current_.clear();
+        current_workers_.clear();
+        current_start_s_ = added.start_s;
+        current_warmup_ = false;
+        current_partial_ = false;
+        current_open_ = true;
+    }
+    current_end_s_ = std::max(current_start_s_, added.end_s);
+    current_warmup_ = current_warmup_ || added.in_warmup;
+    current_partial_ = current_partial_ || added.partial;
+    current_.merge(added.counts);
+    add_times(current_workers_, added.workers);
+    with_warmup_.merge(added.counts);
+    if (!added.in_warmup) {
+        totals_.merge(added.counts);
+        add_times(measured_workers_, added.workers);
+        measured_s_ += std::max(0.0, added.end_s - added.start_s);
+    }
+    if (!added.closes_interval) return std::nullopt;
+    current_open_ = false;
+    // A run that stops exactly at an interval's end leaves an empty rest of no length.
+    if (current_end_s_ <= current_start_s_ && counted_nothing(current_)) return std::nullopt;
+    rows_.push_back(close_row());
+    return closed_interval{rows_.back(), current_};
+}
+
+interval_row run_report::close_row() const {
+    interval_row row;
+    row.start_s = current_start_s_;
+    row.end_s = current_end_s_;
+    row.warmup = current_warmup_;
+    row.partial = current_partial_;
+    row.started = current_.started;
+    row.messages = current_.messages;
+    row.recipients = current_.recipients;
+    row.bytes = current_.bytes;
+    row.connections = current_.connections;
+    row.tls_connections = current_.tls_connections;
+    row.errors = current_.errors.total();
+    row.rejected = current_.rejected;
+    row.deferred = current_.deferred;
+    row.failed = current_.failed;
+    row.in_doubt = current_.in_doubt;
+    row.classes = current_.errors.classes();
+    row.worker_busy = largest_share(current_workers_);
+    row.slip_p99 = known_quantile(current_.slip, 0.99);
+    if (description_.message_phase < current_.latency.size()) {
+        const histogram& message = current_.latency[description_.message_phase];
+        row.message_p50 = known_quantile(message, 0.5);
+        row.message_p90 = known_quantile(message, 0.9);
+        row.message_p99 = known_quantile(message, 0.99);
+        row.message_max = known_quantile(message, 1);
+    }
+    return row;
+}
+
+generator_summary run_report::generator() const {
+    generator_summary result;
+    result.worker_busy = largest_share(measured_workers_);
+    result.slip_p99 = known_quantile(totals_.slip, 0.99);
+    const bool busy = result.worker_busy > busy_limit;
+    const bool late = result.slip_p99.has_value() && *result.slip_p99 > slip_limit;
+    result.limited = busy || late;
+    if (!result.limited) return result;
+    std::string cause;
+    if (busy) cause = fmt::format("a worker was {:.0f} % busy", result.worker_busy * 100);
+    if (busy && late) cause += " and ";
+    if (late) {
+        cause += fmt::format("the schedule was {} late at the 99th percentile",
+                             base::format_latency(*result.slip_p99));
+    }
+    result.reason =
+        fmt::format("{}: {} itself may have been the limit", cause, description_.program);
+    return result;
+}
+
+}  // namespace postal::stats

@@ -1,0 +1,151 @@
+// The one result of a run: pieces of counted time go in, and every printer reads from it.
+//
+// Flow: construct with the description; add_piece() for each stretch of time, in order; finish()
+// with what is known at the end; set `thresholds` from their evaluation; then print and write the
+// record.
+//
+// A piece is at most one interval. The end of the warm-up inside an interval splits it in two
+// pieces, the first with in_warmup; the interval that closes_interval is then marked as warm-up and
+// left out of the rate. totals() leaves the warm-up pieces out, totals_with_warmup() does not.
+//
+// Runs of no length, without one message, without one interval are ordinary: rates are then 0, and
+// what cannot be known (a deviation of one value, a percentile of nothing) is an empty optional.
+// Nothing here fails. Single-threaded; holds about 300 octets an interval.
+#pragma once
+
+#include "stats/run_description.hpp"
+#include "stats/tally.hpp"
+#include "stats/threshold_outcome.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace postal::stats {
+
+struct worker_time {
+    std::chrono::nanoseconds busy{};  // CPU time
+    std::chrono::nanoseconds wall{};
+};
+
+// What all workers counted from start_s to end_s, in seconds since the run began.
+struct piece {
+    explicit piece(std::size_t phases) : counts(phases) {}
+
+    double start_s = 0;
+    double end_s = 0;
+    bool in_warmup = false;
+    bool closes_interval = false;  // the last piece of its interval (and the last of the run)
+    bool partial = false;          // the interval is shorter than it should be
+    tally counts;
+    std::vector<worker_time> workers;  // by worker, always the same order
+
+    // Merges what worker number `worker` counted, and notes its own busy and wall time.
+    void add_worker(std::size_t worker, const tally& counted);
+};
+
+// One line of the log. Percentiles are of the message phase, empty when it has no value.
+struct interval_row {
+    double start_s = 0;
+    double end_s = 0;
+    bool warmup = false;
+    bool partial = false;
+    std::uint64_t started = 0;
+    std::uint64_t messages = 0;
+    std::uint64_t recipients = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t connections = 0;
+    std::uint64_t tls_connections = 0;
+    std::uint64_t errors = 0;
+    std::uint64_t rejected = 0;
+    std::uint64_t deferred = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t in_doubt = 0;
+    error_classes classes;
+    std::optional<std::chrono::nanoseconds> message_p50;
+    std::optional<std::chrono::nanoseconds> message_p90;
+    std::optional<std::chrono::nanoseconds> message_p99;
+    std::optional<std::chrono::nanoseconds> message_max;
+    double worker_busy = 0;  // the busiest worker's share of its time, 0..1
+    std::optional<std::chrono::nanoseconds> slip_p99;
+
+    [[nodiscard]] double length_s() const noexcept { return end_s - start_s; }
+};
+
+// An interval that has just ended; valid until the next add_piece().
+struct closed_interval {
+    const interval_row& row;
+    const tally& counts;
+};
+
+// Messages per minute over the whole intervals after the warm-up. When there is none, over the time
+// that was measured, with intervals == 0 and no deviation.
+struct rate_summary {
+    double mean = 0;
+    double min = 0;
+    double max = 0;
+    std::optional<double> stddev;               // of the intervals, n - 1; from two on
+    std::optional<std::array<double, 2>> ci95;  // of the mean, Student's t; from two on
+    std::uint64_t intervals = 0;
+};
+
+// Whether this program itself, and not its peer, was what limited the run.
+struct generator_summary {
+    bool limited = false;
+    double worker_busy = 0;  // the busiest worker after the warm-up, 0..1
+    std::optional<std::chrono::nanoseconds> slip_p99;
+    std::string reason;  // one sentence; empty when not limited
+};
+
+struct run_end {
+    double duration_s = 0;
+    double cpu_user_s = 0;
+    double cpu_system_s = 0;
+    std::uint64_t max_rss_bytes = 0;
+};
+
+class run_report {
+  public:
+    explicit run_report(run_description description);
+
+    // Empty while the interval goes on.
+    std::optional<closed_interval> add_piece(const piece& added);
+    void finish(const run_end& end) noexcept { end_ = end; }
+
+    [[nodiscard]] const run_description& description() const noexcept { return description_; }
+    // Pieces that nobody closed are not among them.
+    [[nodiscard]] const std::vector<interval_row>& intervals() const noexcept { return rows_; }
+    [[nodiscard]] const tally& totals() const noexcept { return totals_; }
+    [[nodiscard]] const tally& totals_with_warmup() const noexcept { return with_warmup_; }
+    [[nodiscard]] const run_end& end() const noexcept { return end_; }
+    // Seconds after the warm-up.
+    [[nodiscard]] double measured_s() const noexcept { return measured_s_; }
+    [[nodiscard]] rate_summary rate() const;
+    [[nodiscard]] generator_summary generator() const;
+
+    std::vector<threshold_outcome> thresholds;
+
+  private:
+    [[nodiscard]] interval_row close_row() const;
+
+    run_description description_;
+    std::vector<interval_row> rows_;
+    tally current_;  // the interval that goes on
+    std::vector<worker_time> current_workers_;
+    double current_start_s_ = 0;
+    double current_end_s_ = 0;
+    bool current_open_ = false;
+    bool current_warmup_ = false;
+    bool current_partial_ = false;
+    tally totals_;
+    tally with_warmup_;
+    std::vector<worker_time> measured_workers_;
+    double measured_s_ = 0;
+    run_end end_;
+};
+
+}  // namespace postal::stats

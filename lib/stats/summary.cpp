@@ -1,0 +1,174 @@
+// The summary, one function a line, put together at the end of the file.
+//
+// Every function returns text with its line ends, or nothing when it has nothing to say: no latency
+// table without a latency, no errors without one. A run that ended in its warm-up still shows the
+// errors of the warm-up. Latencies are cut to three digits here; the record has them all. Colours
+// and terminal codes are left out on purpose, since standard error is often a file.
+#include "stats/summary.hpp"
+
+#include "base/units.hpp"
+#include "stats/diagnostics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+namespace postal::stats {
+namespace {
+
+constexpr std::size_t shown_kinds = 5;
+
+std::string duration_text(double seconds) {
+    if (!std::isfinite(seconds) || seconds <= 0 || seconds > 9e9) return "0s";
+    const double digits = seconds < 10 ? 1000 : seconds < 600 ? 10 : 1;
+    const double rounded = std::round(seconds * digits) / digits;
+    return base::format_duration(std::chrono::nanoseconds{std::llround(rounded * 1e9)});
+}
+
+std::string whole(double value) {
+    if (!std::isfinite(value)) return "0";
+    const std::string text =
+        base::format_count(static_cast<std::uint64_t>(std::llround(std::abs(value))));
+    return value < -0.5 ? "-" + text : text;
+}
+
+std::string row(std::string_view label, std::string_view text) {
+    return fmt::format("  {:<12} {}\n", label, text);
+}
+
+std::string headline(const run_report& report) {
+    const run_description& run = report.description();
+    std::string text =
+        fmt::format("{}: {} message{} accepted in {}", run.program,
+                    base::format_count(report.totals().messages),
+                    report.totals().messages == 1 ? "" : "s", duration_text(report.measured_s()));
+    if (run.warmup.count() > 0) {
+        text += fmt::format(" (after {} of warm-up)", base::format_duration(run.warmup));
+    }
+    return text + "\n";
+}
+
+std::string rate_text(const run_report& report) {
+    const rate_summary rate = report.rate();
+    std::string text = fmt::format("{} messages/min", whole(rate.mean));
+    if (rate.ci95) text += fmt::format(" ± {} at 95 %", whole((*rate.ci95)[1] - rate.mean));
+    text += fmt::format(" ({:.1f} messages/s)", rate.mean / 60);
+    if (rate.intervals == 0) return text + ", no whole interval";
+    if (rate.intervals == 1) return text + ", 1 interval";
+    return text + fmt::format(", {} intervals from {} to {}", rate.intervals, whole(rate.min),
+                              whole(rate.max));
+}
+
+std::string traffic_text(const run_report& report) {
+    const tally& total = report.totals();
+    const double seconds = report.measured_s();
+    const double per_second = seconds > 0 ? static_cast<double>(total.bytes) / seconds : 0;
+    return fmt::format("{} ({}/s), {} recipients, {} connections ({} with TLS)",
+                       base::format_size(total.bytes),
+                       base::format_size(static_cast<std::uint64_t>(per_second)),
+                       base::format_count(total.recipients), base::format_count(total.connections),
+                       base::format_count(total.tls_connections));
+}
+
+std::string outcome_text(const tally& total) {
+    return fmt::format(
+        "{} accepted, {} rejected, {} deferred, {} failed, {} in doubt of {} started",
+        base::format_count(total.messages), base::format_count(total.rejected),
+        base::format_count(total.deferred), base::format_count(total.failed),
+        base::format_count(total.in_doubt), base::format_count(total.started));
+}
+
+std::string integrity_text(const tally& total) {
+    return fmt::format("{} verified, {} foreign, {} corrupt, {} duplicate",
+                       base::format_count(total.verified), base::format_count(total.foreign),
+                       base::format_count(total.corrupt), base::format_count(total.duplicate));
+}
+
+std::string latency_table(const run_report& report) {
+    std::string text;
+    const auto& names = report.description().phases;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const histogram& values = report.totals().latency[i];
+        if (values.empty()) continue;
+        if (text.empty()) {
+            text = fmt::format("\n  {:<12}{:>11}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "latency",
+                               "count", "mean", "p50", "p90", "p99", "p99.9", "max");
+        }
+        text += fmt::format("  {:<12}{:>11}{:>10}", names[i], base::format_count(values.count()),
+                            base::format_latency(values.mean()));
+        for (const double q : {0.5, 0.9, 0.99, 0.999, 1.0}) {
+            text += fmt::format("{:>10}", base::format_latency(values.quantile(q)));
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+std::string error_lines(const run_report& report) {
+    // A run that never got past its warm-up still has to say what went wrong.
+    const error_table& measured = report.totals().errors;
+    const error_table& errors = measured.empty() ? report.totals_with_warmup().errors : measured;
+    if (errors.empty()) return {};
+    std::string text = fmt::format("\n  errors: {}{}\n", base::format_count(errors.total()),
+                                   measured.empty() ? " (all in the warm-up)" : "");
+    for (const auto& line : interval_diagnostics(errors, shown_kinds)) {
+        text += "    " + line + "\n";
+    }
+    return text;
+}
+
+std::string generator_text(const run_report& report) {
+    const generator_summary generator = report.generator();
+    if (generator.limited) return "LIMITED: " + generator.reason;
+    std::string text = fmt::format("not the limit: the busiest worker was {:.0f} % busy",
+                                   generator.worker_busy * 100);
+    if (generator.slip_p99) {
+        text += fmt::format(", timers {} late at p99", base::format_latency(*generator.slip_p99));
+    }
+    return text;
+}
+
+std::string process_text(const run_end& end) {
+    return fmt::format("{:.2f} s user, {:.2f} s system, {} memory at most", end.cpu_user_s,
+                       end.cpu_system_s, base::format_size(end.max_rss_bytes));
+}
+
+// "412 us", "0.12 %", "1,234 messages/min", or a count.
+std::string value_text(const threshold_outcome& outcome) {
+    if (!outcome.value) return "nothing was measured";
+    if (outcome.unit == "us") {
+        return base::format_latency(std::chrono::nanoseconds{std::llround(*outcome.value * 1e3)});
+    }
+    if (outcome.unit == "%") return fmt::format("{:.2f} %", *outcome.value);
+    return whole(*outcome.value) + (outcome.unit.empty() ? "" : " " + outcome.unit);
+}
+
+std::string threshold_lines(const run_report& report) {
+    std::string text;
+    for (const auto& one : report.thresholds) {
+        text += row(one.passed ? "passed" : "NOT MET",
+                    fmt::format("{}: {}", one.expression, value_text(one)));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string format_summary(const run_report& report) {
+    const run_description& run = report.description();
+    std::string text = headline(report);
+    text += row("rate", rate_text(report));
+    text += row("traffic", traffic_text(report));
+    text += row("outcomes", outcome_text(report.totals()));
+    if (run.checks_integrity) text += row("integrity", integrity_text(report.totals()));
+    text += latency_table(report);
+    text += error_lines(report);
+    text += "\n";
+    text += row("generator", generator_text(report));
+    text += row("process", process_text(report.end()));
+    if (run.transcript) text += row("transcript", "was written, and slowed this run down");
+    text += threshold_lines(report);
+    return text;
+}
+
+}  // namespace postal::stats

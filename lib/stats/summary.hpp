@@ -1,0 +1,16 @@
+// The summary that a person reads at the end of a run, on standard error.
+//
+// Result first, a unit on every number, latencies as a table by phase, errors by kind with a
+// sample, at most about 25 lines whatever happened; lines end in LF. Text from servers is printable
+// already. Pure: returns the text. Nothing here fails; runs without a message say so.
+#pragma once
+
+#include "stats/run_report.hpp"
+
+#include <string>
+
+namespace postal::stats {
+
+[[nodiscard]] std::string format_summary(const run_report& report);
+
+}  // namespace postal::stats

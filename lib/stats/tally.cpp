@@ -1,0 +1,45 @@
+// Merging and clearing of tallies.
+//
+// The counters stand in one table of member pointers, so that a new counter cannot be merged and
+// forgotten when clearing. Merging costs one pass over each histogram that is not empty. Both
+// tallies must have the same number of phases, which is our own affair and asserted. Nothing fails.
+#include "stats/tally.hpp"
+
+#include <array>
+#include <cassert>
+
+namespace postal::stats {
+namespace {
+
+constexpr std::array counters{&tally::started,  &tally::messages,    &tally::recipients,
+                              &tally::bytes,    &tally::connections, &tally::tls_connections,
+                              &tally::rejected, &tally::deferred,    &tally::failed,
+                              &tally::in_doubt, &tally::verified,    &tally::foreign,
+                              &tally::corrupt,  &tally::duplicate};
+
+}  // namespace
+
+void tally::merge(const tally& other) {
+    assert(latency.size() == other.latency.size());
+    for (const auto counter : counters)
+        this->*counter += other.*counter;
+    for (std::size_t i = 0; i < latency.size(); ++i)
+        latency[i].merge(other.latency[i]);
+    slip.merge(other.slip);
+    errors.merge(other.errors);
+    busy += other.busy;
+    wall += other.wall;
+}
+
+void tally::clear() noexcept {
+    for (const auto counter : counters)
+        this->*counter = 0;
+    for (auto& phase : latency)
+        phase.clear();
+    slip.clear();
+    errors.clear();
+    busy = {};
+    wall = {};
+}
+
+}  // namespace postal::stats

@@ -1,0 +1,21 @@
+// One line of comma-separated values for each record, for spreadsheets and scripts (RFC 4180).
+//
+// The columns and their order stay: new ones are added at the end. Times are in the unit that ends
+// the column's name; what is not known is an empty field; decimal points are points in every
+// locale. Lines end in LF. A text that a spreadsheet would take for a formula (it begins with =, +,
+// - or @) gets an apostrophe in front, and control characters are written as \xNN.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "postal-report/record.hpp"
+
+namespace postal::report {
+
+std::string render_csv(const std::vector<record>& records);
+
+// The names of the columns, in order.
+std::vector<std::string> csv_columns();
+
+}  // namespace postal::report

@@ -1,0 +1,118 @@
+#include "postal-report/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "base/units.hpp"
+
+namespace postal::report {
+
+namespace {
+
+// Some 31 years: far above what is measured, far below what nanoseconds can hold.
+constexpr double longest_s = 1e9;
+
+std::chrono::nanoseconds to_nanoseconds(double seconds) {
+    const double within = std::clamp(seconds, 0.0, longest_s);
+    return std::chrono::nanoseconds{std::llround(within * 1e9)};
+}
+
+bool is_plain_word(const std::string& word) {
+    constexpr std::string_view harmless =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@^_[]";
+    return !word.empty() && word.find_first_not_of(harmless) == word.npos;
+}
+
+}  // namespace
+
+std::string show_latency(std::optional<double> microseconds) {
+    if (!microseconds) return unknown;
+    std::string text = base::format_latency(to_nanoseconds(*microseconds / 1e6));
+    // A report is UTF-8 throughout, unlike a log.
+    if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "µ");
+    return text;
+}
+
+std::string show_time(const std::string& started) {
+    const bool utc = started.size() >= 20 && started[10] == 'T' && started.ends_with('Z');
+    return utc ? started.substr(0, 10) + ' ' + started.substr(11, 8) + " UTC" : started;
+}
+
+std::string show_seconds(double seconds) {
+    // Finer than a tenth says nothing about a run, and a millisecond matters only in a short one.
+    const double step = seconds < 1 ? 1e-3 : 1e-1;
+    return base::format_duration(to_nanoseconds(std::round(seconds / step) * step));
+}
+
+std::string show_number(std::optional<double> value) {
+    if (!value || !std::isfinite(*value)) return unknown;
+    if (*value >= 1e18) return fmt::format("{:.3g}", *value);
+    if (*value >= 100) return base::format_count(static_cast<std::uint64_t>(std::llround(*value)));
+    return fmt::format("{:.4g}", std::round(*value * 100) / 100);
+}
+
+std::string show_share(double part, double whole) {
+    if (!(whole > 0)) return unknown;
+    const double percent = part / whole * 100;
+    if (part > 0 && percent < 0.01) return "< 0.01 %";
+    // 99.999 % must not read as all of them.
+    if (part < whole && percent > 99.99) return "> 99.99 %";
+    return fmt::format("{:.2f} %", percent);
+}
+
+std::string show_busy(std::optional<double> share) {
+    return share ? fmt::format("{:.1f} %", std::min(*share, 1e6) * 100) : unknown;
+}
+
+std::string show_bytes_per_second(std::uint64_t bytes, double seconds) {
+    if (!(seconds > 0)) return unknown;
+    const double per_second = std::min(static_cast<double>(bytes) / seconds, 1e18);
+    return base::format_size(static_cast<std::uint64_t>(per_second)) + "/s";
+}
+
+std::string show_change(std::optional<double> now, std::optional<double> reference) {
+    if (!now || !reference || !(*reference > 0)) return {};
+    const double percent = (*now / *reference - 1) * 100;
+    if (!std::isfinite(percent) || std::abs(percent) < 0.05) return {};
+    if (percent >= 1000) return fmt::format(" (x {:.3g})", *now / *reference);
+    return fmt::format(" ({:+.1f} %)", percent);
+}
+
+std::string show_confidence(const message_rate& rate) {
+    if (!rate.ci95) return {};
+    const double half = (rate.ci95->second - rate.ci95->first) / 2;
+    return std::isfinite(half) && half >= 0 ? "± " + show_number(half) : std::string{};
+}
+
+std::string show_threshold_value(const threshold& one) {
+    if (!one.value) return unknown;
+    if (one.unit == "us") return show_latency(one.value);
+    return show_number(one.value) + (one.unit.empty() ? "" : " ") + one.unit;
+}
+
+std::string show_code(const error_kind& one) {
+    if (one.code == 0) return one.reason.empty() ? unknown : one.reason;
+    return fmt::format("{}{}{}", one.code, one.enhanced.empty() ? "" : " ", one.enhanced);
+}
+
+std::string show_command(const record& one) {
+    std::string line;
+    for (const std::string& word : one.argv) {
+        if (!line.empty()) line += ' ';
+        if (is_plain_word(word)) {
+            line += word;
+            continue;
+        }
+        line += '\'';
+        for (const char c : word)
+            line += c == '\'' ? std::string{"'\\''"} : std::string{c};
+        line += '\'';
+    }
+    return line;
+}
+
+}  // namespace postal::report

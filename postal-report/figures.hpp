@@ -1,0 +1,43 @@
+// Numbers as people read them: with separators, units and no more digits than mean something.
+//
+// What is not known is shown as a dash, never as 0. Nothing here fails: values from a hostile
+// record that no unit fits are clamped.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "postal-report/record.hpp"
+
+namespace postal::report {
+
+inline constexpr const char* unknown = "–";
+
+std::string show_latency(std::optional<double> microseconds);  // "12.3 ms"
+// "2026-01-01 00:00:00 UTC" from what a record holds; a text of another form stays as it is.
+std::string show_time(const std::string& started);
+
+std::string show_seconds(double seconds);              // "10m", "20.5s"
+std::string show_number(std::optional<double> value);  // "14,752", "9.75"
+std::string show_share(double part, double whole);     // "99.68 %"
+std::string show_busy(std::optional<double> share);    // "41.0 %"
+std::string show_bytes_per_second(std::uint64_t bytes, double seconds);
+
+// " (+7.2 %)" against the reference; empty when either is not known, the reference is 0, or the two
+// are as good as equal.
+std::string show_change(std::optional<double> now, std::optional<double> reference);
+
+// "± 120", half the width of the 95 % confidence interval of the rate; empty when not known.
+std::string show_confidence(const message_rate& rate);
+
+// The value of a threshold in the unit that its expression has.
+std::string show_threshold_value(const threshold& one);
+
+// "550 5.1.1" or the reason's word when no server sent a code.
+std::string show_code(const error_kind& one);
+
+// The command line with quotes where a shell would need them.
+std::string show_command(const record& one);
+
+}  // namespace postal::report

@@ -1,0 +1,121 @@
+#include "postal-report/headline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/sections.hpp"
+#include "postal-report/table.hpp"
+
+namespace postal::report {
+
+namespace {
+
+constexpr std::size_t colours = 8;  // as many as the style sheet has
+
+std::optional<double> main_latency(const record& one, std::optional<double> phase::*member) {
+    const phase* found = one.main_phase();
+    return found == nullptr ? std::nullopt : found->*member;
+}
+
+std::string tile(std::string_view name, const std::string& value, std::string_view kind = "") {
+    return fmt::format("<div class=\"tile {}\"><dt>{}</dt><dd>{}</dd></div>\n", kind, name,
+                       escape_html(value));
+}
+
+std::string confidence_line(const message_rate& rate) {
+    if (!rate.mean) return "the record has no rate";
+    if (!rate.ci95) return "too few whole intervals for a confidence interval";
+    return fmt::format("{} at 95 % confidence, over {} whole intervals", show_confidence(rate),
+                       rate.intervals);
+}
+
+// One bar, cut into what became of the messages; the words and numbers stand under it.
+std::string outcome_bar(const totals& of) {
+    const auto kinds = outcomes(of);
+    double sum = 0;
+    for (const outcome_count& each : kinds)
+        sum += static_cast<double>(each.count);
+    if (!(sum > 0)) return {};
+    std::string bar = "<div class=\"bar\" aria-hidden=\"true\">";
+    std::string legend = "<ul class=\"legend\">";
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+        const auto count = static_cast<double>(kinds[kind].count);
+        if (kinds[kind].count > 0) {
+            bar += fmt::format("<span class=\"o{}\" style=\"flex-grow:{:.6f}\"></span>", kind,
+                               count / sum);
+        }
+        legend +=
+            fmt::format("<li class=\"{}\"><i class=\"o{}\"></i>{} <b>{}</b> <small>{}</small></li>",
+                        kinds[kind].count > 0 ? "" : "none", kind, kinds[kind].name,
+                        base::format_count(kinds[kind].count),
+                        kinds[kind].count > 0 ? escape_html(show_share(count, sum)) : "");
+    }
+    return bar + "</div>\n" + legend + "</ul>\n";
+}
+
+std::string one_headline(const record& one) {
+    std::string out = "<section class=\"card hero\" id=\"headline\">\n<div class=\"rate\">";
+    out += fmt::format(
+        "<p class=\"big\">{} <span>messages/min</span></p>\n<p class=\"note\">{}</p></div>\n",
+        escape_html(show_number(one.rate.mean)), escape_html(confidence_line(one.rate)));
+    out += "<dl class=\"tiles\">\n";
+    out += tile("latency p50", show_latency(main_latency(one, &phase::p50_us)));
+    out += tile("latency p99", show_latency(main_latency(one, &phase::p99_us)));
+    out += tile("accepted", base::format_count(one.totals.messages));
+    out +=
+        tile("errors", base::format_count(one.totals.errors), one.totals.errors > 0 ? "bad" : "");
+    out += tile("data", show_bytes_per_second(one.totals.bytes, one.measured_s));
+    out += "</dl>\n" + outcome_bar(one.totals) + "</section>\n";
+    return out;
+}
+
+std::string lane(const record& one, const record& reference, double highest) {
+    const double mean = one.rate.mean.value_or(0);
+    const std::string change =
+        &one == &reference ? "" : show_change(one.rate.mean, reference.rate.mean);
+    std::string out = fmt::format(
+        "<div class=\"lane\"><p class=\"name\">{}</p><p class=\"value\"><b>{}</b> /min "
+        "<small>{}{}</small></p>\n",
+        escape_html(one.label), escape_html(show_number(one.rate.mean)),
+        escape_html(show_confidence(one.rate)), escape_html(change));
+    out += fmt::format("<div class=\"track\"><span style=\"width:{:.2f}%\"></span></div>\n",
+                       highest > 0 ? mean / highest * 100 : 0.0);
+    out += fmt::format(
+        "<p class=\"detail\">p50 <b>{}</b> · p99 <b>{}</b> · accepted <b>{}</b> · errors <b>{}</b>"
+        "{}</p></div>\n",
+        escape_html(show_latency(main_latency(one, &phase::p50_us))),
+        escape_html(show_latency(main_latency(one, &phase::p99_us))),
+        base::format_count(one.totals.messages), base::format_count(one.totals.errors),
+        one.generator.limited ? " · <strong>generator-limited</strong>" : "");
+    return out;
+}
+
+}  // namespace
+
+std::string headline_html(const std::vector<record>& records) {
+    if (records.size() == 1) return one_headline(records.front());
+    double highest = 0;
+    for (const record& one : records)
+        highest = std::max(highest, one.rate.mean.value_or(0));
+    std::string out =
+        "<section class=\"card lanes\" id=\"headline\">\n<h2>Messages accepted a minute</h2>\n";
+    for (std::size_t at = 0; at < records.size(); ++at) {
+        out += fmt::format("<div class=\"s{}\">{}</div>\n", at % colours,
+                           lane(records[at], records.front(), highest));
+    }
+    return out + "</section>\n";
+}
+
+std::string remarks_html(const std::vector<record>& records) {
+    std::string out;
+    for (const remark& each : all_remarks(records)) {
+        out += fmt::format("<p class=\"remark {}\" role=\"note\">{}.</p>\n", each.kind,
+                           escape_html(each.text));
+    }
+    return out.empty() ? out : "<div class=\"remarks\">\n" + out + "</div>\n";
+}
+
+}  // namespace postal::report

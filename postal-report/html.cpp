@@ -1,0 +1,185 @@
+#include "postal-report/html.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "postal-report/assets.hpp"
+#include "postal-report/chart_data.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/headline.hpp"
+#include "postal-report/sections.hpp"
+#include "postal-report/table.hpp"
+
+namespace postal::report {
+
+namespace {
+
+constexpr std::size_t most_interval_rows = 500;
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+    for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
+}
+
+std::string title_of(const std::vector<record>& records) {
+    if (records.size() > 1) return fmt::format("{} runs compared", records.size());
+    const record& one = records.front();
+    const std::string rate = one.rate.mean ? show_number(one.rate.mean) + " messages/min" : "";
+    return one.program + (rate.empty() ? "" : ": ") + rate;
+}
+
+std::string subtitle_of(const std::vector<record>& records) {
+    if (records.size() == 1) return escape_html(describe(records.front()));
+    std::string out;
+    for (const record& one : records) {
+        out += escape_html(one.label) + ": " + escape_html(describe(one)) + "<br>\n";
+    }
+    return out;
+}
+
+std::string figure_html(std::string_view id, std::string_view title, std::string_view caption) {
+    return fmt::format(
+        "<figure class=\"card chart\" id=\"{0}\">\n<h2>{1}</h2>\n<div class=\"canvas\">"
+        "<canvas role=\"img\" aria-label=\"{1}\"></canvas></div>\n<figcaption>{2}</figcaption>\n"
+        "</figure>\n",
+        id, title, caption);
+}
+
+std::string charts_html(const std::vector<record>& records) {
+    bool intervals = false;
+    bool set_apart = false;
+    bool distributions = false;
+    for (const record& one : records) {
+        intervals = intervals || !one.intervals.empty();
+        set_apart = set_apart ||
+                    std::any_of(one.intervals.begin(), one.intervals.end(),
+                                [](const interval& each) { return each.warmup || each.partial; });
+        const phase* message = one.main_phase();
+        distributions = distributions || (message != nullptr && message->distribution &&
+                                          !message->distribution->empty());
+    }
+    const std::string marked = set_apart ? "; dashed: warm-up and partial intervals" : "";
+    std::string out;
+    if (intervals) {
+        out += figure_html("chart-rate", "Messages accepted for each interval",
+                           "Each step is one interval, as wide as it lasted" + marked + ".");
+        out += figure_html("chart-latency", "Latency over time",
+                           "Percentiles of the messages accepted in each interval.");
+    }
+    if (distributions) {
+        out += figure_html("chart-distribution", "Latency distribution",
+                           "Share of the messages after the warm-up, on a logarithmic axis.");
+    }
+    return out;
+}
+
+std::string folded(const std::string& summary, const std::string& content) {
+    return "<details class=\"card\"><summary>" + escape_html(summary) + "</summary>\n" + content +
+           "</details>\n";
+}
+
+std::string intervals_html(const std::vector<record>& records) {
+    std::string out;
+    for (const record& one : records) {
+        table shown = interval_table(one);
+        if (shown.rows.empty()) continue;
+        shown.title = records.size() > 1 ? "Intervals of " + one.label : "Intervals";
+        if (shown.rows.size() > most_interval_rows) {
+            shown.note = fmt::format("The first {} of {} intervals; the record has all",
+                                     most_interval_rows, base::format_count(shown.rows.size()));
+            shown.rows.resize(most_interval_rows);
+        }
+        const std::string summary = fmt::format("{} ({})", shown.title, one.intervals.size());
+        out += folded(summary, render_html(shown));
+    }
+    return out;
+}
+
+std::string tables_html(const std::vector<record>& records) {
+    std::string out;
+    for (const table& each : sections(records))
+        out += render_html(each);
+    out += intervals_html(records);
+    const table options = option_table(records);
+    if (!options.rows.empty()) {
+        out += folded(fmt::format("Effective options ({})", options.rows.size()),
+                      render_html(options));
+    }
+    return out + render_html(host_table(records));
+}
+
+}  // namespace
+
+std::string fill(std::string_view frame, const std::vector<replacement>& values) {
+    std::string out;
+    while (!frame.empty()) {
+        const auto start = frame.find('@');
+        out += frame.substr(0, start);
+        if (start == frame.npos) break;
+        frame.remove_prefix(start);
+        const replacement* found = nullptr;
+        for (const replacement& each : values) {
+            if (frame.substr(1).starts_with(each.name) &&
+                frame.substr(1 + each.name.size()).starts_with('@')) {
+                found = &each;
+            }
+        }
+        if (found == nullptr) {
+            out += '@';
+            frame.remove_prefix(1);
+            continue;
+        }
+        out += found->value;
+        frame.remove_prefix(found->name.size() + 2);
+    }
+    return out;
+}
+
+std::string render_page(const std::vector<record>& records, const page_parts& parts) {
+    return fill(page_frame, {{"TITLE", escape_html(title_of(records))},
+                             {"SUBTITLE", subtitle_of(records)},
+                             {"VERSION", POSTAL_VERSION},
+                             {"NONCE", std::string{parts.nonce}},
+                             {"STYLE", std::string{page_style}},
+                             {"REMARKS", remarks_html(records)},
+                             {"HEADLINE", headline_html(records)},
+                             {"CHARTS", charts_html(records)},
+                             {"KIND", records.size() == 1 ? " single" : ""},
+                             {"TABLES", tables_html(records)},
+                             {"DATA", to_script_text(chart_data(records))},
+                             {"LIBRARY", std::string{parts.chart_library}},
+                             {"SCRIPT", std::string{page_script}}});
+}
+
+base::expected<std::string> read_chart_library(const std::string& path) {
+    const auto refuse = [&](std::string_view reason) {
+        return base::fail(
+            "{}: {}; --html needs Chart.js: install libjs-chart.js, or name the file with "
+            "--chart-library",
+            base::printable(path, 300), reason);
+    };
+    errno = 0;
+    std::ifstream input{path, std::ios::binary};
+    if (!input) return refuse(base::system_message(errno));
+    std::string text{std::istreambuf_iterator<char>{input}, {}};
+    if (input.bad() || text.find("Chart") == text.npos) return refuse("is not Chart.js");
+    // Both are the same to JavaScript within its texts, and neither ends a script element.
+    replace_all(text, "</script", "<\\/script");
+    replace_all(text, "<!--", "<\\!--");
+    // The map is for people who debug Chart.js; here it would only be looked for and not found.
+    replace_all(text, "//# sourceMappingURL=", "// ");
+    return {boost::system::in_place_value, std::move(text)};
+}
+
+std::string chart_library_path() {
+    return POSTAL_CHART_LIBRARY;
+}
+
+}  // namespace postal::report

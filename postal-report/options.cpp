@@ -1,0 +1,71 @@
+#include "postal-report/options.hpp"
+
+#include "cli/binders.hpp"
+#include "postal-report/html.hpp"
+
+namespace postal::report {
+
+output options::printed() const noexcept {
+    if (markdown) return output::markdown;
+    if (csv) return output::csv;
+    return text || html.empty() ? output::text : output::none;
+}
+
+cli::program describe_program(options& into) {
+    into.chart_library = chart_library_path();
+    cli::group outputs{
+        "Output",
+        {{.names = "--text",
+          .help = "tables for a terminal; the default without --html",
+          .set = cli::flag(into.text)},
+         {.names = "--markdown",
+          .help = "the same tables in Markdown",
+          .set = cli::flag(into.markdown)},
+         {.names = "--csv",
+          .help = "one line of comma-separated values for each record, after a header",
+          .set = cli::flag(into.csv)},
+         {.names = "--html",
+          .value = "FILE",
+          .help = "write a page with charts that needs no other file, and print nothing unless "
+                  "asked to; \"-\" is standard output",
+          .set = cli::text(into.html)},
+         {.names = "--chart-library",
+          .value = "FILE",
+          .fallback = into.chart_library,
+          .help = "the file of Chart.js to put into the page",
+          .set = cli::text(into.chart_library)}}};
+    return cli::program{
+        .name = "postal-report",
+        .summary =
+            "Shows run records as text, Markdown, CSV or a page with charts; several records "
+            "stand side by side, compared with the first.",
+        .groups = {std::move(outputs)},
+        .positionals = {{.name = "RECORD",
+                         .help = "a file that --record wrote; \"-\" is standard input",
+                         .set = cli::texts(into.records),
+                         .repeatable = true}},
+        .notes =
+            "Examples:\n"
+            "  postal-report run.json\n"
+            "  postal-report --html report.html ext4.json xfs.json\n"
+            "  postal-report --csv runs/*.json > runs.csv"};
+}
+
+base::expected<void> check(const options& given) {
+    if (static_cast<int>(given.text) + static_cast<int>(given.markdown) +
+            static_cast<int>(given.csv) >
+        1) {
+        return base::fail("--text, --markdown and --csv exclude each other; give one of them");
+    }
+    if (given.html == "-" && given.printed() != output::none) {
+        return base::fail(
+            "--html - and another output both want standard output; give --html a file");
+    }
+    std::size_t from_input = 0;
+    for (const std::string& file : given.records)
+        from_input += file == "-" ? 1 : 0;
+    if (from_input > 1) return base::fail("standard input can be read only once; give \"-\" once");
+    return {};
+}
+
+}  // namespace postal::report

@@ -1,0 +1,253 @@
+#include "postal-report/record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "postal-report/json_fields.hpp"
+
+namespace postal::report {
+
+namespace {
+
+constexpr std::string_view schema = "postal-record/1";
+
+// The phases of every program, in the order in which its protocol goes through them.
+constexpr std::array<std::string_view, 15> phase_order{
+    "connect", "tls",      "banner", "ehlo",  "login",   "list",    "retrieve", "delete",
+    "queue",   "envelope", "data",   "agent", "service", "message", "session"};
+
+auto order_of(const phase& one) {
+    return std::find(phase_order.begin(), phase_order.end(), one.name) - phase_order.begin();
+}
+
+host read_host(const json_fields& from) {
+    return host{from.text("name"), from.text("kernel"), from.count("cpus"),
+                from.count("memory_bytes")};
+}
+
+totals read_totals(const json_fields& from) {
+    totals to;
+    to.started = from.maybe_count("started");
+    to.messages = from.count("messages");
+    to.recipients = from.count("recipients");
+    to.bytes = from.count("bytes");
+    to.connections = from.count("connections");
+    to.tls_connections = from.count("tls_connections");
+    to.errors = from.count("errors");
+    to.rejected = from.count("rejected");
+    to.deferred = from.count("deferred");
+    to.failed = from.count("failed");
+    to.in_doubt = from.count("in_doubt");
+    to.cpu_user_s = from.number("cpu_user_s");
+    to.cpu_system_s = from.number("cpu_system_s");
+    to.max_rss_bytes = from.count("max_rss_bytes");
+    return to;
+}
+
+message_rate read_rate(const json_fields& from, complaint& problems) {
+    message_rate to;
+    to.mean = from.maybe_number("mean");
+    to.stddev = from.maybe_number("stddev");
+    to.min = from.maybe_number("min");
+    to.max = from.maybe_number("max");
+    to.intervals = from.count("intervals");
+    std::vector<double> bounds;
+    from.each("ci95", [&](const json& bound, const std::string& path) {
+        if (bound.is_number()) {
+            bounds.push_back(bound.get<double>());
+        } else if (!bound.is_null()) {
+            problems.add(path, "a number");
+        }
+    });
+    if (bounds.size() == 2) to.ci95 = {bounds[0], bounds[1]};
+    return to;
+}
+
+phase read_phase(const std::string& name, const json_fields& from, complaint& problems) {
+    phase to;
+    to.name = name;
+    to.count = from.count("count");
+    to.mean_us = from.maybe_number("mean");
+    to.p50_us = from.maybe_number("p50");
+    to.p90_us = from.maybe_number("p90");
+    to.p99_us = from.maybe_number("p99");
+    to.p999_us = from.maybe_number("p999");
+    to.max_us = from.maybe_number("max");
+    const std::string buckets = from.text("buckets");
+    if (buckets.empty()) return to;
+    auto decoded = stats::histogram::decode(buckets);
+    if (decoded) {
+        to.distribution = std::move(*decoded);
+    } else {
+        problems.add(from.path("buckets"), "a histogram: " + decoded.error().message);
+    }
+    return to;
+}
+
+std::vector<phase> read_phases(const json_fields& from, complaint& problems) {
+    std::vector<phase> phases;
+    from.members([&](const std::string& name, const json& member) {
+        if (member.is_null()) return;
+        const json_fields fields{member, from.path(name.c_str()), problems};
+        phases.push_back(read_phase(name, fields, problems));
+    });
+    std::stable_sort(phases.begin(), phases.end(), [](const phase& one, const phase& other) {
+        return order_of(one) < order_of(other);
+    });
+    return phases;
+}
+
+std::vector<interval> read_intervals(const json_fields& from, complaint& problems) {
+    std::vector<interval> list;
+    double previous_s = 0;
+    from.each("intervals", [&](const json& element, const std::string& path) {
+        const json_fields fields{element, path, problems};
+        interval to;
+        to.start_s = fields.maybe_number("start_s").value_or(previous_s);
+        to.end_s = fields.number("t_s");
+        if (to.start_s < previous_s || to.end_s < to.start_s) {
+            problems.add(fields.path("t_s"), "after the end of the interval before it");
+        }
+        previous_s = to.end_s;
+        to.messages = fields.count("messages");
+        to.bytes = fields.count("bytes");
+        to.errors = fields.count("errors");
+        to.connections = fields.count("connections");
+        if (to.messages > 0) {
+            to.p50_us = fields.maybe_number("message_p50_us");
+            to.p99_us = fields.maybe_number("message_p99_us");
+        }
+        to.worker_busy = fields.maybe_number("worker_busy");
+        to.warmup = fields.flag("warmup");
+        to.partial = fields.flag("partial");
+        list.push_back(to);
+    });
+    return list;
+}
+
+std::vector<error_kind> read_errors(const json_fields& from, complaint& problems) {
+    std::vector<error_kind> list;
+    from.each("errors", [&](const json& element, const std::string& path) {
+        const json_fields fields{element, path, problems};
+        list.push_back(error_kind{fields.text("stage"), fields.count("code"),
+                                  fields.text("enhanced"), fields.text("reason"),
+                                  fields.count("count"), fields.text("sample")});
+    });
+    std::stable_sort(list.begin(), list.end(), [](const error_kind& one, const error_kind& other) {
+        return one.count > other.count;
+    });
+    return list;
+}
+
+std::vector<threshold> read_thresholds(const json_fields& from, complaint& problems) {
+    std::vector<threshold> list;
+    from.each("thresholds", [&](const json& element, const std::string& path) {
+        const json_fields fields{element, path, problems};
+        list.push_back(threshold{fields.text("expression"), fields.maybe_number("value"),
+                                 fields.text("unit"), fields.flag("passed")});
+    });
+    return list;
+}
+
+// Options and integrity are shown as they stand, whatever their names.
+std::string plain(const json& value) {
+    if (value.is_string()) return value.get<std::string>();
+    if (!value.is_array()) return value.dump();
+    std::vector<std::string> pieces;
+    for (const json& element : value) {
+        pieces.push_back(element.is_string() ? element.get<std::string>() : element.dump());
+    }
+    return base::join(pieces, ", ");
+}
+
+void read_run(const json_fields& from, record& to, complaint& problems) {
+    to.program = from.text("program");
+    to.version = from.text("version");
+    from.each("argv", [&](const json& word, const std::string& path) {
+        if (word.is_string()) {
+            to.argv.push_back(word.get<std::string>());
+        } else {
+            problems.add(path, "a text");
+        }
+    });
+    to.seed = from.maybe_count("seed");
+    to.started = from.text("started");
+    to.duration_s = from.number("duration_s");
+    to.warmup_s = from.number("warmup_s");
+    to.interval_s = from.number("interval_s");
+    to.measured_s =
+        from.maybe_number("measured_s").value_or(std::max(0.0, to.duration_s - to.warmup_s));
+    to.transcript = from.flag("transcript");
+    from.object("options").members([&](const std::string& name, const json& value) {
+        to.options.emplace_back(name, plain(value));
+    });
+    from.object("integrity").members([&](const std::string& name, const json& value) {
+        if (value.is_number_unsigned()) to.integrity.emplace_back(name, value.get<std::uint64_t>());
+    });
+}
+
+void read_generator(const json_fields& from, generator& to) {
+    to.limited = from.flag("limited");
+    to.reason = from.text("reason");
+    to.worker_busy = from.maybe_number("worker_busy");
+    to.slip_p99_us = from.maybe_number("schedule_slip_p99_us");
+}
+
+base::expected<record> from_json(const json& root) {
+    complaint problems;
+    const json_fields fields{root, "", problems};
+    if (!root.is_object()) return base::fail("is not a run record: not a JSON object");
+    const std::string found = fields.text("schema");
+    if (found.empty()) return base::fail("is not a run record: it names no schema");
+    if (found != schema) {
+        return base::fail("has schema \"{}\"; this program reads {}", found, schema);
+    }
+    for (const char* key : {"program", "totals"}) {
+        if (!fields.has(key)) return base::fail("{} is missing", key);
+    }
+    record to;
+    read_run(fields, to, problems);
+    to.host = read_host(fields.object("host"));
+    to.totals = read_totals(fields.object("totals"));
+    to.rate = read_rate(fields.object("rate").object("messages_per_minute"), problems);
+    to.phases = read_phases(fields.object("latency_us"), problems);
+    to.intervals = read_intervals(fields, problems);
+    read_generator(fields.object("generator"), to.generator);
+    to.errors = read_errors(fields, problems);
+    to.thresholds = read_thresholds(fields, problems);
+    if (problems) return base::failure{problems.first};
+    return to;
+}
+
+}  // namespace
+
+const phase* record::find_phase(std::string_view name) const noexcept {
+    const auto found = std::find_if(phases.begin(), phases.end(),
+                                    [&](const phase& one) { return one.name == name; });
+    return found == phases.end() ? nullptr : &*found;
+}
+
+const phase* record::main_phase() const noexcept {
+    for (const std::string_view name : {"message", "retrieve", "session"}) {
+        if (const phase* found = find_phase(name); found != nullptr) return found;
+    }
+    return nullptr;
+}
+
+base::expected<record> parse_record(std::string_view text) {
+    if (base::trim(text).empty()) return base::fail("is empty");
+    try {
+        return from_json(json::parse(text));
+    } catch (const json::exception& broken) {
+        // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+        std::string_view reason = broken.what();
+        if (const auto end = reason.find("] "); end != reason.npos) reason.remove_prefix(end + 2);
+        return base::fail("is not a run record: {}", reason);
+    }
+}
+
+}  // namespace postal::report

@@ -1,0 +1,80 @@
+// What a reader must not overlook, and the one line that says which run this was.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/sections.hpp"
+
+namespace postal::report {
+
+std::vector<remark> remarks(const record& one) {
+    std::vector<remark> list;
+    if (one.generator.limited) {
+        list.push_back({"limit", "Generator limited: " +
+                                     (one.generator.reason.empty()
+                                          ? "the load generator, not the server, was the limit"
+                                          : one.generator.reason)});
+    }
+    if (one.totals.messages == 0) list.push_back({"bad", "Not one message was accepted"});
+    for (const threshold& each : one.thresholds) {
+        if (each.passed) continue;
+        list.push_back({"bad", fmt::format("Threshold {} was not met: measured {}", each.expression,
+                                           show_threshold_value(each))});
+    }
+    for (const auto& [name, count] : one.integrity) {
+        if ((name == "corrupt" || name == "duplicate") && count > 0) {
+            list.push_back(
+                {"bad", fmt::format("{} messages were {}", base::format_count(count), name)});
+        }
+    }
+    if (one.totals.in_doubt > 0) {
+        list.push_back(
+            {"note", fmt::format("{} messages are in doubt: the connection was lost between "
+                                 "their data and the reply, so they may have arrived",
+                                 base::format_count(one.totals.in_doubt))});
+    }
+    if (one.transcript) {
+        list.push_back({"note", "A transcript was written during this run, which slows it down"});
+    }
+    return list;
+}
+
+std::vector<remark> all_remarks(const std::vector<record>& records) {
+    std::vector<remark> all;
+    std::vector<std::string> whose;
+    for (const record& one : records) {
+        for (remark& each : remarks(one)) {
+            const auto same = std::find_if(all.begin(), all.end(), [&](const remark& other) {
+                return other.kind == each.kind && other.text == each.text;
+            });
+            if (same != all.end()) {
+                whose[static_cast<std::size_t>(same - all.begin())] += ", " + one.label;
+                continue;
+            }
+            all.push_back(std::move(each));
+            whose.push_back(one.label);
+        }
+    }
+    if (records.size() > 1) {
+        for (std::size_t i = 0; i < all.size(); ++i)
+            all[i].text = whose[i] + ": " + all[i].text;
+    }
+    constexpr std::string_view gravest_first = "limit bad note";
+    std::stable_sort(all.begin(), all.end(), [&](const remark& one, const remark& other) {
+        return gravest_first.find(one.kind) < gravest_first.find(other.kind);
+    });
+    return all;
+}
+
+std::string describe(const record& one) {
+    std::string line = one.program + (one.version.empty() ? "" : " " + one.version);
+    if (!one.host.name.empty()) line += " on " + one.host.name;
+    if (!one.started.empty()) line += ", started " + show_time(one.started);
+    line += ", " + show_seconds(one.duration_s);
+    if (one.warmup_s > 0) line += ", of which " + show_seconds(one.warmup_s) + " warm-up";
+    return line;
+}
+
+}  // namespace postal::report

@@ -1,0 +1,53 @@
+// The tables of a report, made once from the records and shown by every printer.
+//
+// With one record a table has the shape that says most; with several, each record is a column and
+// numbers also say how far they are from the first record's. A table that has nothing to say is
+// left out by sections(). The records carry their labels (see label()).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "postal-report/record.hpp"
+#include "postal-report/table.hpp"
+
+namespace postal::report {
+
+table result_table(const std::vector<record>& records);
+table outcome_table(const std::vector<record>& records);
+table latency_table(const std::vector<record>& records);
+table error_table(const std::vector<record>& records);
+table threshold_table(const std::vector<record>& records);
+table generator_table(const std::vector<record>& records);
+table integrity_table(const std::vector<record>& records);
+table host_table(const std::vector<record>& records);
+table option_table(const std::vector<record>& records);
+table interval_table(const record& one);
+
+// The tables of the text and Markdown reports, result first, without empty ones.
+std::vector<table> sections(const std::vector<record>& records);
+
+// What must not be overlooked, one sentence each: a generator that was the limit, thresholds not
+// met, mail that was corrupt, a transcript that was on, no message at all.
+struct remark {
+    std::string kind;  // "limit", "bad" or "note"
+    std::string text;
+};
+std::vector<remark> remarks(const record& one);
+
+// The remarks of all records, gravest first; where there are several records each text begins with
+// the labels of those that it is true of.
+std::vector<remark> all_remarks(const std::vector<record>& records);
+
+// "postal 1.0.0 on host, started 2026-01-01T00:00:00.000Z, 10m, of which 1m warm-up"
+std::string describe(const record& one);
+
+// What ended the messages that were started, in the order in which a report lists it.
+struct outcome_count {
+    std::string name;
+    std::string meaning;
+    std::uint64_t count = 0;
+};
+std::vector<outcome_count> outcomes(const totals& of);
+
+}  // namespace postal::report

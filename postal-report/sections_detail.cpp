@@ -1,0 +1,217 @@
+// The tables of a report that go into detail: phases, errors, thresholds, options, intervals.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+#include "base/units.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/sections.hpp"
+
+namespace postal::report {
+
+namespace {
+
+struct percentile {
+    const char* name;
+    std::optional<double> phase::*member;
+    bool in_comparison;  // also shown for each phase where several records stand side by side
+};
+
+constexpr std::array<percentile, 6> percentiles{{{"mean", &phase::mean_us, false},
+                                                 {"p50", &phase::p50_us, true},
+                                                 {"p90", &phase::p90_us, false},
+                                                 {"p99", &phase::p99_us, true},
+                                                 {"p99.9", &phase::p999_us, false},
+                                                 {"highest", &phase::max_us, false}}};
+
+// A first column for names and one for each record.
+std::vector<column> compared(std::string first, const std::vector<record>& records, align side) {
+    std::vector<column> columns{{std::move(first)}};
+    for (const record& one : records)
+        columns.push_back({one.label, side});
+    return columns;
+}
+
+// The names that any of the records has, in the order in which they first come.
+template <class List, class Name>
+std::vector<std::string> all_names(const std::vector<record>& records, List list, Name name) {
+    std::vector<std::string> names;
+    for (const record& one : records) {
+        for (const auto& each : one.*list) {
+            const std::string found = name(each);
+            if (std::find(names.begin(), names.end(), found) == names.end()) names.push_back(found);
+        }
+    }
+    return names;
+}
+
+table phases_of_one(const record& one) {
+    table made{"latency", "Latency by phase", {{"phase"}, {"count", align::right}}, {}};
+    for (const percentile& each : percentiles)
+        made.columns.push_back({each.name, align::right});
+    for (const phase& shown : one.phases) {
+        if (shown.count == 0) continue;
+        std::vector<std::string> row{shown.name, base::format_count(shown.count)};
+        for (const percentile& each : percentiles)
+            row.push_back(show_latency(shown.*each.member));
+        made.rows.push_back(std::move(row));
+    }
+    return made;
+}
+
+table phases_of_several(const std::vector<record>& records) {
+    table made{"latency", "Latency by phase", compared("phase", records, align::right), {}};
+    for (const std::string& name :
+         all_names(records, &record::phases, [](const phase& each) { return each.name; })) {
+        for (const percentile& each : percentiles) {
+            if (!each.in_comparison && name != "message") continue;
+            const phase* reference = records.front().find_phase(name);
+            std::vector<std::string> row{name + " " + each.name};
+            bool known = false;
+            for (const record& one : records) {
+                const phase* found = one.find_phase(name);
+                const auto value = found == nullptr ? std::nullopt : found->*each.member;
+                known = known || value.has_value();
+                row.push_back(show_latency(value));
+                if (&one == &records.front() || reference == nullptr) continue;
+                row.back() += show_change(value, reference->*each.member);
+            }
+            if (known) made.rows.push_back(std::move(row));
+        }
+    }
+    return made;
+}
+
+}  // namespace
+
+table latency_table(const std::vector<record>& records) {
+    table made = records.size() == 1 ? phases_of_one(records.front()) : phases_of_several(records);
+    const auto has = [&](const char* name) {
+        return std::any_of(records.begin(), records.end(), [&](const record& one) {
+            return one.find_phase(name) != nullptr && one.find_phase(name)->count > 0;
+        });
+    };
+    if (has("message") && has("service")) {
+        made.note =
+            "message runs from the moment a message was due, service from its first byte; both end "
+            "with the reply that accepted it";
+    }
+    return made;
+}
+
+table error_table(const std::vector<record>& records) {
+    table made{"errors", "Errors", {}, {}};
+    if (records.size() == 1) {
+        made.columns = {{"count", align::right}, {"stage"}, {"code"}, {"sample"}};
+        for (const error_kind& one : records.front().errors) {
+            made.rows.push_back(
+                {base::format_count(one.count), one.stage, show_code(one), one.sample});
+        }
+        return made;
+    }
+    made.columns = compared("stage and code", records, align::right);
+    const auto name_of = [](const error_kind& each) { return each.stage + " " + show_code(each); };
+    for (const std::string& name : all_names(records, &record::errors, name_of)) {
+        std::vector<std::string> row{name};
+        for (const record& one : records) {
+            std::uint64_t count = 0;
+            for (const error_kind& each : one.errors) {
+                if (name_of(each) == name) count += each.count;
+            }
+            row.push_back(base::format_count(count));
+        }
+        made.rows.push_back(std::move(row));
+    }
+    return made;
+}
+
+table threshold_table(const std::vector<record>& records) {
+    table made{
+        "thresholds", "Thresholds", {{"threshold"}, {"measured", align::right}, {"verdict"}}, {}};
+    if (records.size() > 1) made.columns.insert(made.columns.begin(), {"record"});
+    for (const record& one : records) {
+        for (const threshold& each : one.thresholds) {
+            auto& row = made.rows.emplace_back();
+            if (records.size() > 1) row.push_back(one.label);
+            row.insert(row.end(), {each.expression, show_threshold_value(each),
+                                   each.passed ? "passed" : "NOT MET"});
+        }
+    }
+    return made;
+}
+
+table integrity_table(const std::vector<record>& records) {
+    table made{"integrity", "Integrity of the messages", compared("", records, align::right), {}};
+    if (records.size() == 1) made.columns[1].title = "messages";
+    using entry = std::pair<std::string, std::uint64_t>;
+    for (const std::string& name :
+         all_names(records, &record::integrity, [](const entry& each) { return each.first; })) {
+        std::vector<std::string> row{name};
+        for (const record& one : records) {
+            const auto found = std::find_if(one.integrity.begin(), one.integrity.end(),
+                                            [&](const entry& each) { return each.first == name; });
+            row.push_back(found == one.integrity.end() ? unknown
+                                                       : base::format_count(found->second));
+        }
+        made.rows.push_back(std::move(row));
+    }
+    return made;
+}
+
+table option_table(const std::vector<record>& records) {
+    table made{"options", "Effective options", compared("option", records, align::left), {}};
+    if (records.size() == 1) made.columns[1].title = "value";
+    using entry = std::pair<std::string, std::string>;
+    for (const std::string& name :
+         all_names(records, &record::options, [](const entry& each) { return each.first; })) {
+        std::vector<std::string> row{name};
+        for (const record& one : records) {
+            const auto found = std::find_if(one.options.begin(), one.options.end(),
+                                            [&](const entry& each) { return each.first == name; });
+            row.push_back(found == one.options.end() ? unknown : found->second);
+        }
+        made.rows.push_back(std::move(row));
+    }
+    return made;
+}
+
+table interval_table(const record& one) {
+    table made{"intervals",
+               "Intervals",
+               {{"end", align::right},
+                {"messages", align::right},
+                {"messages/min", align::right},
+                {"errors", align::right},
+                {"p50", align::right},
+                {"p99", align::right},
+                {"busiest worker", align::right},
+                {"remark"}},
+               {}};
+    for (const interval& each : one.intervals) {
+        const double length_s = each.end_s - each.start_s;
+        const auto per_minute =
+            length_s > 0 ? std::optional{static_cast<double>(each.messages) * 60 / length_s}
+                         : std::nullopt;
+        made.rows.push_back({show_seconds(each.end_s), base::format_count(each.messages),
+                             show_number(per_minute), base::format_count(each.errors),
+                             show_latency(each.p50_us), show_latency(each.p99_us),
+                             show_busy(each.worker_busy),
+                             each.warmup ? (each.partial ? "warm-up, partial" : "warm-up")
+                                         : (each.partial ? "partial" : "")});
+    }
+    return made;
+}
+
+std::vector<table> sections(const std::vector<record>& records) {
+    std::vector<table> made;
+    for (const auto& make : {result_table, outcome_table, latency_table, error_table,
+                             threshold_table, integrity_table, generator_table}) {
+        table one = make(records);
+        if (!one.rows.empty()) made.push_back(std::move(one));
+    }
+    return made;
+}
+
+}  // namespace postal::report

@@ -1,0 +1,46 @@
+#include "postal-report/text.hpp"
+
+#include "base/text.hpp"
+#include "postal-report/sections.hpp"
+#include "postal-report/table.hpp"
+
+namespace postal::report {
+
+namespace {
+
+constexpr std::size_t longest_line = 400;
+
+std::string whose(const record& one, const std::vector<record>& records) {
+    return records.size() > 1 ? one.label + ": " : std::string{};
+}
+
+}  // namespace
+
+std::string render_text(const std::vector<record>& records) {
+    std::string out;
+    for (const record& one : records) {
+        out += base::printable(whose(one, records) + describe(one), longest_line) + "\n";
+    }
+    for (const remark& each : all_remarks(records)) {
+        out += "! " + base::printable(each.text, longest_line) + ".\n";
+    }
+    for (const table& each : sections(records))
+        out += "\n" + render_text(each);
+    return out;
+}
+
+std::string render_markdown(const std::vector<record>& records) {
+    std::string out = records.size() > 1 ? "# Runs compared\n\n" : "# Run\n\n";
+    for (const record& one : records) {
+        out += (records.size() > 1 ? "- " : "") +
+               escape_markdown(whose(one, records) + describe(one)) + "\n";
+    }
+    for (const remark& each : all_remarks(records)) {
+        out += "\n> **" + escape_markdown(each.text) + ".**\n";
+    }
+    for (const table& each : sections(records))
+        out += "\n" + render_markdown(each);
+    return out;
+}
+
+}  // namespace postal::report

@@ -1,0 +1,376 @@
+#include "postal/exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "postal/workshop.hpp"
+#include "proto/client_commands.hpp"
+
+namespace postal {
+
+namespace {
+
+constexpr std::uint64_t who_receives = 0x7265637069656e74;  // keeps its numbers apart from others'
+
+// Different users, chosen at random; the plan has at least as many.
+void choose_recipients(const plan& plan, base::random_source& random,
+                       std::vector<std::uint32_t>& into) {
+    const recipient_range range = plan.chosen.recipients;
+    const std::uint64_t users = plan.recipients.size();
+    const std::uint64_t wanted = range.least + random.below(range.most - range.least + 1);
+    into.clear();
+    while (into.size() < wanted) {
+        const auto one = static_cast<std::uint32_t>(random.below(users));
+        if (std::find(into.begin(), into.end(), one) == into.end()) into.push_back(one);
+    }
+}
+
+bool positive(const refusal& said) noexcept { return said.code / 100 == 2; }
+bool negative(const refusal& said) noexcept { return said.code >= 400; }
+
+}  // namespace
+
+exchange::exchange(workshop& shop, unsigned session)
+    : shop_(shop), books_(shop.own), session_(session) {}
+
+void exchange::begin(const proto::capabilities& offered, std::uint64_t left) {
+    const options& chosen = shop_.of_run.chosen;
+    offered_ = offered;
+    pipelining_ = offered.pipelining && chosen.pipelining == offer::automatic;
+    chunking_ = offered.chunking && chosen.chunking == offer::automatic;
+    most_open_ = !pipelining_ ? 1 : chunking_ ? chosen.in_flight : 2;
+    if (slots_.size() < most_open_) slots_.resize(most_open_);
+    left_ = left;
+    reset_due_ = false;
+    any_accepted_ = false;
+    last_answered_ = stage::ehlo;
+    first_slot_ = open_ = 0;
+    expected_.clear();
+    expected_head_ = 0;
+}
+
+// ---- saying ----
+
+void exchange::compose(load::steady_time now, std::uint64_t written) {
+    queued_ = written;
+    while (pipelining_ || idle()) {
+        transaction* newest = open_ == 0 ? nullptr : &slots_[(first_slot_ + open_ - 1) % slots_.size()];
+        if (newest != nullptr && newest->next != utterance::nothing) {
+            if (!say_next(*newest, now)) break;
+        } else if (reset_due_) {
+            text_.append(proto::rset_command);
+            expect(stage::rset);
+            reset_due_ = false;
+        } else if (may_begin(now)) {
+            begin_transaction(now);
+        } else {
+            break;
+        }
+    }
+    gather_output();
+}
+
+bool exchange::may_begin(load::steady_time now) {
+    if (left_ == 0 || open_ == most_open_) return false;
+    if (ticket_.what == load::pass::go) return true;
+    if (over_) return false;
+    const load::ticket got = shop_.gate.try_pass(now);
+    over_ = got.what == load::pass::over;
+    if (got.what == load::pass::go) ticket_ = got;
+    return got.what == load::pass::go;
+}
+
+void exchange::begin_transaction(load::steady_time now) {
+    const plan& plan = shop_.of_run;
+    transaction& tx = slots_[(first_slot_ + open_) % slots_.size()];
+    std::vector<std::uint32_t> recipients = std::move(tx.recipients);
+    tx = transaction{};
+    tx.recipients = std::move(recipients);
+    base::random_source random(base::mix(plan.seed ^ who_receives, session_, sequence_));
+    choose_recipients(plan, random, tx.recipients);
+    shop_.recipients.clear();
+    for (const std::uint32_t one : tx.recipients) {
+        shop_.recipients.push_back(plan.recipients[one].address);
+    }
+    mail::message_request request;
+    request.session = session_;
+    request.sequence = sequence_++;
+    request.from = plan.senders[random.below(plan.senders.size())].address;
+    request.recipients = shop_.recipients;
+    request.now = shop_.wall_clock(now);
+    tx.message = shop_.lend();
+    shop_.source->make(request, *tx.message);
+    tx.sender = request.from;
+    tx.octets = tx.message->total_octets();
+    tx.begun = now;
+    tx.due = plan.chosen.open_loop ? ticket_.due : now;
+    tx.open_units =
+        plan.chosen.lmtp ? static_cast<std::uint32_t>(tx.recipients.size()) : 1;
+    books_.started(tx.open_units);
+    ticket_ = {};
+    --left_;
+    ++open_;
+}
+
+// False when a reply must come before anything else is said.
+bool exchange::say_next(transaction& tx, load::steady_time now) {
+    switch (tx.next) {
+        case utterance::mail: say_mail(tx); return true;
+        case utterance::rcpt: say_rcpt(tx); return true;
+        case utterance::data: say_data(tx, now); return chunking_;
+        case utterance::message: say_message(tx, now); return true;
+        case utterance::end_of_data:
+            text_.append(proto::end_of_data);
+            expect(stage::end);
+            tx.next = utterance::nothing;
+            return true;
+        case utterance::wait:
+        case utterance::nothing: break;
+    }
+    return false;
+}
+
+void exchange::say_mail(transaction& tx) {
+    proto::mail_parameters with;
+    if (offered_.size) {
+        with.size = chunking_ ? tx.message->total_octets() : tx.message->declared_octets();
+    }
+    with.eight_bit_mime = offered_.eight_bit_mime && tx.message->needs_8bit();
+    with.smtputf8 = offered_.smtputf8 && tx.message->needs_smtputf8();
+    proto::append_mail(text_, tx.sender, with);
+    expect(stage::mail);
+    tx.next = utterance::rcpt;
+}
+
+void exchange::say_rcpt(transaction& tx) {
+    const std::uint32_t one = tx.recipients[tx.said++];
+    proto::append_rcpt(text_, shop_.of_run.recipients[one].address);
+    expect(stage::rcpt);
+    if (tx.said == tx.recipients.size()) tx.next = utterance::data;
+}
+
+void exchange::say_data(transaction& tx, load::steady_time now) {
+    if (chunking_) {
+        proto::append_bdat_last(text_, tx.octets);
+        say_message(tx, now);
+        return;
+    }
+    text_.append(proto::data_command);
+    expect(stage::data);
+    tx.next = utterance::wait;
+}
+
+void exchange::say_message(transaction& tx, load::steady_time now) {
+    segments_.push_back({text_.size(), tx.message});
+    sending_.push_back(std::exchange(tx.message, nullptr));
+    if (!chunking_) text_.append(proto::end_of_data);
+    std::uint64_t octets = text_.size();
+    for (const segment& one : segments_) {
+        octets += chunking_ ? one.message->total_octets() : one.message->stuffed_octets();
+    }
+    tx.complete_at = queued_ + octets;
+    tx.data_begun = now;
+    tx.next = utterance::nothing;
+    expect(stage::end);
+}
+
+void exchange::gather_output() {
+    std::size_t from = 0;
+    const std::string_view text = text_;
+    for (const segment& one : segments_) {
+        add_text(text.substr(from, one.text_end - from));
+        for (const std::string_view part :
+             chunking_ ? one.message->raw_parts() : one.message->stuffed_parts()) {
+            output_.add(part);
+            if (transcript_ != nullptr) transcript_->sent_data(part);
+        }
+        from = one.text_end;
+    }
+    add_text(text.substr(from));
+}
+
+void exchange::add_text(std::string_view text) {
+    output_.add(text);
+    if (transcript_ != nullptr) transcript_->sent(text);
+}
+
+void exchange::output_written() noexcept {
+    output_.clear();
+    text_.clear();
+    segments_.clear();
+    for (mail::message* one : sending_) {
+        shop_.give_back(one);
+    }
+    sending_.clear();
+}
+
+// ---- hearing ----
+
+verdict exchange::on_reply(const proto::reply_parser& reply, load::steady_time now) {
+    const refusal said{reply.code(), reply.enhanced(), reply.text()};
+    if (idle()) {
+        if (said.code == 421) {
+            books_.error(stage::idle, said);
+            return verdict::closing;
+        }
+        unexpected("unexpected_reply", said.text);
+        return verdict::broken;
+    }
+    const stage what = expected_[expected_head_];
+    last_answered_ = what;
+    transaction& front = slots_[first_slot_];
+    verdict result = verdict::go_on;
+    const bool more_ends = what == stage::end && shop_.of_run.chosen.lmtp &&
+                           front.ends + 1 < front.accepted && said.code != 421;
+    if (!more_ends) ++expected_head_;
+    if (idle()) {
+        expected_.clear();
+        expected_head_ = 0;
+    }
+    switch (what) {
+        case stage::mail: result = on_mail_reply(front, said); break;
+        case stage::rcpt: result = on_rcpt_reply(front, said, now); break;
+        case stage::data: result = on_data_reply(front, said, now); break;
+        case stage::end: result = on_end_reply(front, said, now); break;
+        default: result = on_rset_reply(said); break;
+    }
+    return said.code == 421 && result == verdict::go_on ? verdict::closing : result;
+}
+
+verdict exchange::wrong_class(stage where, const refusal& said) {
+    books_.error(where, {said.code, "unexpected_code", said.text});
+    return verdict::broken;
+}
+
+verdict exchange::on_mail_reply(transaction& tx, const refusal& said) {
+    if (positive(said)) return verdict::go_on;
+    if (!negative(said)) return wrong_class(stage::mail, said);
+    tx.mail_refused = true;
+    books_.error(stage::mail, said);
+    refuse_open_units(tx, said.permanent());
+    // What has been said already in the same breath will be answered too.
+    if (tx.said == 0) end_front();
+    return verdict::go_on;
+}
+
+verdict exchange::on_rcpt_reply(transaction& tx, const refusal& said, load::steady_time now) {
+    ++tx.answered;
+    if (positive(said)) {
+        tx.accepted += tx.mail_refused ? 0 : 1;
+    } else if (!negative(said)) {
+        return wrong_class(stage::rcpt, said);
+    } else if (!tx.mail_refused) {
+        books_.error(stage::rcpt, said);
+        tx.any_deferred = tx.any_deferred || !said.permanent();
+        if (shop_.of_run.chosen.lmtp) {
+            books_.refused(1, said.permanent());
+            --tx.open_units;
+        }
+    }
+    if (!tx.envelope_answered()) return verdict::go_on;
+    tx.envelope_done = now;
+    if (tx.accepted > 0) return verdict::go_on;
+    if (!tx.mail_refused) refuse_open_units(tx, !tx.any_deferred);
+    if (tx.next == utterance::data) {  // nothing has been said after the recipients
+        reset_due_ = !tx.mail_refused;
+        end_front();
+    }
+    return verdict::go_on;
+}
+
+verdict exchange::on_data_reply(transaction& tx, const refusal& said, load::steady_time now) {
+    if (said.code == 354) {
+        // A server may ask for the message although it has no recipient: RFC 2920 3.1.
+        tx.next = tx.accepted > 0 ? utterance::message : utterance::end_of_data;
+        tx.envelope_done = now;
+        return verdict::go_on;
+    }
+    if (!negative(said)) return wrong_class(stage::data, said);
+    if (tx.accepted > 0) {
+        books_.error(stage::data, said);
+        refuse_open_units(tx, said.permanent());
+    }
+    reset_due_ = !tx.mail_refused;
+    end_front();
+    return verdict::go_on;
+}
+
+verdict exchange::on_end_reply(transaction& tx, const refusal& said, load::steady_time now) {
+    ++tx.ends;
+    if (tx.accepted == 0) {  // its outcome is known; the server only had to get to the end
+        end_front();
+        return verdict::go_on;
+    }
+    if (positive(said)) {
+        count_accepted(tx, now);
+    } else if (negative(said)) {
+        books_.error(stage::end, said);
+        books_.refused(1, said.permanent());
+        --tx.open_units;
+    } else {
+        return wrong_class(stage::end, said);
+    }
+    if (tx.open_units == 0) end_front();
+    return verdict::go_on;
+}
+
+verdict exchange::on_rset_reply(const refusal& said) {
+    if (positive(said)) return verdict::go_on;
+    books_.error(stage::rset, said);
+    return verdict::broken;
+}
+
+void exchange::count_accepted(transaction& tx, load::steady_time now) {
+    const bool lmtp = shop_.of_run.chosen.lmtp;
+    books_.accepted(lmtp ? 1 : tx.accepted, tx.octets);
+    if (tx.ends == 1) books_.took(phase::envelope, tx.envelope_done - tx.begun);
+    books_.took(phase::data, now - tx.data_begun);
+    books_.took(phase::message, now - tx.due);
+    books_.took(phase::service, now - tx.begun);
+    --tx.open_units;
+    any_accepted_ = true;
+}
+
+void exchange::refuse_open_units(transaction& tx, bool permanent) {
+    books_.refused(std::exchange(tx.open_units, 0), permanent);
+}
+
+void exchange::end_front() {
+    give_back(slots_[first_slot_]);
+    first_slot_ = (first_slot_ + 1) % slots_.size();
+    --open_;
+}
+
+void exchange::give_back(transaction& tx) noexcept {
+    if (tx.message != nullptr) shop_.give_back(std::exchange(tx.message, nullptr));
+}
+
+// ---- when it breaks ----
+
+stage exchange::awaited(std::uint64_t written) const noexcept {
+    const stage what = awaited();
+    const bool unfinished = what == stage::end && written < slots_[first_slot_].complete_at;
+    return unfinished ? stage::data : what;
+}
+
+void exchange::unexpected(std::string_view reason, std::string_view sample) {
+    books_.error(idle() ? last_answered_ : awaited(), reason, sample);
+}
+
+void exchange::lost(std::string_view reason, std::string_view sample, std::uint64_t written) {
+    stage where = idle() ? stage::idle : awaited(written);
+    for (; open_ > 0; end_front()) {
+        transaction& tx = slots_[first_slot_];
+        const bool complete = tx.complete_at > 0 && written >= tx.complete_at;
+        if (tx.open_units > 0) {
+            books_.lost(std::exchange(tx.open_units, 0), complete);
+            if (!reason.empty()) books_.error(where, reason, sample);
+        }
+        where = stage::mail;
+    }
+    expected_.clear();
+    expected_head_ = 0;
+    output_written();
+}
+
+}  // namespace postal

@@ -1,0 +1,106 @@
+// postal: loads a mail server with SMTP or LMTP sessions and counts what it takes.
+//
+// Options become a plan; a fleet of workers runs the plan's sessions; the console prints and records
+// what they counted. Where to read on: session.cpp (a connection's dialogue), exchange.cpp (a
+// message is said, answered, timed and counted).
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "cli/main.hpp"
+#include "load/fleet.hpp"
+#include "load/run_console.hpp"
+#include "postal/options.hpp"
+#include "postal/plan.hpp"
+#include "postal/session.hpp"
+#include "postal/workshop.hpp"
+
+namespace postal {
+
+namespace {
+
+using cli::exit_status;
+
+// A worker's sessions, which live as long as its loop.
+struct crew {
+    crew(plan& of, load::worker& own) : shop(of, own) {
+        for (unsigned index = own.index(); index < of.sessions; index += own.of()) {
+            sessions.push_back(std::make_unique<session>(shop, index));
+            own.spawn(sessions.back()->run());
+        }
+    }
+
+    workshop shop;
+    std::vector<std::unique_ptr<session>> sessions;
+};
+
+load::fleet_plan fleet_plan_of(const plan& of) {
+    const cli::run_options& run = of.chosen.run;
+    load::fleet_plan result;
+    result.workers = of.workers;
+    result.phases = phase_count;
+    result.interval = run.interval;
+    result.align_minutes = run.align_minutes;
+    result.warmup = run.warmup;
+    result.duration = run.duration;
+    result.grace = run.grace;
+    return result;
+}
+
+load::console_options console_options_of(const plan& of) {
+    const cli::run_options& run = of.chosen.run;
+    load::console_options result;
+    result.format = static_cast<stats::log_format>(run.format);
+    result.record = run.record;
+    result.thresholds = run.thresholds;
+    result.progress = run.progress;
+    result.duration = run.duration;
+    result.messages = of.chosen.messages.value_or(0);
+    return result;
+}
+
+exit_status status_of(const plan& of, const stats::run_report& report, load::run_result result) {
+    if (result == load::run_result::system_error) return exit_status::system_error;
+    const stats::tally& all = report.totals_with_warmup();
+    const bool only_connects = of.chosen.messages_a_connection == 0;
+    const bool nothing = only_connects ? all.connections == 0 : all.messages == 0;
+    if (nothing && !all.errors.empty()) return exit_status::nothing_delivered;
+    return result == load::run_result::done ? exit_status::done : exit_status::threshold_not_met;
+}
+
+exit_status fail(const base::failure& what, exit_status status) {
+    cli::complain("postal", what.message);
+    return status;
+}
+
+exit_status run(int argc, char** argv) {
+    options chosen;
+    const auto asked = parse_options(chosen, argc, argv);
+    if (!asked) return fail(asked.error(), exit_status::bad_parameters);
+    if (*asked == cli::outcome::done) return exit_status::done;
+    auto made = make_plan(std::move(chosen));
+    if (!made) return fail(made.error(), exit_status::bad_parameters);
+    plan& of = **made;
+    auto console = load::run_console::create(describe(of, argc, argv), console_options_of(of));
+    if (!console) return fail(console.error(), exit_status::bad_parameters);
+
+    const auto header = (*console)->begin();
+    if (!header) return fail(header.error(), exit_status::system_error);
+    load::fleet fleet(fleet_plan_of(of));
+    std::vector<std::unique_ptr<crew>> crews(of.workers);  // end before the loops they live on
+    const auto ran = fleet.run(
+        [&](load::worker& own) { crews[own.index()] = std::make_unique<crew>(of, own); },
+        **console);
+    if (!ran) return fail(ran.error(), exit_status::system_error);
+    const load::run_result result = (*console)->finish(fleet.lasted());
+    return status_of(of, (*console)->report(), result);
+}
+
+}  // namespace
+
+}  // namespace postal
+
+int main(int argc, char** argv) {
+    return static_cast<int>(
+        postal::cli::run_main("postal", [&] { return postal::run(argc, argv); }));
+}

@@ -1,0 +1,259 @@
+#include "postal/options.hpp"
+
+#include <limits>
+#include <utility>
+
+#include "base/text.hpp"
+#include "cli/binders.hpp"
+#include "postal/phases.hpp"
+#include "stats/threshold.hpp"
+
+namespace postal {
+
+namespace {
+
+using base::expected;
+using cli::setter;
+
+constexpr unsigned most_sessions = 1'000'000;
+constexpr unsigned most_in_flight = 256;
+constexpr unsigned most_recipients = 1000;
+
+expected<recipient_range> parse_recipients(std::string_view text) {
+    const auto dots = text.find("..");
+    recipient_range range;
+    auto least = cli::parse_count(std::string(text.substr(0, dots)), 1, most_recipients);
+    if (!least) return least.error();
+    range.least = range.most = static_cast<unsigned>(*least);
+    if (dots == std::string_view::npos) return range;
+    auto most = cli::parse_count(std::string(text.substr(dots + 2)), *least, most_recipients);
+    if (!most) return most.error();
+    range.most = static_cast<unsigned>(*most);
+    return range;
+}
+
+expected<std::optional<mail::size_spec>> parse_sizes(std::string_view text) {
+    auto sizes = mail::size_spec::parse(text);
+    if (!sizes) return sizes.error();
+    return std::optional<mail::size_spec>(std::move(*sizes));
+}
+
+// One duration for every phase.
+setter all_timeouts(phase_timeouts& timeouts) {
+    return [&timeouts](const std::string& given) -> expected<void> {
+        std::chrono::nanoseconds all{};
+        auto parsed = cli::duration(all)(given);
+        if (!parsed) return parsed;
+        timeouts = {all, all, all, all, all};
+        return {};
+    };
+}
+
+setter rate_option(std::optional<base::rate>& target) {
+    return cli::parsed(target, [](std::string_view text) {
+        return base::parse_rate(text, base::rate_unit::per_minute);
+    });
+}
+
+setter connections_a_second(double& target) {
+    return [&target](const std::string& given) -> expected<void> {
+        auto rate = base::parse_rate(given, base::rate_unit::per_second);
+        if (!rate) return rate.error();
+        target = rate->per_second;
+        return {};
+    };
+}
+
+// The switch of the original: blanks in front of subjects, which Netscape's server took away.
+setter breakage(mail::subject_blanks& target) {
+    return cli::choice(target, {{"netscape", mail::subject_blanks::none},
+                                {"nonetscape", mail::subject_blanks::leading}});
+}
+
+setter no_tls_yet() {
+    return [](const std::string& given) -> expected<void> {
+        auto share = cli::parse_count(given, 0, 100);
+        if (!share) return share.error();
+        if (*share == 0) return {};
+        return base::fail("TLS is not built into this version; give 0 or leave it out");
+    };
+}
+
+template <class Number>
+setter optional_count(std::optional<Number>& target, std::int64_t least) {
+    return [&target, least](const std::string& given) -> expected<void> {
+        auto number = cli::parse_count(given, least, std::numeric_limits<std::int64_t>::max());
+        if (!number) return number.error();
+        target = static_cast<Number>(*number);
+        return {};
+    };
+}
+
+cli::group session_options(options& o) {
+    return {"Sessions",
+            {
+                {"-t,--sessions", "N", "1", "sessions at once, for each server",
+                 cli::count(o.sessions, 1, most_sessions)},
+                {"-c,--messages-per-connection", "N", "1",
+                 "messages a connection: N > 1 is a random 1..N, -1 no end, 0 only connects",
+                 cli::count(o.messages_a_connection, -1)},
+                {"-L,--lmtp", "", "", "speak LMTP, which answers for each recipient",
+                 cli::flag(o.lmtp)},
+                {"-l,--local-address", "ADDRESS[,ADDRESS]", "",
+                 "local addresses of connections, in turn", cli::text(o.local_addresses)},
+                {"--recipients", "N|N..M", "1", "recipients a transaction",
+                 cli::parsed(o.recipients, parse_recipients)},
+                {"-f,--sender-list", "FILE", "", "who mail is from (the user list, if not given)",
+                 cli::text(o.sender_list)},
+                {"--helo", "NAME", "", "name in EHLO and Message-ID (this host's, if not given)",
+                 cli::text(o.helo)},
+                {"--pipelining", "auto|off", "auto", "PIPELINING when the server offers it",
+                 cli::choice(o.pipelining, {{"auto", offer::automatic}, {"off", offer::off}})},
+                {"--chunking", "auto|off", "off", "BDAT when the server offers CHUNKING",
+                 cli::choice(o.chunking, {{"auto", offer::automatic}, {"off", offer::off}})},
+                {"--in-flight", "N", "1",
+                 "transactions pipelined on one connection, with --chunking auto",
+                 cli::count(o.in_flight, 1, most_in_flight)},
+                {"--connect-rate", "RATE", "2000/s", "pace at which sessions open at the start",
+                 connections_a_second(o.connect_rate)},
+                {"-s,--ssl-percent", "N", "0", "share of TLS connections; only 0 in this version",
+                 no_tls_yet()},
+            }};
+}
+
+cli::group message_options(options& o) {
+    return {"Messages",
+            {
+                {"-m,--max-size", "SIZE", "10", "largest message; a bare number is kilobytes",
+                 cli::size(o.largest_octets, 1024)},
+                {"-M,--min-size", "SIZE", "0", "smallest message; a bare number is kilobytes",
+                 cli::size(o.smallest_octets, 1024)},
+                {"--size", "SPEC", "",
+                 "in place of -m and -M: fixed:5K, uniform:1K,10K, "
+                 "lognormal:MEDIAN,SIGMA[,MAX] or histogram:FILE",
+                 cli::parsed(o.sizes, parse_sizes)},
+                {"--body", "KIND[=WEIGHT],...", "ascii",
+                 "bodies: ascii, 8bit, dots, long-lines, crlf-edge, or a mix",
+                 cli::parsed(o.bodies, mail::body_mix::parse)},
+                {"--corpus", "PATH", "", "send real mail: a folder of .eml, a Maildir or an mbox",
+                 cli::text(o.corpus)},
+                {"--digest", "xxh3|md5|sha256", "xxh3", "checksum that readers verify",
+                 cli::choice(o.digest, {{"xxh3", mail::digest_kind::xxh3},
+                                        {"md5", mail::digest_kind::md5},
+                                        {"sha256", mail::digest_kind::sha256}})},
+                {"-b,--breakage", "[no]netscape", "netscape",
+                 "no blanks, or extra blanks, at the start of subjects", breakage(o.subject)},
+                {"--seed", "N", "", "the same seed gives the same mail (random, if not given)",
+                 optional_count(o.seed, 0)},
+            }};
+}
+
+cli::group pace_options(options& o) {
+    return {"Pace and end",
+            {
+                {"-r,--rate", "RATE", "",
+                 "messages over all sessions; a bare number is per minute (no limit, if not given)",
+                 rate_option(o.rate)},
+                {"--open-loop", "", "",
+                 "messages are due on a schedule that never waits for the server; needs a rate",
+                 cli::flag(o.open_loop)},
+                {"--arrival", "constant|poisson", "constant", "how due times scatter",
+                 cli::choice(o.arrival, {{"constant", load::arrival::constant},
+                                         {"poisson", load::arrival::poisson}})},
+                {"--stages", "RATE@TIME,...", "",
+                 "ramp linearly from stage to stage; starts at --rate or 0, ends after the last",
+                 cli::parsed(o.stages, load::parse_stages)},
+                {"--messages", "N", "", "stop after N messages were started",
+                 optional_count(o.messages, 1)},
+            }};
+}
+
+cli::group timeout_options(options& o) {
+    const std::string value = "DURATION";
+    return {"Timeouts",
+            {
+                {"--timeout", value, "60s", "all of the following", all_timeouts(o.timeouts)},
+                {"--connect-timeout", value, "60s", "until connected",
+                 cli::duration(o.timeouts.connect)},
+                {"--greeting-timeout", value, "60s", "for the server's greeting",
+                 cli::duration(o.timeouts.greeting)},
+                {"--command-timeout", value, "60s", "for the reply to a command",
+                 cli::duration(o.timeouts.command)},
+                {"--data-timeout", value, "60s", "for the server to take a message",
+                 cli::duration(o.timeouts.data)},
+                {"--final-timeout", value, "60s", "for the reply after a message",
+                 cli::duration(o.timeouts.final_reply)},
+            }};
+}
+
+cli::group transcript_options(options& o) {
+    return {"Transcripts",
+            {
+                {"-z,--transcript", "BASE", "", "write each session's dialogue to BASE:SESSION",
+                 cli::text(o.transcripts)},
+                {"-Z,--connection-transcript", "BASE", "",
+                 "the same, and each connection's to BASE:SESSION:CONNECTION",
+                 cli::text(o.connection_transcripts)},
+                {"-a,--all-log", "", "",
+                 "messages too; without -z or -Z, to standard error", cli::flag(o.log_everything)},
+            }};
+}
+
+setter known_threshold() {
+    return [](const std::string& given) -> expected<void> {
+        auto threshold = stats::threshold::parse(given, phase_names());
+        if (!threshold) return threshold.error();
+        return {};
+    };
+}
+
+// What only shows when all options are known.
+expected<void> check(const options& o) {
+    if (o.smallest_octets > o.largest_octets && !o.sizes) {
+        return base::fail("--min-size: {} is above --max-size {}; give a smaller one",
+                          base::format_size(o.smallest_octets),
+                          base::format_size(o.largest_octets));
+    }
+    if (o.open_loop && !o.rate && o.stages.empty()) {
+        return base::fail("--open-loop: needs a schedule; give --rate or --stages too");
+    }
+    if (o.arrival == load::arrival::poisson && !o.rate && o.stages.empty()) {
+        return base::fail("--arrival: only a paced run has arrivals; give --rate or --stages too");
+    }
+    if (o.in_flight > 1 && o.chunking == offer::off) {
+        return base::fail("--in-flight: needs --chunking auto");
+    }
+    if (o.in_flight > 1 && o.pipelining == offer::off) {
+        return base::fail("--in-flight: needs --pipelining auto");
+    }
+    if (!o.corpus.empty() && o.sizes) {
+        return base::fail("--size: a corpus has its own sizes; leave one of the two out");
+    }
+    return cli::check(o.run);
+}
+
+}  // namespace
+
+expected<cli::outcome> parse_options(options& into, int argc, char** argv) {
+    cli::program program;
+    program.name = "postal";
+    program.summary = "Delivers random, checkable mail over SMTP or LMTP and counts it.";
+    program.groups = {session_options(into), message_options(into),    pace_options(into),
+                      timeout_options(into), transcript_options(into),
+                      cli::run_options_group(into.run, known_threshold())};
+    program.positionals = {
+        {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",
+         cli::text(into.servers), true},
+        {"USER-LIST", "file of addresses, one a line", cli::text(into.user_list), true}};
+    program.notes =
+        "Runs until interrupted, unless --duration, --messages or --stages ends it.\n"
+        "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing "
+        "delivered.";
+    auto outcome = cli::parse(program, argc, argv);
+    if (!outcome || *outcome == cli::outcome::done) return outcome;
+    auto checked = check(into);
+    if (!checked) return checked.error();
+    return outcome;
+}
+
+}  // namespace postal

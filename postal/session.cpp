@@ -1,0 +1,401 @@
+#include "postal/session.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "proto/client_commands.hpp"
+
+namespace postal {
+
+namespace {
+
+namespace asio = boost::asio;
+using std::chrono::nanoseconds;
+
+constexpr auto first_pause = std::chrono::milliseconds(100);
+constexpr auto longest_pause = std::chrono::seconds(5);
+constexpr auto patience_after_stop = std::chrono::seconds(1);  // with a server's reply to QUIT
+// A connection that has been idle this long may have been closed by the server meanwhile.
+constexpr auto long_idle = std::chrono::seconds(1);
+
+constexpr std::uint64_t how_many = 0x686f77206d616e79;  // keeps its numbers apart from others'
+
+// Looks a name up without stopping the worker's other sessions.
+asio::awaitable<std::vector<net::address>> look_up(asio::io_context& context,
+                                                   const net::endpoint& where) {
+    asio::ip::tcp::resolver resolver(context);
+    boost::system::error_code error;
+    const auto found = co_await resolver.async_resolve(
+        where.host, std::to_string(where.port), asio::ip::tcp::resolver::numeric_service,
+        asio::redirect_error(asio::use_awaitable, error));
+    std::vector<net::address> addresses;
+    for (const auto& entry : found) {
+        addresses.emplace_back(entry.endpoint());
+    }
+    co_return addresses;
+}
+
+}  // namespace
+
+session::session(workshop& shop, unsigned index)
+    : shop_(shop),
+      plan_(shop.of_run),
+      target_(plan_.targets[index % plan_.targets.size()]),
+      books_(shop.own),
+      line_(shop.own.context()),
+      exchange_(shop, index),
+      place_(shop.own),
+      random_(base::mix(plan_.seed, how_many, index)),
+      index_(index) {
+    const options& chosen = plan_.chosen;
+    const net::transcript_options wanted{chosen.transcripts, chosen.connection_transcripts,
+                                         chosen.log_everything};
+    if (wanted.wanted()) transcript_ = std::make_unique<net::transcript>(wanted, index);
+    exchange_.set_transcript(transcript_.get());
+    shop_.own.watch(*this);
+}
+
+asio::awaitable<void> session::run() {
+    bool open = co_await wait_to_open();
+    while (open) {
+        open = co_await get_ticket();
+        if (!open) break;
+        const bool fine = co_await converse();
+        if (!fine) co_await back_off();
+    }
+}
+
+// Sessions open one after the other, so that the server's accept queue does not overflow.
+asio::awaitable<bool> session::wait_to_open() {
+    const double turn_s = index_ / plan_.chosen.connect_rate;
+    const auto turn = std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(turn_s));
+    if (turn > std::chrono::milliseconds(1)) co_await shop_.gate.pause(place_, turn);
+    co_return !shop_.own.stopping();
+}
+
+asio::awaitable<bool> session::get_ticket() {
+    if (shop_.own.stopping()) co_return false;
+    if (ticket_.what == load::pass::go) co_return true;
+    now_ = std::chrono::steady_clock::now();
+    ticket_ = shop_.gate.try_pass(now_);
+    if (ticket_.what == load::pass::wait) ticket_ = co_await shop_.gate.wait(place_);
+    co_return ticket_.what == load::pass::go;
+}
+
+asio::awaitable<void> session::back_off() {
+    const unsigned doublings = std::min(failures_, 6U);
+    ++failures_;
+    co_await shop_.gate.pause(
+        place_, std::min<nanoseconds>(first_pause * (1U << doublings), longest_pause));
+}
+
+// ---- one connection ----
+
+// True when nothing is wrong with the server.
+asio::awaitable<bool> session::converse() {
+    const bool connected = co_await connect();
+    if (!connected) co_return false;
+    books_.connected();
+    const bool fine = co_await talk();
+    clear_deadline();
+    line_.close();
+    state_ = state::opening;
+    books_.disconnected();
+    co_return fine;
+}
+
+asio::awaitable<bool> session::connect() {
+    state_ = state::opening;
+    std::vector<net::address> fresh;
+    if (target_.where.fresh_lookup) {
+        fresh = co_await look_up(shop_.own.context(), target_.where);
+        if (fresh.empty()) count_fault(stage::connect, net::fault::unresolved);
+    }
+    const auto& addresses = target_.where.fresh_lookup ? fresh : target_.addresses;
+    const load::steady_time begun = std::chrono::steady_clock::now();
+    net::fault why = net::fault::none;
+    for (std::size_t tried = 0; tried < addresses.size() && !shop_.own.stopping(); ++tried) {
+        const std::size_t which = (good_address_ + tried) % addresses.size();
+        set_deadline(std::chrono::steady_clock::now() + plan_.chosen.timeouts.connect);
+        why = co_await line_.open(addresses[which], shop_.next_local_address());
+        if (why != net::fault::none) continue;
+        good_address_ = which;
+        now_ = std::chrono::steady_clock::now();
+        books_.took(phase::connect, now_ - begun);
+        if (transcript_) transcript_->begin_connection(target_.where.text);
+        co_return true;
+    }
+    clear_deadline();
+    if (why != net::fault::none) count_fault(stage::connect, why);
+    co_return false;
+}
+
+asio::awaitable<bool> session::talk() {
+    parser_.reset();
+    heard_ = {};
+    step how = co_await hear_greeting();
+    if (how == step::done) how = co_await say_ehlo();
+    if (how != step::done) co_return false;
+    const std::uint64_t messages = messages_for_connection();
+    exchange_.begin(offered_, messages);
+    if (messages == 0) {
+        ticket_ = {};  // the connection itself was what it admitted
+    } else {
+        exchange_.take(std::exchange(ticket_, {}));
+        how = co_await exchange_mail();
+    }
+    if (how == step::done) {
+        how = co_await say_quit();
+        if (how != step::failed || exchange_.any_accepted()) failures_ = 0;
+        co_return how != step::failed;
+    }
+    if (exchange_.any_accepted()) failures_ = 0;
+    co_return false;
+}
+
+std::uint64_t session::messages_for_connection() {
+    const std::int64_t most = plan_.chosen.messages_a_connection;
+    if (most < 0) return std::numeric_limits<std::uint64_t>::max();
+    if (most <= 1) return static_cast<std::uint64_t>(most);
+    return 1 + random_.below(static_cast<std::uint64_t>(most));
+}
+
+asio::awaitable<session::step> session::hear_greeting() {
+    const load::steady_time connected = now_;
+    set_deadline_for(stage::banner);
+    const step how = co_await read_reply(stage::banner);
+    if (how != step::done) co_return how;
+    books_.took(phase::banner, now_ - connected);
+    co_return how;
+}
+
+// EHLO, or HELO to a server that does not know it (RFC 5321 3.2); LHLO for LMTP.
+asio::awaitable<session::step> session::say_ehlo() {
+    offered_ = {};
+    const load::steady_time said = now_;
+    step how = co_await say_hello(plan_.chosen.lmtp ? "LHLO" : "EHLO");
+    if (how == step::refused && !plan_.chosen.lmtp && parser_.code_class() == 5) {
+        offered_ = {};
+        how = co_await say_hello("HELO");
+    }
+    if (how == step::refused) {
+        books_.error(stage::ehlo, {parser_.code(), parser_.enhanced(), parser_.text()});
+    }
+    if (how != step::done) co_return how;
+    books_.took(phase::ehlo, now_ - said);
+    co_return offers_what_is_needed() ? step::done : step::failed;
+}
+
+asio::awaitable<session::step> session::say_hello(std::string_view verb) {
+    std::string text;
+    proto::append_greeting(text, verb, plan_.helo);
+    const step how = co_await send_text(stage::ehlo, text);
+    if (how != step::done) co_return how;
+    co_return co_await read_reply(stage::ehlo);
+}
+
+// Mail that the server does not take must not be sent to it (RFC 6152 3, RFC 6531 3.1).
+bool session::offers_what_is_needed() {
+    std::string_view missing;
+    if (plan_.needs_8bit_mime && !offered_.eight_bit_mime) missing = "no_8bitmime";
+    if (plan_.needs_smtputf8 && !offered_.smtputf8) missing = "no_smtputf8";
+    if (missing.empty()) return true;
+    books_.error(stage::ehlo, missing, "the server does not offer what the messages need");
+    return false;
+}
+
+// ---- mail ----
+
+asio::awaitable<session::step> session::exchange_mail() {
+    state_ = state::exchanging;
+    for (;;) {
+        exchange_.compose(now_, line_.octets_out);
+        if (!exchange_.output().empty()) {
+            net::fault why = net::fault::none;
+            if (line_.write_now(exchange_.output())) {
+                why = line_.last_fault();
+            } else {
+                set_deadline_for(stage::data);
+                why = co_await line_.write_rest(exchange_.output());
+            }
+            if (why != net::fault::none) co_return give_up(why);
+            exchange_.output_written();
+            set_deadline_for(exchange_.awaited());
+        } else if (exchange_.idle()) {
+            if (exchange_.finished() || shop_.own.stopping()) co_return step::done;
+            const step how = co_await wait_for_next();
+            if (how != step::done || !exchange_.has_ticket()) co_return how;
+            continue;
+        }
+        if (!line_.something_to_read()) co_await line_.wait_to_read();
+        const net::read_result got = line_.read_ready(inbox_);
+        if (got.why != net::fault::none) co_return give_up(got.why);
+        heard_ = {inbox_.data(), got.size};
+        const step how = hear_replies();
+        if (how != step::done) co_return how;
+    }
+}
+
+// Between two messages of a paced run: the connection is kept, and may be lost meanwhile.
+asio::awaitable<session::step> session::wait_for_next() {
+    clear_deadline();
+    state_ = state::waiting;
+    place_.connected = true;
+    const load::steady_time from = now_;
+    const load::ticket go = co_await shop_.gate.wait(place_);
+    place_.connected = false;
+    state_ = state::exchanging;
+    now_ = std::chrono::steady_clock::now();
+    if (go.what != load::pass::go) co_return step::done;
+    if (now_ - from > long_idle && !line_.quiet_and_open()) {
+        ticket_ = go;  // nothing was started with it
+        co_return give_up(net::fault::closed);
+    }
+    exchange_.take(go);
+    co_return step::done;
+}
+
+// Everything that was read, reply by reply. The deadline moves with each whole reply, not with each
+// octet, so that a server that drips cannot hold the session for ever.
+session::step session::hear_replies() {
+    now_ = std::chrono::steady_clock::now();
+    if (transcript_) transcript_->received(heard_);
+    bool progress = false;
+    while (!heard_.empty()) {
+        const proto::reply_event event = parser_.feed(heard_);
+        if (event == proto::reply_event::malformed) {
+            exchange_.unexpected(parser_.problem(), parser_.offending());
+            exchange_.lost({}, {}, line_.octets_out);
+            return step::failed;
+        }
+        if (event != proto::reply_event::reply) continue;
+        progress = true;
+        const verdict what = exchange_.on_reply(parser_, now_);
+        if (what == verdict::go_on) continue;
+        const std::string_view others = what == verdict::closing ? "closed" : "";
+        exchange_.lost(others, target_.where.text, line_.octets_out);
+        return step::failed;
+    }
+    if (progress && !exchange_.idle()) set_deadline_for(exchange_.awaited());
+    return step::done;
+}
+
+// The connection has failed. What the server said before it closed says more than the failure.
+session::step session::give_up(net::fault why) {
+    if (why == net::fault::reset || why == net::fault::closed) {
+        const std::size_t last_words = line_.read_now(inbox_);
+        heard_ = {inbox_.data(), last_words};
+        if (hear_replies() == step::failed) return step::failed;
+    }
+    if (exchange_.idle() && !exchange_.anything_open()) {
+        count_fault(stage::idle, why);
+    } else {
+        if (transcript_) transcript_->note(net::to_text(why));
+        exchange_.lost(net::to_text(why), target_.where.text, line_.octets_out);
+    }
+    return step::failed;
+}
+
+// ---- single commands ----
+
+asio::awaitable<session::step> session::say_quit() {
+    state_ = state::quitting;
+    const step sent = co_await send_text(stage::quit, proto::quit_command);
+    if (sent != step::done) co_return sent;
+    const step how = co_await read_reply(stage::quit);
+    co_return how;
+}
+
+asio::awaitable<session::step> session::send_text(stage where, std::string_view text) {
+    net::gather parts;
+    parts.add(text);
+    if (transcript_) transcript_->sent(text);
+    set_deadline_for(where);
+    net::fault why = net::fault::none;
+    if (line_.write_now(parts)) {
+        why = line_.last_fault();
+    } else {
+        why = co_await line_.write_rest(parts);
+    }
+    if (why == net::fault::none) co_return step::done;
+    count_fault(where, why);
+    co_return step::failed;
+}
+
+// One reply, to the end of its last line.
+asio::awaitable<session::step> session::read_reply(stage where) {
+    bool first_line = true;
+    for (;;) {
+        if (heard_.empty()) {
+            const net::read_result got = co_await line_.read_some(inbox_);
+            if (got.size == 0) {
+                count_fault(where, got.why);
+                co_return step::failed;
+            }
+            heard_ = {inbox_.data(), got.size};
+            if (transcript_) transcript_->received(heard_);
+        }
+        const proto::reply_event event = parser_.feed(heard_);
+        if (event == proto::reply_event::need_more) continue;
+        if (event == proto::reply_event::malformed) {
+            books_.error(where, parser_.problem(), parser_.offending());
+            co_return step::failed;
+        }
+        if (where == stage::ehlo && !first_line) offered_.add(parser_.text());
+        first_line = false;
+        if (event == proto::reply_event::reply) co_return judge(where);
+    }
+}
+
+// Whether a reply is what its stage wants. A refusal of EHLO is not counted yet: HELO may do.
+session::step session::judge(stage where) {
+    now_ = std::chrono::steady_clock::now();
+    const refusal said{parser_.code(), parser_.enhanced(), parser_.text()};
+    const bool wanted = where == stage::banner ? said.code == 220 : parser_.code_class() == 2;
+    if (wanted && !heard_.empty() && where != stage::quit) {
+        books_.error(where, "unexpected_reply", heard_);
+        return step::failed;
+    }
+    if (wanted) return step::done;
+    if (said.code < 400) {
+        books_.error(where, {said.code, "unexpected_code", said.text});
+        return step::failed;
+    }
+    if (where != stage::ehlo) books_.error(where, said);
+    return step::refused;
+}
+
+// ---- deadlines and stops ----
+
+void session::set_deadline_for(stage what) {
+    const phase_timeouts& timeouts = plan_.chosen.timeouts;
+    nanoseconds patience = timeouts.command;
+    if (what == stage::banner) patience = timeouts.greeting;
+    if (what == stage::data) patience = timeouts.data;
+    if (what == stage::end) patience = timeouts.final_reply;
+    if (what == stage::quit && shop_.own.stopping()) {
+        patience = std::min<nanoseconds>(patience, patience_after_stop);
+    }
+    set_deadline(now_ + patience);
+}
+
+void session::on_stop(load::stop_kind how) {
+    if (how == load::stop_kind::now || state_ == state::opening) {
+        line_.cancel(net::cancelled_by::stop);
+    } else if (state_ == state::quitting) {
+        set_deadline(std::min(deadline(), std::chrono::steady_clock::now() + patience_after_stop));
+    }
+}
+
+void session::count_fault(stage where, net::fault why) {
+    if (transcript_) transcript_->note(net::to_text(why));
+    if (why == net::fault::stopped) return;
+    books_.error(where, net::to_text(why), target_.where.text);
+}
+
+}  // namespace postal

@@ -1,0 +1,93 @@
+// One of postal's sessions: connection after connection, and the dialogue on each.
+//
+// A coroutine that reads like RFC 5321: connect, hear the greeting, say EHLO, exchange mail, QUIT.
+// It lives on one worker until the run stops or the stop rules let no more through. A connection that
+// fails is counted under the stage it failed at and tried again after a pause that doubles from
+// 100 ms; the ticket it held goes to the next one, because no message was started.
+//
+// The mail itself is exchange's business; here are the socket, the deadlines and the order of things.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "load/turnstile.hpp"
+#include "load/watched.hpp"
+#include "net/connection.hpp"
+#include "net/transcript.hpp"
+#include "postal/books.hpp"
+#include "postal/exchange.hpp"
+#include "postal/workshop.hpp"
+#include "proto/capabilities.hpp"
+#include "proto/reply_parser.hpp"
+
+namespace postal {
+
+class session final : public load::watched {
+  public:
+    // `index` counts over the whole run, and says which server is this session's.
+    session(workshop& shop, unsigned index);
+
+    boost::asio::awaitable<void> run();
+
+    void on_deadline() override { line_.cancel(net::cancelled_by::deadline); }
+    void on_stop(load::stop_kind how) override;
+
+  private:
+    // How a step of the dialogue went. What failed has been counted already.
+    enum class step : std::uint8_t { done, refused, failed };
+    // What a stop finds: a connection that is opening ends at once, mail in flight is finished.
+    enum class state : std::uint8_t { opening, exchanging, waiting, quitting };
+
+    boost::asio::awaitable<bool> wait_to_open();
+    boost::asio::awaitable<bool> get_ticket();
+    boost::asio::awaitable<void> back_off();
+
+    boost::asio::awaitable<bool> converse();
+    boost::asio::awaitable<bool> connect();
+    boost::asio::awaitable<bool> talk();
+    boost::asio::awaitable<step> hear_greeting();
+    boost::asio::awaitable<step> say_ehlo();
+    boost::asio::awaitable<step> say_hello(std::string_view verb);
+    boost::asio::awaitable<step> exchange_mail();
+    boost::asio::awaitable<step> wait_for_next();
+    boost::asio::awaitable<step> say_quit();
+
+    boost::asio::awaitable<step> send_text(stage where, std::string_view text);
+    boost::asio::awaitable<step> read_reply(stage where);
+    step hear_replies();
+    step judge(stage where);
+    step give_up(net::fault why);
+    bool offers_what_is_needed();
+    void set_deadline_for(stage what);
+    void count_fault(stage where, net::fault why);
+    std::uint64_t messages_for_connection();
+
+    workshop& shop_;
+    const plan& plan_;
+    const target& target_;
+    books books_;
+    net::connection line_;
+    exchange exchange_;
+    load::turnstile::waiter place_;
+    proto::reply_parser parser_;
+    proto::capabilities offered_;
+    std::string_view heard_;  // of inbox_, not parsed yet
+    std::array<char, 1024> inbox_{};
+    load::ticket ticket_;
+    load::steady_time now_{};
+    base::random_source random_;
+    unsigned index_;
+    unsigned failures_ = 0;          // connections in a row that brought nothing
+    std::size_t good_address_ = 0;   // of the target's, the one that answered last
+    state state_ = state::opening;
+    std::unique_ptr<net::transcript> transcript_;
+};
+
+}  // namespace postal

@@ -1,0 +1,47 @@
+// One mail transaction (RFC 5321 3.3) of a connection: what has been said of it and what was
+// answered.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "load/watched.hpp"
+#include "mail/message.hpp"
+
+namespace postal {
+
+// What is to be said next.
+enum class utterance : std::uint8_t {
+    mail,
+    rcpt,
+    data,         // DATA, or BDAT with the message
+    wait,         // nothing until DATA is answered
+    message,      // the message and its end
+    end_of_data,  // the end alone, because nobody is to receive it
+    nothing       // all has been said
+};
+
+struct transaction {
+    utterance next = utterance::mail;
+    bool mail_refused = false;
+    bool any_deferred = false;   // a recipient was refused with a 4xx
+    std::uint32_t said = 0;      // RCPT commands
+    std::uint32_t answered = 0;  // replies to them
+    std::uint32_t accepted = 0;  // of them positive ones
+    std::uint32_t ends = 0;      // replies after the message
+    std::uint32_t open_units = 0;  // started, and without an outcome yet
+    std::uint64_t octets = 0;      // of the message
+    std::uint64_t complete_at = 0;  // octets of the connection's output at which the message is sent
+    load::steady_time due{};
+    load::steady_time begun{};          // the first command
+    load::steady_time envelope_done{};  // the go-ahead, or the last RCPT's reply before a chunk
+    load::steady_time data_begun{};
+    std::string_view sender;
+    mail::message* message = nullptr;  // borrowed from the worker's pool until it is written
+    std::vector<std::uint32_t> recipients;  // in the plan's list
+
+    bool envelope_answered() const noexcept { return answered == recipients.size(); }
+};
+
+}  // namespace postal

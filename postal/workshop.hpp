@@ -1,0 +1,52 @@
+// What the sessions of one worker share: the plan, the way to tickets, the source of messages.
+//
+// One thread's own; nothing in it is locked.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/random.hpp"
+#include "load/turnstile.hpp"
+#include "load/worker.hpp"
+#include "mail/message.hpp"
+#include "postal/plan.hpp"
+
+namespace postal {
+
+struct workshop final : load::watched {
+    workshop(plan& of, load::worker& worker);
+
+    void on_deadline() override {}
+    void on_stop(load::stop_kind) override { gate.stop(); }
+
+    // Messages are lent to transactions from the first command until they are written, so that a
+    // session that waits holds none.
+    mail::message* lend();
+    void give_back(mail::message* one) { spare_.push_back(one); }
+
+    // The wall clock's time at a moment of the steady clock, without asking the kernel again.
+    std::chrono::system_clock::time_point wall_clock(load::steady_time now);
+
+    // The next local address in turn, if the user has given any.
+    std::optional<net::address> next_local_address() noexcept;
+
+    plan& of_run;
+    load::worker& own;
+    load::turnstile gate;
+    std::unique_ptr<mail::message_source> source;
+    std::vector<std::string_view> recipients;  // scratch of begin_transaction()
+
+  private:
+    std::vector<std::unique_ptr<mail::message>> messages_;
+    std::vector<mail::message*> spare_;
+    std::size_t next_local_ = 0;
+    load::steady_time compared_at_{};
+    std::chrono::nanoseconds wall_ahead_{0};
+};
+
+}  // namespace postal

@@ -1,0 +1,145 @@
+"""What postal reports must be what was injected: delays, schedules, stalls, gaps between messages.
+
+All of it measures time, so it runs alone. Known delays come from bhm, which holds replies back; the schedule
+is what --open-loop promises; the stall is bhm stopped by a signal while the kernel keeps its connections.
+"""
+import math
+import re
+import signal
+import threading
+import time
+
+import pytest
+
+from support.hostile import Hostile
+from support.process import wait_until
+from support.watched import Sending
+
+pytestmark = pytest.mark.serial
+
+DELAY_US = 20_000
+# The phase of the record in which the delay of each stage of bhm shows. An accept that is held back shows
+# in the banner: the kernel has completed the connection long before. The envelope lasts until the go-ahead
+# for the message, which is the reply to DATA.
+PHASE_OF_STAGE = {"connect": "banner", "banner": "banner", "ehlo": "ehlo", "mail": "envelope", "rcpt": "envelope",
+                  "data": "envelope", "end": "data"}
+
+
+@pytest.fixture
+def users(users_file):
+    return users_file(100)
+
+
+@pytest.mark.parametrize("stage", PHASE_OF_STAGE)
+def test_injected_delay_is_reported_in_its_phase(bhm, postal, users, stage):
+    hole = bhm("--workers", "1", "--delay", f"{stage}=20ms")
+    run = postal("--workers", "1", "-t", "1", "-c", "1", "--pipelining", "off", "-m", "5", "-M", "5", "--messages", "60", hole.endpoint, users)
+    latency = run.record["latency_us"]
+    assert latency[PHASE_OF_STAGE[stage]]["p50"] == pytest.approx(DELAY_US, abs=1000), latency
+    others = set(PHASE_OF_STAGE.values()) - {PHASE_OF_STAGE[stage]}
+    for phase in others | {"connect"}:
+        assert latency[phase]["p50"] < 5000, (phase, latency)
+    inside = stage in ("mail", "rcpt", "data", "end")
+    for phase in ("message", "service"):
+        assert latency[phase]["p50"] == pytest.approx(DELAY_US if inside else 0, abs=1000 if inside else 5000), phase
+
+
+@pytest.mark.parametrize("mode", [("--pipelining", "auto"), ("--chunking", "auto"), ("--chunking", "auto", "--in-flight", "8")], ids=" ".join)
+def test_injected_delay_under_pipelining(bhm, postal, users, mode):
+    """Batching commands must not hide the wait for the last reply from the message's latency."""
+    hole = bhm("--workers", "1", "--delay", "end=20ms")
+    run = postal("--workers", "1", "-t", "1", "-c", "-1", *mode, "-m", "5", "-M", "5", "--messages", "60", hole.endpoint, users)
+    latency = run.record["latency_us"]
+    if "--in-flight" in mode:
+        assert latency["message"]["p50"] >= DELAY_US
+    else:
+        assert latency["message"]["p50"] == pytest.approx(DELAY_US, abs=1000)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_open_loop_keeps_its_rate(bhm, postal, users, workers):
+    hole = bhm("--workers", "1", "--verify", "off")
+    run = postal("--workers", workers, "--open-loop", "--rate", "2000/s", "-t", "50", "-c", "-1", "-m", "5", "-M", "5",
+                 "--duration", "10s", "--interval", "1s", hole.endpoint, users)
+    assert run.total("messages") == pytest.approx(20_000, rel=0.001)
+    for interval in run.record["intervals"][:10]:
+        assert interval["messages"] == pytest.approx(2000, rel=0.02)
+    assert run.record["generator"]["limited"] is False
+
+
+def test_closed_loop_is_held_to_its_rate(bhm, postal, users):
+    hole = bhm("--workers", "1")
+    run = postal("--workers", "1", "-r", "12000", "-t", "10", "-c", "-1", "-m", "1", "--duration", "5s", hole.endpoint, users)
+    assert run.total("messages") == pytest.approx(1000, rel=0.02)
+
+
+def test_stalled_server_cannot_hide_its_queue(bhm, programs, folder, users):
+    """bhm is stopped for 5 s of a 20 s schedule of 100 messages a second. The message that was due t seconds
+    into the stall waits 5 - t seconds: the mean over all is 5 * 5 / 2 / 20 = 0.625 s, and a tenth of all waits
+    more than 3 s. Only the messages in flight when the stall begins are slow from their first byte."""
+    hole = bhm("--workers", "1")
+    run_seconds = 20
+    with Sending(programs.postal, folder, "--workers", "1", "--open-loop", "--rate", "100/s", "-t", "10", "-c", "-1", "-m", "1",
+                 "--duration", f"{run_seconds}s", "--interval", "1s", hole.endpoint, users) as sending:
+        wait_until(lambda: sending.process.stdout.count("\n") >= 6, "five intervals")
+        hole.process.send(signal.SIGSTOP)
+        begin = time.monotonic()
+        time.sleep(5.0)  # the stall itself
+        hole.process.send(signal.SIGCONT)
+        stall = time.monotonic() - begin
+        run = sending.wait(60)
+    latency = run.record["latency_us"]
+    message, service = latency["message"], latency["service"]
+    assert run.status == 0 and run.total("errors") == 0
+    assert run.total("messages") == pytest.approx(100 * run_seconds, abs=2)
+    assert message["max"] >= 0.995 * stall * 1e6
+    assert message["mean"] == pytest.approx(stall ** 2 / 2 / run_seconds * 1e6, rel=0.05)
+    assert message["p50"] < 20_000
+    assert message["p90"] == pytest.approx((stall - 0.1 * run_seconds) * 1e6, rel=0.05)
+    assert service["count"] == message["count"]
+    assert service["p90"] < 100_000 and service["max"] >= 0.9 * stall * 1e6
+    assert run.record["generator"]["limited"] is False, "the wait was the server's"
+
+
+def departures(folder, programs, users, *options):
+    """The times that postal wrote into its messages, in seconds."""
+    times, lock = [], threading.Lock()
+
+    def heard(line):
+        if found := re.search(rb"\bt=(\d+\.\d+)", line):
+            with lock:
+                times.append(float(found[1]))
+    with Hostile(heard=heard) as sink:
+        with Sending(programs.postal, folder, "--workers", "1", "--open-loop", "--rate", "200/s", "-t", "20", "-c", "-1", "-m", "1",
+                     "--seed", "4", *options, sink.endpoint, users) as sending:
+            run = sending.wait(60)
+    assert run.status == 0 and len(times) == run.total("messages")
+    return sorted(times)
+
+
+def kolmogorov_smirnov(sample, cdf):
+    """(statistic D, its 1 % critical value): Stephens's form for a fully known distribution."""
+    ordered, n = sorted(sample), len(sample)
+    distance = max(max((i + 1) / n - cdf(x), cdf(x) - i / n) for i, x in enumerate(ordered))
+    return distance, 1.628 / (math.sqrt(n) + 0.12 + 0.11 / math.sqrt(n))
+
+
+def test_poisson_gaps(programs, folder, users):
+    times = departures(folder, programs, users, "--arrival", "poisson", "--messages", "2000")
+    gaps = [b - a for a, b in zip(times, times[1:])]
+    distance, critical = kolmogorov_smirnov(gaps, lambda gap: 1 - math.exp(-200 * gap))
+    assert distance < critical
+
+
+def test_constant_gaps(programs, folder, users):
+    times = departures(folder, programs, users, "--arrival", "constant", "--messages", "1000")
+    gaps = sorted(b - a for a, b in zip(times, times[1:]))
+    assert sum(gaps) / len(gaps) == pytest.approx(0.005, rel=0.01)
+    assert gaps[len(gaps) // 20] > 0.004 and gaps[-len(gaps) // 20] < 0.006
+
+
+def test_the_test_of_gaps_itself():
+    """It takes what is exponential and refuses what is not."""
+    quantiles = [(i + 0.5) / 1000 for i in range(1000)]
+    assert (lambda d, c: d < c)(*kolmogorov_smirnov([-math.log(1 - q) for q in quantiles], lambda x: 1 - math.exp(-x)))
+    assert (lambda d, c: d > c)(*kolmogorov_smirnov([2 * q for q in quantiles], lambda x: 1 - math.exp(-x)))

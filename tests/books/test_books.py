@@ -1,0 +1,297 @@
+"""The books: what postal says it delivered, the sum of its intervals, and what bhm counted are one number.
+
+For clean runs, for runs cut short by signals, and for runs in which the server died and came back, where
+accepted <= received <= accepted + in_doubt is all that can be known.
+"""
+import json
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from support.postal import check_books, read_record
+from support.process import free_port, wait_until
+from support.relay import Relay
+from support.watched import OUTCOMES, Sending
+
+SMALL = ("-m", "2", "-M", "2", "--interval", "200ms")
+
+
+@pytest.fixture
+def users(users_file):
+    return users_file(200)
+
+
+@pytest.fixture
+def start(programs, folder, users):
+    """start(ENDPOINT, option, ...) is postal running."""
+    started = []
+
+    def begin(endpoint, *words):
+        started.append(Sending(programs.postal, folder, *SMALL, *words, endpoint, users, name=f"sending-{len(started)}"))
+        return started[-1]
+    yield begin
+    for one in started:
+        one.__exit__()
+
+
+def check_against_hole(run, hole):
+    """Sums within postal, and the same numbers from bhm."""
+    check_books(run)
+    black = hole.stop()
+    totals, received = run.record["totals"], black.record["totals"]
+    assert received["messages"] == totals["messages"]
+    assert received["recipients"] == totals["recipients"]
+    assert sum(line["messages"] for line in black.lines) == totals["messages"]
+    assert sum(interval["messages"] for interval in black.record["intervals"]) == totals["messages"]
+    return black
+
+
+LOADS = {
+    "one a connection": ("-t", "5"),
+    "up to five a connection": ("-t", "5", "-c", "5"),
+    "endless connections": ("-t", "5", "-c", "-1"),
+    "plain": ("-t", "5", "-c", "-1", "--pipelining", "off"),
+    "chunked": ("-t", "5", "-c", "-1", "--chunking", "auto"),
+    "sixteen in flight": ("-t", "3", "-c", "-1", "--chunking", "auto", "--in-flight", "16"),
+    "sixteen in flight, up to five a connection": ("-t", "3", "-c", "5", "--chunking", "auto", "--in-flight", "16"),
+    "recipients": ("-t", "5", "-c", "-1", "--recipients", "1..4"),
+    "one worker": ("-t", "5", "-c", "-1", "--workers", "1"),
+    "two workers": ("-t", "5", "-c", "-1", "--workers", "2"),
+    "more workers than sessions": ("-t", "1", "-c", "-1", "--workers", "2"),
+    "rate": ("-t", "5", "-c", "-1", "--rate", "2000/s"),
+    "open loop": ("-t", "5", "-c", "-1", "--open-loop", "--rate", "2000/s"),
+    "poisson": ("-t", "5", "-c", "-1", "--open-loop", "--rate", "2000/s", "--arrival", "poisson"),
+}
+
+
+@pytest.mark.parametrize("load", LOADS)
+def test_messages_are_exact(bhm, postal, users, load):
+    hole = bhm()
+    run = postal(*SMALL, *LOADS[load], "--messages", "997", hole.endpoint, users)
+    assert run.total("messages") == 997
+    black = check_against_hole(run, hole)
+    assert run.total("started") == 997 and run.total("errors") == 0
+    assert black.record["integrity"]["verified"] == 997 and black.record["integrity"]["corrupt"] == 0
+    assert black.total("connections") == run.total("connections")
+
+
+@pytest.mark.parametrize("load", LOADS)
+def test_duration(bhm, postal, users, load):
+    hole = bhm()
+    run = postal(*SMALL, *LOADS[load], "--duration", "700ms", hole.endpoint, users)
+    check_against_hole(run, hole)
+    assert run.total("messages") > 0 and run.total("errors") == 0
+    assert run.record["duration_s"] == pytest.approx(0.7, abs=0.6)
+
+
+@pytest.mark.parametrize("load", ["plain", "recipients", "sixteen in flight", "two workers", "open loop"])
+def test_lmtp_counts_recipients(bhm, postal, users, load):
+    hole = bhm("--lmtp")
+    run = postal("-L", *SMALL, *LOADS[load], "--recipients", "3", "--duration", "500ms", hole.endpoint, users)
+    check_against_hole(run, hole)
+    assert run.total("messages") == run.total("recipients") > 0
+
+
+def test_stages(bhm, postal, users):
+    hole = bhm()
+    run = postal(*SMALL, "-t", "5", "-c", "-1", "--stages", "500/s@500ms,1500/s@1s", hole.endpoint, users)
+    check_against_hole(run, hole)
+    assert run.record["duration_s"] == pytest.approx(1.5, abs=0.7)
+    due = 0.5 * (0 + 500) / 2 + 1.0 * (500 + 1500) / 2  # a linear ramp from rest
+    assert 0.8 * due <= run.total("messages") <= 1.02 * due
+
+
+def test_zero_messages_a_connection(bhm, postal, users):
+    """-c 0 connects and quits. Nothing was to be delivered, so that delivering nothing is no failure."""
+    hole = bhm()
+    run = postal(*SMALL, "-t", "3", "-c", "0", "--duration", "300ms", hole.endpoint, users)
+    check_against_hole(run, hole)
+    assert run.total("messages") == run.total("started") == 0
+    assert run.total("connections") > 3 and run.total("errors") == 0
+
+
+# Runs that are cut short.
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("load", ["up to five a connection", "plain", "sixteen in flight", "open loop", "two workers"])
+def test_signal(bhm, start, number, load):
+    hole = bhm()
+    sending = start(hole.endpoint, *LOADS[load])
+    wait_until(lambda: re.search(r"^[\d:.]+,[1-9]", sending.process.stdout, re.M), "the first line with messages")
+    begin = time.monotonic()
+    sending.signal(number)
+    run = sending.wait()
+    assert run.status == 0 and time.monotonic() - begin < 2
+    check_against_hole(run, hole)
+    assert run.total("in_doubt") == run.total("failed") == 0
+
+
+def test_signal_lets_what_is_in_flight_finish(bhm, start):
+    hole = bhm("--delay", "end=700ms")
+    sending = start(hole.endpoint, "-t", "20", "-c", "-1")
+    wait_until(lambda: len(sending.process.stdout.splitlines()) > 2, "two intervals")
+    sending.signal(signal.SIGINT)
+    run = sending.wait()
+    assert run.total("messages") >= 20 and run.total("started") == run.total("messages")
+    check_against_hole(run, hole)
+
+
+def stopped_server(bhm, start, *words):
+    """postal with messages under way to a server that has stopped answering."""
+    hole = bhm()
+    sending = start(hole.endpoint, "-t", "8", "-c", "-1", *words)
+    wait_until(lambda: re.search(r"^[\d:.]+,[1-9]", sending.process.stdout, re.M), "the first line with messages")
+    hole.process.send(signal.SIGSTOP)
+    lines = len(sending.process.stdout.splitlines())
+    wait_until(lambda: len(sending.process.stdout.splitlines()) >= lines + 2, "two more intervals")
+    return hole, sending
+
+
+def check_doubt(run, hole):
+    check_books(run)
+    received = hole.stop().record["totals"]["messages"]
+    assert run.total("messages") <= received <= run.total("messages") + run.total("in_doubt")
+
+
+def test_grace_is_the_most_that_a_signal_waits(bhm, start):
+    hole, sending = stopped_server(bhm, start, "--grace", "500ms")
+    begin = time.monotonic()
+    sending.signal(signal.SIGINT)
+    run = sending.wait()
+    assert 0.45 < time.monotonic() - begin < 2.5
+    hole.process.send(signal.SIGCONT)
+    assert run.total("started") > run.total("messages")
+    check_doubt(run, hole)
+
+
+def test_second_signal_stops_at_once(bhm, start):
+    hole, sending = stopped_server(bhm, start, "--grace", "60s")
+    sending.signal(signal.SIGINT)
+    lines = len(sending.process.stdout.splitlines())
+    wait_until(lambda: len(sending.process.stdout.splitlines()) > lines, "the grace to be in use")
+    begin = time.monotonic()
+    sending.signal(signal.SIGINT)
+    run = sending.wait()
+    assert time.monotonic() - begin < 1.5
+    assert run.record, "the record is still written"
+    hole.process.send(signal.SIGCONT)
+    check_doubt(run, hole)
+
+
+def test_bhm_ends_at_a_signal_with_clients_connected(bhm, start):
+    """The original ignored SIGINT."""
+    hole = bhm("--grace", "500ms")
+    sending = start(hole.endpoint, "-t", "4", "-c", "-1", "--duration", "2s")
+    wait_until(lambda: re.search(r"^[\d:.]+,[1-9]", sending.process.stdout, re.M), "the first line with messages")
+    begin = time.monotonic()
+    assert hole.process.stop(signal.SIGINT) == 0
+    assert time.monotonic() - begin < 3
+    run = sending.wait()
+    received = read_record(hole.record_path)["totals"]["messages"]
+    assert run.total("messages") <= received <= run.total("messages") + run.total("in_doubt")
+
+
+# Servers that die and come back.
+
+def test_bhm_restarted_in_the_middle(bhm, start):
+    port = free_port()
+    first = bhm("--grace", "0s", listen=[f"127.0.0.1:{port}"])
+    sending = start(first.endpoint, "-t", "6", "-c", "-1", "--duration", "2500ms")
+    wait_until(lambda: re.search(r"^[\d:.]+,[1-9]", sending.process.stdout, re.M), "the first line with messages")
+    received = first.stop().record["totals"]["messages"]
+    second = bhm(listen=[f"127.0.0.1:{port}"])
+    run = sending.wait()
+    again = second.stop().record["totals"]["messages"]
+    assert received > 0 and again > 0, "postal found the new server"
+    check_books(run)
+    assert run.total("messages") <= received + again <= run.total("messages") + run.total("in_doubt")
+
+
+@pytest.mark.parametrize("words", [("--pipelining", "off"), ("--pipelining", "auto"), ("--chunking", "auto", "--in-flight", "16")], ids=" ".join)
+def test_bhm_killed_and_restarted(bhm, start, words):
+    """A killed bhm leaves no record; the replies that it sent are counted on the wire."""
+    port = free_port()
+    first = bhm(listen=[f"127.0.0.1:{port}"])
+    with Relay(port) as relay:
+        sending = start(relay.endpoint, "-t", "6", "-c", "-1", "--rate", "2000/s", "--duration", "2500ms", *words)
+        wait_until(lambda: relay.counted > 100, "the first messages")
+        first.process.kill()
+        before = relay.counted
+        second = bhm(listen=[f"127.0.0.1:{port}"])
+        wait_until(lambda: relay.counted > before + 100, "messages to the new server")
+        run = sending.wait()
+    again = second.stop().record["totals"]["messages"]
+    check_books(run)
+    assert run.total("errors") > 0
+    assert run.total("messages") <= relay.counted <= run.total("messages") + run.total("in_doubt")
+    assert again <= relay.counted
+
+
+# Runs without much in them.
+
+def test_shorter_than_an_interval(bhm, postal, users):
+    hole = bhm()
+    run = postal("-t", "2", "--duration", "300ms", hole.endpoint, users)
+    assert len(run.lines) == 1 and run.lines[0]["messages"] == run.total("messages") > 0
+    assert re.fullmatch(r"\d\d:\d\d", run.lines[0]["time"]), "whole minutes have no seconds"
+    assert [interval["partial"] for interval in run.record["intervals"]] == [True]
+    rate = run.record["rate"]["messages_per_minute"]
+    assert rate["mean"] > 0 and rate["intervals"] == 0 and rate["stddev"] is None and rate["ci95"] is None
+    check_against_hole(run, hole)
+
+
+def test_without_one_success(bhm, postal, users, users_file):
+    hole = bhm(users_file(["somebody.else@example.com"]))
+    run = postal(*SMALL, "-t", "3", "-c", "-1", "--duration", "500ms", hole.endpoint, users, status=4)
+    totals = run.record["totals"]
+    check_books(run)
+    assert totals["messages"] == 0 and totals["rejected"] == totals["started"] > 0
+    assert [(error["stage"], error["code"], error["enhanced"]) for error in run.record["errors"]] == [("rcpt", 550, "5.1.1")]
+    assert run.record["errors"][0]["count"] == totals["errors"] == totals["rejected"], "156 rejections are 156"
+    assert run.record["latency_us"]["message"]["count"] == 0
+    assert hole.stop().record["totals"]["messages"] == 0
+
+
+def test_never_connected(postal, users):
+    run = postal(*SMALL, "-t", "3", "--duration", "500ms", f"127.0.0.1:{free_port()}", users, status=4)
+    check_books(run)
+    totals = run.record["totals"]
+    assert all(totals[name] == 0 for name in OUTCOMES + ("started", "bytes", "connections"))
+    assert totals["errors"] > 0 and run.record["rate"]["messages_per_minute"]["max"] == 0
+    assert "nan" not in (run.stdout + run.stderr).lower().replace("nanos", "")
+
+
+def test_interrupted_before_anything_happened(start):
+    sending = start(f"127.0.0.1:{free_port()}", "-t", "1")
+    wait_until(lambda: len(sending.process.stdout.splitlines()) > 0, "the header")
+    sending.signal(signal.SIGINT)
+    run = sending.wait()
+    assert run.status in (0, 4) and run.record["totals"]["messages"] == 0
+
+
+def test_bhm_that_nobody_calls(bhm):
+    hole = bhm()
+    run = hole.stop()
+    assert run.record["totals"]["messages"] == run.record["totals"]["connections"] == 0
+
+
+def test_warmup_is_left_out_of_totals_but_not_of_intervals(bhm, postal, users):
+    hole = bhm()
+    run = postal(*SMALL, "-t", "2", "-c", "-1", "--rate", "1000/s", "--warmup", "600ms", "--duration", "1800ms", hole.endpoint, users)
+    record, received = run.record, hole.stop().record["totals"]["messages"]
+    kept = record["totals"]["messages"]
+    assert record["warmup_s"] == pytest.approx(0.6)
+    assert 0 < kept < sum(interval["messages"] for interval in record["intervals"]) == received
+    assert record["totals_with_warmup"]["messages"] == received == sum(line["messages"] for line in run.lines)
+    assert kept == sum(interval["messages"] for interval in record["intervals"] if not interval["warmup"])
+    assert record["totals"]["started"] == sum(record["totals"][name] for name in OUTCOMES)
+
+
+def test_record_on_standard_output(programs, bhm, users):
+    hole = bhm()
+    done = subprocess.run([programs.postal, "--record", "-", "--messages", "5", hole.endpoint, users], capture_output=True, text=True, timeout=30)
+    header, line, rest = done.stdout.split("\n", 2)
+    assert json.loads(rest)["totals"]["messages"] == 5 and line.split(",")[1] == "5"

@@ -1,0 +1,145 @@
+#!/usr/bin/python3
+"""Holds the direction of includes.
+
+Reads the #include lines (and a few calls) of every C++ file and fails when a room of the house uses one that it must not know, or a
+library that does not belong there: protocol code that includes Asio, statistics that read a clock from a thread.
+Runs its own test first: made-up includes that must be found and others that must not.
+
+    tests/check_layers.py [ROOT]
+"""
+
+import re
+import sys
+from pathlib import Path
+
+LIBRARIES = {
+    # room: the rooms of lib/ that it may include
+    "base": set(),
+    "proto": {"base"},
+    "mail": {"proto", "base"},
+    "stats": {"base"},
+    "os": {"base"},
+    "cli": {"base"},
+    "net": {"proto", "base"},
+    "load": {"stats", "os", "base"},
+}
+PROGRAMS = ("postal", "bhm", "postal-report")
+
+ASIO = r"boost/(asio|beast|cobalt)"
+TLS = r"(openssl/(ssl|bio|tls)|gnutls)"
+THREADS = r"(thread|mutex|shared_mutex|condition_variable|future|stop_token|latch|barrier|semaphore|pthread\.h)$"
+CLOCK = r"(ctime|time\.h|sys/time\.h)$"
+SOCKETS = r"(sys/socket\.h|netinet/|arpa/|netdb\.h|sys/epoll\.h|poll\.h|sys/un\.h)"
+FILES = r"(fstream|filesystem|cstdio|stdio\.h|fcntl\.h|unistd\.h|sys/stat\.h|dirent\.h)$"
+TERMINAL = r"(iostream|CLI/|toml\+\+/)"
+
+# room: [(what, pattern of system and library headers that it must not include)]
+FORBIDDEN = {
+    "base": [("Asio", ASIO), ("TLS", TLS), ("threads", THREADS), ("sockets", SOCKETS), ("the terminal", TERMINAL)],
+    "proto": [("Asio", ASIO), ("TLS", r"(openssl/|gnutls)"), ("threads", THREADS), ("a clock", CLOCK),
+              ("sockets", SOCKETS), ("files", FILES), ("the terminal", TERMINAL)],
+    "mail": [("Asio", ASIO), ("TLS", TLS), ("threads", THREADS), ("sockets", SOCKETS), ("the terminal", TERMINAL)],
+    "stats": [("Asio", ASIO), ("TLS", r"(openssl/|gnutls)"), ("threads", THREADS), ("sockets", SOCKETS),
+              ("the terminal", r"CLI/|toml\+\+/")],
+    "os": [("Asio", ASIO), ("TLS", TLS), ("the terminal", TERMINAL)],
+    "cli": [("Asio", ASIO), ("TLS", TLS), ("sockets", SOCKETS)],
+    "net": [("the terminal", TERMINAL), ("the message digests", r"xxhash\.h$|openssl/evp\.h$")],
+    "load": [("TLS", TLS), ("sockets", SOCKETS + r"|boost/asio/ip/"), ("the terminal", r"CLI/|toml\+\+/")],
+}
+# Standard headers hold both what a room may use and what it must not, so these are looked for by their call.
+CALLS = {
+    "proto": [("reads a clock", r"_clock::now\("), ("reads the environment", r"\bgetenv\(")],
+    "stats": [("reads a clock; time is passed in", r"steady_clock::now\("),
+              ("reads the environment", r"\bgetenv\(")],
+    "mail": [("reads the environment", r"\bgetenv\(")],
+    "base": [("reads a clock", r"_clock::now\("), ("reads the environment", r"\bgetenv\(")],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def room_of(path):
+    """The room that a file belongs to, as its path below the root begins; None for one without rules."""
+    if path.parts[0] == "lib":
+        return path.parts[1] if len(path.parts) > 2 else None
+    return path.parts[0] if path.parts[0] in PROGRAMS else None
+
+
+def wrong_includes(path, text):
+    """What is wrong in the file `path` (below the root) that holds `text`, one line each."""
+    room = room_of(path)
+    if room is None:
+        return []
+    if room not in LIBRARIES and room not in PROGRAMS:
+        return [f"{path}: lib/{room} is unknown to this check; give it its place in the order"]
+    found = []
+    for match in INCLUDE.finditer(text):
+        header = match.group(2)
+        where = f"{path}:{text.count(chr(10), 0, match.start()) + 1}"
+        if match.group(1) == '"':
+            other = header.split("/")[0]
+            allowed = {room} | (LIBRARIES[room] if room in LIBRARIES else set(LIBRARIES))
+            if "/" not in header or header.startswith("."):
+                found.append(f'{where}: "{header}" is not written from an include root, as in "base/units.hpp"')
+            elif other not in allowed:
+                found.append(f'{where}: {room} must not include "{header}"')
+            continue
+        for what, pattern in FORBIDDEN.get(room, []):
+            if re.match(pattern, header):
+                found.append(f"{where}: {room} must not know {what}: <{header}>")
+    for number, line in enumerate(text.splitlines(), 1):
+        code = line.split("//")[0]
+        found += [f"{path}:{number}: {room} {what}" for what, call in CALLS.get(room, []) if re.search(call, code)]
+    return found
+
+
+def self_test():
+    """(file, its line, whether it must be found)"""
+    table = [
+        ("lib/proto/reply.hpp", '#include "base/text.hpp"', False),
+        ("lib/proto/reply.hpp", '#include "proto/line.hpp"', False),
+        ("lib/proto/reply.hpp", '#include "net/connection.hpp"', True),
+        ("lib/proto/reply.hpp", "#include <boost/asio.hpp>", True),
+        ("lib/proto/reply.hpp", "  #  include <boost/asio/buffer.hpp>", True),
+        ("lib/proto/reply.hpp", "#include <chrono>", False),
+        ("lib/proto/reply.cpp", "auto now = std::chrono::steady_clock::now();", True),
+        ("lib/proto/reply.cpp", "// no steady_clock::now() here", False),
+        ("lib/proto/reply.hpp", "#include <thread>", True),
+        ("lib/proto/reply.hpp", "#include <string>", False),
+        ("lib/proto/reply.hpp", "// #include <thread>", False),
+        ("lib/stats/record.cpp", "#include <boost/asio.hpp>", True),
+        ("lib/stats/record.cpp", "#include <boost/math/distributions/students_t.hpp>", False),
+        ("lib/stats/record.cpp", '#include "load/fleet.hpp"', True),
+        ("lib/mail/digest.cpp", "#include <openssl/evp.h>", False),
+        ("lib/mail/digest.cpp", '#include "stats/tally.hpp"', True),
+        ("lib/net/endpoint.cpp", "#include <sys/socket.h>", False),
+        ("lib/load/fleet.cpp", '#include "net/connection.hpp"', True),
+        ("lib/cli/parse.cpp", '#include "stats/record.hpp"', True),
+        ("lib/base/units.cpp", '#include "units.hpp"', True),
+        ("lib/attic/old.cpp", "", True),
+        ("postal/main.cpp", '#include "cli/parse.hpp"', False),
+        ("postal/main.cpp", '#include "bhm/plan.hpp"', True),
+        ("tests/unit/any_test.cpp", "#include <boost/asio.hpp>", False),
+    ]
+    wrong = [row for row in table if bool(wrong_includes(Path(row[0]), row[1])) != row[2]]
+    for file, line, expected in wrong:
+        print(f"check_layers: own test: {file}: {line!r} is {'not ' if expected else ''}found", file=sys.stderr)
+    return not wrong
+
+
+def main():
+    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
+    if not self_test():
+        return 1
+    files = [path for folder in ("lib", *PROGRAMS) for path in sorted((root / folder).rglob("*.[ch]pp"))]
+    if not files:
+        print(f"check_layers: {root}: no C++ files here", file=sys.stderr)
+        return 1
+    found = [line for path in files for line in wrong_includes(path.relative_to(root), path.read_text())]
+    for line in found:
+        print(line)
+    print(f"check_layers: {len(files)} files, {len(found)} wrong includes")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,78 @@
+"""What every program of the suite promises on its command line: help, version, manual page, statuses."""
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+from support.postal import run
+
+PROGRAMS = ["postal", "bhm", "postal-report"]
+ORIGINAL_LETTERS = {"postal": "mMtcrsLlabzZf", "bhm": "mtbpsazZr"}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_version_says_what_is_built_in(programs, name):
+    done = run([programs.path(name), "--version"])
+    assert (done.status, done.stderr) == (0, "")
+    first, *more = done.stdout.splitlines()
+    assert re.match(rf"{name} \d+\.\d+\.\d+", first)
+    assert any("TLS" in line for line in [first, *more])
+    assert any("MPI" in line for line in [first, *more])
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_help_fits_the_screen_and_has_every_original_letter(programs, name):
+    done = run([programs.path(name), "--help"])
+    assert (done.status, done.stderr) == (0, "")
+    assert name in done.stdout.splitlines()[0]
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    for letter in ORIGINAL_LETTERS.get(name, ""):
+        assert re.search(rf"(?m)^\s+-{letter}[, ]", done.stdout), f"-{letter} is not in --help"
+
+
+def long_options(help_text):
+    return set(re.findall(r"(?m)^\s+(?:-\w, ?)?(--[a-z][a-z0-9-]+)", help_text))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_manual_page_explains_every_option(programs, name):
+    options = long_options(run([programs.path(name), "--help"]).stdout)
+    assert len(options) > 3
+    [page] = (ROOT / "docs" / "man").glob(f"{name}.[18].md")
+    text = page.read_text()
+    assert not [option for option in options if not re.search(rf"{option}(?![\w-])", text)]
+
+
+def test_install_puts_programs_and_manual_pages_in_place(programs, folder):
+    build = programs.folder.parent
+    if not (build / "cmake_install.cmake").exists():
+        pytest.skip(f"{build} is no build folder")
+    subprocess.run(["cmake", "--install", build, "--prefix", folder / "usr"], check=True, capture_output=True, timeout=60)
+    for name in PROGRAMS:
+        assert run([folder / "usr/bin" / name, "--version"]).status == 0
+    pages = {path.name.split(".")[0] for path in (folder / "usr/share/man").rglob("*.[18]*")}
+    assert set(PROGRAMS) <= pages
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("words", [["--no-such-option"], ["-Q"], ["--interval"], ["--config", "/nowhere.toml"]])
+def test_a_wrong_command_line_is_one_line_and_status_1(programs, name, words):
+    if name == "postal-report" and words != ["--no-such-option"]:
+        pytest.skip("reads records only")
+    done = run([programs.path(name), *words])
+    assert done.status == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and done.stderr.startswith(f"{name}: ")
+
+
+def test_a_mistyped_option_is_recognised(programs):
+    assert "--messages" in run([programs.postal, "--mesages", "1"]).stderr
+
+
+@pytest.mark.parametrize("name, words", [("postal", []), ("postal", ["127.0.0.1"]), ("postal-report", [])])
+def test_missing_words_are_asked_for(programs, name, words):
+    done = run([programs.path(name), *words])
+    assert done.status == 1
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) <= 2 and done.stderr.startswith(f"{name}: ")

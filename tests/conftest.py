@@ -1,0 +1,157 @@
+"""Fixtures of all tests that start processes. Each test gets its own servers, ports and folders.
+
+Run as `/usr/bin/python3 -m pytest -n 4 tests`. The programs under test are those in $POSTAL_BIN, or
+in build/release/bin. A peer (Postfix, Dovecot, swaks, …) that is not installed fails the test where
+CI=true and skips it elsewhere.
+"""
+import os
+import pathlib
+import shutil
+import tempfile
+
+import pytest
+
+from support.dovecot import Dovecot
+from support.postal import BlackHole, Sender
+from support.postfix import MASTER, Postfix
+from support.process import adopt_orphans
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SYSTEM_FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "serial: measures time; run alone (-n 0 -m serial)")
+    adopt_orphans()
+    os.environ["PATH"] = SYSTEM_FOLDERS
+    os.environ["LC_ALL"] = "C.UTF-8"
+
+
+def missing(what):
+    """A peer is not there: a failure on CI, where everything must be installed, else a skip."""
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{what} is not installed", pytrace=False)
+    pytest.skip(f"{what} is not installed")
+
+
+class Programs:
+    """The suite's programs by name: `programs.path("postal")`."""
+
+    def __init__(self):
+        self.folder = pathlib.Path(os.environ.get("POSTAL_BIN", ROOT / "build/release/bin"))
+
+    def path(self, name):
+        program = self.folder / name
+        if not program.exists():
+            pytest.fail(f"{program} is not built: cmake --preset release && cmake --build --preset release, "
+                        "or set POSTAL_BIN", pytrace=False)
+        return program
+
+    postal = property(lambda self: self.path("postal"))
+    bhm = property(lambda self: self.path("bhm"))
+    postal_report = property(lambda self: self.path("postal-report"))
+
+
+@pytest.fixture(scope="session")
+def programs():
+    return Programs()
+
+
+@pytest.fixture(scope="session")
+def tool():
+    """tool("swaks") is the path of an installed program, or the test ends here."""
+    def find(name):
+        return shutil.which(name) or missing(name)
+    return find
+
+
+@pytest.fixture
+def folder():
+    """A folder with a short name (Unix sockets) that daemons of other users may enter."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="postal-test-", dir="/tmp"))
+    path.chmod(0o755)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def users_file(folder):
+    """users_file(["a@example.com", …]) or users_file(20) writes a user list and gives its path."""
+    made = []
+
+    def write(users=10, name=None):
+        if isinstance(users, int):
+            users = user_names(users)
+        path = folder / (name or f"users-{len(made)}.txt")
+        path.write_text("".join(f"{user}\n" for user in users), encoding="utf-8")
+        made.append(path)
+        return path
+    return write
+
+
+def user_names(count, domain="example.com"):
+    return [f"user{number}@{domain}" for number in range(count)]
+
+
+@pytest.fixture
+def postal(programs, folder):
+    """postal("-t", "4", …) runs postal to its end; see support.postal.Sender."""
+    return Sender(programs.postal, folder)
+
+
+@pytest.fixture
+def bhm(programs, folder):
+    """bhm("--lmtp", …, listen=["127.0.0.1:0"]) starts a black hole; it ends with the test."""
+    started = []
+
+    def start(*options, **keywords):
+        place = folder / f"bhm-{len(started)}"
+        place.mkdir()
+        started.append(BlackHole(programs.bhm, place, *options, **keywords))
+        return started[-1]
+    yield start
+    for one in started:
+        one.__exit__()
+
+
+def needs_root(what):
+    if os.geteuid() != 0:
+        missing(f"{what} run by root (this is not root)")
+
+
+@pytest.fixture
+def postfix(folder):
+    """postfix(transport, setting=value, …) starts a Postfix; see support.postfix.Postfix."""
+    if not os.path.exists(MASTER):
+        missing("postfix")
+    needs_root("Postfix")
+    started = []
+
+    def start(transport="discard:", **settings):
+        place = folder / f"postfix-{len(started)}"
+        place.mkdir()
+        started.append(Postfix(place, transport, **settings))
+        return started[-1]
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.fixture
+def dovecot(folder, tool):
+    """dovecot(users, …) starts a Dovecot; see support.dovecot.Dovecot."""
+    tool("dovecot")
+    if not os.path.exists("/usr/lib/dovecot/lmtp"):
+        missing("dovecot-lmtpd")
+    needs_root("Dovecot")
+    started = []
+
+    def start(users=10, **keywords):
+        place = folder / f"dovecot-{len(started)}"
+        place.mkdir()
+        names = user_names(users) if isinstance(users, int) else users
+        started.append(Dovecot(place, names, **keywords))
+        return started[-1]
+    yield start
+    for one in started:
+        one.stop()

@@ -1,0 +1,54 @@
+// proto/smtp_server.hpp: a dialogue fed whole and octet by octet has the same replies, and every
+// octet is used up. The first octet of the input chooses the dialect.
+#include "proto/smtp_server.hpp"
+
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace postal::proto;
+
+// False when the session was closed.
+bool feed(smtp_server& session, std::string_view input, std::string& replied) {
+    while (true) {
+        const server_step step = session.consume(input, replied);
+        if (step.consumed > input.size()) std::abort();
+        input.remove_prefix(step.consumed);
+        if (step.event == server_event::recipient) {
+            session.answer_recipient(replies::recipient_ok, replied);
+        } else if (step.event == server_event::message_end) {
+            while (session.answers_due() > 0)
+                session.answer_delivery(replies::message_ok, replied);
+        } else if (step.event == server_event::close) {
+            return false;
+        } else if (step.event == server_event::need_more) {
+            if (!input.empty()) std::abort();
+            return true;
+        }
+    }
+}
+
+std::string dialogue(std::string_view input, dialect speaks, std::size_t piece) {
+    server_config config;
+    config.speaks = speaks;
+    config.max_message = 1000;
+    smtp_server session(config, "host.example");
+    std::string replied;
+    session.greet(replied);
+    while (!input.empty() && feed(session, input.substr(0, piece), replied)) {
+        input.remove_prefix(std::min(piece, input.size()));
+    }
+    return replied;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+    if (size == 0) return 0;
+    const auto speaks = data[0] == 'L' ? dialect::lmtp : dialect::smtp;
+    const std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
+    if (dialogue(input, speaks, input.size()) != dialogue(input, speaks, 1)) std::abort();
+    return 0;
+}

@@ -1,0 +1,299 @@
+"""postal against servers that misbehave: every step of the dialogue times every kind of misbehaviour.
+
+Half of the connections meet the fault, the other half are served well. Wanted of every run: it ends by
+itself, the fault stands in the record under its own stage and reason, each started message has exactly one
+outcome, memory is bounded, and the other sessions went on. The fault of the server is found again as what
+RFC 5321 makes of it: a connection lost after the data and before the reply leaves the message in doubt.
+"""
+import contextlib
+import socket
+
+import pytest
+
+from support.hostile import STEPS, Hostile
+from support.process import free_port, wait_until
+from support.watched import Sending
+
+MODES = {
+    "plain": ("--pipelining", "off"),
+    "pipelined": ("--pipelining", "auto"),
+    "lmtp": ("-L", "--pipelining", "off"),
+    "lmtp-pipelined": ("-L", "--pipelining", "auto"),
+    "chunked": ("--chunking", "auto", "--in-flight", "4"),
+}
+CAPABILITIES = (b"PIPELINING", b"ENHANCEDSTATUSCODES", b"8BITMIME", b"SIZE 104857600")
+
+LOST = {"silence": {"timeout"}, "half_line": {"timeout"}, "close": {"closed", "reset"}, "reset": {"closed", "reset"}}
+NOT_A_REPLY = ("garbage", "long_line", "code_999", "code_000", "mixed_codes", "wrong_class")
+MEMORY_LIMIT = 100 * 1024 * 1024
+SHORT = ("--timeout", "400ms", "--grace", "2s", "--workers", "1", "-t", "4", "-c", "5", "-m", "1", "-M", "1")
+
+
+def hostile_server(step, fault, mode, **more):
+    capabilities = CAPABILITIES + ((b"CHUNKING",) if mode == "chunked" else ())
+    return Hostile(step, fault, lmtp=mode.startswith("lmtp"), capabilities=capabilities, **more)
+
+
+@pytest.fixture
+def start(programs, folder, users_file):
+    """start(ENDPOINT, option, ...) starts postal with short timeouts."""
+    users, started = users_file(100), []
+
+    def begin(endpoint, *words):
+        started.append(Sending(programs.postal, folder, *SHORT, *words, endpoint, users, name=f"sending-{len(started)}"))
+        return started[-1]
+    yield begin
+    for one in started:
+        one.__exit__()
+
+
+@pytest.fixture
+def send(start):
+    """send(SERVER, option, ...) is one run to its end; checks what holds whatever the fault was."""
+    def run_to_end(server, *words, status=0, timeout=30):
+        run = start(server if isinstance(server, str) else server.endpoint, *words).wait(timeout)
+        assert run.status == status, (run.stderr, run.record and run.record["errors"])
+        assert run.peak_rss < MEMORY_LIMIT
+        assert run.total("errors") == sum(error["count"] for error in run.record["errors"])
+        if isinstance(server, Hostile):
+            check_server_count(run, server)
+        return run
+    return run_to_end
+
+
+def check_server_count(run, server):
+    assert run.total("messages") <= server.count.accepted + server.count.unclear
+    assert server.count.accepted <= run.total("messages") + run.total("in_doubt")
+
+
+def errors_at(run, *stages):
+    return [error for error in run.record["errors"] if error["stage"] in stages]
+
+
+def reasons(errors):
+    return {error["reason"] for error in errors if error["code"] == 0}
+
+
+def lost(run, mode):
+    """Messages that the connection took with it. A chunk goes out with its envelope, so that what broke at
+    MAIL may have been read to its end all the same."""
+    return run.total("failed") + (run.total("in_doubt") if mode == "chunked" else 0)
+
+
+def cases(faults, steps=STEPS, modes=MODES):
+    for mode in modes:
+        for step in steps:
+            if step == "transfer" or mode == "chunked" and step == "data":
+                continue
+            for fault in faults:
+                yield pytest.param(mode, step, fault, id=f"{mode}-{step}-{fault}")
+
+
+def run_half_faulty(send, mode, step, fault):
+    with hostile_server(step, fault, mode, every=2) as server:
+        run = send(server, *MODES[mode], "--messages", "30", "--duration", "5s")
+    assert server.count.faults > 0
+    assert run.total("messages") > 0, "the other sessions went on"
+    return run
+
+
+@pytest.mark.parametrize("mode,step,fault", cases(LOST))
+def test_lost_connection(send, mode, step, fault):
+    run = run_half_faulty(send, mode, step, fault)
+    errors = errors_at(run, step)
+    assert reasons(errors) & LOST[fault], run.record["errors"]
+    if step == "end":
+        assert run.total("in_doubt") > 0
+    elif step in ("mail", "rcpt", "data"):
+        assert lost(run, mode) > 0
+
+
+@pytest.mark.parametrize("mode,step,fault", cases(NOT_A_REPLY))
+def test_not_a_reply(send, mode, step, fault):
+    run = run_half_faulty(send, mode, step, fault)
+    if step == "quit" and fault == "wrong_class":
+        return  # a reply to QUIT that is no 221 changes nothing: RFC 5321 4.1.1.10
+    errors = errors_at(run, step)
+    assert errors, run.record["errors"]
+    assert all(error["code"] or error["reason"] for error in errors)
+    if step == "end":
+        assert run.total("in_doubt") > 0, "nobody can tell what such an answer to the data means"
+    elif step in ("mail", "rcpt", "data"):
+        assert lost(run, mode) + run.total("deferred") > 0
+
+
+@pytest.mark.parametrize("mode,step,fault", cases(["shutting_down"]))
+def test_shutting_down(send, mode, step, fault):
+    run = run_half_faulty(send, mode, step, fault)
+    if step == "quit":
+        return
+    assert 421 in {error["code"] for error in errors_at(run, step)}, run.record["errors"]
+    if step in ("mail", "rcpt", "data", "end"):
+        assert run.total("deferred") > 0
+    assert mode == "chunked" or run.total("in_doubt") == 0
+
+
+@pytest.mark.parametrize("mode,step,fault", cases(["split"]))
+def test_replies_split_at_every_byte(send, mode, step, fault):
+    run = run_half_faulty(send, mode, step, fault)
+    assert run.record["errors"] == []
+    assert run.total("messages") == 30
+
+
+@pytest.mark.parametrize("mode,step,fault", cases(["many_lines"]))
+def test_reply_of_ten_thousand_lines(send, mode, step, fault):
+    """Taken or refused, but bounded, and under its own stage."""
+    run = run_half_faulty(send, mode, step, fault)
+    assert all(error["stage"] == step for error in run.record["errors"]), run.record["errors"]
+
+
+# Where a reply that is sent before it is due, or once too often, shows. Without pipelining: before the
+# next command goes out. With it, the commands are under way already, so that a reply too many answers
+# the next command, and the first one whose class does not fit gives it away.
+NEXT = ["banner", "ehlo", "mail", "rcpt", "data", "end"]
+PLAIN = [mode for mode in MODES if mode in ("plain", "lmtp")]
+
+
+@pytest.mark.parametrize("mode,step,fault", cases(["early"], ["ehlo", "mail", "rcpt", "data", "end"], PLAIN))
+def test_reply_before_it_is_due(send, mode, step, fault):
+    run = run_half_faulty(send, mode, step, fault)
+    allowed = [NEXT[NEXT.index(step) - 1], step]
+    assert errors_at(run, *allowed), run.record["errors"]
+
+
+@pytest.mark.parametrize("mode,step,fault", cases(["extra"], ["banner", "ehlo", "mail", "rcpt", "data"], PLAIN))
+def test_one_reply_too_many(send, mode, step, fault):
+    run = run_half_faulty(send, mode, step, fault)
+    allowed = [step, NEXT[NEXT.index(step) + 1]]
+    assert errors_at(run, *allowed), run.record["errors"]
+
+
+@pytest.mark.parametrize("mode,step", [(mode, step) for mode in ("pipelined", "lmtp-pipelined", "chunked")
+                                       for step in ("banner", "ehlo", "mail", "rcpt", "data", "end")
+                                       if (mode, step) != ("chunked", "data")])
+def test_one_reply_too_many_under_pipelining(send, mode, step):
+    run = run_half_faulty(send, mode, step, "extra")
+    # After the last message of a connection it is the answer to QUIT that is out of order.
+    assert run.record["errors"] or step == "end"
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("fault", ["deaf", "close", "reset", "shutting_down"])
+def test_fault_while_the_message_is_sent(send, mode, fault):
+    with hostile_server("transfer", fault, mode, every=2) as server:
+        run = send(server, *MODES[mode],
+                   "-m", "8192", "-M", "8192", "-c", "1", "--messages", "4", "--duration", "8s", timeout=60)
+    errors = errors_at(run, "data")
+    assert errors, run.record["errors"]
+    if fault == "deaf":
+        assert "timeout" in reasons(errors)
+    assert run.total("failed") + run.total("deferred") > 0
+    assert run.total("in_doubt") == 0, "the data was never complete"
+    assert run.total("messages") > 0
+
+
+def test_slow_banner_is_waited_for(send):
+    with hostile_server("banner", "late", "plain", late_seconds=3.0) as server:
+        run = send(server, "-t", "1", "-c", "-1", "--messages", "5", "--greeting-timeout", "20s")
+    assert run.total("messages") == 5 and run.total("errors") == 0
+    assert run.record["latency_us"]["banner"]["max"] >= 3e6
+
+
+def test_slow_banner_is_given_up(send):
+    with hostile_server("banner", "late", "plain", every=2) as server:
+        run = send(server, "--messages", "20", "--greeting-timeout", "300ms", "--timeout", "5s")
+    assert reasons(errors_at(run, "banner")) == {"timeout"}
+    assert run.total("messages") == 20
+
+
+def test_each_timeout_has_its_option(send):
+    """The long default must not be what ends the run."""
+    options = {"banner": "--greeting-timeout", "mail": "--command-timeout", "transfer": "--data-timeout", "end": "--final-timeout"}
+    for step, option in options.items():
+        fault, size = ("deaf", "8192") if step == "transfer" else ("silence", "1")
+        with hostile_server(step, fault, "plain") as server:
+            run = send(server, "--timeout", "60s", option, "200ms", "-m", size, "-M", size,
+                       "-t", "1", "--duration", "300ms", "--grace", "10s", status=4)
+        assert run.seconds < 8, step
+        assert reasons(errors_at(run, "data" if step == "transfer" else step)) == {"timeout"}
+
+
+# Nothing ever works: exit status 4, and no tight loop.
+
+@pytest.mark.parametrize("fault", ["close", "reset", "garbage", "wrong_class", "shutting_down", "long_line"])
+@pytest.mark.parametrize("step", ["banner", "ehlo", "mail", "data", "end"])
+def test_nothing_delivered(send, step, fault):
+    with hostile_server(step, fault, "plain") as server:
+        run = send(server, "-t", "2", "--duration", "1s", status=4)
+    assert run.total("messages") == 0
+    assert errors_at(run, step)
+    # Two sessions that wait 100 ms, and longer each time, before they try again.
+    assert 2 <= server.count.connections <= 2 * (run.seconds / 0.05 + 1)
+    assert len(run.stderr.splitlines()) < 60, "equal errors are not printed one by one"
+
+
+def test_refused(send):
+    run = send(f"127.0.0.1:{free_port()}", "--duration", "1s", status=4)
+    assert reasons(errors_at(run, "connect")) == {"refused"}
+    assert 4 <= run.total("errors") <= 4 * (run.seconds / 0.05 + 1)
+    assert run.total("started") == 0
+
+
+def test_no_such_unix_socket(send, folder):
+    run = send(f"unix:{folder}/nothing", "--duration", "300ms", status=4)
+    assert errors_at(run, "connect") and run.total("started") == 0
+
+
+def test_name_that_never_resolves(send):
+    run = send("+no-such-host.invalid", "--duration", "300ms", status=4)
+    assert errors_at(run, "connect") and run.total("started") == 0
+
+
+def test_accept_queue_is_full(send):
+    """The kernel drops the SYN: nothing answers at all."""
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(socket.socket())
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        for _ in range(4):
+            filler = stack.enter_context(socket.socket())
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        endpoint = f"127.0.0.1:{listener.getsockname()[1]}"
+        run = send(endpoint, "--connect-timeout", "300ms", "--duration", "500ms", status=4)
+    assert "timeout" in reasons(errors_at(run, "connect", "banner"))
+
+
+def test_one_of_two_servers_is_down(send):
+    with hostile_server(None, None, "plain") as server:
+        run = send(f"127.0.0.1:{free_port()},{server.endpoint}", "--messages", "50")
+    assert run.total("messages") == 50 == server.count.accepted
+    assert reasons(errors_at(run, "connect")) == {"refused"}
+
+
+def test_server_dies_for_good_in_the_middle(start):
+    with hostile_server(None, None, "plain") as server:
+        sending = start(server.endpoint, "--duration", "2s", "-c", "-1")
+        wait_until(lambda: server.count.accepted > 20, "the first messages")
+    run = sending.wait(30)
+    assert run.status == 0 and run.total("messages") > 0
+    assert "refused" in reasons(errors_at(run, "connect"))
+    check_server_count(run, server)
+
+
+@pytest.mark.parametrize("step,fault", [("banner", "silence"), ("rcpt", "close"), ("end", "reset"), ("mail", "shutting_down")])
+def test_open_loop(send, step, fault):
+    """The schedule goes on past the faults, and what it started is in the books."""
+    with hostile_server(step, fault, "plain", every=3) as server:
+        run = send(server, "--open-loop", "--rate", "200/s", "-t", "20", "--duration", "1s")
+    assert errors_at(run, step)
+    assert run.total("messages") > 0
+
+
+@pytest.mark.parametrize("fault", ["close", "garbage", "shutting_down"])
+def test_lmtp_with_several_recipients(send, fault):
+    """The first recipient's reply is the faulty one; each recipient has one outcome all the same."""
+    with hostile_server("end", fault, "lmtp", every=2) as server:
+        run = send(server, "-L", "--recipients", "3", "--messages", "30", "--duration", "5s")
+    lost = run.total("in_doubt") + run.total("deferred")
+    assert lost > 0 and lost % 3 == 0, "a lost reply leaves every recipient open that had none"

@@ -1,0 +1,213 @@
+"""postal-report as a person and a script call it: outputs, refusals, exit status, the page itself."""
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+from html.parser import HTMLParser
+
+import pytest
+import sample_records
+
+
+@pytest.fixture
+def run(programs):
+    def call(*arguments, status=0, **options):
+        done = subprocess.run([programs.postal_report, *map(str, arguments)], capture_output=True, text=True,
+                              timeout=60, **options)
+        assert done.returncode == status, done.stderr
+        return done
+    return call
+
+
+@pytest.fixture
+def record(tmp_path):
+    def write(name="run.json", **changes):
+        return sample_records.write(tmp_path / name, sample_records.record(**changes))
+    return write
+
+
+class Page(HTMLParser):
+    """What a browser would fetch, run and show."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.fetched, self.scripts, self.words, self._script = [], [], [], None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name in ("src", "href", "action", "data", "poster", "srcset"):
+                self.fetched.append(value)
+            assert not name.startswith("on"), f"{name} in <{tag}>"
+        if tag == "script":
+            self._script = dict(attributes)
+            self.scripts.append([self._script, ""])
+
+    def handle_endtag(self, tag):
+        if tag == "script":
+            self._script = None
+
+    def handle_data(self, data):
+        if self._script is not None:
+            self.scripts[-1][1] += data
+        else:
+            self.words.append(data)
+
+
+def test_text_has_the_result_first_and_units(run, record):
+    out = run(record()).stdout
+    assert out.index("Result") < out.index("Outcome") < out.index("Latency by phase") < out.index("Errors")
+    assert re.search(r"rate +[\d,]+ ± [\d,]+ /min", out)
+    assert re.search(r"latency p99 +[\d.]+ ms", out)
+    assert "550 5.1.1" in out and "refused" in out
+    assert "! Threshold errors<1% was not met: measured 1.27 %." in out
+    assert max(map(len, out.splitlines())) <= 130
+
+
+def test_several_records_are_columns_compared_with_the_first(run, record):
+    out = run(record("ext4.json"), record("xfs.json", seed=7, per_minute=20000), "--text").stdout
+    header = next(line for line in out.splitlines() if line.split() == ["ext4", "xfs"])
+    assert header
+    rate = next(line for line in out.splitlines() if line.strip().startswith("rate "))
+    assert rate.count("/min") == 2 and re.search(r"\(\+\d+\.\d %\)", rate)
+
+
+def test_markdown_tables_are_whole(run, record):
+    out = run(record(), "--markdown").stdout
+    rows = [line for line in out.splitlines() if line.startswith("|")]
+    assert len(rows) > 30
+    for table in re.findall(r"(?:^\|.*\n)+", out, re.MULTILINE):
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+        assert len(widths) == 1, table
+
+
+def test_csv_is_read_back(run, record):
+    files = [record("a.json"), record("b.json", seed=3)]
+    rows = list(csv.DictReader(io.StringIO(run(*files, "--csv").stdout)))
+    assert [row["record"] for row in rows] == [str(file) for file in files]
+    for row, file in zip(rows, files):
+        made = json.loads(file.read_text())
+        assert int(row["messages"]) == made["totals"]["messages"]
+        assert float(row["messages_per_minute"]) == pytest.approx(
+            made["rate"]["messages_per_minute"]["mean"], abs=0.001)
+        assert float(row["latency_p99_us"]) == made["latency_us"]["message"]["p99"]
+        assert row["generator_limited"] == "0" and row["thresholds_not_met"] == "1"
+
+
+def test_standard_input_is_a_record(run, record):
+    assert "Result" in run("-", input=record().read_text()).stdout
+    assert "only once" in run("-", "-", input="", status=1).stderr
+
+
+def test_the_page_stands_alone(run, record, tmp_path):
+    target = tmp_path / "report.html"
+    assert run(record(), "--html", target).stdout == ""
+    text = target.read_text()
+    page = Page(text)
+    assert page.fetched == ["data:,"]
+    assert "@import" not in text and "url(" not in text.split("</style>")[0]
+    assert re.search(r"default-src 'none'; script-src 'nonce-[0-9a-f]{32}'", text)
+    assert [attributes.get("type") for attributes, _ in page.scripts] == ["application/json", None, None]
+    data = json.loads(page.scripts[0][1])
+    assert len(data["series"]) == 1 and len(data["series"][0]["intervals"]) == 11
+    for name in ("message", "service"):
+        assert sum(share for _, _, share in data["series"][0][name]) == pytest.approx(1)
+    assert "prefers-color-scheme: dark" in text and "@media print" in text
+    words = " ".join(page.words)
+    assert "Effective options" in words and "mx1.example.com" in words and "in doubt" in words
+
+
+def test_a_hostile_record_stays_text(run, record, tmp_path):
+    attack = "</script><img src=x onerror=alert(1)><!-- \u001b[31m \u202e '\"&"
+    made = sample_records.record(program=attack, argv=[attack], host__name=attack, generator__limited=True,
+                                 generator__reason=attack, started=attack)
+    made["errors"][0].update(stage=attack, sample=attack)
+    made["options"][attack] = attack
+    made["latency_us"][attack] = made["latency_us"]["message"]
+    file = sample_records.write(tmp_path / "hostile.json", made)
+    page = Page((run(file, "--html", "-").stdout))
+    assert page.fetched == ["data:,"]
+    assert len(page.scripts) == 3
+    for form in ("--text", "--markdown", "--csv"):
+        out = run(file, form).stdout
+        assert "\x1b" not in out and "\u202e" not in out
+    assert "<img" not in run(file, "--markdown").stdout
+
+
+def test_a_limited_generator_is_said_plainly(run, record):
+    file = record(generator__limited=True, generator__reason="a worker was 97 % busy")
+    assert "! Generator limited: a worker was 97 % busy." in run(file).stdout
+    assert 'class="remark limit"' in run(file, "--html", "-").stdout
+
+
+@pytest.mark.parametrize("content, wanted", [
+    ("", "is empty"),
+    ("{", "is not a run record"),
+    ("time,messages,data(K)\n", "is not a run record"),
+    ("[" * 100_000, "is not a run record"),
+    ("{}", "names no schema"),
+    ('{"schema": "postal-record/9"}', 'has schema "postal-record/9"; this program reads postal-record/1'),
+    ('{"schema": "postal-record/1", "program": "p", "totals": {"\\u001b[2J": 1, "messages": "\\u001b[2J"}}', "totals.messages is not a whole number"),
+])
+def test_a_bad_record_is_one_line_and_status_1(run, record, tmp_path, content, wanted):
+    bad = tmp_path / "bad.json"
+    bad.write_text(content)
+    target = tmp_path / "report.html"
+    done = run(record(), bad, "--html", target, status=1)
+    assert done.stdout == "" and not target.exists()
+    assert done.stderr.count("\n") == 1 and len(done.stderr) < 700
+    assert str(bad) in done.stderr and wanted in done.stderr and "\x1b" not in done.stderr
+
+
+@pytest.mark.parametrize("arguments, wanted", [
+    (["/nonexistent/run.json"], "/nonexistent/run.json: cannot be read: No such file or directory"),
+    (["/tmp"], "/tmp: is a directory"),
+    ([], "RECORD is missing"),
+    (["--ledger", "x"], "--ledger"),
+    (["RECORD", "--csv", "--markdown"], "exclude each other"),
+    (["RECORD", "--csv", "--html", "-"], "standard output"),
+    (["RECORD", "--html", "x.html", "--chart-library", "/nonexistent/chart.js"], "libjs-chart.js"),
+    (["RECORD", "--html", "x.html", "--chart-library", "/dev/null"], "is not Chart.js"),
+])
+def test_refusals(run, record, arguments, wanted, tmp_path):
+    file = record()
+    done = run(*[file if one == "RECORD" else one for one in arguments], status=1, cwd=tmp_path)
+    assert wanted in done.stderr and done.stderr.count("\n") == 1
+    assert done.stdout == "" and not (tmp_path / "x.html").exists()
+
+
+def test_a_page_that_cannot_be_written_is_status_2_and_leaves_nothing(run, record, tmp_path):
+    done = run(record(), "--html", tmp_path / "none" / "report.html", status=2)
+    assert "No such file or directory" in done.stderr
+    assert "No space left" in run(record(), "--html", "/dev/full", status=2).stderr
+    old = tmp_path / "old.html"
+    old.mkdir()
+    run(record(), "--html", old, status=2)
+    assert sorted(os.listdir(tmp_path)) == ["old.html", "run.json"]
+
+
+def test_a_full_disk_behind_standard_output_is_status_2(programs, record):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([programs.postal_report, record()], stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 2 and done.stderr
+
+
+def test_the_charts_are_drawn(run, record, tool, tmp_path):
+    """In a real browser, without one error and with the nonce alone letting scripts run."""
+    target = tmp_path / "report.html"
+    for files in ([record()], [record("a.json"), record("b.json", seed=3, interval_s=30.0)]):
+        run(*files, "--html", target)
+        text = target.read_text()
+        done = "<script>document.title = 'foreign'</script>"
+        target.write_text(text.replace("</body>", done + "</body>"))
+        shown = subprocess.run(
+            [tool("chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+             "--enable-logging=stderr",
+             f"--user-data-dir={tmp_path / 'browser'}", "--dump-dom", target.as_uri()],
+            capture_output=True, text=True, timeout=120)
+        errors = [line for line in shown.stderr.splitlines() if "CONSOLE" in line]
+        assert len(errors) == 1 and "Content Security Policy" in errors[0], errors
+        assert "<title>foreign" not in shown.stdout
+        assert len(re.findall(r"<canvas[^>]* style=\"[^\"]*width: [1-9]", shown.stdout)) == 3

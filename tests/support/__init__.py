@@ -1,0 +1,1 @@
+"""What the tests that start processes share: processes, peers, mail as it should look."""

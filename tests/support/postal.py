@@ -1,0 +1,118 @@
+"""Running the suite's programs and reading what they leave: lines, record, diagnostics, status."""
+import dataclasses
+import json
+import pathlib
+import re
+import subprocess
+
+from .process import Process
+
+HEADER = "time,messages,data(K),errors,connections,SSL connections"
+
+
+@dataclasses.dataclass
+class Run:
+    """What one finished run left behind."""
+    argv: list
+    status: int
+    stdout: str
+    stderr: str
+    record: dict = None
+
+    @property
+    def lines(self):
+        """The per-interval lines as dictionaries; asserts that the header is the original's."""
+        header, *rows = self.stdout.splitlines()
+        assert header == HEADER
+        return [dict(zip(HEADER.split(","), [time] + [int(number) for number in numbers]))
+                for time, *numbers in (row.split(",") for row in rows)]
+
+    def total(self, name):
+        return self.record["totals"][name]
+
+
+def run(argv, timeout=120, **options):
+    """Runs a program to its end; never leaves it behind."""
+    argv = [str(word) for word in argv]
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False, **options)
+    return Run(argv, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+
+def read_record(path):
+    """A run record; a constant that JSON does not have (NaN, Infinity) fails."""
+    def refuse(constant):
+        raise AssertionError(f"{path}: {constant} in a run record")
+    record = json.loads(pathlib.Path(path).read_text(), parse_constant=refuse)
+    assert record["schema"] == "postal-record/1"
+    return record
+
+
+def check_books(run):
+    """Asserts what holds for every run of postal: each started unit has exactly one outcome, and
+    lines, intervals and totals tell the same story (for runs without a warm-up)."""
+    record = run.record
+    totals = record["totals"]
+    for key in ("messages", "bytes", "errors", "connections", "tls_connections"):
+        assert sum(interval[key] for interval in record["intervals"]) == totals[key], key
+    assert sum(line["messages"] for line in run.lines) == totals["messages"]
+    assert sum(line["errors"] for line in run.lines) == totals["errors"]
+    assert sum(line["connections"] for line in run.lines) == totals["connections"]
+    assert sum(error["count"] for error in record["errors"]) == totals["errors"]
+    outcomes = ("messages", "rejected", "deferred", "failed", "in_doubt")
+    assert totals["started"] == sum(totals[key] for key in outcomes), totals
+
+
+class Sender:
+    """postal, run to its end with a record beside it."""
+
+    def __init__(self, program, folder):
+        self.program = program
+        self.folder = pathlib.Path(folder)
+        self.runs = 0
+
+    def __call__(self, *words, status=0, timeout=120, **options):
+        """Runs `postal WORDS`; `status` is the exit status wanted (None: any)."""
+        self.runs += 1
+        path = self.folder / f"postal-{self.runs}.json"
+        done = run([self.program, "--record", path, *words], timeout, **options)
+        if path.exists():
+            done.record = read_record(path)
+        if status is not None:
+            assert done.status == status, f"{done.argv}: status {done.status}\n{done.stderr}\n{done.stdout}"
+        return done
+
+
+class BlackHole:
+    """bhm on a port of the kernel's choice. `stop()` gives its Run; leaving the context kills it."""
+
+    def __init__(self, program, folder, *options, listen=("127.0.0.1:0",)):
+        self.folder = pathlib.Path(folder)
+        self.record_path = self.folder / "bhm.json"
+        words = [word for endpoint in listen for word in ("--listen", endpoint)]
+        self.process = Process(
+            [program, *words, "--record", self.record_path, "--interval", "1s", *options], self.folder, "bhm")
+        self.endpoints = []
+        for endpoint in listen:
+            name = re.escape(endpoint[:-1]) + r"(\d+)" if endpoint.endswith(":0") else re.escape(endpoint)
+            line = self.process.wait_for_line(rf"listening on {name}$")
+            self.endpoints.append(f"{endpoint[:-1]}{line.group(1)}" if endpoint.endswith(":0") else endpoint)
+        self.endpoint = self.endpoints[0]
+
+    @property
+    def port(self):
+        return int(self.endpoint.rpartition(":")[2])
+
+    def stop(self, status=0):
+        """Ends bhm as an administrator would and gives its lines, record and diagnostics."""
+        ended = self.process.stop()
+        done = Run(self.process.argv, ended, self.process.stdout, self.process.stderr)
+        assert ended == status, f"bhm ended with {ended}: {done.stderr}"
+        done.record = read_record(self.record_path)
+        return done
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.running:
+            self.process.kill()

@@ -1,0 +1,132 @@
+"""Starting, watching and ending the processes that a test needs.
+
+Nothing here sleeps for a fixed time to let something happen: `wait_until` looks at a condition
+until it holds, and says what it waited for when it does not. A process is ended by the pid that
+was started here, and its output is kept in files, so that a full pipe never blocks it.
+"""
+import ctypes
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import time
+from signal import SIGKILL, SIGTERM
+
+START_TIMEOUT = 30.0
+
+
+def adopt_orphans():
+    """Makes this process the parent of daemons whose own parent is gone, so that `kill` can wait for
+    them: not every machine has an init process that would (PR_SET_CHILD_SUBREAPER, prctl(2))."""
+    ctypes.CDLL(None, use_errno=True).prctl(36, 1, 0, 0, 0)
+
+
+def wait_until(condition, what, timeout=START_TIMEOUT):
+    """The first true value of `condition()`; AssertionError naming `what` after `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    pause = 0.002
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {timeout} s in vain for {what() if callable(what) else what}")
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.05)
+
+
+def free_port(host="127.0.0.1"):
+    """A TCP port that the kernel chose and gives to nobody else for the next minute.
+
+    A port that was only bound and closed again can be handed to another test before our server
+    takes it. One that has just carried a connection, closed from this side, stays in TIME_WAIT: the
+    kernel avoids it for automatic choices, while a server that sets SO_REUSEADDR may bind it.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, 0))
+        listener.listen(1)
+        port = listener.getsockname()[1]
+        with socket.create_connection((host, port)) as client:
+            accepted, _ = listener.accept()
+            accepted.close()
+            client.recv(1)
+    return port
+
+
+def answers(endpoint):
+    """Whether something accepts connections at (host, port) or at a Unix socket's path."""
+    family = socket.AF_UNIX
+    if isinstance(endpoint, tuple):
+        family = socket.AF_INET6 if ":" in endpoint[0] else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.settimeout(5)
+        try:
+            probe.connect(str(endpoint) if family == socket.AF_UNIX else endpoint)
+        except OSError:
+            return False
+    return True
+
+
+class Process:
+    """A child in a process group of its own, with its output in folder/name.out and name.err."""
+
+    def __init__(self, argv, folder, name=None, **popen):
+        self.argv = [str(word) for word in argv]
+        self.name = name or pathlib.Path(self.argv[0]).name
+        self.out_path = pathlib.Path(folder) / f"{self.name}.out"
+        self.err_path = pathlib.Path(folder) / f"{self.name}.err"
+        with open(self.out_path, "wb") as out, open(self.err_path, "wb") as err:
+            self.child = subprocess.Popen(
+                self.argv, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True, **popen)
+
+    pid = property(lambda self: self.child.pid)
+    running = property(lambda self: self.child.poll() is None)
+    stdout = property(lambda self: self.out_path.read_text(errors="replace"))
+    stderr = property(lambda self: self.err_path.read_text(errors="replace"))
+
+    def wait_for_line(self, pattern, timeout=START_TIMEOUT):
+        """The match of `pattern` in standard error; fails at once if the process ended without it."""
+        def look():
+            ended = not self.running
+            found = re.search(pattern, self.stderr, re.MULTILINE)
+            assert found or not ended, f"{self.name} ended with {self.child.returncode}: {self.stderr}"
+            return found
+        return wait_until(look, lambda: f"'{pattern}' from {self.name}, which said: {self.stderr}", timeout)
+
+    def wait_for_listener(self, endpoint, timeout=START_TIMEOUT):
+        def look():
+            assert self.running, f"{self.name} ended with {self.child.returncode}: {self.stderr}{self.stdout}"
+            return answers(endpoint)
+        wait_until(look, lambda: f"{self.name} at {endpoint}: {self.stderr}", timeout)
+
+    def signal(self, number):
+        self.child.send_signal(number)
+
+    def wait(self, timeout=60.0):
+        """The exit status; a process that outlives its time is killed and fails the test."""
+        try:
+            return self.child.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"{self.name} still ran after {timeout} s: {self.stderr[-2000:]}") from None
+
+    def stop(self, number=SIGTERM, timeout=20.0):
+        if self.running:
+            self.child.send_signal(number)
+        return self.wait(timeout)
+
+    def kill(self):
+        """Ends the process and all that it started (they share its process group) and waits for them."""
+        try:
+            os.killpg(self.child.pid, SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.child.wait()
+        try:
+            while True:
+                os.waitpid(-self.child.pid, 0)
+        except ChildProcessError:
+            pass

@@ -1,0 +1,81 @@
+// Text helpers, and above all that nothing from outside reaches a terminal as it came.
+#include "base/text.hpp"
+
+#include "base/random.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace postal::base;
+using namespace std::string_literals;
+using strings = std::vector<std::string_view>;
+
+TEST_CASE("text: case, trimming, splitting") {
+    CHECK(lower("MAIL From:<X@\xc3\x84>") == "mail from:<x@\xc3\x84>");
+    CHECK(iequals("EHLO", "ehlo"));
+    CHECK_FALSE(iequals("EHLO", "ehl"));
+    CHECK_FALSE(iequals("[", "{"));
+    CHECK(trim(" \t a b \r\n") == "a b");
+    CHECK(trim(" \r\n").empty());
+    CHECK(split("a,b,,c", ',') == strings{"a", "b", "", "c"});
+    CHECK(split("", ',') == strings{""});
+    CHECK(split("a,", ',') == strings{"a", ""});
+    CHECK(fields(" a\t b  c ") == strings{"a", "b", "c"});
+    CHECK(fields(" \t").empty());
+    CHECK(join({"a", "b"}, ", ") == "a, b");
+}
+
+TEST_CASE("text: printable") {
+    struct row {
+        std::string text;
+        std::size_t limit;
+        std::string_view wanted;
+        std::string_view reason;
+    };
+    const std::vector<row> table{
+        {"550 no", 20, "550 no", "plain"},
+        {"a\r\nb\tc", 20, "a\\r\\nb\\tc", "line ends"},
+        {"\x1b[2J", 20, "\\x1b[2J", "a terminal's escape"},
+        {"a\0b"s, 20, "a\\x00b", "NUL"},
+        {"\x7f", 20, "\\x7f", "DEL"},
+        {"Gr\xc3\xbc\xc3\x9f", 20, "Gr\xc3\xbc\xc3\x9f", "UTF-8 stays"},
+        {"\xff\xc3", 20, "\\xff\\xc3", "not UTF-8"},
+        {"\xc0\xaf", 20, "\\xc0\\xaf", "overlong"},
+        {"\xed\xa0\x80", 20, "\\xed\\xa0\\x80", "a surrogate"},
+        {"\xc2\x9b", 20, "\\xc2\\x9b", "a C1 control"},
+        {"\xe2\x80\xae", 20, "\\xe2\\x80\\xae", "right-to-left override"},
+        {"abcdef", 6, "abcdef", "exactly fits"},
+        {"abcdefg", 6, "abc...", "cut"},
+        {"ab\xc3\xbc"
+         "defg",
+         6, "ab...", "never within a character"},
+        {"\x01\x01", 6, "...", "never within an escape"},
+        {"abc", 2, "..", "a limit below the dots"},
+        {"abc", 0, "", "no room at all"},
+    };
+    for (const auto& [text, limit, wanted, reason] : table) {
+        INFO(reason);
+        CHECK(printable(text, limit) == wanted);
+    }
+}
+
+TEST_CASE("text: printable keeps to its limit, is valid UTF-8 and stable, whatever comes") {
+    random_source random(3);
+    for (int i = 0; i < 3000; ++i) {
+        std::string text(random.below(40), ' ');
+        for (char& c : text)
+            c = static_cast<char>(random.next());
+        const std::size_t limit = random.below(30);
+        const std::string shown = printable(text, limit);
+        REQUIRE(shown.size() <= limit);
+        REQUIRE(is_valid_utf8(shown));
+        REQUIRE(printable(shown, limit) == shown);
+    }
+}
+
+TEST_CASE("text: did you mean") {
+    const std::vector<std::string> known{"message", "data", "connect"};
+    CHECK(nearest("mesage", known) == "message");
+    CHECK(nearest("dat", known) == "data");
+    CHECK(nearest("xyzzy", known).empty());
+    CHECK(nearest("", known).empty());
+}

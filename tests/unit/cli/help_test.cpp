@@ -1,0 +1,115 @@
+#include "cli/help.hpp"
+
+#include "cli/binders.hpp"
+#include "cli/rows.hpp"
+#include "cli/run_options.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <sstream>
+#include <string>
+
+using namespace postal;
+
+namespace {
+
+cli::program sample(cli::run_options& options) {
+    return {"sample-tool",
+            "Shows how a page of help looks.",
+            {{"Load",
+              {{"-t,--sessions", "N", "1", "sessions kept open at once"},
+               {"--a-very-long-name-indeed", "SOMETHING-LONG", "", "has no room beside its name"},
+               {"--body", "KIND", "ascii", std::string(30, 'x') + ' ' + std::string(70, 'y')},
+               {"-L,--lmtp", "", "", "LMTP instead of SMTP"}}},
+             cli::run_options_group(options)},
+            {{"SERVER", "where to"}, {"USER-LIST", "for whom", {}, false}},
+            "Notes stand at the end."};
+}
+
+}  // namespace
+
+TEST_CASE("help: fits the page, with names in one column and explanations in another") {
+    cli::run_options options;
+    const std::string text = cli::help_text(sample(options));
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        CHECK(line.size() <= 100);
+        CHECK_FALSE(line.ends_with(' '));
+    }
+    CHECK_THAT(text, Catch::StartsWith("Usage: sample-tool [OPTION]... SERVER [USER-LIST]\n"
+                                       "Shows how a page of help looks.\n"));
+    CHECK_THAT(text, Catch::EndsWith("\nNotes stand at the end.\n"));
+    for (const char* wanted :
+         {"\nLoad:\n", "\nRun and report:\n", "\nGeneral:\n", "  -t, --sessions N ",
+          "      --body KIND ", "  -L, --lmtp ", "[default: 1]", "  -h, --help "}) {
+        CHECK_THAT(text, Catch::Contains(wanted));
+    }
+    CHECK_THAT(text, !Catch::Contains("--completion"));
+    const auto column_of = [&](const std::string& explanation) {
+        const auto at = text.find(explanation);
+        REQUIRE(at != std::string::npos);
+        return at - text.rfind('\n', at);
+    };
+    CHECK(column_of("sessions kept open") == column_of("has no room"));
+    CHECK(column_of("sessions kept open") == column_of("LMTP instead"));
+    CHECK(column_of("sessions kept open") == column_of("where to"));
+}
+
+TEST_CASE("help: the completion offers names, words and files") {
+    cli::run_options options;
+    const std::string script = cli::bash_completion(sample(options));
+    CHECK_THAT(script, Catch::Contains("complete -o filenames -F _sample_tool sample-tool"));
+    CHECK_THAT(script,
+               Catch::Contains("--log-format) COMPREPLY=($(compgen -W \"csv jsonl extended\""));
+    CHECK_THAT(script, Catch::Contains("--record) COMPREPLY=($(compgen -f"));
+    CHECK_THAT(script, Catch::Contains("-t|--sessions) :; return ;;"));
+}
+
+TEST_CASE("rows: a near name is found and a far one is not") {
+    const std::vector<std::string> known = {"--duration", "--rate", "--record", "-t"};
+    struct row {
+        const char *mistyped, *wanted, *reason;
+    };
+    const row table[] = {
+        {"--durations", "--duration", "one letter more"},
+        {"--dration", "--duration", "one letter less"},
+        {"--raet", "--rate", "two letters swapped"},
+        {"--dur", "--duration", "the start of it"},
+        {"--verbose", "", "nothing like it"},
+    };
+    for (const auto& [mistyped, wanted, reason] : table) {
+        INFO(reason);
+        CHECK(cli::nearest(mistyped, known) == wanted);
+    }
+}
+
+TEST_CASE("run_options: what only shows when all are known is checked") {
+    using namespace std::chrono_literals;
+    cli::run_options options;
+    CHECK(cli::check(options).has_value());
+    options.warmup = 10s;
+    CHECK(cli::check(options).has_value());
+    options.duration = 10s;
+    CHECK_FALSE(cli::check(options).has_value());
+    options.duration = 20s;
+    CHECK(cli::check(options).has_value());
+    options.align_minutes = true;
+    CHECK(cli::check(options).has_value());
+    options.interval = 90s;
+    CHECK_FALSE(cli::check(options).has_value());
+    CHECK(options.workers >= 1);
+}
+
+TEST_CASE("run_options: a threshold that the program does not know is refused") {
+    cli::run_options options;
+    const auto rows = cli::run_options_group(options, [](const std::string& given) {
+        return given == "good" ? base::expected<void>{} : base::fail("bad");
+    });
+    for (const auto& row : rows.options) {
+        if (row.names != "--threshold") continue;
+        CHECK(row.set("good").has_value());
+        CHECK_FALSE(row.set("other").has_value());
+    }
+    CHECK(options.thresholds == std::vector<std::string>{"good"});
+}

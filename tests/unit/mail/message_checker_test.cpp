@@ -1,0 +1,159 @@
+#include "mail/message_checker.hpp"
+
+#include "support.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace postal::mail;
+
+namespace {
+
+std::string made(body_kind kind, std::uint64_t octets, std::uint64_t sequence = 1) {
+    message_factory factory(message_plan::create(test::options_for(kind, octets)).value());
+    message one;
+    factory.make(test::request(1, sequence), one);
+    return test::joined(one.raw_parts());
+}
+
+verdict check(std::string_view text, line_ends ends = line_ends::crlf) {
+    message_checker checker(ends);
+    checker.feed(text);
+    return checker.finish().what;
+}
+
+std::string with_lf(std::string text) {
+    for (std::size_t at = 0; (at = text.find("\r\n", at)) != std::string::npos; ++at)
+        text.erase(at, 1);
+    return text;
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("checker: verifies at every split and one octet at a time") {
+    for (const body_kind kind : test::all_kinds) {
+        const std::string text = made(kind, 900);
+        message_checker checker;
+        for (std::size_t split = 0; split <= text.size(); ++split) {
+            checker.reset();
+            checker.feed(std::string_view(text).substr(0, split));
+            checker.feed(std::string_view(text).substr(split));
+            const auto result = checker.finish();
+            INFO(name_of(kind) << " " << split);
+            REQUIRE(result.what == verdict::verified);
+            REQUIRE(result.id != nullptr);
+            REQUIRE(result.id->sequence == 1);
+        }
+        checker.reset();
+        for (const char& c : text)
+            checker.feed({&c, 1});
+        CHECK(checker.finish().what == verdict::verified);
+    }
+}
+
+TEST_CASE("checker: one changed octet anywhere that counts is found") {
+    const std::string text = made(body_kind::ascii, 700);
+    const std::size_t body = header_end(text);
+    for (std::size_t at = body; at < text.size() - 2; ++at) {
+        std::string changed = text;
+        changed[at] = changed[at] == 'x' ? 'y' : 'x';
+        INFO(at);
+        REQUIRE(check(changed) == verdict::corrupt);
+    }
+    CHECK(check(replaced(text, "sender@", "tender@")) == verdict::corrupt);
+    CHECK(check(replaced(text, "rcpt@", "rcpd@")) == verdict::corrupt);
+    CHECK(check(replaced(text, "2026", "2025")) == verdict::corrupt);
+    CHECK(check(replaced(text, ".1.1@", ".1.2@")) == verdict::corrupt);
+    CHECK(check(replaced(text, "Subject: ", "Subject: x")) == verdict::corrupt);
+    CHECK(check(replaced(text, "Date: ", "X-Date: ")) == verdict::corrupt);
+    CHECK(check(text.substr(0, text.size() - 3)) == verdict::corrupt);
+    CHECK(check(text.substr(0, body)) == verdict::corrupt);
+    CHECK(check(text + "\r\n") == verdict::corrupt);
+    CHECK(check(text + "more") == verdict::corrupt);
+}
+
+TEST_CASE("checker: what relays may do does not matter") {
+    const std::string text = made(body_kind::crlf_edge, 900, 3);
+    CHECK(check("Received: from a by b;\r\n\tsome day\r\n" + text) == verdict::verified);
+    CHECK(check("Return-Path: <x@y>\r\nDelivered-To: z\r\n" + text) == verdict::verified);
+    CHECK(check(replaced(text, "\r\n\r\n", "\r\nX-Added: at the end\r\n\r\n")) ==
+          verdict::verified);
+    CHECK(check(replaced(text, "To: <", "To:\r\n <")) == verdict::verified);
+    CHECK(check(replaced(text, "Message-ID:", "Message-Id:")) == verdict::verified);
+    CHECK(check(replaced(text, "; s=", ";\r\n\ts=")) == verdict::verified);
+    const std::size_t second = text.find("\r\n") + 2;
+    const std::size_t third = text.find("\r\n", second) + 2;
+    CHECK(check(text.substr(second, third - second) + text.substr(0, second) +
+                text.substr(third)) == verdict::verified);
+    CHECK(check(text.ends_with("\r\n") ? text.substr(0, text.size() - 2) : text + "\r\n") ==
+          verdict::verified);
+}
+
+TEST_CASE("checker: mail of others is foreign, and its body is skipped") {
+    const std::string rows[]{
+        "",
+        "\r\n",
+        "Subject: x\r\n\r\nbody\r\n",
+        "no headers at all",
+        "X-Postal: postal/0.76\r\nX-PostalHash: abc\r\nSubject: x\r\n\r\nbody\r\n",
+        "X-Postal-Id: v=2; something new\r\n\r\nbody\r\n"};
+    for (const std::string& text : rows) {
+        INFO(text);
+        message_checker checker;
+        checker.feed(text);
+        const auto result = checker.finish();
+        CHECK(result.what == verdict::foreign);
+        CHECK(result.id == nullptr);
+    }
+    message_checker checker;
+    checker.feed("Subject: x\r\n\r\n");
+    CHECK(checker.skipping());
+}
+
+TEST_CASE("checker: an identity that cannot be read is corrupt, without an identity") {
+    const std::string text = made(body_kind::ascii, 900);
+    message_checker checker;
+    checker.feed(replaced(text, "kind=ascii", "kind=asciz"));
+    const auto result = checker.finish();
+    CHECK(result.what == verdict::corrupt);
+    CHECK(result.id == nullptr);
+    checker.reset();
+    checker.feed(text);
+    CHECK(checker.finish().what == verdict::verified);
+}
+
+TEST_CASE("checker: header sections beyond 64 KiB are foreign, just below they count") {
+    const std::string text = made(body_kind::ascii, 900);
+    const auto padded = [&](std::size_t octets) {
+        std::string padding;
+        while (padding.size() + 80 <= octets)
+            padding += "X-Padding: " + std::string(67, 'x') + "\r\n";
+        return padding + text;
+    };
+    CHECK(check(padded(60000)) == verdict::verified);
+    CHECK(check(padded(66000)) == verdict::foreign);
+    CHECK(check(std::string(1'000'000, 'x')) == verdict::foreign);
+    message_checker checker;
+    for (const char& c : padded(66000))
+        checker.feed({&c, 1});
+    CHECK(checker.skipping());
+    CHECK(checker.finish().what == verdict::foreign);
+    checker.reset();
+    for (const char& c : padded(60000))
+        checker.feed({&c, 1});
+    CHECK(checker.finish().what == verdict::verified);
+}
+
+TEST_CASE("checker: files with LF line ends verify when told so") {
+    for (const body_kind kind : test::all_kinds) {
+        const std::string text = with_lf(made(kind, 3000));
+        INFO(name_of(kind));
+        CHECK(check(text, line_ends::lf) == verdict::verified);
+        CHECK(check(text, line_ends::crlf) == verdict::corrupt);
+    }
+}

@@ -1,0 +1,52 @@
+// What the kernel says of this machine and process.
+#include "os/host.hpp"
+#include "os/limits.hpp"
+#include "os/usage.hpp"
+
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+
+using namespace postal;
+
+TEST_CASE("os: the host has a name, a kernel, processors and memory") {
+    const auto host = os::describe_host();
+    CHECK_FALSE(host.name.empty());
+    CHECK(host.kernel.starts_with("Linux "));
+    CHECK(host.cpus >= 1);
+    CHECK(host.cpus == os::usable_cpus());
+    CHECK(host.memory_bytes > 1U << 20U);
+}
+
+TEST_CASE("os: a soft limit of descriptors is raised, and never lowered") {
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    rlimit low = before;
+    low.rlim_cur = 64;
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &low) == 0);
+    REQUIRE(os::raise_descriptor_limit(128).has_value());
+    CHECK(os::descriptor_limit() == 128);
+    REQUIRE(os::raise_descriptor_limit(10).has_value());
+    CHECK(os::descriptor_limit() == 128);
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+}
+
+TEST_CASE("os: more descriptors than the system allows are refused with what to set") {
+    // Above fs.nr_open nobody may go, not even root.
+    const auto refused = os::raise_descriptor_limit(std::uint64_t{1} << 40U);
+    REQUIRE(refused.has_error());
+    CHECK(refused.error().message.find("1099511627776 open files are needed") == 0);
+    CHECK(refused.error().message.find("ulimit -n 1099511627776") != std::string::npos);
+    CHECK(refused.error().message.find("LimitNOFILE=1099511627776") != std::string::npos);
+}
+
+TEST_CASE("os: CPU time moves with work") {
+    const auto before = os::thread_cpu_time();
+    const auto process_before = os::process_usage();
+    volatile unsigned sum = 0;
+    while (os::thread_cpu_time() - before < std::chrono::milliseconds{5})
+        sum = sum + 1;
+    const auto after = os::process_usage();
+    CHECK(after.user_s + after.system_s >= process_before.user_s + process_before.system_s);
+    CHECK(after.max_rss_bytes > 100'000);
+}

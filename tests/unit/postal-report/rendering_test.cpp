@@ -1,0 +1,282 @@
+// What is printed: numbers, tables, CSV, the page and its data, and that no text breaks out.
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "postal-report/chart_data.hpp"
+#include "postal-report/csv.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/html.hpp"
+#include "postal-report/sections.hpp"
+#include "postal-report/table.hpp"
+#include "postal-report/text.hpp"
+
+using namespace postal;
+using Catch::Contains;
+
+namespace {
+
+report::record plain_record() {
+    report::record one;
+    one.label = one.file = "run.json";
+    one.program = "postal";
+    one.duration_s = one.measured_s = 60;
+    one.interval_s = 60;
+    one.totals.messages = 1000;
+    one.rate.mean = 1000;
+    one.intervals = {{0, 60, 1000, 5000, 0, 1, 2000.0, 9000.0, std::nullopt, false, false}};
+    report::phase message;
+    message.name = "message";
+    message.count = 1000;
+    message.p50_us = 2000;
+    message.p99_us = 9000;
+    message.distribution.emplace();
+    message.distribution->record(std::chrono::milliseconds{2});
+    one.phases = {message};
+    return one;
+}
+
+// A record in which every text tries to leave its place.
+report::record hostile_record() {
+    const std::string attack =
+        "</script><script>alert(1)</script>\"'&<!--@DATA@|`\x1b[2J\n=1+1\xe2\x80\xae";
+    report::record one = plain_record();
+    one.label = one.file = one.program = one.version = one.started = attack;
+    one.argv = {attack};
+    one.host.name = one.host.kernel = attack;
+    one.generator = {true, attack, 0.99, 1e300};
+    one.errors = {{attack, 550, attack, "", 3, attack}, {attack, 0, "", attack, 3, attack}};
+    one.thresholds = {{attack, std::numeric_limits<double>::max(), attack, false}};
+    one.options = {{attack, attack}};
+    one.integrity = {{attack, 7}, {"corrupt", 7}};
+    one.phases.front().name = attack;
+    one.totals.cpu_user_s = 1e308;
+    one.duration_s = one.measured_s = 1e308;
+    return one;
+}
+
+report::page_parts parts() {
+    return {"/* Chart */", "abc"};
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+    std::size_t count = 0;
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + 1))
+        ++count;
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("figures: units, separators and no more digits than mean something") {
+    CHECK(report::show_latency(850.0) == "850 µs");
+    CHECK(report::show_latency(12340.0) == "12.3 ms");
+    CHECK(report::show_latency(std::nullopt) == "–");
+    CHECK(report::show_number(14752.4) == "14,752");
+    CHECK(report::show_number(9.754) == "9.75");
+    CHECK(report::show_number(0.0) == "0");
+    CHECK(report::show_time("2026-01-01T12:34:56.789Z") == "2026-01-01 12:34:56 UTC");
+    CHECK(report::show_time("yesterday") == "yesterday");
+    CHECK(report::show_seconds(600) == "10m");
+    CHECK(report::show_seconds(20.04999) == "20s");
+    CHECK(report::show_share(1, 3) == "33.33 %");
+    CHECK(report::show_share(1, 1000000) == "< 0.01 %");
+    CHECK(report::show_share(999999, 1000000) == "> 99.99 %");
+    CHECK(report::show_share(5, 5) == "100.00 %");
+    CHECK(report::show_share(0, 0) == "–");
+    CHECK(report::show_change(110.0, 100.0) == " (+10.0 %)");
+    CHECK(report::show_change(100.0, 0.0).empty());
+    CHECK(report::show_change(100.0, 100.01).empty());
+    CHECK(report::show_bytes_per_second(1024, 0) == "–");
+}
+
+TEST_CASE("figures: a command line can be pasted into a shell") {
+    report::record one;
+    one.argv = {"postal", "-t", "12", "/tmp/my users", "it's", "", "$(reboot)"};
+    CHECK(report::show_command(one) == R"(postal -t 12 '/tmp/my users' 'it'\''s' '' '$(reboot)')");
+}
+
+TEST_CASE("table: columns line up whatever the width of a character") {
+    const report::table shown{"t",
+                              "Title",
+                              {{"name"}, {"value", report::align::right}},
+                              {{"µs", "1"}, {"longer", "1,000"}},
+                              "a note"};
+    CHECK(report::render_text(shown) ==
+          "Title\n  name    value\n  µs          1\n  longer  1,000\n  (a note)\n");
+    CHECK(report::render_markdown(shown) ==
+          "## Title\n\n| name | value |\n| --- | ---: |\n| µs | 1 |\n| longer | 1,000 |\n\na "
+          "note.\n");
+    CHECK_THAT(report::render_html(shown), Contains("<td class=\"n\">1,000</td>"));
+}
+
+TEST_CASE("csv: one line a record, and as many fields as columns") {
+    const auto one = plain_record();
+    const std::string out = report::render_csv({one, one});
+    CHECK(count_of(out, "\n") == 3);
+    for (std::size_t at = 0; at < out.size(); at = out.find('\n', at) + 1) {
+        const auto line = out.substr(at, out.find('\n', at) - at);
+        CHECK(count_of(line, ",") + 1 == report::csv_columns().size());
+    }
+    // Scripts count on these places.
+    const auto columns = report::csv_columns();
+    CHECK(columns[0] == "record");
+    CHECK(columns[9] == "messages");
+    CHECK(columns[19] == "messages_per_minute");
+    CHECK(columns.size() == 42);
+}
+
+TEST_CASE("csv: a text is neither a formula nor a second field") {
+    auto one = plain_record();
+    one.host.name = "=cmd|' /C calc'!A0";
+    one.program = "a,\"b\"\n";
+    const std::string out = report::render_csv({one});
+    CHECK_THAT(out, Contains("\"'=cmd|' /C calc'!A0\""));
+    CHECK_THAT(out, Contains("\"a,\"\"b\"\"\\n\""));
+}
+
+TEST_CASE("report: hostile texts stay texts in every output") {
+    const std::vector<report::record> records{hostile_record()};
+    const std::vector<report::record> two{hostile_record(), plain_record()};
+    for (const auto& list : {records, two}) {
+        for (const std::string& out :
+             {report::render_text(list), report::render_markdown(list), report::render_csv(list),
+              report::render_page(list, parts())}) {
+            CHECK(out.find('\x1b') == std::string::npos);
+            CHECK(out.find("\xe2\x80\xae") == std::string::npos);
+            CHECK(out.find("nan") == std::string::npos);
+        }
+        CHECK(report::render_markdown(list).find("<script") == std::string::npos);
+        const std::string page = report::render_page(list, parts());
+        CHECK(count_of(page, "<script") == 3);
+        CHECK(count_of(page, "</script") == 3);
+        CHECK(page.find("<!--") == std::string::npos);
+        CHECK(page.find("alert(1)</script>") == std::string::npos);
+        // The frame's words in a record are not filled in.
+        CHECK_THAT(page, Contains("@DATA@"));
+    }
+}
+
+TEST_CASE("report: a run without one message, one interval or one phase is shown") {
+    report::record empty;
+    empty.label = empty.file = "empty.json";
+    empty.program = "postal";
+    CHECK_THAT(report::render_text({empty}), Contains("Not one message was accepted"));
+    const std::string page = report::render_page({empty, plain_record()}, parts());
+    CHECK_THAT(page, Contains("empty.json"));
+    CHECK(report::render_page({empty}, parts()).find("<canvas") == std::string::npos);
+    for (const char* wrong : {"nan", "inf", "-0"}) {
+        INFO(wrong);
+        CHECK(report::render_text({empty}).find(wrong) == std::string::npos);
+    }
+}
+
+TEST_CASE("report: a limited generator and thresholds that were not met come first") {
+    auto one = plain_record();
+    one.generator = {true, "a worker was 97 % busy", 0.97, std::nullopt};
+    one.thresholds = {{"p99(message)<1ms", 9000.0, "us", false}, {"errors==0", 0.0, "", true}};
+    const std::string text = report::render_text({one});
+    CHECK_THAT(text, Contains("! Generator limited: a worker was 97 % busy."));
+    CHECK_THAT(text, Contains("! Threshold p99(message)<1ms was not met: measured 9.00 ms."));
+    CHECK(text.find("! Generator") < text.find("Result"));
+    CHECK_THAT(report::render_page({one}, parts()), Contains("class=\"remark limit\""));
+}
+
+TEST_CASE("report: several records share a remark that is true of all") {
+    auto one = plain_record();
+    one.transcript = true;
+    auto other = one;
+    other.label = "other";
+    const auto remarks = report::all_remarks({one, other});
+    REQUIRE(remarks.size() == 1);
+    CHECK_THAT(remarks[0].text, Contains("run.json, other: A transcript"));
+}
+
+TEST_CASE("page: values are put in once and never searched again") {
+    CHECK(report::fill("a@X@b@Y@c@Z@", {{"X", "@Y@"}, {"Y", "2"}}) == "a@Y@b2c@Z@");
+    CHECK(report::fill("@", {{"X", "1"}}) == "@");
+    CHECK(report::fill("user@example.com @X", {{"X", "1"}}) == "user@example.com @X");
+}
+
+TEST_CASE("page: a missing chart library is said with its path and package") {
+    const auto missing = report::read_chart_library("/nonexistent/chart.js");
+    REQUIRE(missing.has_error());
+    CHECK_THAT(missing.error().message, Contains("/nonexistent/chart.js"));
+    CHECK_THAT(missing.error().message, Contains("libjs-chart.js"));
+    CHECK(report::read_chart_library("/dev/null").has_error());
+}
+
+TEST_CASE("chart data: bins hold what the buckets held, at any width") {
+    stats::histogram values;
+    for (int i = 1; i < 5000; ++i)
+        values.record(std::chrono::microseconds{i * i % 70001 + 3});
+    for (const unsigned width : {8U, 12U, 24U}) {
+        double sum = 0;
+        double mean = 0;
+        double edge = 0;
+        for (const auto& bin : report::log_bins(values, width)) {
+            CHECK(bin.lower_us >= edge * 0.999999);
+            CHECK(bin.upper_us > bin.lower_us);
+            edge = bin.upper_us;
+            sum += bin.share;
+            mean += bin.share * std::sqrt(bin.lower_us * bin.upper_us);
+        }
+        CHECK(sum == Approx(1));
+        CHECK(mean == Approx(values.mean_us()).epsilon(0.02));
+    }
+    CHECK(report::log_bins(stats::histogram{}, 12).empty());
+}
+
+TEST_CASE("chart data: a gap between two hills is drawn as nothing") {
+    stats::histogram values;
+    values.record(std::chrono::microseconds{10});
+    values.record(std::chrono::milliseconds{10});
+    const auto bins = report::log_bins(values, 12);
+    const auto gap = std::find_if(bins.begin(), bins.end(),
+                                  [](const report::bin& each) { return each.share == 0; });
+    REQUIRE(gap != bins.end());
+    CHECK(gap->upper_us / gap->lower_us > 100);
+}
+
+TEST_CASE("chart data: a day of seconds becomes a bounded number of points") {
+    auto one = plain_record();
+    one.interval_s = 1;
+    one.intervals.clear();
+    for (int i = 0; i < 86400; ++i) {
+        one.intervals.push_back({static_cast<double>(i), i + 1.0, 100, 1, 0, 0, 1000.0,
+                                 i == 5000 ? 9e6 : 2000.0, std::nullopt, i < 60, false});
+    }
+    const auto data = report::chart_data({one});
+    const auto& points = data["series"][0]["intervals"];
+    CHECK(points.size() <= 1502);
+    double highest = 0;
+    std::size_t covered = 0;
+    for (const auto& point : points) {
+        CHECK(point[2] == 100.0);
+        highest = std::max(highest, point[4].get<double>());
+        covered += point[7].get<std::size_t>();
+    }
+    CHECK(highest == 9e6);
+    CHECK(covered == 86400);
+    CHECK(points[0][5] == 1);
+}
+
+TEST_CASE("chart data: records with other intervals are compared by the minute") {
+    auto one = plain_record();
+    auto other = plain_record();
+    other.interval_s = 30;
+    CHECK(report::chart_data({one, one})["per_minute"] == false);
+    const auto data = report::chart_data({one, other});
+    CHECK(data["per_minute"] == true);
+    CHECK(data["series"][0]["intervals"][0][2] == 1000.0);
+}
+
+TEST_CASE("chart data: cannot end the element that it stands in") {
+    const std::string text = report::to_script_text({{"label", "</script><!--\xe2\x80\xa8"}});
+    CHECK(text.find('<') == std::string::npos);
+    CHECK(report::json::parse(text)["label"] == "</script><!--\xe2\x80\xa8");
+}

@@ -1,0 +1,175 @@
+// The log's columns, byte for byte, and its time.
+#include "stats/interval_log.hpp"
+
+#include "stats/live_line.hpp"
+#include "stats/summary.hpp"
+#include "support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+
+using namespace postal::stats;
+using namespace std::chrono_literals;
+
+namespace {
+
+interval_row one_row(run_report& report, double end_s = 60) {
+    auto part = test::counted(0, end_s, 14752);
+    part.counts.bytes = 80491 * 1024 + 1023;
+    part.counts.connections = 1473;
+    part.counts.errors.add("connect", 0, "refused", "");
+    part.counts.errors.add("rcpt", 550, "5.1.1", "");
+    part.counts.rejected = 1;
+    return report.add_piece(part)->row;
+}
+
+void set_zone(const char* zone) {
+    ::setenv("TZ", zone, 1);
+    ::tzset();
+}
+
+}  // namespace
+
+TEST_CASE("interval log: the original's columns") {
+    set_zone("UTC");
+    run_report report(test::description());
+    const interval_log log(stdout, log_format::csv, report.description());
+    CHECK(log.header() == "time,messages,data(K),errors,connections,SSL connections");
+    CHECK(log.line(one_row(report)) == "00:01,14752,80491,2,1473,0");
+}
+
+TEST_CASE("interval log: the extended columns follow, as many in the header as in a line") {
+    set_zone("UTC");
+    run_report report(test::description());
+    const interval_log log(stdout, log_format::extended, report.description());
+    const std::string line = log.line(one_row(report));
+    const std::string header = log.header();
+    CHECK(header.starts_with("time,messages,data(K),errors,connections,SSL connections,p50_ms,"));
+    CHECK(std::count(header.begin(), header.end(), ',') ==
+          std::count(line.begin(), line.end(), ','));
+    CHECK(line ==
+          "00:01,14752,80491,2,1473,0,1.000,1.000,1.000,1.000,14752,14752,1,0,0,0,1,0,0,1,0,50.0");
+    CHECK(log.line(interval_row{}) == "00:00,0,0,0,0,0,,,,,0,0,0,0,0,0,0,0,0,0,0,0.0");
+}
+
+TEST_CASE("interval log: JSON lines") {
+    set_zone("UTC");
+    run_report report(test::description());
+    const interval_log log(stdout, log_format::jsonl, report.description());
+    CHECK(log.header().empty());
+    const auto object = nlohmann::json::parse(log.line(one_row(report)));
+    CHECK(object["time"] == "00:01");
+    CHECK(object["messages"] == 14752);
+    CHECK(object["t_s"] == 60.0);
+}
+
+TEST_CASE("interval log: the time is local, and has seconds when intervals are not whole minutes") {
+    struct row {
+        const char* zone;
+        std::chrono::nanoseconds interval;
+        double end_s;
+        std::string_view wanted;
+        std::string_view reason;
+    };
+    const std::vector<row> table{
+        {"UTC", 60s, 60, "00:01", "whole minutes"},
+        {"UTC", 120s, 120, "00:02", "two minutes"},
+        {"UTC", 1s, 3661, "01:01:01", "seconds"},
+        {"UTC", 90s, 90, "00:01:30", "more than a minute, not whole"},
+        {"UTC", 700ms, 0.7, "00:00:01", "to the nearest second"},
+        {"UTC", 60s, 59.9999, "00:01", "a timer that was a moment early"},
+        {"UTC", 60s, 60.0004, "00:01", "a timer that was a moment late"},
+        {"CET-1", 60s, 60, "01:01", "another zone"},
+    };
+    for (const auto& [zone, interval, end_s, wanted, reason] : table) {
+        INFO(reason);
+        set_zone(zone);
+        auto run = test::description();
+        run.interval = interval;
+        const interval_log log(stdout, log_format::csv, run);
+        interval_row line;
+        line.end_s = end_s;
+        CHECK(log.line(line) == std::string(wanted) + ",0,0,0,0,0");
+    }
+}
+
+TEST_CASE("interval log: a stream that cannot take it is a failure") {
+    const auto close = [](std::FILE* file) { std::fclose(file); };
+    const std::unique_ptr<std::FILE, decltype(close)> full(std::fopen("/dev/full", "w"), close);
+    REQUIRE(full);
+    interval_log log(full.get(), log_format::csv, test::description());
+    const auto written = log.write_header();
+    REQUIRE(written.has_error());
+    CHECK(written.error().message == "cannot write the interval log: No space left on device");
+}
+
+TEST_CASE("summary: result first, a unit on every number, not too long") {
+    auto run = test::description();
+    run.warmup = 60s;
+    run_report report(run);
+    auto part = test::counted(60, 120, 1234);
+    part.counts.started = 1244;
+    part.counts.rejected = 10;
+    for (int i = 0; i < 10; ++i)
+        part.counts.errors.add("rcpt", 550, "5.1.1", "no such user");
+    for (int code = 400; code < 450; ++code)
+        part.counts.errors.add("mail", code, "", "later");
+    report.add_piece(part);
+    report.add_piece(test::counted(120, 180, 1000));
+    report.finish({180, 12.34, 5.6, 47'000'000});
+    report.thresholds = {{"p99(message)<1s", 1000.0, "us", true}, {"errors==0", 60.0, "", false}};
+    const std::string text = format_summary(report);
+    INFO(text);
+    CHECK(text.starts_with("postal: 2,234 messages accepted in 2m (after 1m of warm-up)\n"));
+    CHECK(text.find("1,117 messages/min ± ") != std::string::npos);
+    CHECK(text.find("10 rejected") != std::string::npos);
+    CHECK(text.find("10 x rcpt 550 5.1.1: no such user") != std::string::npos);
+    CHECK(text.find("not the limit: the busiest worker was 50 % busy") != std::string::npos);
+    CHECK(text.find("NOT MET      errors==0: 60") != std::string::npos);
+    CHECK(std::count(text.begin(), text.end(), '\n') <= 25);
+    CHECK(text.find("nan") == std::string::npos);
+}
+
+TEST_CASE("summary: a run without anything") {
+    run_report report(test::description());
+    std::string text = format_summary(report);
+    CHECK(text.starts_with("postal: 0 messages accepted in 0s\n"));
+    CHECK(text.find("nan") == std::string::npos);
+    auto part = test::counted(0, 5, 0);
+    part.in_warmup = true;
+    part.counts.errors.add("connect", 0, "refused", "127.0.0.1:25");
+    part.counts.slip.record(50ms);
+    report.add_piece(part);
+    text = format_summary(report);
+    CHECK(text.find("errors: 1 (all in the warm-up)") != std::string::npos);
+    CHECK(text.find("1 x connect refused: 127.0.0.1:25") != std::string::npos);
+}
+
+TEST_CASE("live line: one line within its width") {
+    live_state state{42s, 12345.4, 500'000, 1, 12, std::nullopt};
+    CHECK(format_live_line(state) == "0:42  500,000 messages  12,345/s  1 error  12 open");
+    state.remaining = 558s;
+    CHECK(format_live_line(state).ends_with("12 open  ETA 9:18"));
+    CHECK(format_live_line(state, 10).size() == 10);
+    state.messages_per_second = std::nan("");
+    CHECK(format_live_line(state).find("  0/s") != std::string::npos);
+}
+
+TEST_CASE("live line: how long it will still take") {
+    live_state state;
+    state.elapsed = 10s;
+    CHECK_FALSE(estimate_remaining(state, 0s, 0).has_value());
+    CHECK(*estimate_remaining(state, 60s, 0) == 50s);
+    CHECK(*estimate_remaining(state, 5s, 0) == 0s);
+    CHECK_FALSE(estimate_remaining(state, 0s, 1000).has_value());
+    state.messages = 100;
+    CHECK(*estimate_remaining(state, 0s, 400) == 30s);
+    CHECK(*estimate_remaining(state, 60s, 400) == 30s);
+    CHECK(*estimate_remaining(state, 20s, 400) == 10s);
+    CHECK(*estimate_remaining(state, 0s, 50) == 0s);
+    CHECK(estimate_remaining(state, 0s, UINT64_MAX)->count() > 0);
+}

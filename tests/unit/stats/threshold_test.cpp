@@ -1,0 +1,136 @@
+// What can be asked of a run, what is refused before it, and what becomes of it.
+#include "stats/threshold.hpp"
+
+#include "support.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace postal::stats;
+
+namespace {
+
+const std::vector<std::string> phases{"connect", "message"};
+
+// 1000 started in a minute, 980 accepted after 1 ms, 15 rejected, 5 failed, 20 errors.
+run_report sample_run() {
+    run_report report(test::description());
+    auto part = test::counted(0, 60, 980);
+    part.counts.started = 1000;
+    part.counts.rejected = 15;
+    part.counts.failed = 5;
+    for (int i = 0; i < 15; ++i)
+        part.counts.errors.add("rcpt", 550, "5.1.1", "no");
+    for (int i = 0; i < 5; ++i)
+        part.counts.errors.add("data", 0, "reset", "");
+    report.add_piece(part);
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("threshold: evaluation") {
+    struct row {
+        std::string_view text;
+        double value;
+        std::string_view unit;
+        bool passed;
+    };
+    const std::vector<row> table{
+        {"p99(message)<1s", 1000, "us", true},
+        {"p99.9(message) < 1ms", 1000, "us", false},
+        {"p999(message)<=1ms", 1000, "us", true},
+        {"p50 ( message ) >= 1ms", 1000, "us", true},
+        {"p100(message)==1ms", 1000, "us", true},
+        {"mean(connect)<=5ms", 100, "us", true},
+        {"min(connect)>200us", 100, "us", false},
+        {"max(connect)<50us", 100, "us", false},
+        {"rate>1000/min", 980, "messages/min", false},
+        {"rate>16/s", 980, "messages/min", true},
+        {"rate>=980", 980, "messages/min", true},
+        {"errors<1%", 2, "%", false},
+        {"errors<=2 %", 2, "%", true},
+        {"errors==0", 20, "", false},
+        {"errors!=0", 20, "", true},
+        {"rejected<=15", 15, "", true},
+        {"rejected<1.5%", 1.5, "%", false},
+        {"deferred==0", 0, "", true},
+        {"failed<1%", 0.5, "%", true},
+        {"in_doubt==0", 0, "", true},
+        {"messages>=1000", 980, "", false},
+        {"started==1000", 1000, "", true},
+        {"connections>0", 2, "", true},
+        {"bytes>=4M", 980 * 5120, "", true},
+    };
+    const run_report report = sample_run();
+    for (const auto& [text, value, unit, passed] : table) {
+        INFO(text);
+        const auto parsed = threshold::parse(text, phases);
+        REQUIRE(parsed.has_value());
+        const auto outcome = parsed->evaluate(report);
+        CHECK(outcome.expression == text);
+        REQUIRE(outcome.value.has_value());
+        CHECK(*outcome.value == Approx(value).epsilon(0.01));
+        CHECK(outcome.unit == unit);
+        CHECK(outcome.passed == passed);
+    }
+}
+
+TEST_CASE("threshold: what cannot be meant is refused with what is known") {
+    struct row {
+        std::string_view text;
+        std::string_view part_of_message;
+    };
+    const std::vector<row> table{
+        {"", "no operator"},
+        {"p99(message)", "no operator"},
+        {"p99(message)=1s", "no operator"},
+        {"p99(mesage)<1s", "there is no phase 'mesage'; known are connect, message"},
+        {"p99(message<1s", "')' is missing"},
+        {"p0(message)<1s", "no metric 'p0'"},
+        {"p101(message)<1s", "no metric 'p101'"},
+        {"pxx(message)<1s", "no metric 'pxx'; known are pNN(PHASE)"},
+        {"median(message)<1s", "no metric 'median'"},
+        {"p99(message)<1", "not a duration"},
+        {"p99(message)<", "not a duration"},
+        {"rate>1000/fortnight", "not a rate"},
+        {"erors==0", "no metric 'erors'; known are"},
+        {"errors==x", "not a whole number"},
+        {"errors<x%", "not a number"},
+        {"messages>50%", "a count, not a share"},
+        {"bytes>1X", "not a size"},
+        {"<1", "no metric ''"},
+    };
+    for (const auto& [text, part_of_message] : table) {
+        INFO(text);
+        const auto parsed = threshold::parse(text, phases);
+        REQUIRE(parsed.has_error());
+        INFO(parsed.error().message);
+        CHECK(parsed.error().message.find(part_of_message) != std::string::npos);
+        CHECK(parsed.error().message.find('\n') == std::string::npos);
+    }
+    CHECK(parse_thresholds({"errors==0", "x<1"}, phases).has_error());
+}
+
+TEST_CASE("threshold: what was never measured does not pass") {
+    run_report report(test::description());
+    const auto parsed = parse_thresholds({"p99(message)<1s", "errors<1%", "rate>0"}, phases);
+    REQUIRE(parsed.has_value());
+    CHECK_FALSE(check_thresholds(*parsed, report));
+    REQUIRE(report.thresholds.size() == 3);
+    CHECK_FALSE(report.thresholds[0].value.has_value());
+    CHECK_FALSE(report.thresholds[0].passed);
+    CHECK(report.thresholds[1].passed);
+    CHECK_FALSE(report.thresholds[2].passed);
+}
+
+TEST_CASE("threshold: errors without one message begun are 100 %") {
+    run_report report(test::description());
+    piece part(2);
+    part.end_s = 1;
+    part.closes_interval = true;
+    part.counts.errors.add("connect", 0, "refused", "");
+    report.add_piece(part);
+    const auto outcome = threshold::parse("errors<1%", phases)->evaluate(report);
+    CHECK(*outcome.value == 100);
+    CHECK_FALSE(outcome.passed);
+}
