@@ -50,9 +50,9 @@ session::session(room& here, const visitor& who)
 
 session::~session() {
     drop_message();
-    line_.close();
     --here_.own.open_connections();
     here_.entry.give_back(place_);
+    line_.close();
 }
 
 // ---- the conversation ----

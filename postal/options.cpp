@@ -50,9 +50,7 @@ setter all_timeouts(phase_timeouts& timeouts) {
 }
 
 setter rate_option(std::optional<base::rate>& target) {
-    return cli::parsed(target, [](std::string_view text) {
-        return base::parse_rate(text, base::rate_unit::per_minute);
-    });
+    return cli::rate(target, base::rate_unit::per_minute);
 }
 
 setter connections_a_second(double& target) {

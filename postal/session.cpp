@@ -19,7 +19,7 @@ using std::chrono::nanoseconds;
 
 constexpr auto first_pause = std::chrono::milliseconds(100);
 constexpr auto longest_pause = std::chrono::seconds(5);
-constexpr auto patience_after_stop = std::chrono::seconds(1);  // with a server's reply to QUIT
+constexpr auto patience_after_stop = std::chrono::seconds(1);  // with greetings and goodbyes
 // A connection that has been idle this long may have been closed by the server meanwhile.
 constexpr auto long_idle = std::chrono::seconds(1);
 
@@ -104,13 +104,13 @@ asio::awaitable<bool> session::converse() {
     const bool fine = co_await talk();
     clear_deadline();
     line_.close();
-    state_ = state::opening;
+    state_ = state::connecting;
     books_.disconnected();
     co_return fine;
 }
 
 asio::awaitable<bool> session::connect() {
-    state_ = state::opening;
+    state_ = state::connecting;
     std::vector<net::address> fresh;
     if (target_.where.fresh_lookup) {
         fresh = co_await look_up(shop_.own.context(), target_.where);
@@ -138,9 +138,14 @@ asio::awaitable<bool> session::connect() {
 asio::awaitable<bool> session::talk() {
     parser_.reset();
     heard_ = {};
+    state_ = state::greeting;
     step how = co_await hear_greeting();
-    if (how == step::done) how = co_await say_ehlo();
+    if (how == step::done && !shop_.own.stopping()) how = co_await say_ehlo();
     if (how != step::done) co_return false;
+    if (shop_.own.stopping()) {
+        co_await say_quit();
+        co_return true;
+    }
     const std::uint64_t messages = messages_for_connection();
     exchange_.begin(offered_, messages);
     if (messages == 0) {
@@ -378,23 +383,25 @@ void session::set_deadline_for(stage what) {
     if (what == stage::banner) patience = timeouts.greeting;
     if (what == stage::data) patience = timeouts.data;
     if (what == stage::end) patience = timeouts.final_reply;
-    if (what == stage::quit && shop_.own.stopping()) {
+    if (state_ != state::exchanging && shop_.own.stopping()) {
         patience = std::min<nanoseconds>(patience, patience_after_stop);
     }
     set_deadline(now_ + patience);
 }
 
 void session::on_stop(load::stop_kind how) {
-    if (how == load::stop_kind::now || state_ == state::opening) {
+    if (how == load::stop_kind::now || state_ == state::connecting) {
         line_.cancel(net::cancelled_by::stop);
-    } else if (state_ == state::quitting) {
+    } else if (state_ == state::greeting || state_ == state::quitting) {
         set_deadline(std::min(deadline(), std::chrono::steady_clock::now() + patience_after_stop));
     }
 }
 
 void session::count_fault(stage where, net::fault why) {
     if (transcript_) transcript_->note(net::to_text(why));
-    if (why == net::fault::stopped) return;
+    // That nobody greets or says goodbye in the last second of a run is no fault of the server's.
+    const bool cut_short = shop_.own.stopping() && state_ != state::exchanging;
+    if (why == net::fault::stopped || cut_short) return;
     books_.error(where, net::to_text(why), target_.where.text);
 }
 

@@ -42,8 +42,9 @@ class session final : public load::watched {
   private:
     // How a step of the dialogue went. What failed has been counted already.
     enum class step : std::uint8_t { done, refused, failed };
-    // What a stop finds: a connection that is opening ends at once, mail in flight is finished.
-    enum class state : std::uint8_t { opening, exchanging, waiting, quitting };
+    // What a stop finds: a connection in the making ends at once, one without mail in flight has a
+    // moment to say QUIT, mail in flight is finished.
+    enum class state : std::uint8_t { connecting, greeting, exchanging, waiting, quitting };
 
     boost::asio::awaitable<bool> wait_to_open();
     boost::asio::awaitable<bool> get_ticket();
@@ -86,7 +87,7 @@ class session final : public load::watched {
     unsigned index_;
     unsigned failures_ = 0;          // connections in a row that brought nothing
     std::size_t good_address_ = 0;   // of the target's, the one that answered last
-    state state_ = state::opening;
+    state state_ = state::connecting;
     std::unique_ptr<net::transcript> transcript_;
 };
 

@@ -95,7 +95,7 @@ void finish_mail(const std::string& path, mbox_mail& mail, collector& into) {
     // The empty line before the next separator, or at the end of the file, belongs to the mbox.
     for (const std::string_view end : {"\r\n\r\n", "\n\n"}) {
         if (!mail.text.ends_with(end)) continue;
-        mail.text.resize(mail.text.size() - end.size() / 2);
+        mail.text.erase(mail.text.size() - end.size() / 2);
         break;
     }
     into.add(

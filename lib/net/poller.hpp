@@ -5,7 +5,7 @@
 // dialogue, and dispatches each completion through its queue: together a quarter of what a plain
 // SMTP transaction costs. Here a coroutine reads once for each event and is resumed straight from
 // the batch. Timers, signals, posts and the resolver stay Asio's, whose loop sees the whole set as
-// one descriptor (docs/adr/0004).
+// one descriptor (docs/adr/0005).
 //
 // Flow, in the thread that runs the io_context:
 //   descriptor d; d.open(context, fd)                takes the descriptor, non-blocking

@@ -82,10 +82,10 @@ def test_stalled_server_cannot_hide_its_queue(bhm, programs, folder, users):
     with Sending(programs.postal, folder, "--workers", "1", "--open-loop", "--rate", "100/s", "-t", "10", "-c", "-1", "-m", "1",
                  "--duration", f"{run_seconds}s", "--interval", "1s", hole.endpoint, users) as sending:
         wait_until(lambda: sending.process.stdout.count("\n") >= 6, "five intervals")
-        hole.process.send(signal.SIGSTOP)
+        hole.process.signal(signal.SIGSTOP)
         begin = time.monotonic()
         time.sleep(5.0)  # the stall itself
-        hole.process.send(signal.SIGCONT)
+        hole.process.signal(signal.SIGCONT)
         stall = time.monotonic() - begin
         run = sending.wait(60)
     latency = run.record["latency_us"]

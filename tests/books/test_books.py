@@ -144,7 +144,7 @@ def stopped_server(bhm, start, *words):
     hole = bhm()
     sending = start(hole.endpoint, "-t", "8", "-c", "-1", *words)
     wait_until(lambda: re.search(r"^[\d:.]+,[1-9]", sending.process.stdout, re.M), "the first line with messages")
-    hole.process.send(signal.SIGSTOP)
+    hole.process.signal(signal.SIGSTOP)
     lines = len(sending.process.stdout.splitlines())
     wait_until(lambda: len(sending.process.stdout.splitlines()) >= lines + 2, "two more intervals")
     return hole, sending
@@ -162,7 +162,7 @@ def test_grace_is_the_most_that_a_signal_waits(bhm, start):
     sending.signal(signal.SIGINT)
     run = sending.wait()
     assert 0.45 < time.monotonic() - begin < 2.5
-    hole.process.send(signal.SIGCONT)
+    hole.process.signal(signal.SIGCONT)
     assert run.total("started") > run.total("messages")
     check_doubt(run, hole)
 
@@ -177,7 +177,7 @@ def test_second_signal_stops_at_once(bhm, start):
     run = sending.wait()
     assert time.monotonic() - begin < 1.5
     assert run.record, "the record is still written"
-    hole.process.send(signal.SIGCONT)
+    hole.process.signal(signal.SIGCONT)
     check_doubt(run, hole)
 
 

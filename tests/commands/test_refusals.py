@@ -64,7 +64,7 @@ def test_options(programs, folder, users_file, words, names):
     refused(run([programs.postal, "--messages", "1", *words, ANYWHERE, users_file(2)], timeout=20), *names)
 
 
-@pytest.mark.parametrize("server", ["", "127.0.0.1:99999", "127.0.0.1:port", "[::1:25", "unix:", "127.0.0.1,", "[127.0.0.1]x",
+@pytest.mark.parametrize("server", ["", "127.0.0.1:99999", "127.0.0.1:port", "[::1:25", "unix:", "127.0.0.1,", "no-such-host.invalid", "[127.0.0.1]x",
                                     "unix:/" + "x" * 200])
 def test_endpoints(programs, users_file, server):
     refused(run([programs.postal, "--messages", "1", server, users_file(2)], timeout=20))
@@ -79,10 +79,9 @@ def test_endpoints(programs, users_file, server):
     (b"a@example.com>\n", 1),
     (b"a@example.com\x01\n", 1),
     (b"\xff\xfe@example.com\n", 1),
-    (b"a" * 70 + b"@example.com\n", 1),
     (b"PK\x03\x04\x14\0\0\0\x08\0\n", 1),
 ], ids=["too-many-fields", "unknown-behaviour", "angle-brackets", "injected-cr", "nul", "bracket", "control", "not-utf-8",
-        "long-local-part", "a-zip-file"])
+        "a-zip-file"])
 @pytest.mark.parametrize("kind", ["users", "senders"])
 def test_user_lists_with_a_bad_line(programs, folder, users_file, octets, line, kind):
     bad = folder / "bad.txt"

@@ -50,7 +50,7 @@ def test_0_thresholds_met(bhm, postal, users_file):
     assert all(entry["passed"] for entry in done.record["thresholds"])
 
 
-@pytest.mark.parametrize("place", ["127.0.0.1:{port}", "[::1]:{port}", "unix:{folder}/nobody", "no-such-host.invalid:25"])
+@pytest.mark.parametrize("place", ["127.0.0.1:{port}", "[::1]:{port}", "unix:{folder}/nobody", "+no-such-host.invalid:25"])
 def test_4_target_never_answered(postal, users_file, folder, place):
     begun = time.monotonic()
     done = postal("-t", "2", "--duration", "1s", place.format(port=free_port(), folder=folder), users_file(2), status=4)

@@ -61,8 +61,8 @@ MAIN_CF = {
     "enable_long_queue_ids": "yes",
     "in_flow_delay": "0",
     "default_process_limit": "50",
-    "smtpd_hard_error_limit": "1000",
-    "smtpd_soft_error_limit": "1000",
+    "smtpd_hard_error_limit": "1000000",
+    "smtpd_soft_error_limit": "1000000",
     "message_size_limit": "50000000",
 }
 

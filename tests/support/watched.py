@@ -46,7 +46,7 @@ class Sending:
         self.pid, self.peak_rss = self.process.pid, 0
 
     def signal(self, number):
-        self.process.send(number)
+        self.process.signal(number)
 
     def wait(self, timeout=60.0):
         """The finished Run, with `seconds` and `peak_rss` beside what every run has."""

@@ -1,0 +1,97 @@
+#include "load/pace.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+using namespace postal;
+using namespace std::chrono_literals;
+using load::arrival;
+using load::rate_curve;
+using load::schedule;
+
+TEST_CASE("pace: a constant schedule is due at multiples of its gap") {
+    schedule s(rate_curve::constant({10}), arrival::constant, 1, {0, 1});
+    for (int n = 0; n < 100; ++n) {
+        CHECK(std::abs((s.due() - n * 100ms).count()) < 10);
+        s.advance();
+    }
+}
+
+TEST_CASE("pace: the workers' shares together are the whole schedule") {
+    std::vector<std::chrono::nanoseconds> due;
+    for (unsigned worker = 0; worker < 3; ++worker) {
+        schedule s(rate_curve::constant({30}), arrival::constant, 1, {worker, 3});
+        for (int n = 0; n < 10; ++n, s.advance()) {
+            due.push_back(s.due());
+        }
+    }
+    std::sort(due.begin(), due.end());
+    for (std::size_t n = 0; n < due.size(); ++n) {
+        CHECK(std::abs(static_cast<double>(due[n].count()) - static_cast<double>(n) * 1e9 / 30) < 10);
+    }
+}
+
+TEST_CASE("pace: a ramp is due where its integral says") {
+    const auto stages = load::parse_stages("100/s@10s,100/s@5s,0@10s");
+    REQUIRE(stages.has_value());
+    const rate_curve curve = rate_curve::ramp({0}, *stages);
+    CHECK(curve.length() == 25s);
+    CHECK(curve.due_until(10) == Approx(500));
+    CHECK(curve.due_until(15) == Approx(1000));
+    CHECK(curve.due_until(25) == Approx(1500));
+    CHECK(curve.due_until(1000) == Approx(1500));
+    for (double position : {0.5, 100.0, 500.0, 700.0, 1200.0, 1499.0}) {
+        CHECK(curve.due_until(curve.time_of(position)) == Approx(position));
+    }
+    CHECK(std::isinf(curve.time_of(1501)));
+}
+
+TEST_CASE("pace: nothing is due any more after a ramp to nothing") {
+    schedule s(rate_curve::ramp({10}, {{{0}, 1s}}), arrival::constant, 1, {0, 1});
+    int count = 0;
+    while (s.due() != std::chrono::nanoseconds::max() && count < 100) {
+        s.advance();
+        ++count;
+    }
+    CHECK(count == 6);  // 0 to 5
+}
+
+TEST_CASE("pace: Poisson arrivals have the asked rate and exponential gaps") {
+    schedule s(rate_curve::constant({1000}), arrival::poisson, 42, {0, 1});
+    std::vector<double> gaps;
+    std::chrono::nanoseconds before{0};
+    for (int n = 0; n < 20'000; ++n, s.advance()) {
+        gaps.push_back(std::chrono::duration<double>(s.due() - before).count());
+        before = s.due();
+    }
+    CHECK(std::chrono::duration<double>(before).count() == Approx(20).epsilon(0.03));
+    // Kolmogorov-Smirnov against the exponential distribution, 1 % level.
+    std::sort(gaps.begin(), gaps.end());
+    double distance = 0;
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+        const double wanted = 1 - std::exp(-1000 * gaps[i]);
+        const double n = static_cast<double>(gaps.size());
+        distance = std::max({distance, std::abs(wanted - static_cast<double>(i) / n),
+                             std::abs(wanted - static_cast<double>(i + 1) / n)});
+    }
+    CHECK(distance < 1.63 / std::sqrt(static_cast<double>(gaps.size())));
+}
+
+TEST_CASE("pace: the same seed gives the same arrivals") {
+    schedule a(rate_curve::constant({10}), arrival::poisson, 7, {1, 2});
+    schedule b(rate_curve::constant({10}), arrival::poisson, 7, {1, 2});
+    for (int n = 0; n < 50; ++n, a.advance(), b.advance()) {
+        REQUIRE(a.due() == b.due());
+    }
+}
+
+TEST_CASE("pace: stages that make no sense are refused") {
+    for (const char* text : {"", "100/s", "100/s@", "@10s", "x@10s", "10/s@0s", "10/s@10s,",
+                             "0@10s", "10/s@-1s"}) {
+        INFO(text);
+        CHECK_FALSE(load::parse_stages(text).has_value());
+    }
+}

@@ -1,0 +1,50 @@
+#include <catch2/catch.hpp>
+
+#include <string>
+
+#include "proto/capabilities.hpp"
+#include "proto/client_commands.hpp"
+
+using namespace postal::proto;
+
+TEST_CASE("capabilities: keywords in any case, parameters where they have some") {
+    capabilities offered;
+    for (const char* line : {"pipelining", "SIZE 10240", "8BITMIME", "Chunking", "X-OTHER y",
+                             "SMTPUTF8", "PIPELININGX", ""}) {
+        offered.add(line);
+    }
+    CHECK(offered.pipelining);
+    CHECK(offered.chunking);
+    CHECK(offered.eight_bit_mime);
+    CHECK(offered.smtputf8);
+    CHECK(offered.size);
+    CHECK(offered.size_limit == 10240);
+}
+
+TEST_CASE("capabilities: a broken SIZE is one without a limit") {
+    for (const char* line : {"SIZE", "SIZE x", "SIZE -1", "SIZE 99999999999999999999999"}) {
+        capabilities offered;
+        offered.add(line);
+        INFO(line);
+        CHECK(offered.size);
+        CHECK(offered.size_limit == 0);
+        CHECK_FALSE(offered.pipelining);
+    }
+}
+
+TEST_CASE("client_commands: MAIL has no blank behind its colon") {
+    std::string out;
+    append_mail(out, "a@example.com", {});
+    CHECK(out == "MAIL FROM:<a@example.com>\r\n");
+    out.clear();
+    append_mail(out, "", {.size = 5, .eight_bit_mime = true, .smtputf8 = true});
+    CHECK(out == "MAIL FROM:<> SIZE=5 BODY=8BITMIME SMTPUTF8\r\n");
+}
+
+TEST_CASE("client_commands: the others") {
+    std::string out;
+    append_greeting(out, "EHLO", "host.example");
+    append_rcpt(out, "b@example.com");
+    append_bdat_last(out, 86);
+    CHECK(out == "EHLO host.example\r\nRCPT TO:<b@example.com>\r\nBDAT 86 LAST\r\n");
+}
