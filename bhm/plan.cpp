@@ -4,6 +4,7 @@
 
 #include "bhm/phases.hpp"
 #include "mail/user_list.hpp"
+#include "net/transcript.hpp"
 #include "os/host.hpp"
 #include "os/limits.hpp"
 
@@ -64,12 +65,18 @@ expected<void> configure_server(plan& into) {
     return {};
 }
 
+// Found out now, not by the first client.
+expected<void> check_transcripts(plan& into) {
+    return net::check_transcripts(
+        {into.chosen.transcripts, into.chosen.connection_transcripts, false});
+}
+
 }  // namespace
 
 expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>();
     result->chosen = std::move(given);
-    for (auto* step : {find_places, load_files, configure_server}) {
+    for (auto* step : {find_places, load_files, configure_server, check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -90,6 +97,7 @@ expected<void> raise_limits(const plan& plan) {
 stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
     stats::run_description result;
+    result.started = std::chrono::system_clock::now();
     result.program = "bhm";
     result.version = POSTAL_VERSION;
     result.argv.assign(argv, argv + argc);

@@ -1,7 +1,6 @@
 #include "bhm/session.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include <sys/socket.h>
@@ -66,13 +65,9 @@ asio::awaitable<void> session::run() {
         }
         set_deadline(now_ + here_.of_run.chosen.timeout);
         reading_ = true;
-        const net::read_result got = co_await line_.read_some(small_);
+        if (!line_.something_to_read()) co_await line_.wait_to_read();
         reading_ = false;
-        if (got.size == 0) {
-            lost(got.why);
-            break;
-        }
-        take_input(got.size);
+        if (!read_input()) continue;
         for (;;) {
             const next what = process();
             if (!send_now()) co_await send_slowly();
@@ -143,16 +138,13 @@ asio::awaitable<void> session::send_slowly() {
 
 // ---- bytes ----
 
-// A read that filled the small buffer has more behind it: the rest goes into the thread's big one.
-void session::take_input(std::size_t octets) {
+// False when nothing came, or the session is over.
+bool session::read_input() {
+    const net::read_result got = line_.read_ready(here_.input);
+    if (got.why != net::fault::none) lost(got.why);
     now_ = steady_clock::now();
-    if (octets < small_.size()) {
-        input_ = {small_.data(), octets};
-        return;
-    }
-    std::memcpy(here_.input.data(), small_.data(), octets);
-    const std::size_t more = line_.read_now(std::span(here_.input).subspan(octets));
-    input_ = {here_.input.data(), octets + more};
+    input_ = {here_.input.data(), got.size};
+    return got.size != 0;
 }
 
 // Before a suspension: the thread's buffer will be another session's.
@@ -308,7 +300,8 @@ void session::answer_message() {
     stats::tally& counts = tally();
     counts.messages += due_->units;
     counts.recipients += due_->recipients;
-    counts.bytes += due_->octets;
+    // over LMTP once for each recipient, as the messages are, so that bytes/messages is a size
+    counts.bytes += due_->octets * due_->units;
     if (here_.of_run.chosen.verify) {
         switch (due_->found) {
             case mail::verdict::verified:

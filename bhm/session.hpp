@@ -10,7 +10,6 @@
 // error by stage and code, and so is every end without QUIT.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -61,7 +60,7 @@ class session final : public load::watched {
     boost::asio::awaitable<void> pause(std::chrono::nanoseconds how_long);
     boost::asio::awaitable<void> send_slowly();
 
-    void take_input(std::size_t octets);
+    bool read_input();
     void keep_input();
     next process();
     next act_on(const proto::server_step& step, std::size_t before);
@@ -87,7 +86,7 @@ class session final : public load::watched {
     place place_;
     net::connection line_;
     proto::smtp_server machine_;
-    std::string_view input_;  // what is left of the last read: in here_.input, small_ or kept_
+    std::string_view input_;  // what is left of the last read: in here_.input or kept_
     std::string kept_;        // input and output across a suspension
     std::string unsent_;
     std::string held_;  // a reply whose time has not come
@@ -102,7 +101,6 @@ class session final : public load::watched {
     bool reading_ = false;     // suspended, waiting for the client
     bool writing_ = false;
     bool closing_ = false;
-    std::array<char, 512> small_{};
 };
 
 boost::asio::awaitable<void> serve(room& here, visitor who);

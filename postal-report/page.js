@@ -149,7 +149,7 @@
             }))
         },
         options: options(
-            { x: timeAxis(), y: axis(data.per_minute ? 'messages / min' : 'messages', { beginAtZero: true, ticks: { callback: number } }) },
+            { x: timeAxis(), y: axis(data.per_minute ? 'messages / min' : 'messages', { beginAtZero: true, grace: '10%', ticks: { callback: number } }) },
             { title: spanTitle, label: item => ' ' + (single ? '' : item.dataset.label + ': ') + number(item.raw.y)
                 + (data.per_minute ? ' messages/min' : ' messages') },
             !single)

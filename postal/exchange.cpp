@@ -25,8 +25,12 @@ void choose_recipients(const plan& plan, base::random_source& random,
     }
 }
 
-bool positive(const refusal& said) noexcept { return said.code / 100 == 2; }
-bool negative(const refusal& said) noexcept { return said.code >= 400; }
+bool positive(const refusal& said) noexcept {
+    return said.code / 100 == 2;
+}
+bool negative(const refusal& said) noexcept {
+    return said.code >= 400;
+}
 
 }  // namespace
 
@@ -54,7 +58,8 @@ void exchange::begin(const proto::capabilities& offered, std::uint64_t left) {
 void exchange::compose(load::steady_time now, std::uint64_t written) {
     queued_ = written;
     while (pipelining_ || idle()) {
-        transaction* newest = open_ == 0 ? nullptr : &slots_[(first_slot_ + open_ - 1) % slots_.size()];
+        transaction* newest =
+            open_ == 0 ? nullptr : &slots_[(first_slot_ + open_ - 1) % slots_.size()];
         if (newest != nullptr && newest->next != utterance::nothing) {
             if (!say_next(*newest, now)) break;
         } else if (reset_due_) {
@@ -101,11 +106,10 @@ void exchange::begin_transaction(load::steady_time now) {
     tx.message = shop_.lend();
     shop_.source->make(request, *tx.message);
     tx.sender = request.from;
-    tx.octets = tx.message->total_octets();
+    tx.octets = chunking_ ? tx.message->total_octets() : tx.message->declared_octets();
     tx.begun = now;
     tx.due = plan.chosen.open_loop ? ticket_.due : now;
-    tx.open_units =
-        plan.chosen.lmtp ? static_cast<std::uint32_t>(tx.recipients.size()) : 1;
+    tx.open_units = plan.chosen.lmtp ? static_cast<std::uint32_t>(tx.recipients.size()) : 1;
     books_.started(tx.open_units);
     ticket_ = {};
     --left_;
@@ -115,17 +119,26 @@ void exchange::begin_transaction(load::steady_time now) {
 // False when a reply must come before anything else is said.
 bool exchange::say_next(transaction& tx, load::steady_time now) {
     switch (tx.next) {
-        case utterance::mail: say_mail(tx); return true;
-        case utterance::rcpt: say_rcpt(tx); return true;
-        case utterance::data: say_data(tx, now); return chunking_;
-        case utterance::message: say_message(tx, now); return true;
+        case utterance::mail:
+            say_mail(tx);
+            return true;
+        case utterance::rcpt:
+            say_rcpt(tx);
+            return true;
+        case utterance::data:
+            say_data(tx, now);
+            return chunking_;
+        case utterance::message:
+            say_message(tx, now);
+            return true;
         case utterance::end_of_data:
             text_.append(proto::end_of_data);
             expect(stage::end);
             tx.next = utterance::nothing;
             return true;
         case utterance::wait:
-        case utterance::nothing: break;
+        case utterance::nothing:
+            break;
     }
     return false;
 }
@@ -209,10 +222,7 @@ void exchange::output_written() noexcept {
 verdict exchange::on_reply(const proto::reply_parser& reply, load::steady_time now) {
     const refusal said{reply.code(), reply.enhanced(), reply.text()};
     if (idle()) {
-        if (said.code == 421) {
-            books_.error(stage::idle, said);
-            return verdict::closing;
-        }
+        if (said.code == 421) return on_shutdown(said);
         unexpected("unexpected_reply", said.text);
         return verdict::broken;
     }
@@ -228,13 +238,33 @@ verdict exchange::on_reply(const proto::reply_parser& reply, load::steady_time n
         expected_head_ = 0;
     }
     switch (what) {
-        case stage::mail: result = on_mail_reply(front, said); break;
-        case stage::rcpt: result = on_rcpt_reply(front, said, now); break;
-        case stage::data: result = on_data_reply(front, said, now); break;
-        case stage::end: result = on_end_reply(front, said, now); break;
-        default: result = on_rset_reply(said); break;
+        case stage::mail:
+            result = on_mail_reply(front, said);
+            break;
+        case stage::rcpt:
+            result = on_rcpt_reply(front, said, now);
+            break;
+        case stage::data:
+            result = on_data_reply(front, said, now);
+            break;
+        case stage::end:
+            result = on_end_reply(front, said, now);
+            break;
+        default:
+            result = on_rset_reply(said);
+            break;
     }
     return said.code == 421 && result == verdict::go_on ? verdict::closing : result;
+}
+
+// 421 that answers nothing: between two messages, or together with the go-ahead for one.
+verdict exchange::on_shutdown(const refusal& said) {
+    books_.error(open_ > 0 ? last_answered_ : stage::idle, said);
+    if (open_ > 0) {
+        refuse_open_units(slots_[first_slot_], false);
+        end_front();
+    }
+    return verdict::closing;
 }
 
 verdict exchange::wrong_class(stage where, const refusal& said) {
@@ -349,7 +379,7 @@ void exchange::give_back(transaction& tx) noexcept {
 
 stage exchange::awaited(std::uint64_t written) const noexcept {
     const stage what = awaited();
-    const bool unfinished = what == stage::end && written < slots_[first_slot_].complete_at;
+    const bool unfinished = what != stage::rset && written < slots_[first_slot_].complete_at;
     return unfinished ? stage::data : what;
 }
 

@@ -102,6 +102,7 @@ class exchange {
     verdict on_data_reply(transaction& tx, const refusal& said, load::steady_time now);
     verdict on_end_reply(transaction& tx, const refusal& said, load::steady_time now);
     verdict on_rset_reply(const refusal& said);
+    verdict on_shutdown(const refusal& said);
     verdict wrong_class(stage where, const refusal& said);
     void count_accepted(transaction& tx, load::steady_time now);
     void refuse_open_units(transaction& tx, bool permanent);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "net/transcript.hpp"
 #include "os/host.hpp"
 #include "os/limits.hpp"
 #include "postal/phases.hpp"
@@ -81,8 +82,7 @@ expected<mail::message_options> message_options_of(const plan& from) {
         result.sizes = *from.chosen.sizes;
         return result;
     }
-    auto sizes =
-        mail::size_spec::uniform(from.chosen.smallest_octets, from.chosen.largest_octets);
+    auto sizes = mail::size_spec::uniform(from.chosen.smallest_octets, from.chosen.largest_octets);
     if (!sizes) return sizes.error();
     result.sizes = *sizes;
     return result;
@@ -104,8 +104,8 @@ expected<void> prepare_messages(plan& into) {
     }
     auto mails = mail::load_corpus(into.chosen.corpus);
     if (!mails) return base::fail("--corpus: {}", mails.error().message);
-    into.needs_8bit_mime = std::any_of(mails->begin(), mails->end(),
-                                       [](const auto& one) { return one.needs_8bit; });
+    into.needs_8bit_mime =
+        std::any_of(mails->begin(), mails->end(), [](const auto& one) { return one.needs_8bit; });
     auto made = mail::corpus_plan::create(*wanted, std::move(*mails));
     if (!made) return base::fail("--corpus: {}", made.error().message);
     into.corpus = std::move(*made);
@@ -127,11 +127,16 @@ expected<void> count_sessions(plan& into) {
         static_cast<std::uint64_t>(into.chosen.sessions) * into.targets.size();
     into.sessions = static_cast<unsigned>(sessions);
     into.workers = std::clamp(into.chosen.run.workers, 1U, into.sessions);
-    const std::uint64_t transcripts = into.chosen.connection_transcripts.empty() &&
-                                              into.chosen.transcripts.empty()
-                                          ? 0
-                                          : 2 * sessions;
+    const std::uint64_t transcripts =
+        into.chosen.connection_transcripts.empty() && into.chosen.transcripts.empty()
+            ? 0
+            : 2 * sessions;
     return os::raise_descriptor_limit(sessions + transcripts + descriptors_beside_sessions);
+}
+
+expected<void> check_transcripts(plan& into) {
+    return net::check_transcripts(
+        {into.chosen.transcripts, into.chosen.connection_transcripts, false});
 }
 
 }  // namespace
@@ -146,7 +151,8 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     result->seed = result->chosen.seed.value_or(base::fresh_entropy() >> 11U);
     result->run = base::fresh_entropy();
     result->helo = result->chosen.helo.empty() ? os::describe_host().name : result->chosen.helo;
-    for (auto* step : {load_users, find_servers, prepare_messages, count_sessions}) {
+    for (auto* step :
+         {load_users, find_servers, prepare_messages, count_sessions, check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();
     }

@@ -63,7 +63,7 @@ session::session(workshop& shop, unsigned index)
 asio::awaitable<void> session::run() {
     bool open = co_await wait_to_open();
     while (open) {
-        open = co_await get_ticket();
+        open = co_await may_connect();
         if (!open) break;
         const bool fine = co_await converse();
         if (!fine) co_await back_off();
@@ -78,8 +78,15 @@ asio::awaitable<bool> session::wait_to_open() {
     co_return !shop_.own.stopping();
 }
 
-asio::awaitable<bool> session::get_ticket() {
+// A session that keeps its connection opens it at once and is then let through from message to
+// message. Others connect when they have something to send.
+bool session::keeps_connections() const noexcept {
+    return plan_.chosen.messages_a_connection < 0 && !plan_.chosen.open_loop;
+}
+
+asio::awaitable<bool> session::may_connect() {
     if (shop_.own.stopping()) co_return false;
+    if (keeps_connections()) co_return !shop_.gate.over();
     if (ticket_.what == load::pass::go) co_return true;
     now_ = std::chrono::steady_clock::now();
     ticket_ = shop_.gate.try_pass(now_);
@@ -151,7 +158,7 @@ asio::awaitable<bool> session::talk() {
     if (messages == 0) {
         ticket_ = {};  // the connection itself was what it admitted
     } else {
-        exchange_.take(std::exchange(ticket_, {}));
+        if (ticket_.what == load::pass::go) exchange_.take(std::exchange(ticket_, {}));
         how = co_await exchange_mail();
     }
     if (how == step::done) {

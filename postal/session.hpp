@@ -47,7 +47,8 @@ class session final : public load::watched {
     enum class state : std::uint8_t { connecting, greeting, exchanging, waiting, quitting };
 
     boost::asio::awaitable<bool> wait_to_open();
-    boost::asio::awaitable<bool> get_ticket();
+    boost::asio::awaitable<bool> may_connect();
+    bool keeps_connections() const noexcept;
     boost::asio::awaitable<void> back_off();
 
     boost::asio::awaitable<bool> converse();

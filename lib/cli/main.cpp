@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -18,6 +19,9 @@ void complain(std::string_view program, std::string_view message) {
 
 int run_main(std::string_view program, const std::function<exit_status()>& body) {
     auto status = exit_status::system_error;
+    // A pipe that nobody reads any more is an error of a write, not the end before the record is
+    // written.
+    std::signal(SIGPIPE, SIG_IGN);
     try {
         status = body();
     } catch (const std::exception& problem) {

@@ -19,6 +19,9 @@ class budget {
         : limited_(messages.has_value()), left_(messages.value_or(0)) {}
 
     bool limited() const noexcept { return limited_; }
+    bool empty() const noexcept {
+        return limited_ && left_.load(std::memory_order_relaxed) == 0;
+    }
 
     // Takes up to `wanted`; 0 when nothing is left.
     std::uint64_t take(std::uint64_t wanted) noexcept {
@@ -49,6 +52,9 @@ class budget_share {
         --in_hand_;
         return true;
     }
+
+    // Nothing in the hand and nothing left to take.
+    bool empty() const noexcept { return in_hand_ == 0 && pot_->empty(); }
 
   private:
     static constexpr std::uint64_t handful = 64;

@@ -204,11 +204,8 @@ void fleet::hand_on(stats::piece& piece, bool final) {
     watcher_->on_piece(piece);
 }
 
-void fleet::all_ended() {
-    signals_.cancel();
-    duration_end_.cancel();
-    grace_end_.cancel();
-    live_.cancel();
-}
+// Not by cancelling each timer: one that has just fired would start itself anew. What was posted and
+// is left behind by this is a hand_on(), which run() does once more.
+void fleet::all_ended() { main_.stop(); }
 
 }  // namespace postal::load

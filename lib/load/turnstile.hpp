@@ -57,6 +57,9 @@ class turnstile {
     // Sleeps at most that long; returns early when the run stops.
     boost::asio::awaitable<void> pause(waiter& who, std::chrono::nanoseconds how_long);
 
+    // Whether nobody will be let through any more.
+    bool over() const noexcept { return stopped_ || share_.empty(); }
+
     // Lets all who wait go home.
     void stop() noexcept;
 

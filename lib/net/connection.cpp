@@ -1,6 +1,7 @@
 #include "net/connection.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
@@ -51,10 +52,19 @@ int pending_error(int socket) noexcept {
     return number;
 }
 
-ssize_t send_parts(int socket, std::span<iovec> parts) noexcept {
+// A few parts of a few kilobytes are copied together: that costs the processor less than the kernel
+// takes for picking them up one by one with sendmsg(), by about a microsecond a message (method.md).
+ssize_t send_parts(int socket, std::span<iovec> parts, std::size_t octets) noexcept {
     constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
-    // sendmsg() costs the kernel noticeably more than send().
+    static thread_local std::array<char, 16 * 1024> together;
     if (parts.size() == 1) return ::send(socket, parts[0].iov_base, parts[0].iov_len, flags);
+    if (octets <= together.size()) {
+        char* end = together.data();
+        for (const iovec& part : parts) {
+            end = std::copy_n(static_cast<const char*>(part.iov_base), part.iov_len, end);
+        }
+        return ::send(socket, together.data(), octets, flags);
+    }
     msghdr message{};
     message.msg_iov = parts.data();
     message.msg_iovlen = std::min(parts.size(), most_parts_a_call);
@@ -117,7 +127,7 @@ fault connection::adopt(const accepted& from) {
 
 bool connection::write_now(gather& parts) noexcept {
     while (!parts.empty()) {
-        const ssize_t sent = send_parts(socket_.native(), parts.left());
+        const ssize_t sent = send_parts(socket_.native(), parts.left(), parts.size());
         if (sent < 0) {
             if (errno == EINTR) continue;
             if (would_block(errno)) {

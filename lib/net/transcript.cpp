@@ -1,5 +1,7 @@
 #include "net/transcript.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -16,6 +18,22 @@ namespace {
 constexpr std::size_t longest_line = 4096;
 
 }  // namespace
+
+base::expected<void> check_transcripts(const transcript_options& options) {
+    for (const std::string& name : {options.session_base, options.connection_base}) {
+        if (name.empty()) continue;
+        const std::string path = name + ":0";
+        const bool was_there = ::access(path.c_str(), F_OK) == 0;
+        std::FILE* file = std::fopen(path.c_str(), "ae");
+        if (file == nullptr) {
+            return base::fail("{}: cannot write the transcript: {}", path,
+                              base::system_message(errno));
+        }
+        std::fclose(file);
+        if (!was_there) std::remove(path.c_str());
+    }
+    return {};
+}
 
 transcript::transcript(transcript_options options, unsigned session)
     : options_(std::move(options)), session_(session) {

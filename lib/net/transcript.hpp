@@ -1,9 +1,9 @@
 // Transcripts: what went over a session's connections, in files for people to read (-z, -Z, -a).
 //
-// `BASE:SESSION` gets all connections of a session, `BASE:SESSION:CONNECTION` one of them. Each line
-// is the time since the transcript began, "->" for sent or "<-" for received, and the octets, made
-// printable. Message data is only counted, unless everything is wanted; everything without a file
-// goes to standard error.
+// `BASE:SESSION` gets all connections of a session, `BASE:SESSION:CONNECTION` one of them. Each
+// line is the time since the transcript began, "->" for sent or "<-" for received, and the octets,
+// made printable. Message data is only counted, unless everything is wanted; everything without a
+// file goes to standard error.
 //
 // A transcript slows a run down; it is for finding out, not for measuring. Files are opened when
 // they are first written; a failure to do so is remembered in failure() and ends the writing.
@@ -16,6 +16,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
+
 namespace postal::net {
 
 struct transcript_options {
@@ -27,6 +29,9 @@ struct transcript_options {
         return everything || !session_base.empty() || !connection_base.empty();
     }
 };
+
+// To be asked before the run: can files be written there? Leaves nothing behind.
+base::expected<void> check_transcripts(const transcript_options& options);
 
 class transcript {
   public:

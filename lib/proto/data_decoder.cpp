@@ -1,94 +1,81 @@
 // Implementation notes: content is scanned 64 octets at a time. Three bit masks (CR, LF, dot) say
 // with a few shifts where lines begin with a dot and whether a CR or LF stands alone, so the cost
-// does not depend on the length of the lines: about a third of a microsecond for 5 KiB.
+// does not depend on the length of the lines: a few tenths of a microsecond for 5 KiB. Masks are
+// made for some blocks ahead, few at first, because a dot ends the scan and what was made behind it
+// is lost.
 #include "proto/data_decoder.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "proto/octet_masks.hpp"
 
 namespace postal::proto {
 namespace {
 
-constexpr std::size_t block_size = 64;
+constexpr std::size_t first_ahead = 2;
+constexpr std::size_t most_ahead = 16;
 
-struct block_masks {
-    std::uint64_t cr = 0;
-    std::uint64_t lf = 0;
-    std::uint64_t dot = 0;
+// What the masks of one block say, and what the block before it left to them.
+struct line_tracker {
+    std::uint64_t carry_cr;     // the last octet was CR
+    std::uint64_t carry_start;  // a line begins with the next octet
+    std::uint64_t bare = 0;
+
+    // The place of the first dot at a line start among `length` octets, or `length`.
+    std::size_t take(const octet_masks& masks, std::size_t length) noexcept {
+        const std::uint64_t behind_cr = masks.cr << 1 | carry_cr;
+        const std::uint64_t line_end = masks.lf & behind_cr;
+        const std::uint64_t dotted = (line_end << 1 | carry_start) & masks.dot;
+        const std::uint64_t alone = masks.lf ^ behind_cr;
+        if (dotted != 0) [[unlikely]] {
+            const auto at = static_cast<std::size_t>(std::countr_zero(dotted));
+            bare |= alone & ((1ULL << at) - 1);
+            return at;
+        }
+        bare |= length == mask_block ? alone : alone & ((1ULL << length) - 1);
+        carry_cr = masks.cr >> (length - 1) & 1;
+        carry_start = line_end >> (length - 1) & 1;
+        return length;
+    }
 };
-
-#if defined(__SSE2__)
-block_masks masks_of(const char* block) noexcept {
-    const __m128i cr = _mm_set1_epi8('\r');
-    const __m128i lf = _mm_set1_epi8('\n');
-    const __m128i dot = _mm_set1_epi8('.');
-    const auto bits = [](__m128i equal) {
-        return static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(equal)));
-    };
-    block_masks masks;
-    for (unsigned quarter = 0; quarter < 4; ++quarter) {
-        const __m128i octets =
-            _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + quarter * 16));
-        const unsigned shift = quarter * 16;
-        masks.cr |= bits(_mm_cmpeq_epi8(octets, cr)) << shift;
-        masks.lf |= bits(_mm_cmpeq_epi8(octets, lf)) << shift;
-        masks.dot |= bits(_mm_cmpeq_epi8(octets, dot)) << shift;
-    }
-    return masks;
-}
-#else
-block_masks masks_of(const char* block) noexcept {
-    block_masks masks;
-    for (unsigned i = 0; i < block_size; ++i) {
-        masks.cr |= static_cast<std::uint64_t>(block[i] == '\r') << i;
-        masks.lf |= static_cast<std::uint64_t>(block[i] == '\n') << i;
-        masks.dot |= static_cast<std::uint64_t>(block[i] == '.') << i;
-    }
-    return masks;
-}
-#endif
 
 }  // namespace
 
 // Content up to the first dot at a line start, or all of it; octets scanned. Keeps state_ for what
 // follows.
 std::size_t data_decoder::scan(std::string_view input) noexcept {
-    std::uint64_t carry_cr = state_ == state::after_cr ? 1 : 0;
-    std::uint64_t carry_start = state_ == state::line_start ? 1 : 0;
-    std::uint64_t bare = 0;
+    line_tracker lines{.carry_cr = state_ == state::after_cr ? 1ULL : 0ULL,
+                       .carry_start = state_ == state::line_start ? 1ULL : 0ULL};
+    const find_octet_masks find = octet_mask_finder();
+    octet_masks masks[most_ahead];
     std::size_t at = 0;
-    while (at < input.size()) {
-        const std::size_t length = std::min(block_size, input.size() - at);
-        char tail[block_size] = {};
-        const char* block = input.data() + at;
-        if (length < block_size) {
-            std::memcpy(tail, block, length);
-            block = tail;
+    bool dotted = false;
+    for (std::size_t ahead = first_ahead; !dotted && input.size() - at >= mask_block;
+         ahead = std::min(2 * ahead, most_ahead)) {
+        const std::size_t blocks = std::min(ahead, (input.size() - at) / mask_block);
+        find(input.data() + at, blocks, masks);
+        for (std::size_t block = 0; block < blocks && !dotted; ++block) {
+            const std::size_t taken = lines.take(masks[block], mask_block);
+            at += taken;
+            dotted = taken != mask_block;
         }
-        const block_masks masks = masks_of(block);
-        const std::uint64_t behind_cr = masks.cr << 1 | carry_cr;
-        const std::uint64_t line_end = masks.lf & behind_cr;
-        const std::uint64_t dotted = (line_end << 1 | carry_start) & masks.dot;
-        const std::size_t upto =
-            dotted != 0 ? static_cast<std::size_t>(std::countr_zero(dotted)) : length;
-        const std::uint64_t valid = upto == block_size ? ~0ULL : (1ULL << upto) - 1;
-        bare |= (masks.lf ^ behind_cr) & valid;
-        if (dotted != 0) {
-            bare_newline_ = bare_newline_ || bare != 0;
-            state_ = state::dot;
-            return at + upto;
-        }
-        carry_cr = masks.cr >> (length - 1) & 1;
-        carry_start = line_end >> (length - 1) & 1;
-        at += length;
     }
-    bare_newline_ = bare_newline_ || bare != 0;
-    state_ = carry_cr != 0 ? state::after_cr : carry_start != 0 ? state::line_start : state::text;
+    const std::size_t rest = input.size() - at;
+    if (!dotted && rest != 0) {
+        char tail[mask_block] = {};
+        std::memcpy(tail, input.data() + at, rest);
+        find(tail, 1, masks);
+        const std::size_t taken = lines.take(masks[0], rest);
+        at += taken;
+        dotted = taken != rest;
+    }
+    bare_newline_ = bare_newline_ || lines.bare != 0;
+    state_ = dotted                   ? state::dot
+             : lines.carry_cr != 0    ? state::after_cr
+             : lines.carry_start != 0 ? state::line_start
+                                      : state::text;
     return at;
 }
 

@@ -1,5 +1,6 @@
 #include "proto/server_commands.hpp"
 
+#include <array>
 #include <charconv>
 #include <iterator>
 
@@ -11,6 +12,17 @@ namespace {
 
 constexpr unsigned initial = 1, greeted = 2, mail = 4, rcpt = 8, chunks = 16;
 constexpr unsigned any = initial | greeted | mail | rcpt | chunks;
+
+// The first four letters of a verb in lower case, as one number: no two verbs share them.
+constexpr std::uint32_t key_of(std::string_view verb) {
+    std::uint32_t key = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+        key = key << 8 | static_cast<unsigned char>(base::ascii_lower(verb[i]));
+    }
+    return key;
+}
+
+constexpr std::size_t shortest_verb = 4;
 
 }  // namespace
 
@@ -40,8 +52,17 @@ constexpr smtp_server::command smtp_server::command::table[] = {
 };
 
 const smtp_server::command* smtp_server::find_command(std::string_view verb) noexcept {
-    for (const command& row : command::table) {
-        if (base::iequals(row.verb, verb)) return &row;
+    static constexpr auto keys = [] {
+        std::array<std::uint32_t, std::size(command::table)> made{};
+        for (std::size_t i = 0; i < made.size(); ++i)
+            made[i] = key_of(command::table[i].verb);
+        return made;
+    }();
+    if (verb.size() < shortest_verb) return nullptr;
+    const std::uint32_t key = key_of(verb);
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+        if (keys[i] != key) continue;
+        return base::iequals(command::table[i].verb, verb) ? &command::table[i] : nullptr;
     }
     return nullptr;
 }

@@ -13,13 +13,31 @@ namespace postal::proto {
 namespace {
 
 // Control characters but TAB, and DEL: no command holds one (RFC 5321 4.1.2), NUL least of all.
-bool has_control(std::string_view line) noexcept {
-    bool found = false;
-    for (const char c : line) {
-        const auto octet = static_cast<unsigned char>(c);
-        found |= (octet < 0x20 && octet != '\t') || octet == 0x7f;
+bool is_control(char c) noexcept {
+    const auto octet = static_cast<unsigned char>(c);
+    return (octet < 0x20 && octet != '\t') || octet == 0x7f;
+}
+
+// Eight octets at once for a first look, which may also find a TAB or, by a carry, too much.
+bool may_have_control(std::string_view line) noexcept {
+    constexpr std::uint64_t ones = 0x0101010101010101;
+    constexpr std::uint64_t tops = 0x80 * ones;
+    std::uint64_t found = 0;
+    std::size_t at = 0;
+    for (; at + 8 <= line.size(); at += 8) {
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, line.data() + at, 8);
+        const std::uint64_t not_del = eight ^ (0x7f * ones);
+        found |= ((eight - 0x20 * ones) & ~eight) | ((not_del - ones) & ~not_del);
     }
-    return found;
+    bool rest = false;
+    for (; at < line.size(); ++at)
+        rest |= is_control(line[at]);
+    return rest || (found & tops) != 0;
+}
+
+bool has_control(std::string_view line) noexcept {
+    return may_have_control(line) && std::any_of(line.begin(), line.end(), is_control);
 }
 
 // Replies that say that the client does not make sense; a client that gets many in a row is cut

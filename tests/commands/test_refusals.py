@@ -64,7 +64,7 @@ def test_options(programs, folder, users_file, words, names):
     refused(run([programs.postal, "--messages", "1", *words, ANYWHERE, users_file(2)], timeout=20), *names)
 
 
-@pytest.mark.parametrize("server", ["", "127.0.0.1:99999", "127.0.0.1:port", "[::1:25", "unix:", "127.0.0.1,", "no-such-host.invalid", "[127.0.0.1]x",
+@pytest.mark.parametrize("server", ["", "127.0.0.1:99999", "127.0.0.1:port", "[::1:25", "unix:", "127.0.0.1,", "no-such-host.invalid", "+no-such-host.invalid", "[127.0.0.1]x",
                                     "unix:/" + "x" * 200])
 def test_endpoints(programs, users_file, server):
     refused(run([programs.postal, "--messages", "1", server, users_file(2)], timeout=20))
@@ -146,6 +146,7 @@ def test_a_low_soft_limit_is_raised(bhm, postal, users_file):
     (["-r", "/nowhere/hosts"], ["/nowhere/hosts"]),
     (["--listen", "unix:"], ["unix:"]),
     (["-p", "70000"], ["70000"]),
+    (["-z", "/nowhere/log"], ["/nowhere/log"]),
     (["-m", "x"], ["x"]),
     (["-t", "0"], ["0"]),
 ])

@@ -50,7 +50,7 @@ def test_0_thresholds_met(bhm, postal, users_file):
     assert all(entry["passed"] for entry in done.record["thresholds"])
 
 
-@pytest.mark.parametrize("place", ["127.0.0.1:{port}", "[::1]:{port}", "unix:{folder}/nobody", "+no-such-host.invalid:25"])
+@pytest.mark.parametrize("place", ["127.0.0.1:{port}", "[::1]:{port}", "unix:{folder}/nobody"])
 def test_4_target_never_answered(postal, users_file, folder, place):
     begun = time.monotonic()
     done = postal("-t", "2", "--duration", "1s", place.format(port=free_port(), folder=folder), users_file(2), status=4)
@@ -126,8 +126,7 @@ def test_json_lines_log(bhm, postal, users_file):
 def test_record_on_standard_output(bhm, programs, users_file):
     done = run([programs.postal, "--record", "-", "--messages", "5", "--log-format", "jsonl", bhm().endpoint, users_file(5)])
     assert done.status == 0
-    text = done.stdout[done.stdout.index('{"schema"') if '{"schema"' in done.stdout else done.stdout.index("{\n"):]
-    record = json.loads(text)
+    record = json.loads(done.stdout.splitlines()[-1])
     assert record["schema"] == "postal-record/1"
     assert record["totals"]["messages"] == 5
 
@@ -162,4 +161,5 @@ def test_connections_only(bhm, postal, users_file):
     assert done.total("connections") > 10
     assert done.total("errors") == 0
     assert done.status == 0
-    assert hole.stop().total("connections") == done.total("connections")
+    # at the end each of the two sessions may have been connecting still
+    assert 0 <= hole.stop().total("connections") - done.total("connections") <= 2

@@ -82,8 +82,9 @@ LMTP = """
 
 
 def steps(transcript):
-    for line in transcript.strip().splitlines():
-        yield line[:2], line[3:]
+    for line in transcript.splitlines():
+        if line:
+            yield line[:2], line[3:]
 
 
 def hear(client, wanted):

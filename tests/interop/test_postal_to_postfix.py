@@ -87,7 +87,7 @@ def test_one_refused_recipient_of_several_leaves_the_others(postfix, postal, use
     server = postfix("discard:", **reject_table(user0="550 5.7.1 not you"))
     run = postal("-t", "3", "-c", "-1", "--recipients", "3", "--messages", "60", server.endpoint, users_file(6))
     check_books(run)
-    refused = len(re.findall(r"NOQUEUE: reject: RCPT ", server.log))
+    refused = len(re.findall(r": reject: RCPT ", server.log))
     assert refused > 0
     assert server.drain(run.total("messages")) == run.total("messages")
     assert len(server.outcomes("sent")) == run.total("recipients")

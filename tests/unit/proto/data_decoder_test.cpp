@@ -1,4 +1,5 @@
 #include "proto/data_decoder.hpp"
+#include "proto/octet_masks.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -172,5 +173,22 @@ TEST_CASE("data_decoder: agrees with the plain rules on random input, however it
         CAPTURE(input);
         const decoded found = feed(pieces);
         if (!(found == wanted)) FAIL("wanted " << wanted << "\nfound " << found);
+    }
+}
+
+TEST_CASE("octet_masks: the fast finder finds what the plain one finds") {
+    std::mt19937 random(3);
+    std::string octets(20 * mask_block, 0);
+    for (char& c : octets)
+        c = static_cast<char>(
+            "\r\n.\x8d\x8a\xae"
+            "ab"[random() % 8]);
+    std::vector<octet_masks> fast(20), plain(20);
+    octet_mask_finder()(octets.data(), 20, fast.data());
+    find_octet_masks_plainly(octets.data(), 20, plain.data());
+    for (std::size_t i = 0; i < 20; ++i) {
+        CHECK(fast[i].cr == plain[i].cr);
+        CHECK(fast[i].lf == plain[i].lf);
+        CHECK(fast[i].dot == plain[i].dot);
     }
 }

@@ -1,0 +1,30 @@
+// octet_masks: where CR, LF and "." stand in a stretch of octets, as bit masks of 64 octets each.
+//
+// The one place that is written for the processor: AVX2 where it has it (found out once, at run
+// time), SSE2 on other x86-64, plain C++ elsewhere; all give the same masks. Bit i is octet i.
+// Never fails.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace postal::proto {
+
+inline constexpr std::size_t mask_block = 64;
+
+struct octet_masks {
+    std::uint64_t cr = 0;
+    std::uint64_t lf = 0;
+    std::uint64_t dot = 0;
+};
+
+// Reads blocks * mask_block octets.
+using find_octet_masks = void (*)(const char* octets, std::size_t blocks, octet_masks* masks);
+
+// The fastest for this processor.
+find_octet_masks octet_mask_finder() noexcept;
+
+// The one that needs nothing, for comparison.
+void find_octet_masks_plainly(const char* octets, std::size_t blocks, octet_masks* masks);
+
+}  // namespace postal::proto
