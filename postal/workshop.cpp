@@ -21,6 +21,15 @@ workshop::workshop(plan& of, load::worker& worker)
     own.watch(*this);
 }
 
+// What was due by now and found no session stays in the books, so that an open loop hides nothing.
+void workshop::on_stop(load::stop_kind) {
+    if (gate.over()) return;
+    if (of_run.chosen.open_loop) {
+        own.tally().not_started += gate.overdue(std::chrono::steady_clock::now());
+    }
+    gate.stop();
+}
+
 mail::message* workshop::lend() {
     if (spare_.empty()) {
         messages_.push_back(std::make_unique<mail::message>());

@@ -22,7 +22,7 @@ struct workshop final : load::watched {
     workshop(plan& of, load::worker& worker);
 
     void on_deadline() override {}
-    void on_stop(load::stop_kind) override { gate.stop(); }
+    void on_stop(load::stop_kind how) override;
 
     // Messages are lent to transactions from the first command until they are written, so that a
     // session that waits holds none.

@@ -15,7 +15,7 @@ constexpr std::array counters{&tally::started,  &tally::messages,    &tally::rec
                               &tally::bytes,    &tally::connections, &tally::tls_connections,
                               &tally::rejected, &tally::deferred,    &tally::failed,
                               &tally::in_doubt, &tally::verified,    &tally::foreign,
-                              &tally::corrupt,  &tally::duplicate};
+                              &tally::corrupt,  &tally::duplicate,   &tally::not_started};
 
 }  // namespace
 

@@ -33,6 +33,8 @@ struct tally {
     std::uint64_t deferred = 0;  // 4xx
     std::uint64_t failed = 0;    // before the data was complete
     std::uint64_t in_doubt = 0;  // connection lost between the end of the data and its reply
+    // Due by an open-loop schedule when the run ended, and never begun; no part of started.
+    std::uint64_t not_started = 0;
     std::uint64_t verified = 0;  // what a receiver found out about messages with our identity
     std::uint64_t foreign = 0;
     std::uint64_t corrupt = 0;

@@ -29,7 +29,7 @@ TEST_CASE("recipients: without a list everybody is valid") {
 }
 
 TEST_CASE("recipients: the list decides, without regard to case and quotes") {
-    const bhm::recipients list = listed("Ann@Example.com secret\nbare\n\"odd one\"@example.com\n");
+    const bhm::recipients list = listed("Ann@Example.com secret\nbare\n\"odd..one\"@example.com\n");
     struct row {
         std::string mailbox;
         bool wanted;
@@ -40,7 +40,7 @@ TEST_CASE("recipients: the list decides, without regard to case and quotes") {
         {"ann@EXAMPLE.COM", true, "another case"},
         {"\"Ann\"@example.com", true, "quotes that are not needed"},
         {"\"A\\nn\"@example.com", true, "quoted pair that is not needed"},
-        {"\"odd one\"@example.com", true, "quotes that are needed"},
+        {"\"odd..one\"@example.com", true, "quotes that are needed"},
         {"bare", true, "a name without a domain"},
         {"BARE", true, "in another case"},
         {"bare@example.com", false, "a domain that the list does not have"},
