@@ -5,6 +5,7 @@
 
 #include <sys/socket.h>
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -18,6 +19,7 @@ using proto::server_event;
 using proto::server_stage;
 using std::chrono::steady_clock;
 
+constexpr unsigned reads_a_turn = 16;
 constexpr std::size_t output_full = 64 * 1024;
 constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on to
 
@@ -65,7 +67,11 @@ asio::awaitable<void> session::run() {
         }
         set_deadline(now_ + here_.of_run.chosen.timeout);
         reading_ = true;
-        if (!line_.something_to_read()) co_await line_.wait_to_read();
+        if (!line_.something_to_read()) {
+            co_await line_.wait_to_read();
+        } else if (++reads_in_a_row_ % reads_a_turn == 0) {
+            co_await let_others_run();
+        }
         reading_ = false;
         if (!read_input()) continue;
         for (;;) {
@@ -80,6 +86,11 @@ asio::awaitable<void> session::run() {
             if (closing_) break;
         }
     }
+}
+
+// A client that sends faster than we read would keep the thread to itself.
+asio::awaitable<void> session::let_others_run() {
+    co_await asio::post(here_.own.context(), asio::use_awaitable);
 }
 
 asio::awaitable<void> session::greet() {

@@ -55,6 +55,7 @@ class session final : public load::watched {
         mail::verdict found = mail::verdict::foreign;
     };
 
+    boost::asio::awaitable<void> let_others_run();
     boost::asio::awaitable<void> greet();
     boost::asio::awaitable<void> hold_back();
     boost::asio::awaitable<void> pause(std::chrono::nanoseconds how_long);
@@ -98,7 +99,8 @@ class session final : public load::watched {
     load::steady_time mail_at_{};
     load::steady_time data_at_{};
     std::uint32_t begun_ = 0;  // units of the message that is coming in
-    bool reading_ = false;     // suspended, waiting for the client
+    unsigned reads_in_a_row_ = 0;
+    bool reading_ = false;  // suspended, waiting for the client
     bool writing_ = false;
     bool closing_ = false;
 };

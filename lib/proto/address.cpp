@@ -55,12 +55,24 @@ std::size_t one(std::string_view text, character_class wanted, bool& non_ascii) 
     return taken;
 }
 
+// Where a run of such characters that begins at `at` ends.
+std::size_t run_of(std::string_view text, std::size_t at, character_class wanted, bool& non_ascii) {
+    for (;;) {
+        while (at < text.size() && is(text[at], wanted)) {
+            ++at;
+        }
+        if (at == text.size() || byte(text[at]) < 0x80) return at;
+        const std::size_t taken = one(text.substr(at), wanted, non_ascii);
+        if (taken == 0) return at;
+        at += taken;
+    }
+}
+
 std::size_t dot_string(std::string_view text, bool& non_ascii) {
     std::size_t at = 0;
     for (;;) {
         const std::size_t atom_start = at;
-        while (const std::size_t taken = one(text.substr(at), atext, non_ascii))
-            at += taken;
+        at = run_of(text, at, atext, non_ascii);
         if (at == atom_start) return 0;
         if (at == text.size() || text[at] != '.') return at;
         ++at;
@@ -87,8 +99,7 @@ std::size_t domain_name(std::string_view text, bool& non_ascii) {
     std::size_t at = 0;
     for (;;) {
         const std::size_t label_start = at;
-        while (const std::size_t taken = one(text.substr(at), let_dig_hyp, non_ascii))
-            at += taken;
+        at = run_of(text, at, let_dig_hyp, non_ascii);
         const std::size_t length = at - label_start;
         if (length == 0 || length > 63 || text[label_start] == '-' || text[at - 1] == '-') return 0;
         if (at == text.size() || text[at] != '.') return at;

@@ -40,13 +40,13 @@ FIVE_KILOBYTES = ("-m", "5", "-M", "5")
 class Sink:
     """What takes the mail: bhm, or the program that --sink names."""
 
-    def __init__(self, command, folder, *options):
+    def __init__(self, command, folder, *options, sessions=1000):
         if command:
             self.port = free_port()
             self.process = Process(shlex.split(command.format(port=self.port)), folder, "sink")
             self.process.wait_for_listener(("127.0.0.1", self.port))
         else:
-            hole = BlackHole(BHM, folder, "--workers", "1", "-t", "20000", *options)
+            hole = BlackHole(BHM, folder, "--workers", "1", "-t", str(sessions), *options)
             self.process, self.port = hole.process, hole.port
         self.pid, self.endpoint = self.process.pid, f"127.0.0.1:{self.port}"
 
@@ -106,7 +106,7 @@ def sessions(args, folder):
 
 
 def measure_sessions(folder, count):
-    with Sink(None, folder) as sink:
+    with Sink(None, folder, sessions=count + 100) as sink:
         begin = time.monotonic()
         with Sending(POSTAL, folder, "-t", count, "-c", "-1", *FIVE_KILOBYTES, "--workers", "1", "--rate", "2000/s",
                      "--duration", "20s", sink.endpoint, users_file(folder), name=f"sessions-{count}") as sending:

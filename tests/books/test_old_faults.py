@@ -167,13 +167,12 @@ def test_the_current_folder_is_left_alone(programs, folder, bhm, users):
 def test_a_pipe_that_nobody_reads(programs, folder, bhm, users):
     """`postal ... | head -1` must not lose the record."""
     hole = bhm()
-    reading, writing = os.pipe()
-    os.close(reading)
-    words = [programs.postal, *SMALL, "--record", folder / "postal.json", "--interval", "100ms", "--duration", "500ms"]
-    child = subprocess.Popen([*words, hole.endpoint, users], stdin=subprocess.DEVNULL, stdout=writing, stderr=subprocess.PIPE)
-    os.close(writing)
+    words = [programs.postal, *SMALL, "--record", folder / "postal.json", "--interval", "100ms", "--duration", "700ms"]
+    child = subprocess.Popen([*words, hole.endpoint, users], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
-        child.communicate(timeout=15)
+        assert child.stdout.readline().startswith(b"time,")
+        child.stdout.close()
+        child.wait(15)
     finally:
         child.kill()
     assert child.returncode == 2
