@@ -236,7 +236,7 @@ bool session::send_now() {
     if (here_.output.empty()) return true;
     if (place_.transcript != nullptr) place_.transcript->sent(here_.output);
     here_.gather.add(here_.output);
-    const bool done = line_.write_now(here_.gather);
+    const bool done = line_.write_soon(here_.gather) || line_.write_now(here_.gather);
     if (!here_.answered.empty()) count_answered();
     if (!done) return false;
     here_.gather.clear();

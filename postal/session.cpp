@@ -229,7 +229,9 @@ asio::awaitable<session::step> session::exchange_mail() {
         exchange_.compose(now_, line_.octets_out);
         if (!exchange_.output().empty()) {
             net::fault why = net::fault::none;
-            if (line_.write_now(exchange_.output())) {
+            if (line_.write_soon(exchange_.output())) {
+                // on its way; the next read tells if it fails
+            } else if (line_.write_now(exchange_.output())) {
                 why = line_.last_fault();
             } else {
                 set_deadline_for(stage::data);

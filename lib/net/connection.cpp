@@ -125,7 +125,46 @@ fault connection::adopt(const accepted& from) {
     return problem == 0 ? fault::none : failed(problem);
 }
 
+bool connection::write_soon(gather& parts) {
+    constexpr std::size_t most = 16 * 1024;
+    if (parts.size() > most || !unsent_.empty()) return false;
+    if (!socket_.of().put_off(*this, parts.left(), parts.size())) return false;
+    put_off_ = true;
+    parts.clear();
+    return true;
+}
+
+// Also called, with nothing, when the socket has room again for what is unsent.
+void connection::send_put_off(std::string_view octets) {
+    put_off_ = false;
+    const bool rest = !unsent_.empty();
+    if (rest) octets = unsent_.append(octets);
+    while (!octets.empty()) {
+        const ssize_t sent = ::send(socket_.native(), octets.data(), octets.size(),
+                                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent < 0 && !would_block(errno)) {
+            failed(errno);
+            socket_.alert();
+            return;
+        }
+        if (sent < 0) break;
+        octets_out += static_cast<std::uint64_t>(sent);
+        octets.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    unsent_ = std::string(octets);
+    if (unsent_.empty()) return;
+    socket_.not_writable();
+    socket_.set_leftover(this);
+}
+
 bool connection::write_now(gather& parts) noexcept {
+    if (put_off_) socket_.of().send_all();
+    if (!unsent_.empty()) {
+        socket_.set_leftover(nullptr);
+        send_put_off({});
+        if (!unsent_.empty()) return false;
+    }
     while (!parts.empty()) {
         const ssize_t sent = send_parts(socket_.native(), parts.left(), parts.size());
         if (sent < 0) {
@@ -155,6 +194,7 @@ asio::awaitable<fault> connection::write_rest(gather& parts) {
 
 read_result connection::read_ready(std::span<char> into) noexcept {
     if (cancelled_ != cancelled_by::nobody) return {0, cancelled()};
+    if (last_fault_ != fault::none) return {0, last_fault_};
     const ssize_t got = ::recv(socket_.native(), into.data(), into.size(), MSG_DONTWAIT);
     if (got > 0) {
         const auto size = static_cast<std::size_t>(got);
@@ -197,9 +237,17 @@ void connection::cancel(cancelled_by who) noexcept {
     socket_.cancel();
 }
 
-void connection::shutdown_output() noexcept { ::shutdown(socket_.native(), SHUT_WR); }
+void connection::shutdown_output() noexcept {
+    if (put_off_) socket_.of().send_all();
+    ::shutdown(socket_.native(), SHUT_WR);
+}
 
-void connection::close() noexcept { socket_.close(); }
+void connection::close() noexcept {
+    if (put_off_) socket_.of().send_all();
+    unsent_.clear();
+    socket_.set_leftover(nullptr);
+    socket_.close();
+}
 
 void connection::reset() noexcept {
     if (!socket_.is_open()) return;

@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -72,9 +73,10 @@ struct accepted {
     int family = 0;
 };
 
-class connection {
+class connection final : private poller::sender {
   public:
     explicit connection(boost::asio::io_context& context) : context_(context) {}
+    ~connection() override { close(); }
 
     boost::asio::awaitable<fault> open(address remote, std::optional<address> local);
     fault adopt(const accepted& from);
@@ -82,6 +84,11 @@ class connection {
     // True when all of it is written or the connection has failed (see last_fault()).
     bool write_now(gather& parts) noexcept;
     boost::asio::awaitable<fault> write_rest(gather& parts);
+
+    // Takes the parts to be sent together with other connections' output, at the latest when the
+    // events that are here by now have been served; false when that cannot be: write_now(). A
+    // failure to send is told by the next read. octets_out counts what has really left.
+    bool write_soon(gather& parts);
 
     boost::asio::awaitable<read_result> read_some(std::span<char> into);
 
@@ -114,6 +121,7 @@ class connection {
     std::uint64_t octets_out = 0;
 
   private:
+    void send_put_off(std::string_view octets) override;
     fault failed(int error_number) noexcept;
     fault cancelled() noexcept;
 
@@ -121,6 +129,8 @@ class connection {
     descriptor socket_;
     fault last_fault_ = fault::none;
     cancelled_by cancelled_ = cancelled_by::nobody;
+    bool put_off_ = false;  // something waits in the poller
+    std::string unsent_;    // of what was put off, what the socket had no room for
 };
 
 }  // namespace postal::net

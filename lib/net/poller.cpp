@@ -3,7 +3,8 @@
 #include <boost/asio/post.hpp>
 
 #include <cerrno>
-#include <span>
+#include <cstring>
+#include <utility>
 
 #include <unistd.h>
 
@@ -15,6 +16,8 @@ namespace {
 
 // So many events are served before Asio's timers and posts get their turn: some two milliseconds.
 constexpr std::size_t events_a_turn = 256;
+// And so many before what was put off is sent: a batch of hundreds must not delay its first answer.
+constexpr std::size_t events_a_burst = 16;
 
 }  // namespace
 
@@ -71,18 +74,41 @@ void poller::arm() {
 // While the peers keep answering, their next events are here before the last batch is through:
 // asking again is cheaper than a round through Asio's loop.
 void poller::serve() {
+    serving_ = true;
     for (std::size_t served = 0; served < events_a_turn;) {
         const int found = epoll_wait(epoll_, batch_.data(), static_cast<int>(batch_.size()), 0);
-        if (found <= 0) return;
+        if (found <= 0) break;
         batch_end_ = static_cast<std::size_t>(found);
         for (batch_next_ = 0; batch_next_ < batch_end_;) {
             const epoll_event& event = batch_[batch_next_++];
             if (event.data.ptr == nullptr) continue;
             static_cast<descriptor*>(event.data.ptr)->on_events(event.events);
+            if (batch_next_ % events_a_burst == 0) send_all();
         }
+        send_all();
         served += batch_end_;
         batch_next_ = batch_end_ = 0;
     }
+    serving_ = false;
+}
+
+bool poller::put_off(sender& whose, std::span<const iovec> parts, std::size_t octets) {
+    if (!serving_ || letter_end_ + octets > room_put_off) return false;
+    if (!letter_text_) letter_text_ = std::make_unique<char[]>(room_put_off);
+    letters_.push_back({&whose, letter_end_, octets});
+    for (const iovec& part : parts) {
+        std::memcpy(letter_text_.get() + letter_end_, part.iov_base, part.iov_len);
+        letter_end_ += part.iov_len;
+    }
+    return true;
+}
+
+void poller::send_all() {
+    for (const letter& one : letters_) {
+        one.whose->send_put_off({letter_text_.get() + one.begin, one.size});
+    }
+    letters_.clear();
+    letter_end_ = 0;
 }
 
 int descriptor::open(asio::io_context& context, int fd) noexcept {
@@ -110,6 +136,7 @@ void descriptor::on_events(std::uint32_t events) {
     ended_ = ended_ || (events & (broken | EPOLLRDHUP)) != 0;
     readable_ = readable_ || ended_ || (events & EPOLLIN) != 0;
     writable_ = writable_ || (events & (broken | EPOLLOUT)) != 0;
+    if (writable_ && leftover_ != nullptr) std::exchange(leftover_, nullptr)->send_put_off({});
     if (writable_ && writer_.waiting()) return writer_.resume();
     if (readable_) reader_.resume();
 }
@@ -120,6 +147,11 @@ void descriptor::cancel() {
         if (!each->waiting()) continue;
         asio::post(of_->context_, [each] { each->resume(); });
     }
+}
+
+void descriptor::alert() {
+    readable_ = ended_ = true;
+    if (reader_.waiting()) asio::post(of_->context_, [this] { reader_.resume(); });
 }
 
 }  // namespace postal::net

@@ -12,6 +12,10 @@
 //   if (!d.readable()) co_await d.wait_readable();   then recv(); after a short read not_readable()
 //   d.cancel()                                       resumes whoever waits, through Asio's queue
 //   d.close()
+//
+// Output may be put off to the end of a batch (put_off()): the peer then wakes once for the answers
+// to several events instead of once for each, and waking is the dearest part of a short send.
+//
 // A peer that hangs up makes the socket readable for good: the next system call tells why. One
 // waiter a direction. Fails only when epoll cannot be had (open() says so).
 #pragma once
@@ -26,11 +30,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
-#include <type_traits>
+#include <span>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include <sys/epoll.h>
+#include <sys/uio.h>
 
 namespace postal::net {
 
@@ -80,6 +88,17 @@ class poller final : public boost::asio::execution_context::service {
     explicit poller(boost::asio::execution_context& context);
     ~poller() override;
 
+    // What is to be sent for a descriptor when the batch, or its next few events, are through.
+    class sender {
+      public:
+        virtual ~sender() = default;
+        virtual void send_put_off(std::string_view octets) = 0;
+    };
+    // Copies the parts; false when no batch is being served or they are too many: send now.
+    bool put_off(sender& whose, std::span<const iovec> parts, std::size_t octets);
+    // Sends all that was put off.
+    void send_all();
+
   private:
     friend class descriptor;
 
@@ -90,6 +109,13 @@ class poller final : public boost::asio::execution_context::service {
     void serve();
 
     static constexpr std::size_t batch_size = 128;
+    static constexpr std::size_t room_put_off = 256 * 1024;
+
+    struct letter {
+        sender* whose;
+        std::size_t begin;
+        std::size_t size;
+    };
 
     boost::asio::io_context& context_;
     int epoll_;
@@ -99,6 +125,10 @@ class poller final : public boost::asio::execution_context::service {
     std::size_t batch_next_ = 0;  // of the batch that is being served
     std::size_t batch_end_ = 0;
     std::array<epoll_event, batch_size> batch_{};
+    bool serving_ = false;
+    std::vector<letter> letters_;
+    std::unique_ptr<char[]> letter_text_;  // made when the first is put off
+    std::size_t letter_end_ = 0;
 };
 
 class descriptor {
@@ -112,6 +142,7 @@ class descriptor {
     int open(boost::asio::io_context& context, int fd) noexcept;
     void close() noexcept;
     bool is_open() const noexcept { return fd_ >= 0; }
+    poller& of() noexcept { return *of_; }
     int native() const noexcept { return fd_; }
 
     bool readable() const noexcept { return readable_; }
@@ -131,6 +162,10 @@ class descriptor {
     bool writable() const noexcept { return writable_; }
     // Resumes both waiters, not from within this call.
     void cancel();
+    // Resumes the reader if one waits, not from within this call: there is something to be told.
+    void alert();
+    // Whoever has octets left that did not fit the socket; called when there is room.
+    void set_leftover(poller::sender* whose) noexcept { leftover_ = whose; }
 
   private:
     friend class poller;
@@ -142,6 +177,7 @@ class descriptor {
     bool readable_ = false;
     bool writable_ = false;
     bool ended_ = false;  // the peer will send no more: an end or an error is there to be read
+    poller::sender* leftover_ = nullptr;
     resumption reader_;
     resumption writer_;
 };

@@ -22,8 +22,16 @@ void find_octet_masks_plainly(const char* octets, std::size_t blocks, octet_mask
 
 namespace {
 
+// The lowest bits of what a move instruction gave, without its sign.
 std::uint64_t bits(int moved) noexcept {
-    return static_cast<std::uint64_t>(static_cast<unsigned>(moved));
+    return static_cast<unsigned>(moved);
+}
+
+std::uint64_t equal_bits(const __m128i (&octets)[4], __m128i wanted) noexcept {
+    return bits(_mm_movemask_epi8(_mm_cmpeq_epi8(octets[0], wanted))) |
+           bits(_mm_movemask_epi8(_mm_cmpeq_epi8(octets[1], wanted))) << 16 |
+           bits(_mm_movemask_epi8(_mm_cmpeq_epi8(octets[2], wanted))) << 32 |
+           bits(_mm_movemask_epi8(_mm_cmpeq_epi8(octets[3], wanted))) << 48;
 }
 
 void with_sse2(const char* octets, std::size_t blocks, octet_masks* masks) {
@@ -31,16 +39,17 @@ void with_sse2(const char* octets, std::size_t blocks, octet_masks* masks) {
     const __m128i lf = _mm_set1_epi8('\n');
     const __m128i dot = _mm_set1_epi8('.');
     for (std::size_t block = 0; block < blocks; ++block, octets += mask_block) {
-        octet_masks found;
-        for (unsigned shift = 0; shift < mask_block; shift += 16) {
-            const auto* from = reinterpret_cast<const __m128i*>(octets + shift);
-            const __m128i part = _mm_loadu_si128(from);
-            found.cr |= bits(_mm_movemask_epi8(_mm_cmpeq_epi8(part, cr))) << shift;
-            found.lf |= bits(_mm_movemask_epi8(_mm_cmpeq_epi8(part, lf))) << shift;
-            found.dot |= bits(_mm_movemask_epi8(_mm_cmpeq_epi8(part, dot))) << shift;
-        }
-        masks[block] = found;
+        const auto* from = reinterpret_cast<const __m128i*>(octets);
+        const __m128i parts[4] = {_mm_loadu_si128(from), _mm_loadu_si128(from + 1),
+                                  _mm_loadu_si128(from + 2), _mm_loadu_si128(from + 3)};
+        masks[block] = {equal_bits(parts, cr), equal_bits(parts, lf), equal_bits(parts, dot)};
     }
+}
+
+[[gnu::target("avx2")]] inline std::uint64_t equal_bits(__m256i low, __m256i high,
+                                                        __m256i wanted) noexcept {
+    return bits(_mm256_movemask_epi8(_mm256_cmpeq_epi8(low, wanted))) |
+           bits(_mm256_movemask_epi8(_mm256_cmpeq_epi8(high, wanted))) << 32;
 }
 
 [[gnu::target("avx2")]] void with_avx2(const char* octets, std::size_t blocks, octet_masks* masks) {
@@ -48,15 +57,11 @@ void with_sse2(const char* octets, std::size_t blocks, octet_masks* masks) {
     const __m256i lf = _mm256_set1_epi8('\n');
     const __m256i dot = _mm256_set1_epi8('.');
     for (std::size_t block = 0; block < blocks; ++block, octets += mask_block) {
-        octet_masks found;
-        for (unsigned shift = 0; shift < mask_block; shift += 32) {
-            const auto* from = reinterpret_cast<const __m256i*>(octets + shift);
-            const __m256i part = _mm256_loadu_si256(from);
-            found.cr |= bits(_mm256_movemask_epi8(_mm256_cmpeq_epi8(part, cr))) << shift;
-            found.lf |= bits(_mm256_movemask_epi8(_mm256_cmpeq_epi8(part, lf))) << shift;
-            found.dot |= bits(_mm256_movemask_epi8(_mm256_cmpeq_epi8(part, dot))) << shift;
-        }
-        masks[block] = found;
+        const auto* from = reinterpret_cast<const __m256i*>(octets);
+        const __m256i low = _mm256_loadu_si256(from);
+        const __m256i high = _mm256_loadu_si256(from + 1);
+        masks[block] = {equal_bits(low, high, cr), equal_bits(low, high, lf),
+                        equal_bits(low, high, dot)};
     }
 }
 

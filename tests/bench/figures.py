@@ -96,7 +96,8 @@ def send(folder, endpoint, messages, *options):
 
 
 def sessions(args, folder):
-    """The difference between a run with one session and one with many, each session's share of it."""
+    """The difference between a run with one session and one with many, each session's share of it. The
+    server holds its replies back, so that all sessions are open at once, each with a message under way."""
     base = measure_sessions(folder, 1)
     many = measure_sessions(folder, args.count)
     print(f"{args.count} sessions were open after {many['seconds']:.1f} s; {many['errors']} errors")
@@ -106,10 +107,10 @@ def sessions(args, folder):
 
 
 def measure_sessions(folder, count):
-    with Sink(None, folder, sessions=count + 100) as sink:
+    with Sink(None, folder, "--delay", "end=8s", sessions=count + 100) as sink:
         begin = time.monotonic()
-        with Sending(POSTAL, folder, "-t", count, "-c", "-1", *FIVE_KILOBYTES, "--workers", "1", "--rate", "2000/s",
-                     "--duration", "20s", sink.endpoint, users_file(folder), name=f"sessions-{count}") as sending:
+        with Sending(POSTAL, folder, "-t", count, "-c", "1", *FIVE_KILOBYTES, "--workers", "1",
+                     "--messages", count, sink.endpoint, users_file(folder), name=f"sessions-{count}") as sending:
             wait_until(lambda: len(os.listdir(f"/proc/{sink.pid}/fd")) >= count, f"{count} connections", 60)
             seconds = time.monotonic() - begin
             done = sending.wait(120)
