@@ -13,9 +13,9 @@
 // and the end of one message and the envelope of the next go together. With CHUNKING (RFC 3030) the
 // message follows its envelope at once, and up to in_flight transactions overlap.
 //
-// Replies come in the order of the commands (RFC 2920 3.1); `expected_` holds what each will answer.
-// A reply that nothing asked for, or of a class that its command cannot have, breaks the connection:
-// it is counted and not followed. No I/O and no clock in here.
+// Replies come in the order of the commands (RFC 2920 3.1); `expected_` holds what each will
+// answer. A reply that nothing asked for, or of a class that its command cannot have, breaks the
+// connection: it is counted and not followed. No I/O and no clock in here.
 #pragma once
 
 #include <cstdint>
@@ -116,7 +116,7 @@ class exchange {
     proto::capabilities offered_;
     bool pipelining_ = false;
     bool chunking_ = false;
-    bool over_ = false;          // no more tickets will come
+    bool over_ = false;  // no more tickets will come
     bool reset_due_ = false;
     bool any_accepted_ = false;
     std::size_t most_open_ = 1;

@@ -1,8 +1,12 @@
 // postal: loads a mail server with SMTP or LMTP sessions and counts what it takes.
 //
 // Options become a plan; a fleet of workers runs the plan's sessions; the console prints and records
-// what they counted. Where to read on: session.cpp (a connection's dialogue), exchange.cpp (a
-// message is said, answered, timed and counted).
+// what they counted. Where to read on:
+//   session.cpp           a connection's life: connect, greeting, EHLO, QUIT, pauses
+//   session_mail.cpp      the loop in which messages are sent and replies are read
+//   exchange.cpp          what is said, and when: plain, pipelined, chunked
+//   exchange_replies.cpp  what each reply means: here messages are timed and counted
+//   books.hpp             the counters themselves
 #include <memory>
 #include <utility>
 #include <vector>
@@ -88,9 +92,9 @@ exit_status run(int argc, char** argv) {
     if (!header) return fail(header.error(), exit_status::system_error);
     load::fleet fleet(fleet_plan_of(of));
     std::vector<std::unique_ptr<crew>> crews(of.workers);  // end before the loops they live on
-    const auto ran = fleet.run(
-        [&](load::worker& own) { crews[own.index()] = std::make_unique<crew>(of, own); },
-        **console);
+    const auto ran =
+        fleet.run([&](load::worker& own) { crews[own.index()] = std::make_unique<crew>(of, own); },
+                  **console);
     if (!ran) return fail(ran.error(), exit_status::system_error);
     const load::run_result result = (*console)->finish(fleet.lasted());
     return status_of(of, (*console)->report(), result);

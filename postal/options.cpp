@@ -192,8 +192,8 @@ cli::group transcript_options(options& o) {
                 {"-Z,--connection-transcript", "BASE", "",
                  "the same, and each connection's to BASE:SESSION:CONNECTION",
                  cli::text(o.connection_transcripts)},
-                {"-a,--all-log", "", "",
-                 "messages too; without -z or -Z, to standard error", cli::flag(o.log_everything)},
+                {"-a,--all-log", "", "", "messages too; without -z or -Z, to standard error",
+                 cli::flag(o.log_everything)},
             }};
 }
 
@@ -236,9 +236,10 @@ expected<cli::outcome> parse_options(options& into, int argc, char** argv) {
     cli::program program;
     program.name = "postal";
     program.summary = "Delivers random, checkable mail over SMTP or LMTP and counts it.";
-    program.groups = {session_options(into), message_options(into),    pace_options(into),
-                      timeout_options(into), transcript_options(into),
-                      cli::run_options_group(into.run, known_threshold())};
+    program.groups = {
+        session_options(into),    message_options(into),
+        pace_options(into),       timeout_options(into),
+        transcript_options(into), cli::run_options_group(into.run, known_threshold())};
     program.positionals = {
         {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",
          cli::text(into.servers), true},

@@ -44,7 +44,7 @@ struct options {
     std::string sender_list;      // -f; empty: the user list
     std::string local_addresses;  // -l; empty: the kernel chooses
 
-    unsigned sessions = 1;                  // -t, for each server
+    unsigned sessions = 1;                   // -t, for each server
     std::int64_t messages_a_connection = 1;  // -c; -1 without end, 0 none
     bool lmtp = false;
     offer pipelining = offer::automatic;

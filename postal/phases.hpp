@@ -26,7 +26,7 @@ enum class phase : std::uint8_t {
 inline constexpr std::size_t phase_count = 8;
 
 inline const std::vector<std::string>& phase_names() {
-    static const std::vector<std::string> names{"connect", "tls",  "banner",  "ehlo",
+    static const std::vector<std::string> names{"connect",  "tls",  "banner",  "ehlo",
                                                 "envelope", "data", "message", "service"};
     return names;
 }

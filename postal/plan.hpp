@@ -1,8 +1,8 @@
 // Everything that a run needs to know, looked up and loaded before anything is sent.
 //
-// make_plan() turns options into a plan: users, servers and their addresses, the source of messages,
-// the schedule, the stop rules. It is the last place that refuses bad input, with one line each; what
-// it gives is shared by all threads and only read, but for the budget.
+// make_plan() turns options into a plan: users, servers and their addresses, the source of
+// messages, the schedule, the stop rules. It is the last place that refuses bad input, with one
+// line each; what it gives is shared by all threads and only read, but for the budget.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,7 @@ struct target {
 };
 
 struct plan {
-    explicit plan(options given)
-        : chosen(std::move(given)), budget(chosen.messages) {}
+    explicit plan(options given) : chosen(std::move(given)), budget(chosen.messages) {}
 
     options chosen;
     std::vector<target> targets;

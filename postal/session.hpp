@@ -1,11 +1,12 @@
 // One of postal's sessions: connection after connection, and the dialogue on each.
 //
 // A coroutine that reads like RFC 5321: connect, hear the greeting, say EHLO, exchange mail, QUIT.
-// It lives on one worker until the run stops or the stop rules let no more through. A connection that
-// fails is counted under the stage it failed at and tried again after a pause that doubles from
-// 100 ms; the ticket it held goes to the next one, because no message was started.
+// It lives on one worker until the run stops or the stop rules let no more through. A connection
+// that fails is counted under the stage it failed at and tried again after a pause that doubles
+// from 100 ms; the ticket it held goes to the next one, because no message was started.
 //
-// The mail itself is exchange's business; here are the socket, the deadlines and the order of things.
+// The mail itself is exchange's business; here are the socket, the deadlines and the order of
+// things.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -86,8 +87,8 @@ class session final : public load::watched {
     load::steady_time now_{};
     base::random_source random_;
     unsigned index_;
-    unsigned failures_ = 0;          // connections in a row that brought nothing
-    std::size_t good_address_ = 0;   // of the target's, the one that answered last
+    unsigned failures_ = 0;         // connections in a row that brought nothing
+    std::size_t good_address_ = 0;  // of the target's, the one that answered last
     state state_ = state::connecting;
     std::unique_ptr<net::transcript> transcript_;
 };

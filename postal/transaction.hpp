@@ -25,20 +25,21 @@ enum class utterance : std::uint8_t {
 struct transaction {
     utterance next = utterance::mail;
     bool mail_refused = false;
-    bool any_deferred = false;   // a recipient was refused with a 4xx
-    std::uint32_t said = 0;      // RCPT commands
-    std::uint32_t answered = 0;  // replies to them
-    std::uint32_t accepted = 0;  // of them positive ones
-    std::uint32_t ends = 0;      // replies after the message
+    bool any_deferred = false;     // a recipient was refused with a 4xx
+    std::uint32_t said = 0;        // RCPT commands
+    std::uint32_t answered = 0;    // replies to them
+    std::uint32_t accepted = 0;    // of them positive ones
+    std::uint32_t ends = 0;        // replies after the message
     std::uint32_t open_units = 0;  // started, and without an outcome yet
     std::uint64_t octets = 0;      // of the message
-    std::uint64_t complete_at = 0;  // octets of the connection's output at which the message is sent
+    std::uint64_t complete_at =
+        0;  // octets of the connection's output at which the message is sent
     load::steady_time due{};
     load::steady_time begun{};          // the first command
     load::steady_time envelope_done{};  // the go-ahead, or the last RCPT's reply before a chunk
     load::steady_time data_begun{};
     std::string_view sender;
-    mail::message* message = nullptr;  // borrowed from the worker's pool until it is written
+    mail::message* message = nullptr;       // borrowed from the worker's pool until it is written
     std::vector<std::uint32_t> recipients;  // in the plan's list
 
     bool envelope_answered() const noexcept { return answered == recipients.size(); }

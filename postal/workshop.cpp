@@ -48,8 +48,8 @@ std::chrono::system_clock::time_point workshop::wall_clock(load::steady_time now
         wall_ahead_ = system_clock::now().time_since_epoch() -
                       std::chrono::steady_clock::now().time_since_epoch();
     }
-    return system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(
-        now.time_since_epoch() + wall_ahead_));
+    return system_clock::time_point(
+        std::chrono::duration_cast<system_clock::duration>(now.time_since_epoch() + wall_ahead_));
 }
 
 std::optional<net::address> workshop::next_local_address() noexcept {

@@ -19,9 +19,7 @@ class budget {
         : limited_(messages.has_value()), left_(messages.value_or(0)) {}
 
     bool limited() const noexcept { return limited_; }
-    bool empty() const noexcept {
-        return limited_ && left_.load(std::memory_order_relaxed) == 0;
-    }
+    bool empty() const noexcept { return limited_ && left_.load(std::memory_order_relaxed) == 0; }
 
     // Takes up to `wanted`; 0 when nothing is left.
     std::uint64_t take(std::uint64_t wanted) noexcept {

@@ -19,7 +19,9 @@ constexpr auto live_period = std::chrono::milliseconds(500);
 // An interval that is shorter than it should be by less than this is whole.
 constexpr auto whole_enough = std::chrono::milliseconds(5);
 
-double seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+double seconds(nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
 
 // From now to the wall clock's next multiple of the interval.
 nanoseconds until_aligned(std::chrono::system_clock::time_point now, nanoseconds interval) {
@@ -144,8 +146,7 @@ void fleet::show_live() {
         for (auto& one : workers_) {
             state.messages += one->shown().messages.load(std::memory_order_relaxed);
             state.errors += one->shown().errors.load(std::memory_order_relaxed);
-            state.open_connections +=
-                one->shown().open_connections.load(std::memory_order_relaxed);
+            state.open_connections += one->shown().open_connections.load(std::memory_order_relaxed);
         }
         state.messages_per_second =
             static_cast<double>(state.messages - std::min(state.messages, messages_shown_)) /
@@ -204,8 +205,10 @@ void fleet::hand_on(stats::piece& piece, bool final) {
     watcher_->on_piece(piece);
 }
 
-// Not by cancelling each timer: one that has just fired would start itself anew. What was posted and
-// is left behind by this is a hand_on(), which run() does once more.
-void fleet::all_ended() { main_.stop(); }
+// Not by cancelling each timer: one that has just fired would start itself anew. What was posted
+// and is left behind by this is a hand_on(), which run() does once more.
+void fleet::all_ended() {
+    main_.stop();
+}
 
 }  // namespace postal::load

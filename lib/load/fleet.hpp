@@ -4,8 +4,8 @@
 // Flow:
 //   fleet ships(plan);
 //   ships.run(begin, watcher);      blocks in the calling (main) thread until the run is over
-// `begin` is called in each worker's thread to spawn its sessions. The main thread waits for signals,
-// the end of the duration, and the workers' counts; for each piece of time it calls
+// `begin` is called in each worker's thread to spawn its sessions. The main thread waits for
+// signals, the end of the duration, and the workers' counts; for each piece of time it calls
 // watcher.on_piece() with the merged counts of all workers, in order, and on_live() twice a second.
 //
 // The run ends when all sessions have ended, at the end of the duration, or with SIGINT or SIGTERM:

@@ -18,8 +18,8 @@ double seconds(std::chrono::nanoseconds time) {
 base::expected<stage> parse_stage(std::string_view text) {
     const auto at = text.find('@');
     if (at == std::string_view::npos) {
-        return base::fail("stage '{}': the duration is missing; give RATE@DURATION, such as 100/s@30s",
-                          text);
+        return base::fail(
+            "stage '{}': the duration is missing; give RATE@DURATION, such as 100/s@30s", text);
     }
     stage result;
     const std::string_view rate = text.substr(0, at);
@@ -87,7 +87,8 @@ double rate_curve::due_until(double t_s) const noexcept {
 // Solves before + rate*x + slope*x*x/2 = position for x within the piece that holds it.
 double rate_curve::time_of(double position) const noexcept {
     auto one = pieces_.rbegin();
-    while (position < one->before && std::next(one) != pieces_.rend()) ++one;
+    while (position < one->before && std::next(one) != pieces_.rend())
+        ++one;
     const double wanted = position - one->before;
     if (wanted <= 0) return one->start_s;
     const double square = one->rate * one->rate + 2 * one->slope * wanted;

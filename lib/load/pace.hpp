@@ -6,9 +6,9 @@
 //   while (s.due() <= now) { ...start one...; s.advance(); }
 //
 // A pure function of position and time: the n-th message of a run is due where the curve's integral
-// reaches n (constant), or the sum of n unit exponentials (Poisson). With several workers each takes
-// its part of the same schedule, so that the whole has the rate that was asked for. Nothing here
-// reads a clock.
+// reaches n (constant), or the sum of n unit exponentials (Poisson). With several workers each
+// takes its part of the same schedule, so that the whole has the rate that was asked for. Nothing
+// here reads a clock.
 #pragma once
 
 #include <chrono>

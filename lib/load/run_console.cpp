@@ -14,8 +14,8 @@
 
 namespace postal::load {
 
-base::expected<std::unique_ptr<run_console>> run_console::create(
-    stats::run_description description, console_options options) {
+base::expected<std::unique_ptr<run_console>> run_console::create(stats::run_description description,
+                                                                 console_options options) {
     auto thresholds = stats::parse_thresholds(options.thresholds, description.phases);
     if (!thresholds) return thresholds.error();
     if (!options.record.empty()) {
@@ -34,7 +34,9 @@ run_console::run_console(stats::run_description description, console_options opt
       thresholds_(std::move(thresholds)),
       live_(options_.progress || isatty(STDERR_FILENO) == 1) {}
 
-base::expected<void> run_console::begin() { return log_.write_header(); }
+base::expected<void> run_console::begin() {
+    return log_.write_header();
+}
 
 void run_console::on_piece(const stats::piece& piece) {
     const auto closed = report_.add_piece(piece);

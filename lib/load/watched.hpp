@@ -19,9 +19,8 @@ enum class stop_kind {
     now      // end at once
 };
 
-class watched
-    : public boost::intrusive::list_base_hook<
-          boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class watched : public boost::intrusive::list_base_hook<
+                    boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
   public:
     watched() = default;
     watched(const watched&) = delete;
@@ -39,7 +38,6 @@ class watched
     steady_time deadline_ = steady_time::max();
 };
 
-using watch_list =
-    boost::intrusive::list<watched, boost::intrusive::constant_time_size<false>>;
+using watch_list = boost::intrusive::list<watched, boost::intrusive::constant_time_size<false>>;
 
 }  // namespace postal::load

@@ -18,7 +18,9 @@ namespace asio = boost::asio;
 
 constexpr std::size_t most_parts_a_call = 1024;  // IOV_MAX on Linux
 
-bool would_block(int number) noexcept { return number == EAGAIN || number == EWOULDBLOCK; }
+bool would_block(int number) noexcept {
+    return number == EAGAIN || number == EWOULDBLOCK;
+}
 
 void switch_on(int socket, int level, int option) noexcept {
     const int on = 1;
@@ -53,7 +55,8 @@ int pending_error(int socket) noexcept {
 }
 
 // A few parts of a few kilobytes are copied together: that costs the processor less than the kernel
-// takes for picking them up one by one with sendmsg(), by about a microsecond a message (method.md).
+// takes for picking them up one by one with sendmsg(), by about a microsecond a message
+// (method.md).
 ssize_t send_parts(int socket, std::span<iovec> parts, std::size_t octets) noexcept {
     constexpr int flags = MSG_NOSIGNAL | MSG_DONTWAIT;
     static thread_local std::array<char, 16 * 1024> together;
@@ -90,7 +93,9 @@ fault connection::failed(int error_number) noexcept {
     return last_fault_;
 }
 
-fault connection::cancelled() noexcept { return failed(ECANCELED); }
+fault connection::cancelled() noexcept {
+    return failed(ECANCELED);
+}
 
 asio::awaitable<fault> connection::open(address remote, std::optional<address> local) {
     close();
@@ -140,8 +145,8 @@ void connection::send_put_off(std::string_view octets) {
     const bool rest = !unsent_.empty();
     if (rest) octets = unsent_.append(octets);
     while (!octets.empty()) {
-        const ssize_t sent = ::send(socket_.native(), octets.data(), octets.size(),
-                                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        const ssize_t sent =
+            ::send(socket_.native(), octets.data(), octets.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && !would_block(errno)) {
             failed(errno);
@@ -229,7 +234,9 @@ std::size_t connection::read_now(std::span<char> into) noexcept {
     return static_cast<std::size_t>(got);
 }
 
-bool connection::quiet_and_open() noexcept { return !socket_.readable(); }
+bool connection::quiet_and_open() noexcept {
+    return !socket_.readable();
+}
 
 void connection::cancel(cancelled_by who) noexcept {
     if (!socket_.is_open()) return;

@@ -66,8 +66,8 @@ struct read_result {
     fault why = fault::none;
 };
 
-// A connection that a listener took from the kernel; its descriptor belongs to whoever adopts it, in
-// whichever thread.
+// A connection that a listener took from the kernel; its descriptor belongs to whoever adopts it,
+// in whichever thread.
 struct accepted {
     int descriptor = -1;
     int family = 0;
@@ -92,8 +92,8 @@ class connection final : private poller::sender {
 
     boost::asio::awaitable<read_result> read_some(std::span<char> into);
 
-    // The same in two steps, for the hot path: something_to_read(), or co_await wait_to_read(); then
-    // read_ready(), whose size is 0 without a fault when it was a false alarm.
+    // The same in two steps, for the hot path: something_to_read(), or co_await wait_to_read();
+    // then read_ready(), whose size is 0 without a fault when it was a false alarm.
     bool something_to_read() const noexcept { return socket_.readable(); }
     boost::asio::awaitable<void> wait_to_read() { return socket_.wait_readable(); }
     read_result read_ready(std::span<char> into) noexcept;

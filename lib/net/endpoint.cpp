@@ -33,7 +33,8 @@ base::expected<std::uint16_t> parse_port(std::string_view digits, std::string_vi
 }
 
 base::expected<endpoint> parse_unix(std::string_view path, endpoint result) {
-    if (path.empty()) return base::fail("'{}': the path of the Unix socket is missing", result.text);
+    if (path.empty())
+        return base::fail("'{}': the path of the Unix socket is missing", result.text);
     if (path.size() >= sizeof(sockaddr_un::sun_path)) {
         return base::fail("'{}': the path of a Unix socket has at most {} octets", result.text,
                           sizeof(sockaddr_un::sun_path) - 1);
@@ -72,8 +73,8 @@ base::expected<endpoint> parse_plain(std::string_view text, endpoint result) {
 }
 
 bool is_host_character(char c) noexcept {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           c == '-' || c == '.' || c == '_' || c == ':' || c == '%';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '.' || c == '_' || c == ':' || c == '%';
 }
 
 // Calls take(item) for each item between commas until one fails.

@@ -16,14 +16,22 @@ struct row {
 };
 
 constexpr std::array system_errors{
-    row{ECONNREFUSED, fault::refused},   row{ENOENT, fault::refused},
-    row{ECONNRESET, fault::reset},       row{EPIPE, fault::reset},
-    row{ECONNABORTED, fault::reset},     row{ENOTCONN, fault::reset},
-    row{ETIMEDOUT, fault::timeout},      row{EHOSTUNREACH, fault::unreachable},
-    row{ENETUNREACH, fault::unreachable}, row{ENETDOWN, fault::unreachable},
-    row{EHOSTDOWN, fault::unreachable},  row{EADDRNOTAVAIL, fault::local_address},
-    row{EADDRINUSE, fault::local_address}, row{EMFILE, fault::resources},
-    row{ENFILE, fault::resources},       row{ENOBUFS, fault::resources},
+    row{ECONNREFUSED, fault::refused},
+    row{ENOENT, fault::refused},
+    row{ECONNRESET, fault::reset},
+    row{EPIPE, fault::reset},
+    row{ECONNABORTED, fault::reset},
+    row{ENOTCONN, fault::reset},
+    row{ETIMEDOUT, fault::timeout},
+    row{EHOSTUNREACH, fault::unreachable},
+    row{ENETUNREACH, fault::unreachable},
+    row{ENETDOWN, fault::unreachable},
+    row{EHOSTDOWN, fault::unreachable},
+    row{EADDRNOTAVAIL, fault::local_address},
+    row{EADDRINUSE, fault::local_address},
+    row{EMFILE, fault::resources},
+    row{ENFILE, fault::resources},
+    row{ENOBUFS, fault::resources},
     row{ENOMEM, fault::resources},
     row{EAGAIN, fault::refused},  // a Unix socket whose queue is full
 };
@@ -49,6 +57,8 @@ fault classify(const boost::system::error_code& error, cancelled_by who) noexcep
     return fault::other;
 }
 
-std::string_view to_text(fault why) noexcept { return names[static_cast<std::size_t>(why)]; }
+std::string_view to_text(fault why) noexcept {
+    return names[static_cast<std::size_t>(why)];
+}
 
 }  // namespace postal::net

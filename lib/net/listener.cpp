@@ -86,8 +86,8 @@ accepted accept_now(listener& one, fault& why) noexcept {
     why = fault::none;
     const int family = one.where.protocol().family();
     for (;;) {
-        const int descriptor = ::accept4(one.socket.native_handle(), nullptr, nullptr,
-                                         SOCK_NONBLOCK | SOCK_CLOEXEC);
+        const int descriptor =
+            ::accept4(one.socket.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (descriptor >= 0) return {descriptor, family};
         if (errno == EINTR || errno == ECONNABORTED) continue;
         if (errno != EAGAIN) {

@@ -151,13 +151,11 @@ class descriptor {
 
     boost::asio::awaitable<void> wait_readable() {
         return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>, void()>(
-            [this](auto handler) { reader_.hold(std::move(handler)); },
-            boost::asio::use_awaitable);
+            [this](auto handler) { reader_.hold(std::move(handler)); }, boost::asio::use_awaitable);
     }
     boost::asio::awaitable<void> wait_writable() {
         return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>, void()>(
-            [this](auto handler) { writer_.hold(std::move(handler)); },
-            boost::asio::use_awaitable);
+            [this](auto handler) { writer_.hold(std::move(handler)); }, boost::asio::use_awaitable);
     }
     bool writable() const noexcept { return writable_; }
     // Resumes both waiters, not from within this call.

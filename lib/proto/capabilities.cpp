@@ -16,8 +16,10 @@ struct row {
 };
 
 constexpr std::array rows{
-    row{"PIPELINING", &capabilities::pipelining}, row{"CHUNKING", &capabilities::chunking},
-    row{"8BITMIME", &capabilities::eight_bit_mime}, row{"SMTPUTF8", &capabilities::smtputf8},
+    row{"PIPELINING", &capabilities::pipelining},
+    row{"CHUNKING", &capabilities::chunking},
+    row{"8BITMIME", &capabilities::eight_bit_mime},
+    row{"SMTPUTF8", &capabilities::smtputf8},
     row{"SIZE", &capabilities::size},
 };
 

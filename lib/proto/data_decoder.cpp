@@ -64,7 +64,7 @@ std::size_t data_decoder::scan(std::string_view input) noexcept {
     }
     const std::size_t rest = input.size() - at;
     if (!dotted && rest != 0) {
-        char tail[mask_block] = {};
+        char tail[mask_block]{};
         std::memcpy(tail, input.data() + at, rest);
         find(tail, 1, masks);
         const std::size_t taken = lines.take(masks[0], rest);

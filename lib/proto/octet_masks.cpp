@@ -8,7 +8,7 @@ namespace postal::proto {
 
 void find_octet_masks_plainly(const char* octets, std::size_t blocks, octet_masks* masks) {
     for (std::size_t block = 0; block < blocks; ++block, octets += mask_block) {
-        octet_masks found;
+        octet_masks found{};
         for (std::size_t i = 0; i < mask_block; ++i) {
             found.cr |= static_cast<std::uint64_t>(octets[i] == '\r') << i;
             found.lf |= static_cast<std::uint64_t>(octets[i] == '\n') << i;

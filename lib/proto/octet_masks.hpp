@@ -12,10 +12,11 @@ namespace postal::proto {
 
 inline constexpr std::size_t mask_block = 64;
 
+// Not initialised: a scan has an array of them, and clearing it would cost as much as filling it.
 struct octet_masks {
-    std::uint64_t cr = 0;
-    std::uint64_t lf = 0;
-    std::uint64_t dot = 0;
+    std::uint64_t cr;
+    std::uint64_t lf;
+    std::uint64_t dot;
 };
 
 // Reads blocks * mask_block octets.

@@ -30,7 +30,8 @@ TEST_CASE("pace: the workers' shares together are the whole schedule") {
     }
     std::sort(due.begin(), due.end());
     for (std::size_t n = 0; n < due.size(); ++n) {
-        CHECK(std::abs(static_cast<double>(due[n].count()) - static_cast<double>(n) * 1e9 / 30) < 10);
+        CHECK(std::abs(static_cast<double>(due[n].count()) - static_cast<double>(n) * 1e9 / 30) <
+              10);
     }
 }
 
@@ -89,8 +90,8 @@ TEST_CASE("pace: the same seed gives the same arrivals") {
 }
 
 TEST_CASE("pace: stages that make no sense are refused") {
-    for (const char* text : {"", "100/s", "100/s@", "@10s", "x@10s", "10/s@0s", "10/s@10s,",
-                             "0@10s", "10/s@-1s"}) {
+    for (const char* text :
+         {"", "100/s", "100/s@", "@10s", "x@10s", "10/s@0s", "10/s@10s,", "0@10s", "10/s@-1s"}) {
         INFO(text);
         CHECK_FALSE(load::parse_stages(text).has_value());
     }

@@ -71,8 +71,8 @@ asio::awaitable<void> talk(listener& at, asio::io_context& context, std::string&
 }  // namespace
 
 TEST_CASE("connection: carries octets both ways over TCP, IPv6 and Unix sockets") {
-    for (const std::string& where : {std::string("127.0.0.1:0"), std::string("[::1]:0"),
-                                     "unix:" + socket_path()}) {
+    for (const std::string& where :
+         {std::string("127.0.0.1:0"), std::string("[::1]:0"), "unix:" + socket_path()}) {
         INFO(where);
         asio::io_context context(1);
         listener at = listen_on(context, where);

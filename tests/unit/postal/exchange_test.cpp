@@ -170,7 +170,8 @@ TEST_CASE("exchange: with CHUNKING envelope and message are one write, several i
     stage_play play({.pipelining = true, .chunking = true, .in_flight = 3, .messages = 5});
     const std::string said = play.say();
     std::size_t mails = 0;
-    for (std::size_t at = said.find("MAIL"); at != std::string::npos; at = said.find("MAIL", at + 1)) {
+    for (std::size_t at = said.find("MAIL"); at != std::string::npos;
+         at = said.find("MAIL", at + 1)) {
         ++mails;
     }
     CHECK(mails == 3);
@@ -229,19 +230,37 @@ TEST_CASE("exchange: refusals end in one outcome each, and the session goes on a
         {plain, {"250 ok\r\n", "550 no\r\n"}, {0, 1, 0, 0, 0}, "RSET ", "RCPT refused"},
         {plain, {"250 ok\r\n", "450 no\r\n"}, {0, 0, 1, 0, 0}, "RSET ", "RCPT deferred"},
         {plain, {"250 ok\r\n", "250 ok\r\n", "554 no\r\n"}, {0, 1, 0, 0, 0}, "RSET ", "DATA"},
-        {plain, {"250 ok\r\n", "250 ok\r\n", "354 go\r\n", "552 no\r\n"}, {0, 1, 0, 0, 0}, "MAIL ",
+        {plain,
+         {"250 ok\r\n", "250 ok\r\n", "354 go\r\n", "552 no\r\n"},
+         {0, 1, 0, 0, 0},
+         "MAIL ",
          "after the data"},
-        {piped, {"550 no\r\n503 seq\r\n503 seq\r\n"}, {0, 1, 0, 0, 0}, "MAIL RCPT DATA ",
+        {piped,
+         {"550 no\r\n503 seq\r\n503 seq\r\n"},
+         {0, 1, 0, 0, 0},
+         "MAIL RCPT DATA ",
          "the rest of the envelope fails too, and counts once"},
-        {piped, {"250 ok\r\n550 no\r\n554 none\r\n"}, {0, 1, 0, 0, 0}, "RSET MAIL RCPT DATA ",
+        {piped,
+         {"250 ok\r\n550 no\r\n554 none\r\n"},
+         {0, 1, 0, 0, 0},
+         "RSET MAIL RCPT DATA ",
          "no recipient"},
         {chunked, {"250 ok\r\n550 no\r\n503 none\r\n"}, {0, 1, 0, 0, 0}, "MAIL ", "BDAT refused"},
-        {lmtp, {"550 no\r\n503 s\r\n503 s\r\n503 s\r\n"}, {0, 2, 0, 0, 0},
-         "MAIL RCPT RCPT DATA ", "both recipients of a refused MAIL"},
-        {lmtp, {"250 ok\r\n550 no\r\n450 no\r\n503 none\r\n"}, {0, 1, 1, 0, 0},
-         "RSET MAIL RCPT RCPT DATA ", "each its own"},
-        {lmtp, {"250 ok\r\n250 ok\r\n250 ok\r\n451 no\r\n"}, {0, 0, 2, 0, 0},
-         "RSET MAIL RCPT RCPT DATA ", "DATA deferred: both"},
+        {lmtp,
+         {"550 no\r\n503 s\r\n503 s\r\n503 s\r\n"},
+         {0, 2, 0, 0, 0},
+         "MAIL RCPT RCPT DATA ",
+         "both recipients of a refused MAIL"},
+        {lmtp,
+         {"250 ok\r\n550 no\r\n450 no\r\n503 none\r\n"},
+         {0, 1, 1, 0, 0},
+         "RSET MAIL RCPT RCPT DATA ",
+         "each its own"},
+        {lmtp,
+         {"250 ok\r\n250 ok\r\n250 ok\r\n451 no\r\n"},
+         {0, 0, 2, 0, 0},
+         "RSET MAIL RCPT RCPT DATA ",
+         "DATA deferred: both"},
     };
     for (const row& one : rows) {
         INFO(one.why);

@@ -26,12 +26,17 @@ struct result {
 void feed(reply_parser& parser, std::string_view bytes, result& into) {
     while (!bytes.empty() && into.problem.empty()) {
         switch (parser.feed(bytes)) {
-            case reply_event::need_more: return;
-            case reply_event::malformed: into.problem = parser.problem(); return;
-            case reply_event::reply: ++into.replies; [[fallthrough]];
+            case reply_event::need_more:
+                return;
+            case reply_event::malformed:
+                into.problem = parser.problem();
+                return;
+            case reply_event::reply:
+                ++into.replies;
+                [[fallthrough]];
             case reply_event::line:
-                into.lines.push_back({parser.code(), std::string(parser.enhanced()),
-                                      std::string(parser.text())});
+                into.lines.push_back(
+                    {parser.code(), std::string(parser.enhanced()), std::string(parser.text())});
         }
     }
 }
@@ -73,7 +78,8 @@ TEST_CASE("reply_parser: reads what servers say") {
 }
 
 TEST_CASE("reply_parser: gives the same however the octets arrive") {
-    const std::string bytes = "220 hi\r\n250-SIZE 10\r\n250-2.0.0 x\r\n250 PIPELINING\r\n354 go\r\n";
+    const std::string bytes =
+        "220 hi\r\n250-SIZE 10\r\n250-2.0.0 x\r\n250 PIPELINING\r\n354 go\r\n";
     const result whole = parse(bytes);
     REQUIRE(whole.replies == 3);
     for (std::size_t split = 0; split <= bytes.size(); ++split) {
@@ -102,12 +108,17 @@ TEST_CASE("reply_parser: refuses what is no reply") {
         many += "250-x\r\n";
     }
     const std::vector<row> rows{
-        {"hello\r\n", "garbage"},        {"\r\n", "garbage"},
-        {"99\r\n", "garbage"},           {"150 x\r\n", "garbage"},
-        {"650 x\r\n", "garbage"},        {"000 x\r\n", "garbage"},
-        {"2500 x\r\n", "garbage"},       {"25x x\r\n", "garbage"},
+        {"hello\r\n", "garbage"},
+        {"\r\n", "garbage"},
+        {"99\r\n", "garbage"},
+        {"150 x\r\n", "garbage"},
+        {"650 x\r\n", "garbage"},
+        {"000 x\r\n", "garbage"},
+        {"2500 x\r\n", "garbage"},
+        {"25x x\r\n", "garbage"},
         {"250-a\r\n251 b\r\n", "mixed_codes"},
-        {many, "too_many_lines"},        {std::string(100'000, '2'), "line_too_long"},
+        {many, "too_many_lines"},
+        {std::string(100'000, '2'), "line_too_long"},
         {"250 " + std::string(100'000, 'x') + "\r\n", "line_too_long"},
     };
     for (const row& one : rows) {
