@@ -52,6 +52,13 @@ bool counted_nothing(const tally& counts) {
            counts.deferred == 0 && counts.errors.empty();
 }
 
+// Begun, and without an outcome yet.
+std::uint64_t in_flight(const tally& counts) {
+    const std::uint64_t ended = counts.messages + counts.rejected + counts.deferred +
+                                counts.failed + counts.in_doubt;
+    return counts.started - std::min(counts.started, ended);
+}
+
 }  // namespace
 
 void piece::add_worker(std::size_t worker, const tally& counted) {
@@ -81,12 +88,14 @@ std::optional<closed_interval> run_report::add_piece(const piece& added) {
     current_partial_ = current_partial_ || added.partial;
     current_.merge(added.counts);
     add_times(current_workers_, added.workers);
-    with_warmup_.merge(added.counts);
     if (!added.in_warmup) {
+        // What the warm-up left in flight ends in these totals, so it counts as started in them.
+        if (measured_workers_.empty()) totals_.started += in_flight(with_warmup_);
         totals_.merge(added.counts);
         add_times(measured_workers_, added.workers);
         measured_s_ += std::max(0.0, added.end_s - added.start_s);
     }
+    with_warmup_.merge(added.counts);
     if (!added.closes_interval) return std::nullopt;
     current_open_ = false;
     // A run that stops exactly at an interval's end leaves an empty rest of no length.

@@ -257,7 +257,10 @@ class Hostile:
 
     async def serve(self):
         self.loop, self.ended = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self.accept, "127.0.0.1", self.port, backlog=512, limit=1 << 20)
+        listener = socket.create_server(("127.0.0.1", self.port), backlog=512)
+        if self.step == "transfer":  # so that a few hundred kilobytes fill what the kernel keeps
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        server = await asyncio.start_server(self.accept, sock=listener, limit=1 << 20)
         self.port = server.sockets[0].getsockname()[1]
         self.ready.set()
         await self.ended.wait()

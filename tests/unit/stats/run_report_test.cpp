@@ -57,6 +57,24 @@ TEST_CASE("run report: the warm-up is in the intervals and not in the totals or 
     CHECK(report.measured_s() == Approx(90));
 }
 
+TEST_CASE("run report: what the warm-up left in flight counts as started in the totals") {
+    auto run = test::description();
+    run.warmup = 60s;
+    run_report report(run);
+    auto first = counted(0, 60, 10);
+    first.in_warmup = true;
+    first.counts.started += 3;
+    report.add_piece(first);
+    auto second = counted(60, 120, 20);
+    second.counts.messages += 2;
+    second.counts.in_doubt += 1;
+    report.add_piece(second);
+    const tally& totals = report.totals();
+    CHECK(totals.started == totals.messages + totals.in_doubt);
+    CHECK(totals.started == 23);
+    CHECK(report.totals_with_warmup().started == 33);
+}
+
 TEST_CASE("run report: without a whole interval the rate is of the time measured") {
     run_report report(test::description());
     auto part = counted(0, 12, 100);
