@@ -6,10 +6,7 @@
 // are made.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -23,30 +20,13 @@ struct server_reply {
     bool positive() const noexcept { return code < 400; }
 };
 
-// Longer texts are cut: a reply line has at most 512 octets (RFC 5321 4.5.3.1.5).
-inline constexpr std::size_t max_reply_line = 512;
-
-// Put together on the stack first: several small appends cost more than the rest of a command.
 inline void append_reply(std::string& out, const server_reply& reply) {
-    char line[max_reply_line];
-    line[0] = static_cast<char>('0' + reply.code / 100 % 10);
-    line[1] = static_cast<char>('0' + reply.code / 10 % 10);
-    line[2] = static_cast<char>('0' + reply.code % 10);
-    line[3] = ' ';
-    std::size_t length = 4;
-    const auto add = [&](std::string_view piece) {
-        const std::size_t taken = std::min(piece.size(), max_reply_line - 2 - length);
-        std::memcpy(line + length, piece.data(), taken);
-        length += taken;
-    };
-    if (!reply.enhanced.empty()) {
-        add(reply.enhanced);
-        add(" ");
-    }
-    add(reply.text);
-    line[length++] = '\r';
-    line[length++] = '\n';
-    out.append(line, length);
+    const char code[4] = {static_cast<char>('0' + reply.code / 100 % 10),
+                          static_cast<char>('0' + reply.code / 10 % 10),
+                          static_cast<char>('0' + reply.code % 10), ' '};
+    out.append(code, sizeof code);
+    if (!reply.enhanced.empty()) out.append(reply.enhanced).push_back(' ');
+    out.append(reply.text).append("\r\n", 2);
 }
 
 // RFC 3463 gives the enhanced codes their meaning.

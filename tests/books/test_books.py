@@ -290,6 +290,15 @@ def test_warmup_is_left_out_of_totals_but_not_of_intervals(bhm, postal, users):
     assert record["totals"]["started"] == sum(record["totals"][name] for name in OUTCOMES)
 
 
+def test_memory_is_that_of_the_program_alone(bhm, start):
+    """ru_maxrss of a child starts with the size of its parent, which is here made large."""
+    hole = bhm()
+    ballast = bytearray(150 * 1024 * 1024)
+    run = start(hole.endpoint, "-t", "2", "--duration", "500ms").wait()
+    assert len(ballast) > run.total("max_rss_bytes")
+    assert run.total("max_rss_bytes") == pytest.approx(run.peak_rss, rel=0.25)
+
+
 def test_record_on_standard_output(programs, bhm, users):
     hole = bhm()
     done = subprocess.run([programs.postal, "--record", "-", "--messages", "5", hole.endpoint, users], capture_output=True, text=True, timeout=30)

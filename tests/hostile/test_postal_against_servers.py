@@ -182,7 +182,7 @@ def test_one_reply_too_many_under_pipelining(send, mode, step):
 def test_fault_while_the_message_is_sent(send, mode, fault):
     with hostile_server("transfer", fault, mode, every=2) as server:
         run = send(server, *MODES[mode], "--timeout", "20s", "--data-timeout", "2s",
-                   "-m", "2048", "-M", "2048", "-c", "1", "--messages", "4", "--duration", "12s", "--grace", "10s", timeout=60)
+                   "-m", "8192", "-M", "8192", "-c", "1", "--messages", "4", "--duration", "12s", "--grace", "10s", timeout=60)
     # A 421 that comes while the message is sent is the answer to it.
     errors = errors_at(run, "data", "end") if fault == "shutting_down" else errors_at(run, "data")
     assert errors, run.record["errors"]
@@ -214,11 +214,11 @@ def test_each_timeout_has_its_option(send):
     """The long default must not be what ends the run."""
     options = {"banner": "--greeting-timeout", "mail": "--command-timeout", "transfer": "--data-timeout", "end": "--final-timeout"}
     for step, option in options.items():
-        fault, size = ("deaf", "2048") if step == "transfer" else ("silence", "1")
+        fault, size = ("deaf", "8192") if step == "transfer" else ("silence", "1")
         with hostile_server(step, fault, "plain") as server:
             run = send(server, "--timeout", "60s", option, "200ms", "-m", size, "-M", size,
-                       "-t", "1", "--duration", "300ms", "--grace", "10s", status=4)
-        assert run.seconds < 8, step
+                       "-t", "1", "--duration", "1s", "--grace", "10s", status=4)
+        assert run.seconds < 9, step
         assert reasons(errors_at(run, "data" if step == "transfer" else step)) == {"timeout"}
 
 
