@@ -49,6 +49,8 @@ door::door(net::listener& entrance, std::vector<std::unique_ptr<room>>& rooms, r
 }
 
 asio::awaitable<void> door::run() {
+    // A stop may have come before this coroutine first ran, when nobody could tell it.
+    if (rooms_.front()->own.stopping()) on_stop(load::stop_kind::gently);
     while (!closed_) {
         const net::fault waited = co_await net::wait_for_connection(entrance_);
         if (closed_ || waited == net::fault::stopped) co_return;

@@ -17,6 +17,7 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono::nanoseconds;
 
+constexpr unsigned opened_at_once = 100;
 constexpr auto first_pause = std::chrono::milliseconds(100);
 constexpr auto longest_pause = std::chrono::seconds(5);
 constexpr auto patience_after_stop = std::chrono::seconds(1);  // with greetings and goodbyes
@@ -67,9 +68,11 @@ asio::awaitable<void> session::run() {
     }
 }
 
-// Sessions open one after the other, so that the server's accept queue does not overflow.
+// Sessions open one after the other, but for the first, so that the server's accept queue does not
+// overflow.
 asio::awaitable<bool> session::wait_to_open() {
-    const double turn_s = index_ / plan_.chosen.connect_rate;
+    const unsigned place = index_ - std::min(index_, opened_at_once);
+    const double turn_s = place / plan_.chosen.connect_rate;
     const auto turn =
         std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(turn_s));
     if (turn > std::chrono::milliseconds(1)) co_await shop_.gate.pause(place_, turn);
