@@ -175,8 +175,9 @@ def test_one_reply_too_many(send, mode, step, fault):
                                        if (mode, step) != ("chunked", "data")])
 def test_one_reply_too_many_under_pipelining(send, mode, step):
     run = run_half_faulty(send, mode, step, "extra")
-    # After the last message of a connection it is the answer to QUIT that is out of order.
-    assert run.record["errors"] or step == "end"
+    # After the last message of a connection it is the answer to QUIT that is out of order. With chunks all
+    # replies have one class, so that the surplus one shows only if it comes when nothing is awaited.
+    assert run.record["errors"] or step == "end" or mode == "chunked"
 
 
 @pytest.mark.parametrize("mode", MODES)
