@@ -1,7 +1,7 @@
 // postal: loads a mail server with SMTP or LMTP sessions and counts what it takes.
 //
-// Options become a plan; a fleet of workers runs the plan's sessions; the console prints and records
-// what they counted. Where to read on:
+// Options become a plan; a fleet of workers runs the plan's sessions; the console prints and
+// records what they counted. Where to read on:
 //   session.cpp           a connection's life: connect, greeting, EHLO, QUIT, pauses
 //   session_mail.cpp      the loop in which messages are sent and replies are read
 //   exchange.cpp          what is said, and when: plain, pipelined, chunked
@@ -68,7 +68,7 @@ exit_status status_of(const plan& of, const stats::run_report& report, load::run
     const stats::tally& all = report.totals_with_warmup();
     const bool only_connects = of.chosen.messages_a_connection == 0;
     const bool nothing = only_connects ? all.connections == 0 : all.messages == 0;
-    if (nothing && !all.errors.empty()) return exit_status::nothing_delivered;
+    if (nothing) return exit_status::nothing_delivered;
     return result == load::run_result::done ? exit_status::done : exit_status::threshold_not_met;
 }
 

@@ -87,7 +87,9 @@ bool session::keeps_connections() const noexcept {
 
 asio::awaitable<bool> session::may_connect() {
     if (shop_.own.stopping()) co_return false;
-    if (keeps_connections()) co_return !shop_.gate.over();
+    // One whose server does not answer leaves the messages to others until it does.
+    const bool doubtful = failures_ > 0 && !plan_.rate && plan_.chosen.messages_a_connection != 0;
+    if (keeps_connections() || doubtful) co_return !shop_.gate.over();
     if (ticket_.what == load::pass::go) co_return true;
     now_ = std::chrono::steady_clock::now();
     ticket_ = shop_.gate.try_pass(now_);
@@ -96,6 +98,7 @@ asio::awaitable<bool> session::may_connect() {
 }
 
 asio::awaitable<void> session::back_off() {
+    if (ticket_.what == load::pass::go) shop_.gate.give_back(std::exchange(ticket_, {}));
     const unsigned doublings = std::min(failures_, 6U);
     ++failures_;
     co_await shop_.gate.pause(

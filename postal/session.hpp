@@ -3,7 +3,7 @@
 // A coroutine that reads like RFC 5321: connect, hear the greeting, say EHLO, exchange mail, QUIT.
 // It lives on one worker until the run stops or the stop rules let no more through. A connection
 // that fails is counted under the stage it failed at and tried again after a pause that doubles
-// from 100 ms; the ticket it held goes to the next one, because no message was started.
+// from 100 ms; the ticket it held goes back, because no message was started.
 //
 // The mail itself is exchange's business; here are the socket, the deadlines and the order of
 // things.

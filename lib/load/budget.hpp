@@ -32,6 +32,8 @@ class budget {
         return taken;
     }
 
+    void put_back() noexcept { left_.fetch_add(1, std::memory_order_relaxed); }
+
   private:
     bool limited_;
     std::atomic<std::uint64_t> left_;
@@ -50,6 +52,9 @@ class budget_share {
         --in_hand_;
         return true;
     }
+
+    // One that take_one() gave was not started: any worker may have it.
+    void put_back() noexcept { pot_->put_back(); }
 
     // Nothing in the hand and nothing left to take.
     bool empty() const noexcept { return in_hand_ == 0 && pot_->empty(); }

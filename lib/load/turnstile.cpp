@@ -13,12 +13,18 @@ turnstile::turnstile(worker& own, std::optional<schedule> pace, budget& pot)
     : own_(own), pace_(std::move(pace)), share_(pot), alarm_(own.context()) {}
 
 steady_time turnstile::next_due() const noexcept {
+    if (!returned_.empty()) return returned_.back();
     const auto due = pace_->due();
     return due == std::chrono::nanoseconds::max() ? steady_time::max() : own_.start() + due;
 }
 
 ticket turnstile::try_pass(steady_time now) noexcept {
     if (stopped_) return {pass::over, now};
+    if (!returned_.empty()) {
+        const steady_time due = returned_.back();
+        returned_.pop_back();
+        return {pass::go, due};
+    }
     steady_time due = now;
     if (pace_) {
         due = next_due();
@@ -41,6 +47,15 @@ asio::awaitable<ticket> turnstile::wait(waiter& who) {
     co_return who.got_.what == pass::wait ? ticket{} : who.got_;
 }
 
+void turnstile::give_back(const ticket& unused) {
+    if (!pace_) return share_.put_back();
+    returned_.push_back(unused.due);
+    if (!connected_.empty() || !unconnected_.empty()) {
+        armed_ = false;
+        arm();
+    }
+}
+
 asio::awaitable<void> turnstile::pause(waiter& who, std::chrono::nanoseconds how_long) {
     if (stopped_) co_return;
     boost::system::error_code woken;
@@ -57,8 +72,9 @@ void turnstile::arm() {
     armed_ = true;
     alarm_.expires_at(due);
     alarm_.async_wait([this](const boost::system::error_code& error) {
+        if (error) return;  // armed anew, or stopped
         armed_ = false;
-        if (!error && !stopped_) serve();
+        if (!stopped_) serve();
     });
 }
 
@@ -92,9 +108,9 @@ void turnstile::stop() noexcept {
 }
 
 std::uint64_t turnstile::overdue(steady_time now) const {
-    if (!pace_) return 0;
+    std::uint64_t count = returned_.size();
+    if (!pace_) return count;
     schedule rest = *pace_;
-    std::uint64_t count = 0;
     while (rest.due() != std::chrono::nanoseconds::max() && own_.start() + rest.due() <= now) {
         rest.advance();
         ++count;

@@ -20,6 +20,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 #include "load/budget.hpp"
 #include "load/pace.hpp"
@@ -53,12 +54,15 @@ class turnstile {
 
     ticket try_pass(steady_time now) noexcept;
     boost::asio::awaitable<ticket> wait(waiter& who);
+    // Nothing could be started with it: another session gets it; when there is a schedule, one of
+    // the same worker, with its due time.
+    void give_back(const ticket& unused);
 
     // Sleeps at most that long; returns early when the run stops.
     boost::asio::awaitable<void> pause(waiter& who, std::chrono::nanoseconds how_long);
 
     // Whether nobody will be let through any more.
-    bool over() const noexcept { return stopped_ || share_.empty(); }
+    bool over() const noexcept { return stopped_ || (returned_.empty() && share_.empty()); }
 
     // Lets all who wait go home.
     void stop() noexcept;
@@ -77,6 +81,7 @@ class turnstile {
     std::optional<schedule> pace_;
     budget_share share_;
     boost::asio::steady_timer alarm_;
+    std::vector<steady_time> returned_;  // due times of tickets that were given back
     queue connected_;
     queue unconnected_;
     queue pausing_;

@@ -55,8 +55,8 @@ int pending_error(int socket) noexcept {
     return number;
 }
 
-// In a program with threads, libc makes each send() and recv() a cancellation point, which costs two
-// locked instructions a call; nothing here is ever cancelled that way.
+// In a program with threads, libc makes each send() and recv() a cancellation point, which costs
+// two locked instructions a call; nothing here is ever cancelled that way.
 ssize_t send_octets(int socket, const void* octets, std::size_t size) noexcept {
     return ::syscall(SYS_sendto, socket, octets, size, MSG_NOSIGNAL | MSG_DONTWAIT, nullptr, 0);
 }
@@ -155,8 +155,7 @@ void connection::send_put_off(std::string_view octets) {
     const bool rest = !unsent_.empty();
     if (rest) octets = unsent_.append(octets);
     while (!octets.empty()) {
-        const ssize_t sent =
-            send_octets(socket_.native(), octets.data(), octets.size());
+        const ssize_t sent = send_octets(socket_.native(), octets.data(), octets.size());
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && !would_block(errno)) {
             failed(errno);

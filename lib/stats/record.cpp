@@ -54,8 +54,7 @@ json counts(const tally& total) {
             {"connections", total.connections}, {"tls_connections", total.tls_connections},
             {"errors", total.errors.total()},   {"rejected", total.rejected},
             {"deferred", total.deferred},       {"failed", total.failed},
-            {"in_doubt", total.in_doubt},
-            {"not_started", total.not_started}};
+            {"in_doubt", total.in_doubt},       {"not_started", total.not_started}};
 }
 
 json totals_of(const run_report& report) {

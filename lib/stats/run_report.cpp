@@ -54,8 +54,8 @@ bool counted_nothing(const tally& counts) {
 
 // Begun, and without an outcome yet.
 std::uint64_t in_flight(const tally& counts) {
-    const std::uint64_t ended = counts.messages + counts.rejected + counts.deferred +
-                                counts.failed + counts.in_doubt;
+    const std::uint64_t ended =
+        counts.messages + counts.rejected + counts.deferred + counts.failed + counts.in_doubt;
     return counts.started - std::min(counts.started, ended);
 }
 

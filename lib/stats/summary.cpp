@@ -71,11 +71,11 @@ std::string traffic_text(const run_report& report) {
 }
 
 std::string outcome_text(const tally& total) {
-    std::string text = fmt::format(
-        "{} accepted, {} rejected, {} deferred, {} failed, {} in doubt of {} started",
-        base::format_count(total.messages), base::format_count(total.rejected),
-        base::format_count(total.deferred), base::format_count(total.failed),
-        base::format_count(total.in_doubt), base::format_count(total.started));
+    std::string text =
+        fmt::format("{} accepted, {} rejected, {} deferred, {} failed, {} in doubt of {} started",
+                    base::format_count(total.messages), base::format_count(total.rejected),
+                    base::format_count(total.deferred), base::format_count(total.failed),
+                    base::format_count(total.in_doubt), base::format_count(total.started));
     if (total.not_started > 0) {
         text += fmt::format("; {} more were due", base::format_count(total.not_started));
     }

@@ -281,6 +281,13 @@ def test_one_of_two_servers_is_down(send):
     assert reasons(errors_at(run, "connect")) == {"refused"}
 
 
+def test_messages_of_a_server_that_is_down_go_to_the_other(send):
+    with hostile_server(None, None, "plain") as server:
+        run = send(f"127.0.0.1:{free_port()},{server.endpoint}", "--messages", "300", "-c", "1", "--duration", "30s")
+    assert run.total("messages") == server.count.accepted == 300
+    assert run.record["duration_s"] < 20
+
+
 def test_server_dies_for_good_in_the_middle(start):
     with hostile_server(None, None, "plain") as server:
         sending = start(server.endpoint, "--duration", "2s", "-c", "-1")

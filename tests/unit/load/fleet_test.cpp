@@ -79,6 +79,22 @@ TEST_CASE("fleet: exactly the budget is spent, whatever the number of workers") 
     }
 }
 
+TEST_CASE("turnstile: a ticket that was given back goes to the next who asks") {
+    load::worker own({0, 1, 0, false}, [](auto&&...) {});
+    load::budget pot(2);
+    load::turnstile gate(own, std::nullopt, pot);
+    const auto now = std::chrono::steady_clock::now();
+    const load::ticket first = gate.try_pass(now);
+    REQUIRE(first.what == load::pass::go);
+    REQUIRE(gate.try_pass(now + 1s).what == load::pass::go);
+    CHECK(gate.over());
+    gate.give_back(first);
+    CHECK_FALSE(gate.over());
+    const load::ticket again = gate.try_pass(now + 2s);
+    CHECK(again.what == load::pass::go);
+    CHECK(gate.try_pass(now + 3s).what == load::pass::over);
+}
+
 TEST_CASE("fleet: pieces end at intervals and at the end of the warm-up") {
     load::fleet_plan plan;
     plan.workers = 2;
