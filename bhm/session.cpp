@@ -76,9 +76,12 @@ asio::awaitable<void> session::run() {
         if (!read_input()) continue;
         for (;;) {
             const next what = process();
-            if (!send_now()) co_await send_slowly();
+            const bool ends = what == next::close || what == next::stop;
+            if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
             if (closing_ || what == next::read) break;
-            if (what == next::close) {
+            if (what == next::stop) {
+                close_politely(closing_for_stop);
+            } else if (what == next::close) {
                 hang_up();
             } else if (what == next::hold) {
                 co_await hold_back();
@@ -102,8 +105,9 @@ asio::awaitable<void> session::greet() {
     if (closing_) co_return;
     const proto::server_step step = machine_.greet(here_.output);
     if (!step.reply.positive()) count_refusal(step);
-    if (!send_now()) co_await send_slowly();
-    if (step.event == server_event::close) hang_up();
+    const bool ends = step.event == server_event::close;
+    if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
+    if (ends) hang_up();
 }
 
 // What was appended last waits for its time; what stood before it has been sent.
@@ -117,6 +121,7 @@ asio::awaitable<void> session::hold_back() {
 }
 
 asio::awaitable<void> session::pause(std::chrono::nanoseconds how_long) {
+    if (stopped_now_) co_return lost(net::fault::stopped);
     clear_deadline();
     asio::steady_timer timer(here_.own.context(), how_long);
     pausing_ = &timer;
@@ -167,6 +172,8 @@ void session::keep_input() {
 
 session::next session::process() {
     for (;;) {
+        // A client that pipelines is between two transactions only here.
+        if (here_.own.stopping() && at_rest()) return next::stop;
         const std::size_t before = here_.output.size();
         const bool content = place_.transcript != nullptr && machine_.reading_content();
         const proto::server_step step = machine_.consume(input_, here_.output);
@@ -232,11 +239,12 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
 }
 
 // True when all of the output is on its way, or the connection has failed.
-bool session::send_now() {
+bool session::send_now(closing_after close) {
     if (here_.output.empty()) return true;
     if (place_.transcript != nullptr) place_.transcript->sent(here_.output);
     here_.gather.add(here_.output);
-    const bool done = line_.write_soon(here_.gather) || line_.write_now(here_.gather);
+    const bool done = (close == closing_after::no && line_.write_soon(here_.gather)) ||
+                      line_.write_now(here_.gather);
     if (!here_.answered.empty()) count_answered();
     if (!done) return false;
     here_.gather.clear();
@@ -259,7 +267,7 @@ void session::close_politely(const proto::server_reply& last_words) {
     closing_ = true;
     if (!line_.is_open() || writing_) return;
     proto::append_reply(here_.output, last_words);
-    if (!send_now()) {
+    if (!send_now(closing_after::yes)) {
         here_.gather.clear();
         here_.output.clear();
     }
@@ -274,12 +282,19 @@ void session::on_deadline() {
 
 // In a gentle stop, a transaction that is under way may end; see run() for what comes then.
 void session::on_stop(load::stop_kind how) {
-    if (how == load::stop_kind::now) {
+    stopped_now_ = how == load::stop_kind::now;
+    if (stopped_now_) {
         if (pausing_ != nullptr) pausing_->cancel();
         line_.cancel(net::cancelled_by::stop);
-    } else if (reading_ && !machine_.in_transaction()) {
-        line_.cancel(net::cancelled_by::stop);
+    } else if (at_rest()) {
+        if (pausing_ != nullptr) pausing_->cancel();
+        if (reading_) line_.cancel(net::cancelled_by::stop);
     }
+}
+
+// Nothing is under way, and no message waits for its answer.
+bool session::at_rest() const {
+    return !machine_.in_transaction() && machine_.answers_due() == 0 && !due_;
 }
 
 // ---- the books ----

@@ -45,7 +45,9 @@ class session final : public load::watched {
     boost::asio::awaitable<void> run();
 
   private:
-    enum class next : std::uint8_t { read, flush, hold, close };
+    enum class next : std::uint8_t { read, flush, hold, close, stop };
+    // Whether the connection is closed behind what is sent: it must not be put off then.
+    enum class closing_after : std::uint8_t { no, yes };
 
     // A message between its end and the moment when its reply is due.
     struct verdict_due {
@@ -65,7 +67,8 @@ class session final : public load::watched {
     void keep_input();
     next process();
     next act_on(const proto::server_step& step, std::size_t before);
-    bool send_now();
+    bool at_rest() const;
+    bool send_now(closing_after close = closing_after::no);
     void hang_up();
 
     void begin_message();
@@ -103,6 +106,7 @@ class session final : public load::watched {
     bool reading_ = false;  // suspended, waiting for the client
     bool writing_ = false;
     bool closing_ = false;
+    bool stopped_now_ = false;
 };
 
 boost::asio::awaitable<void> serve(room& here, visitor who);

@@ -41,6 +41,7 @@ void exchange::begin(const proto::capabilities& offered, std::uint64_t left) {
     reset_due_ = false;
     any_accepted_ = false;
     last_answered_ = stage::ehlo;
+    output_written();  // what a broken connection left
     first_slot_ = open_ = 0;
     expected_.clear();
     expected_head_ = 0;

@@ -20,8 +20,8 @@ bool negative(const refusal& said) noexcept {
 
 verdict exchange::on_reply(const proto::reply_parser& reply, load::steady_time now) {
     const refusal said{reply.code(), reply.enhanced(), reply.text()};
+    if (said.code == 421) return on_shutdown(said);
     if (idle()) {
-        if (said.code == 421) return on_shutdown(said);
         unexpected("unexpected_reply", said.text);
         return verdict::broken;
     }
@@ -29,8 +29,8 @@ verdict exchange::on_reply(const proto::reply_parser& reply, load::steady_time n
     last_answered_ = what;
     transaction& front = slots_[first_slot_];
     verdict result = verdict::go_on;
-    const bool more_ends = what == stage::end && shop_.of_run.chosen.lmtp &&
-                           front.ends + 1 < front.accepted && said.code != 421;
+    const bool more_ends =
+        what == stage::end && shop_.of_run.chosen.lmtp && front.ends + 1 < front.accepted;
     if (!more_ends) ++expected_head_;
     if (idle()) {
         expected_.clear();
@@ -53,15 +53,25 @@ verdict exchange::on_reply(const proto::reply_parser& reply, load::steady_time n
             result = on_rset_reply(said);
             break;
     }
-    return said.code == 421 && result == verdict::go_on ? verdict::closing : result;
+    return result;
 }
 
-// 421 that answers nothing: between two messages, or together with the go-ahead for one.
+// 421 may answer any command, or nothing at all (RFC 5321 3.8): the server closes, and the
+// transaction it came to is deferred. Behind complete data over LMTP it is the answer for one
+// recipient only.
 verdict exchange::on_shutdown(const refusal& said) {
-    books_.error(open_ > 0 ? last_answered_ : stage::idle, said);
-    if (open_ > 0) {
-        refuse_open_units(slots_[first_slot_], false);
-        end_front();
+    const bool answers = !idle();
+    const stage quiet = open_ > 0 ? last_answered_ : stage::idle;
+    const stage where = answers ? awaited() : quiet;
+    books_.error(where, said);
+    if (open_ == 0) return verdict::closing;
+    transaction& front = slots_[first_slot_];
+    const bool one_of_several = answers && where == stage::end && shop_.of_run.chosen.lmtp;
+    if (one_of_several && front.open_units > 0) {
+        books_.refused(1, false);
+        --front.open_units;
+    } else {
+        refuse_open_units(front, false);
     }
     return verdict::closing;
 }

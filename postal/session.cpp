@@ -66,6 +66,19 @@ asio::awaitable<void> session::run() {
         const bool fine = co_await converse();
         if (!fine) co_await back_off();
     }
+    return_ticket();
+}
+
+// Nothing was started with it. What an open loop cannot begin any more stays in the books.
+void session::return_ticket() {
+    if (ticket_.what != load::pass::go) return;
+    if (shop_.own.stopping() && plan_.chosen.open_loop) {
+        ++shop_.own.tally().not_started;
+        shop_.gate.use();
+    } else {
+        shop_.gate.give_back(ticket_);
+    }
+    ticket_ = {};
 }
 
 // Sessions open one after the other, but for the first, so that the server's accept queue does not
@@ -94,11 +107,13 @@ asio::awaitable<bool> session::may_connect() {
     now_ = std::chrono::steady_clock::now();
     ticket_ = shop_.gate.try_pass(now_);
     if (ticket_.what == load::pass::wait) ticket_ = co_await shop_.gate.wait(place_);
+    if (ticket_.what == load::pass::go) shop_.gate.hold();
     co_return ticket_.what == load::pass::go;
 }
 
 asio::awaitable<void> session::back_off() {
-    if (ticket_.what == load::pass::go) shop_.gate.give_back(std::exchange(ticket_, {}));
+    return_ticket();
+    shop_.gate.give_share_back();
     const unsigned doublings = std::min(failures_, 6U);
     ++failures_;
     co_await shop_.gate.pause(
@@ -159,10 +174,10 @@ asio::awaitable<bool> session::talk() {
     }
     const std::uint64_t messages = messages_for_connection();
     exchange_.begin(offered_, messages);
-    if (messages == 0) {
-        ticket_ = {};  // the connection itself was what it admitted
-    } else {
-        if (ticket_.what == load::pass::go) exchange_.take(std::exchange(ticket_, {}));
+    const load::ticket go = std::exchange(ticket_, {});
+    if (go.what == load::pass::go) shop_.gate.use();
+    if (messages > 0) {  // otherwise the connection itself was what the ticket admitted
+        if (go.what == load::pass::go) exchange_.take(go);
         how = co_await exchange_mail();
     }
     if (how == step::done) {

@@ -50,6 +50,7 @@ class session final : public load::watched {
     boost::asio::awaitable<bool> wait_to_open();
     boost::asio::awaitable<bool> may_connect();
     bool keeps_connections() const noexcept;
+    void return_ticket();
     boost::asio::awaitable<void> back_off();
 
     boost::asio::awaitable<bool> converse();

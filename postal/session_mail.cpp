@@ -15,10 +15,12 @@ constexpr auto long_idle = std::chrono::seconds(1);
 asio::awaitable<session::step> session::exchange_mail() {
     state_ = state::exchanging;
     for (;;) {
-        exchange_.compose(now_, line_.octets_out);
+        exchange_.compose(now_, line_.octets_queued());
         if (!exchange_.output().empty()) {
             net::fault why = net::fault::none;
-            if (line_.write_soon(exchange_.output())) {
+            // Not put off when the peer has said or ended something meanwhile: what was sent must
+            // be known when that is read.
+            if (!line_.something_to_read() && line_.write_soon(exchange_.output())) {
                 // on its way; the next read tells if it fails
             } else if (line_.write_now(exchange_.output())) {
                 why = line_.last_fault();
@@ -57,6 +59,7 @@ asio::awaitable<session::step> session::wait_for_next() {
     if (go.what != load::pass::go) co_return step::done;
     if (now_ - from > long_idle && !line_.quiet_and_open()) {
         ticket_ = go;  // nothing was started with it
+        shop_.gate.hold();
         co_return give_up(net::fault::closed);
     }
     exchange_.take(go);
@@ -73,6 +76,7 @@ session::step session::hear_replies() {
         const proto::reply_event event = parser_.feed(heard_);
         if (event == proto::reply_event::malformed) {
             exchange_.unexpected(parser_.problem(), parser_.offending());
+            line_.settle();
             exchange_.lost({}, {}, line_.octets_out);
             return step::failed;
         }
@@ -80,6 +84,7 @@ session::step session::hear_replies() {
         progress = true;
         const verdict what = exchange_.on_reply(parser_, now_);
         if (what == verdict::go_on) continue;
+        line_.settle();
         const std::string_view others = what == verdict::closing ? "closed" : "";
         exchange_.lost(others, target_.where.text, line_.octets_out);
         return step::failed;
@@ -90,16 +95,20 @@ session::step session::hear_replies() {
 
 // The connection has failed. What the server said before it closed says more than the failure.
 session::step session::give_up(net::fault why) {
-    if (why == net::fault::reset || why == net::fault::closed) {
+    line_.settle();
+    while (why == net::fault::reset || why == net::fault::closed) {
         const std::size_t last_words = line_.read_now(inbox_);
+        if (last_words == 0) break;
         heard_ = {inbox_.data(), last_words};
         if (hear_replies() == step::failed) return step::failed;
     }
+    if (transcript_) transcript_->note(net::to_text(why));
     if (exchange_.idle() && !exchange_.anything_open()) {
         count_fault(stage::idle, why);
     } else {
-        if (transcript_) transcript_->note(net::to_text(why));
-        exchange_.lost(net::to_text(why), target_.where.text, line_.octets_out);
+        // That we ended it ourselves is no error of the server's.
+        const std::string_view reason = why == net::fault::stopped ? "" : net::to_text(why);
+        exchange_.lost(reason, target_.where.text, line_.octets_out);
     }
     return step::failed;
 }

@@ -23,8 +23,7 @@ workshop::workshop(plan& of, load::worker& worker)
 
 // What was due by now and found no session stays in the books, so that an open loop hides nothing.
 void workshop::on_stop(load::stop_kind) {
-    if (gate.over()) return;
-    if (of_run.chosen.open_loop) {
+    if (!gate.stopped() && of_run.chosen.open_loop) {
         own.tally().not_started += gate.overdue(std::chrono::steady_clock::now());
     }
     gate.stop();

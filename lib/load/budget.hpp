@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace postal::load {
 
@@ -32,11 +33,19 @@ class budget {
         return taken;
     }
 
-    void put_back() noexcept { left_.fetch_add(1, std::memory_order_relaxed); }
+    void put_back(std::uint64_t messages) noexcept {
+        left_.fetch_add(messages, std::memory_order_relaxed);
+    }
+
+    // Taken for a connection that is not made yet: such a one may come back.
+    void hold() noexcept { held_.fetch_add(1, std::memory_order_relaxed); }
+    void release() noexcept { held_.fetch_sub(1, std::memory_order_relaxed); }
+    bool any_held() const noexcept { return held_.load(std::memory_order_relaxed) > 0; }
 
   private:
     bool limited_;
     std::atomic<std::uint64_t> left_;
+    std::atomic<std::int64_t> held_{0};
 };
 
 // One worker's hand in the pot.
@@ -53,8 +62,14 @@ class budget_share {
         return true;
     }
 
-    // One that take_one() gave was not started: any worker may have it.
-    void put_back() noexcept { pot_->put_back(); }
+    // So many that take_one() gave were not started: any worker may have them, and what else is in
+    // the hand, since this worker seems to have no use for it.
+    void put_back(std::uint64_t messages) noexcept {
+        if (pot_->limited()) pot_->put_back(messages + std::exchange(in_hand_, 0));
+    }
+    void hold() noexcept { pot_->hold(); }
+    void release() noexcept { pot_->release(); }
+    bool any_held() const noexcept { return pot_->any_held(); }
 
     // Nothing in the hand and nothing left to take.
     bool empty() const noexcept { return in_hand_ == 0 && pot_->empty(); }

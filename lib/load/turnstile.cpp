@@ -9,29 +9,41 @@ namespace postal::load {
 
 namespace asio = boost::asio;
 
+namespace {
+
+// How often those who wait for tickets to come back look whether that can still happen.
+constexpr auto look_again = std::chrono::milliseconds(50);
+
+}  // namespace
+
 turnstile::turnstile(worker& own, std::optional<schedule> pace, budget& pot)
     : own_(own), pace_(std::move(pace)), share_(pot), alarm_(own.context()) {}
 
 steady_time turnstile::next_due() const noexcept {
     if (!returned_.empty()) return returned_.back();
+    if (used_up()) return std::chrono::steady_clock::now() + look_again;
+    if (!pace_) return std::chrono::steady_clock::now();
     const auto due = pace_->due();
     return due == std::chrono::nanoseconds::max() ? steady_time::max() : own_.start() + due;
 }
 
 ticket turnstile::try_pass(steady_time now) noexcept {
-    if (stopped_) return {pass::over, now};
+    if (over()) return {pass::over, now};
     if (!returned_.empty()) {
         const steady_time due = returned_.back();
         returned_.pop_back();
         return {pass::go, due};
     }
+    if (used_up()) return {pass::wait, now};
     steady_time due = now;
     if (pace_) {
         due = next_due();
         if (due > now) return {pass::wait, due};
     }
-    if (!share_.take_one()) return {pass::over, now};
+    if (!share_.take_one()) return {pass::wait, now};
     if (pace_) pace_->advance();
+    // Who waits for a due time that will never be used is to hear of it.
+    if (used_up() && anyone_waits()) arm_anew();
     return {pass::go, due};
 }
 
@@ -48,12 +60,13 @@ asio::awaitable<ticket> turnstile::wait(waiter& who) {
 }
 
 void turnstile::give_back(const ticket& unused) {
-    if (!pace_) return share_.put_back();
-    returned_.push_back(unused.due);
-    if (!connected_.empty() || !unconnected_.empty()) {
-        armed_ = false;
-        arm();
+    if (pace_) {
+        returned_.push_back(unused.due);
+    } else {
+        share_.put_back(1);
     }
+    share_.release();
+    if (anyone_waits()) arm_anew();
 }
 
 asio::awaitable<void> turnstile::pause(waiter& who, std::chrono::nanoseconds how_long) {
@@ -66,7 +79,7 @@ asio::awaitable<void> turnstile::pause(waiter& who, std::chrono::nanoseconds how
 }
 
 void turnstile::arm() {
-    if (armed_ || !pace_) return;
+    if (armed_) return;
     const steady_time due = next_due();
     if (due == steady_time::max()) return;
     armed_ = true;
@@ -81,14 +94,15 @@ void turnstile::arm() {
 // Lets through as many as are due and wait.
 void turnstile::serve() {
     const steady_time now = std::chrono::steady_clock::now();
-    while (!connected_.empty() || !unconnected_.empty()) {
+    while (anyone_waits()) {
+        const bool scheduled = pace_ && returned_.empty();
         const ticket got = try_pass(now);
         if (got.what == pass::over) return stop();
         if (got.what == pass::wait) return arm();
         queue& from = connected_.empty() ? unconnected_ : connected_;
         waiter& who = from.front();
         from.pop_front();
-        own_.tally().slip.record(now - got.due);
+        if (scheduled) own_.tally().slip.record(now - got.due);
         who.got_ = got;
         who.wake_.cancel();
     }

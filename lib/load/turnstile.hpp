@@ -54,15 +54,22 @@ class turnstile {
 
     ticket try_pass(steady_time now) noexcept;
     boost::asio::awaitable<ticket> wait(waiter& who);
-    // Nothing could be started with it: another session gets it; when there is a schedule, one of
-    // the same worker, with its due time.
+    // For a ticket that is taken before there is a connection to use it on: hold() when it is got,
+    // then either use() when the connection is there, or give_back(), and another session gets it;
+    // when there is a schedule, one of the same worker, with its due time. While any ticket is held
+    // nobody is sent home.
+    void hold() noexcept { share_.hold(); }
+    void use() noexcept { share_.release(); }
     void give_back(const ticket& unused);
+    // This worker's servers do not answer: others may have its share of the budget.
+    void give_share_back() noexcept { share_.put_back(0); }
 
     // Sleeps at most that long; returns early when the run stops.
     boost::asio::awaitable<void> pause(waiter& who, std::chrono::nanoseconds how_long);
 
     // Whether nobody will be let through any more.
-    bool over() const noexcept { return stopped_ || (returned_.empty() && share_.empty()); }
+    bool over() const noexcept { return stopped_ || (used_up() && !share_.any_held()); }
+    bool stopped() const noexcept { return stopped_; }
 
     // Lets all who wait go home.
     void stop() noexcept;
@@ -73,8 +80,15 @@ class turnstile {
   private:
     using queue = boost::intrusive::list<waiter, boost::intrusive::constant_time_size<false>>;
 
+    // Nothing is left to take, unless a ticket comes back.
+    bool used_up() const noexcept { return returned_.empty() && share_.empty(); }
     steady_time next_due() const noexcept;
+    bool anyone_waits() const noexcept { return !connected_.empty() || !unconnected_.empty(); }
     void arm();
+    void arm_anew() {
+        armed_ = false;
+        arm();
+    }
     void serve();
 
     worker& own_;

@@ -103,8 +103,9 @@ fault connection::failed(int error_number) noexcept {
     return last_fault_;
 }
 
+// Not remembered: who was told to stop reading may still say goodbye.
 fault connection::cancelled() noexcept {
-    return failed(ECANCELED);
+    return classify({ECANCELED, boost::system::system_category()}, cancelled_);
 }
 
 asio::awaitable<fault> connection::open(address remote, std::optional<address> local) {
@@ -124,7 +125,9 @@ asio::awaitable<fault> connection::open(address remote, std::optional<address> l
     if (problem != 0) co_return failed(problem);
     // A connection over loopback or a Unix socket is mostly made within the call.
     if (made == 0) co_return fault::none;
-    co_await socket_.wait_writable();
+    while (!socket_.writable()) {
+        co_await socket_.wait_writable();
+    }
     const int number = pending_error(socket);
     if (cancelled_ == cancelled_by::nobody && number == 0) co_return fault::none;
     failed(cancelled_ == cancelled_by::nobody ? number : ECANCELED);
@@ -145,13 +148,17 @@ bool connection::write_soon(gather& parts) {
     if (parts.size() > most || !unsent_.empty()) return false;
     if (!socket_.of().put_off(*this, parts.left(), parts.size())) return false;
     put_off_ = true;
+    put_off_octets_ += parts.size();
     parts.clear();
     return true;
 }
 
 // Also called, with nothing, when the socket has room again for what is unsent.
 void connection::send_put_off(std::string_view octets) {
-    put_off_ = false;
+    if (!octets.empty()) {
+        put_off_ = false;
+        put_off_octets_ = 0;
+    }
     const bool rest = !unsent_.empty();
     if (rest) octets = unsent_.append(octets);
     while (!octets.empty()) {
@@ -159,6 +166,8 @@ void connection::send_put_off(std::string_view octets) {
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && !would_block(errno)) {
             failed(errno);
+            unsent_.clear();
+            socket_.set_leftover(nullptr);
             socket_.alert();
             return;
         }
@@ -173,12 +182,13 @@ void connection::send_put_off(std::string_view octets) {
 }
 
 bool connection::write_now(gather& parts) noexcept {
-    if (put_off_) socket_.of().send_all();
+    settle();
     if (!unsent_.empty()) {
         socket_.set_leftover(nullptr);
         send_put_off({});
         if (!unsent_.empty()) return false;
     }
+    if (last_fault_ != fault::none) return true;
     while (!parts.empty()) {
         const ssize_t sent = send_parts(socket_.native(), parts.left(), parts.size());
         if (sent < 0) {
@@ -253,13 +263,17 @@ void connection::cancel(cancelled_by who) noexcept {
     socket_.cancel();
 }
 
-void connection::shutdown_output() noexcept {
+void connection::settle() {
     if (put_off_) socket_.of().send_all();
+}
+
+void connection::shutdown_output() noexcept {
+    settle();
     ::shutdown(socket_.native(), SHUT_WR);
 }
 
 void connection::close() noexcept {
-    if (put_off_) socket_.of().send_all();
+    settle();
     unsent_.clear();
     socket_.set_leftover(nullptr);
     socket_.close();

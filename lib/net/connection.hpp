@@ -110,6 +110,13 @@ class connection final : private poller::sender {
     // Ends it with RST, leaving no TIME_WAIT behind.
     void reset() noexcept;
 
+    // Sends what was put off; octets_out is then all that has left.
+    void settle();
+    // Octets written by the owner, whether they have left or wait to.
+    std::uint64_t octets_queued() const noexcept {
+        return octets_out + put_off_octets_ + unsent_.size();
+    }
+
     // Says that nothing more will be written; reading goes on.
     void shutdown_output() noexcept;
 
@@ -130,7 +137,8 @@ class connection final : private poller::sender {
     fault last_fault_ = fault::none;
     cancelled_by cancelled_ = cancelled_by::nobody;
     bool put_off_ = false;  // something waits in the poller
-    std::string unsent_;    // of what was put off, what the socket had no room for
+    std::size_t put_off_octets_ = 0;
+    std::string unsent_;  // of what was put off, what the socket had no room for
 };
 
 }  // namespace postal::net

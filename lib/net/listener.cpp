@@ -98,6 +98,7 @@ accepted accept_now(listener& one, fault& why) noexcept {
 }
 
 void close(listener& one) noexcept {
+    if (!one.socket.is_open()) return;  // its path may be a successor's by now
     boost::system::error_code ignored;
     one.socket.close(ignored);
     if (!one.unix_path.empty()) unlink(one.unix_path.c_str());

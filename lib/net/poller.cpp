@@ -2,6 +2,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -53,6 +54,7 @@ void poller::remove(descriptor& one) noexcept {
     for (std::size_t i = batch_next_; i < batch_end_; ++i) {
         if (batch_[i].data.ptr == &one) batch_[i].data.ptr = nullptr;
     }
+    std::replace(woken_.begin(), woken_.end(), &one, static_cast<descriptor*>(nullptr));
     --registered_;
     if (registered_ == 0 && armed_) {
         boost::system::error_code ignored;
@@ -143,15 +145,26 @@ void descriptor::on_events(std::uint32_t events) {
 
 void descriptor::cancel() {
     readable_ = writable_ = ended_ = true;
-    for (resumption* each : {&reader_, &writer_}) {
-        if (!each->waiting()) continue;
-        asio::post(of_->context_, [each] { each->resume(); });
-    }
+    of_->wake(*this);
 }
 
 void descriptor::alert() {
     readable_ = ended_ = true;
-    if (reader_.waiting()) asio::post(of_->context_, [this] { reader_.resume(); });
+    of_->wake(*this);
+}
+
+void poller::wake(descriptor& one) {
+    if (woken_.empty()) asio::post(context_, [this] { resume_woken(); });
+    woken_.push_back(&one);
+}
+
+// A resumed coroutine may close or destroy any descriptor: remove() takes it out of the list.
+void poller::resume_woken() {
+    for (std::size_t i = 0; i < woken_.size(); ++i) {
+        if (woken_[i] != nullptr) woken_[i]->writer_.resume();
+        if (woken_[i] != nullptr && woken_[i]->readable_) woken_[i]->reader_.resume();
+    }
+    woken_.clear();
 }
 
 }  // namespace postal::net

@@ -107,6 +107,9 @@ class poller final : public boost::asio::execution_context::service {
     void remove(descriptor& one) noexcept;
     void arm();
     void serve();
+    // Resumes whoever waits for it from Asio's queue, unless it is closed before.
+    void wake(descriptor& one);
+    void resume_woken();
 
     static constexpr std::size_t batch_size = 128;
     static constexpr std::size_t room_put_off = 256 * 1024;
@@ -126,6 +129,7 @@ class poller final : public boost::asio::execution_context::service {
     std::size_t batch_end_ = 0;
     std::array<epoll_event, batch_size> batch_{};
     bool serving_ = false;
+    std::vector<descriptor*> woken_;
     std::vector<letter> letters_;
     std::unique_ptr<char[]> letter_text_;  // made when the first is put off
     std::size_t letter_end_ = 0;

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/text.hpp"
 #include "proto/server_commands.hpp"
@@ -46,6 +47,10 @@ bool is_junk(const server_reply& reply) noexcept {
     return (reply.code >= 500 && reply.code <= 504) || reply.code == 555;
 }
 
+bool is_bdat(std::string_view line) noexcept {
+    return line.size() >= 4 && base::iequals(line.substr(0, 4), "BDAT");
+}
+
 }  // namespace
 
 server_step smtp_server::greet(std::string& out) {
@@ -70,33 +75,59 @@ server_step smtp_server::consume(std::string_view input, std::string& out) {
 
 server_step smtp_server::take_line(std::string_view input, std::string& out) {
     if (input.empty()) return {};
+    if (discarding_ != discarding::nothing) return discard_line(input, out);
     const void* found = std::memchr(input.data(), '\n', input.size());
+    const std::size_t length =
+        found == nullptr
+            ? input.size()
+            : static_cast<std::size_t>(static_cast<const char*>(found) - input.data()) + 1;
+    if (partial_.size() + length > max_command_line) {
+        const bool chunk = is_bdat(partial_.empty() ? input : partial_);
+        last_discarded_ = partial_.empty() ? '\0' : partial_.back();
+        partial_.clear();
+        if (chunk) return close_with(replies::line_too_long, server_stage::data, out);
+        discarding_ = discarding::too_long;
+        return discard_line(input, out);
+    }
     if (found == nullptr) {
-        if (discarding_line_ || partial_.size() + input.size() > max_command_line) {
-            discarding_line_ = true;
-            partial_.clear();
-        } else {
-            partial_.append(input);
-        }
+        partial_.append(input);
         return {.consumed = input.size()};
     }
-    const auto length =
-        static_cast<std::size_t>(static_cast<const char*>(found) - input.data()) + 1;
     std::string_view line = input.substr(0, length);
-    server_step step;
-    if (discarding_line_ || partial_.size() + length > max_command_line) {
-        discarding_line_ = false;
-        partial_.clear();
-        step = respond(replies::line_too_long, server_stage::other, out);
-    } else {
-        if (!partial_.empty()) {
-            line = partial_.append(line);
-            partial_done_ = true;
-        }
-        step = run_line(line, out);
+    if (!partial_.empty()) {
+        line = partial_.append(line);
+        partial_done_ = true;
+    }
+    server_step step = run_line(line, out);
+    // The octets of a chunk follow whatever is answered (RFC 3030 2). When the command was not
+    // understood nobody knows how many they are, and they must not be taken for commands.
+    if (is_bdat(line) && mode_ != mode::chunk && step.event == server_event::reply) {
+        step.event = server_event::close;
     }
     step.consumed = length;
     return step;
+}
+
+// The rest of a line that is not run, up to what ends a line: CRLF, or LF where that is accepted.
+server_step smtp_server::discard_line(std::string_view input, std::string& out) {
+    for (std::size_t at = 0; at < input.size(); ++at) {
+        const bool ends = input[at] == '\n' &&
+                          (last_discarded_ == '\r' || config_->newlines == bare_newlines::accept);
+        last_discarded_ = input[at];
+        if (!ends) continue;
+        last_discarded_ = 0;
+        const bool answered =
+            std::exchange(discarding_, discarding::nothing) == discarding::refused;
+        server_step step;
+        if (answered) {
+            step.event = server_event::go_on;
+        } else {
+            step = respond(replies::line_too_long, server_stage::other, out);
+        }
+        step.consumed = at + 1;
+        return step;
+    }
+    return {.consumed = input.size()};
 }
 
 // One whole line with its line end.
@@ -105,6 +136,8 @@ server_step smtp_server::run_line(std::string_view line, std::string& out) {
     if (!line.empty() && line.back() == '\r') {
         line.remove_suffix(1);
     } else if (config_->newlines == bare_newlines::reject) {
+        // What stands behind the LF is the same line still (RFC 5321 2.3.8), and is not run either.
+        discarding_ = discarding::refused;
         return respond(replies::line_end, server_stage::other, out);
     }
     if (has_control(line)) return respond(replies::control_character, server_stage::other, out);
@@ -261,7 +294,10 @@ void smtp_server::answer_delivery(const server_reply& answer, std::string& out) 
 
 server_step smtp_server::respond(const server_reply& reply, server_stage stage, std::string& out) {
     append_reply(out, reply);
-    if (is_junk(reply)) {
+    if (stage == server_stage::mail) mail_refused_ = !reply.positive();
+    // What a client pipelined behind a MAIL that was refused is no nonsense (RFC 2920 3.1).
+    const bool follows_refusal = mail_refused_ && reply.code == 503;
+    if (is_junk(reply) && !follows_refusal) {
         if (++junk_ > config_->max_junk) return close_with(replies::too_much_junk, stage, out);
     } else if (reply.positive()) {
         junk_ = 0;

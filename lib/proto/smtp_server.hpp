@@ -107,6 +107,7 @@ class smtp_server {
     struct command;
 
     server_step take_line(std::string_view input, std::string& out);
+    server_step discard_line(std::string_view input, std::string& out);
     server_step run_line(std::string_view line, std::string& out);
     server_step dispatch(const command& row, std::string_view argument, std::string& out);
     server_step take_data(std::string_view input, std::string& out);
@@ -152,7 +153,10 @@ class smtp_server {
     const server_reply* chunk_refusal_ =
         nullptr;  // the chunk is read, thrown away, and answered so
     bool chunk_last_ = false;
-    bool discarding_line_ = false;
+    enum class discarding : std::uint8_t { nothing, too_long, refused };
+    discarding discarding_ = discarding::nothing;
+    char last_discarded_ = 0;
+    bool mail_refused_ = false;
     bool partial_done_ = false;  // partial_ is whole and was handed out
     bool smtputf8_ = false;
     bool refused_recipient_ = false;

@@ -337,6 +337,8 @@ TEST_CASE("exchange: what a server must not say breaks the connection and is cou
         {{"250 ok\r\n", "250 ok\r\n", "250 ok\r\n"}, verdict::broken, "data", "2xx for DATA"},
         {{"250 ok\r\n250 early\r\n"}, verdict::broken, "mail", "a reply too many"},
         {{"421 bye\r\n"}, verdict::closing, "mail", "421 in place of a reply"},
+        {{"250 ok\r\n", "421 bye\r\n"}, verdict::closing, "rcpt", "421 for a recipient"},
+        {{"250 ok\r\n", "250 ok\r\n", "421 bye\r\n"}, verdict::closing, "data", "421 to DATA"},
         {{"250 ok\r\n421 bye\r\n"}, verdict::closing, "mail", "421 out of the blue"},
     };
     for (const row& one : rows) {
