@@ -71,6 +71,8 @@ class budget_share {
     void release() noexcept { pot_->release(); }
     bool any_held() const noexcept { return pot_->any_held(); }
 
+    bool limited() const noexcept { return pot_->limited(); }
+
     // Nothing in the hand and nothing left to take.
     bool empty() const noexcept { return in_hand_ == 0 && pot_->empty(); }
 

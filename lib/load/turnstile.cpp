@@ -3,6 +3,7 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace postal::load {
@@ -80,7 +81,9 @@ asio::awaitable<void> turnstile::pause(waiter& who, std::chrono::nanoseconds how
 
 void turnstile::arm() {
     if (armed_) return;
-    const steady_time due = next_due();
+    steady_time due = next_due();
+    // Another worker may take the last message meanwhile.
+    if (share_.limited()) due = std::min(due, std::chrono::steady_clock::now() + look_again);
     if (due == steady_time::max()) return;
     armed_ = true;
     alarm_.expires_at(due);
