@@ -1,8 +1,6 @@
 #include "postal/session.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -23,20 +21,12 @@ constexpr auto longest_pause = std::chrono::seconds(5);
 constexpr auto patience_after_stop = std::chrono::seconds(1);  // with greetings and goodbyes
 constexpr std::uint64_t how_many = 0x686f77206d616e79;  // keeps its numbers apart from others'
 
-// Looks a name up without stopping the worker's other sessions.
-asio::awaitable<std::vector<net::address>> look_up(asio::io_context& context,
-                                                   const net::endpoint& where) {
-    asio::ip::tcp::resolver resolver(context);
-    boost::system::error_code error;
-    const auto found = co_await resolver.async_resolve(
-        where.host, std::to_string(where.port), asio::ip::tcp::resolver::numeric_service,
-        asio::redirect_error(asio::use_awaitable, error));
+// What a name look-up finds, for a session that may have given up on it by then.
+struct looked_up {
     std::vector<net::address> addresses;
-    for (const auto& entry : found) {
-        addresses.emplace_back(entry.endpoint());
-    }
-    co_return addresses;
-}
+    bool done = false;
+    bool awaited = true;
+};
 
 }  // namespace
 
@@ -135,12 +125,34 @@ asio::awaitable<bool> session::converse() {
     co_return fine;
 }
 
+// Asks for the name's addresses, and waits for as long as a connection may take: a resolver cannot be
+// interrupted, but left alone.
+asio::awaitable<std::vector<net::address>> session::look_up() {
+    auto found = std::make_shared<looked_up>();
+    auto resolver = std::make_shared<asio::ip::tcp::resolver>(shop_.own.context());
+    resolver->async_resolve(
+        target_.where.host, std::to_string(target_.where.port),
+        asio::ip::tcp::resolver::numeric_service,
+        [this, found, resolver](const boost::system::error_code&, const auto& entries) {
+            for (const auto& entry : entries) {
+                found->addresses.emplace_back(entry.endpoint());
+            }
+            found->done = true;
+            if (found->awaited) shop_.gate.wake(place_);
+        });
+    co_await shop_.gate.pause(place_, plan_.chosen.timeouts.connect);
+    found->awaited = false;
+    if (found->addresses.empty() && !shop_.own.stopping()) {
+        count_fault(stage::connect, found->done ? net::fault::unresolved : net::fault::timeout);
+    }
+    co_return std::move(found->addresses);
+}
+
 asio::awaitable<bool> session::connect() {
     state_ = state::connecting;
     std::vector<net::address> fresh;
     if (target_.where.fresh_lookup) {
-        fresh = co_await look_up(shop_.own.context(), target_.where);
-        if (fresh.empty()) count_fault(stage::connect, net::fault::unresolved);
+        fresh = co_await look_up();
     }
     const auto& addresses = target_.where.fresh_lookup ? fresh : target_.addresses;
     const load::steady_time begun = std::chrono::steady_clock::now();

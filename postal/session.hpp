@@ -17,6 +17,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "load/turnstile.hpp"
 #include "load/watched.hpp"
@@ -55,6 +56,7 @@ class session final : public load::watched {
 
     boost::asio::awaitable<bool> converse();
     boost::asio::awaitable<bool> connect();
+    boost::asio::awaitable<std::vector<net::address>> look_up();
     boost::asio::awaitable<bool> talk();
     boost::asio::awaitable<step> hear_greeting();
     boost::asio::awaitable<step> say_ehlo();

@@ -67,6 +67,9 @@ class turnstile {
     // Sleeps at most that long; returns early when the run stops.
     boost::asio::awaitable<void> pause(waiter& who, std::chrono::nanoseconds how_long);
 
+    // Ends a pause early.
+    void wake(waiter& who) { who.wake_.cancel(); }
+
     // Whether nobody will be let through any more.
     bool over() const noexcept { return stopped_ || (used_up() && !share_.any_held()); }
     bool stopped() const noexcept { return stopped_; }

@@ -78,6 +78,7 @@ void worker::finish() {
     finished_ = true;
     ticker_.cancel();
     cutter_.cancel();
+    context_.stop();  // a name look-up that nobody waits for any more must not hold the run up
 }
 
 void worker::stop(stop_kind how) {

@@ -40,6 +40,7 @@ base::expected<endpoint> parse_unix(std::string_view path, endpoint result) {
                           sizeof(sockaddr_un::sun_path) - 1);
     }
     result.unix_path = path;
+    result.fresh_lookup = false;  // a path has no name to look up
     return result;
 }
 
