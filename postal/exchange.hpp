@@ -68,6 +68,9 @@ class exchange {
     // within the octets written.
     void lost(std::string_view reason, std::string_view sample, std::uint64_t written);
 
+    // Replies that are due, and those that were and are not forgotten yet.
+    std::size_t remembered() const noexcept { return expected_.size(); }
+
     bool idle() const noexcept { return expected_head_ == expected_.size(); }
     bool anything_open() const noexcept { return open_ > 0; }
     bool finished() const noexcept { return left_ == 0 || over_; }
@@ -97,6 +100,7 @@ class exchange {
     void gather_output();
     void add_text(std::string_view text);
 
+    void forget_answered();
     verdict on_mail_reply(transaction& tx, const refusal& said);
     verdict on_rcpt_reply(transaction& tx, const refusal& said, load::steady_time now);
     verdict on_data_reply(transaction& tx, const refusal& said, load::steady_time now);

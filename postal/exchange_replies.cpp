@@ -32,10 +32,7 @@ verdict exchange::on_reply(const proto::reply_parser& reply, load::steady_time n
     const bool more_ends =
         what == stage::end && shop_.of_run.chosen.lmtp && front.ends + 1 < front.accepted;
     if (!more_ends) ++expected_head_;
-    if (idle()) {
-        expected_.clear();
-        expected_head_ = 0;
-    }
+    forget_answered();
     switch (what) {
         case stage::mail:
             result = on_mail_reply(front, said);
@@ -54,6 +51,16 @@ verdict exchange::on_reply(const proto::reply_parser& reply, load::steady_time n
             break;
     }
     return result;
+}
+
+// With several messages under way there is never a moment in which nothing is expected, so what has
+// been answered is dropped now and then.
+void exchange::forget_answered() {
+    constexpr std::size_t enough = 256;
+    if (!idle() && expected_head_ < enough) return;
+    expected_.erase(expected_.begin(),
+                    expected_.begin() + static_cast<std::ptrdiff_t>(expected_head_));
+    expected_head_ = 0;
 }
 
 // 421 may answer any command, or nothing at all (RFC 5321 3.8): the server closes, and the

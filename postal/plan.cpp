@@ -28,8 +28,8 @@ expected<std::vector<mail::user>> load_list(const std::string& path, const char*
 
 bool any_needs_smtputf8(const std::vector<mail::user>& users) {
     return std::any_of(users.begin(), users.end(), [](const mail::user& one) {
-        const auto ascii = mail::check_address(one.address);
-        return ascii && !*ascii;
+        return std::any_of(one.address.begin(), one.address.end(),
+                           [](char octet) { return static_cast<unsigned char>(octet) > 127; });
     });
 }
 

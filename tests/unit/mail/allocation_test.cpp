@@ -18,6 +18,10 @@ void* operator new(std::size_t octets) {
     if (void* memory = std::malloc(octets == 0 ? 1 : octets)) return memory;
     throw std::bad_alloc();
 }
+void* operator new(std::size_t octets, const std::nothrow_t&) noexcept {
+    ++allocations;
+    return std::malloc(octets == 0 ? 1 : octets);
+}
 void operator delete(void* memory) noexcept {
     std::free(memory);
 }

@@ -183,6 +183,18 @@ TEST_CASE("exchange: with CHUNKING envelope and message are one write, several i
     CHECK(play.books().messages == 3);
 }
 
+TEST_CASE("exchange: a connection that never rests does not remember every reply") {
+    stage_play play({.pipelining = true, .messages = 5000});
+    play.say();
+    play.hear("250 ok\r\n250 ok\r\n354 go\r\n");
+    for (int i = 0; i < 2000; ++i) {
+        play.say();
+        play.hear("250 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n");
+    }
+    CHECK(play.books().messages == 2000);
+    CHECK(play.line().remembered() < 600);
+}
+
 TEST_CASE("exchange: LMTP counts each recipient by its own reply") {
     stage_play play({.lmtp = true, .pipelining = true, .recipients = 3});
     CHECK(lines_of(play.say()) == "MAIL RCPT RCPT RCPT DATA ");
