@@ -85,6 +85,8 @@ exit_status run(int argc, char** argv) {
     auto made = make_plan(std::move(chosen));
     if (!made) return fail(made.error(), exit_status::bad_parameters);
     plan& of = **made;
+    const auto room = claim_descriptors(of);
+    if (!room) return fail(room.error(), exit_status::system_error);
     auto console = load::run_console::create(describe(of, argc, argv), console_options_of(of));
     if (!console) return fail(console.error(), exit_status::bad_parameters);
 

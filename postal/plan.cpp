@@ -127,11 +127,7 @@ expected<void> count_sessions(plan& into) {
         static_cast<std::uint64_t>(into.chosen.sessions) * into.targets.size();
     into.sessions = static_cast<unsigned>(sessions);
     into.workers = std::clamp(into.chosen.run.workers, 1U, into.sessions);
-    const std::uint64_t transcripts =
-        into.chosen.connection_transcripts.empty() && into.chosen.transcripts.empty()
-            ? 0
-            : 2 * sessions;
-    return os::raise_descriptor_limit(sessions + transcripts + descriptors_beside_sessions);
+    return {};
 }
 
 expected<void> check_transcripts(plan& into) {
@@ -158,6 +154,13 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     }
     plan_pace(*result);
     return result;
+}
+
+expected<void> claim_descriptors(const plan& plan) {
+    const bool transcripts =
+        !plan.chosen.connection_transcripts.empty() || !plan.chosen.transcripts.empty();
+    const std::uint64_t each = transcripts ? 3 : 1;
+    return os::raise_descriptor_limit(plan.sessions * each + descriptors_beside_sessions);
 }
 
 stats::run_description describe(const plan& plan, int argc, char** argv) {

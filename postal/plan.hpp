@@ -52,6 +52,9 @@ struct plan {
 
 base::expected<std::unique_ptr<plan>> make_plan(options given);
 
+// Raises the limit of open files as far as the run needs; a failure is the system's.
+base::expected<void> claim_descriptors(const plan& plan);
+
 // What the record says of it.
 stats::run_description describe(const plan& plan, int argc, char** argv);
 

@@ -125,8 +125,8 @@ asio::awaitable<bool> session::converse() {
     co_return fine;
 }
 
-// Asks for the name's addresses, and waits for as long as a connection may take: a resolver cannot be
-// interrupted, but left alone.
+// Asks for the name's addresses, and waits for as long as a connection may take: a resolver cannot
+// be interrupted, but left alone.
 asio::awaitable<std::vector<net::address>> session::look_up() {
     auto found = std::make_shared<looked_up>();
     auto resolver = std::make_shared<asio::ip::tcp::resolver>(shop_.own.context());
