@@ -67,8 +67,13 @@ class budget_share {
     void put_back(std::uint64_t messages) noexcept {
         if (pot_->limited()) pot_->put_back(messages + std::exchange(in_hand_, 0));
     }
-    void hold() noexcept { pot_->hold(); }
-    void release() noexcept { pot_->release(); }
+    // Without a limit nobody is sent home, and no memory is shared for it.
+    void hold() noexcept {
+        if (pot_->limited()) pot_->hold();
+    }
+    void release() noexcept {
+        if (pot_->limited()) pot_->release();
+    }
     bool any_held() const noexcept { return pot_->any_held(); }
 
     bool limited() const noexcept { return pot_->limited(); }

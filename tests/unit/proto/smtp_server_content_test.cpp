@@ -1,0 +1,268 @@
+// The server state machine: what comes by DATA and BDAT, and how LMTP answers it.
+#include "proto/smtp_server.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+#include <vector>
+
+#include "smtp_server_play.hpp"
+
+using namespace postal::proto;
+using namespace postal::proto::test;
+
+TEST_CASE("smtp_server: smuggled commands are data") {
+    for (const char* end : {"\n.\n", "\n.\r\n", "\r\n.\n", "\r.\r", "\r.\r\n", "\r\n.\r\r\n"}) {
+        const std::vector<std::string> attack = {
+            "-> MAIL FROM:<a@example.com>",
+            "<- 250 2.1.0 Sender ok",
+            "-> RCPT TO:<b@example.com>",
+            "<- 250 2.1.5 Recipient ok",
+            "-> DATA",
+            "<- 354 End data with <CRLF>.<CRLF>",
+            std::string("=> text") + end,
+            "-> MAIL FROM:<admin@example.com>",
+            "-> RCPT TO:<victim@example.com>",
+            "-> DATA",
+            "-> smuggled",
+            "-> .",
+        };
+        std::vector<std::string> lines =
+            after(after(greeted, attack),
+                  {"<- 550 5.5.2 Message has a bare CR or LF", "-> NOOP", "<- 250 2.0.0 Ok"});
+        outcome found = replay({}, lines);
+        CHECK(found.messages.empty());
+        CHECK(found.refused == 1);
+        CHECK(found.recipients.size() == 1);
+        lines = after(after(greeted, attack), {"<- 250 2.0.0 Message accepted"});
+        found = replay({.newlines = bare_newlines::accept}, lines);
+        CHECK(found.messages.size() == 1);
+        CHECK(found.recipients.size() == 1);
+    }
+}
+
+TEST_CASE("smtp_server: BDAT") {
+    const outcome found =
+        replay({}, after(greeted, {
+                                      "=> BDAT 6\r\nNOOP\r\n",
+                                      "<- 503 5.5.1 MAIL comes first",
+                                      "-> MAIL FROM:<a@example.com>",
+                                      "<- 250 2.1.0 Sender ok",
+                                      "=> BDAT 6 LAST\r\nNOOP\r\n",
+                                      "<- 503 5.5.1 RCPT comes first",
+                                      "-> RCPT TO:<unknown@example.com>",
+                                      "<- 550 5.1.1 No such user",
+                                      "=> BDAT 6 LAST\r\nNOOP\r\n",
+                                      "<- 554 5.5.1 No valid recipients",
+                                      "-> RCPT TO:<b@example.com>",
+                                      "<- 250 2.1.5 Recipient ok",
+                                      "=> BDAT 5\r\na\r\n.\r",
+                                      "<- 250 2.0.0 Chunk received",
+                                      "-> MAIL FROM:<a@example.com>",
+                                      "<- 503 5.5.1 Not between the chunks of a message",
+                                      "-> DATA",
+                                      "<- 503 5.5.1 Not between the chunks of a message",
+                                      "-> BDAT 0",
+                                      "<- 250 2.0.0 Chunk received",
+                                      "=> bdat 3 last\r\n\n.\n",
+                                      "<- 250 2.0.0 Message accepted",
+                                      "-> MAIL FROM:<a@example.com>",
+                                      "<- 250 2.1.0 Sender ok",
+                                      "-> RCPT TO:<b@example.com>",
+                                      "<- 250 2.1.5 Recipient ok",
+                                      "=> BDAT 3\r\nabc",
+                                      "<- 250 2.0.0 Chunk received",
+                                      "-> BDAT 0 LAST",
+                                      "<- 250 2.0.0 Message accepted",
+                                      "-> MAIL FROM:<a@example.com>",
+                                      "<- 250 2.1.0 Sender ok",
+                                      "-> RCPT TO:<b@example.com>",
+                                      "<- 250 2.1.5 Recipient ok",
+                                      "=> BDAT 3\r\nabc",
+                                      "<- 250 2.0.0 Chunk received",
+                                      "-> RSET",
+                                      "<- 250 2.0.0 Flushed",
+                                      "-> BDAT 0 LAST",
+                                      "<- 503 5.5.1 MAIL comes first",
+                                  }));
+    CHECK(found.messages == std::vector<std::string>{"a\r\n.\r\n.\n", "abc"});
+}
+
+TEST_CASE("smtp_server: BDAT beyond the limit is read to its end and refused once") {
+    const server_config config{.max_message = 5};
+    std::vector<std::string> start = greeted;
+    start[4] = "<- 250-SIZE 5";
+    const outcome found = replay(config, after(start, {
+                                                          "-> MAIL FROM:<a@example.com>",
+                                                          "<- 250 2.1.0 Sender ok",
+                                                          "-> RCPT TO:<b@example.com>",
+                                                          "<- 250 2.1.5 Recipient ok",
+                                                          "=> BDAT 6\r\nNOOP\r\n",
+                                                          "<- 250 2.0.0 Chunk received",
+                                                          "=> BDAT 6 LAST\r\nNOOP\r\n",
+                                                          "<- 552 5.3.4 Message too big",
+                                                          "-> NOOP",
+                                                          "<- 250 2.0.0 Ok",
+                                                      }));
+    CHECK(found.messages.empty());
+    CHECK(found.refused == 1);
+}
+
+TEST_CASE("smtp_server: a chunk of 2^64-1 octets is swallowed, not believed") {
+    const server_config config;
+    session one(config);
+    one.feed("EHLO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nBDAT 99999999999999999999 LAST\r\n");
+    one.output.clear();
+    for (int i = 0; i < 100; ++i)
+        one.feed(std::string(1 << 20, 'x'));
+    one.feed("\r\n.\r\nQUIT\r\n");
+    CHECK(one.output.empty());
+    CHECK(one.messages.empty());
+}
+
+TEST_CASE("smtp_server: LMTP answers each accepted recipient") {
+    const server_config config{.speaks = dialect::lmtp, .bare_users = bare_local_part::allowed};
+    const outcome found = replay(config, {
+                                             "<- 220 mx.test LMTP ready",
+                                             "-> EHLO client",
+                                             "<- 500 5.5.1 Command not recognized",
+                                             "-> HELO client",
+                                             "<- 500 5.5.1 Command not recognized",
+                                         });
+    CHECK(found.messages.empty());
+    const outcome delivered =
+        replay(config, after(lmtp_greeted, {
+                                               "-> MAIL FROM:<>",
+                                               "<- 250 2.1.0 Sender ok",
+                                               "-> RCPT TO:<unknown>",
+                                               "<- 550 5.1.1 No such user",
+                                               "-> DATA",
+                                               "<- 503 5.5.1 RCPT comes first",
+                                               "-> RCPT TO:<one>",
+                                               "<- 250 2.1.5 Recipient ok",
+                                               "-> RCPT TO:<unknown>",
+                                               "<- 550 5.1.1 No such user",
+                                               "-> RCPT TO:<two>",
+                                               "<- 250 2.1.5 Recipient ok",
+                                               "-> DATA",
+                                               "<- 354 End data with <CRLF>.<CRLF>",
+                                               "-> text",
+                                               "-> .",
+                                               "<- 250 2.0.0 Message accepted",
+                                               "<- 250 2.0.0 Message accepted",
+                                               "-> MAIL FROM:<>",
+                                               "<- 250 2.1.0 Sender ok",
+                                               "-> RCPT TO:<one>",
+                                               "<- 250 2.1.5 Recipient ok",
+                                               "-> RCPT TO:<two>",
+                                               "<- 250 2.1.5 Recipient ok",
+                                               "=> BDAT 1\r\nx",
+                                               "<- 250 2.0.0 Chunk received",
+                                               "-> BDAT 0 LAST",
+                                               "<- 250 2.0.0 Message accepted",
+                                               "<- 250 2.0.0 Message accepted",
+                                               "-> MAIL FROM:<>",
+                                               "<- 250 2.1.0 Sender ok",
+                                               "-> RCPT TO:<one>",
+                                               "<- 250 2.1.5 Recipient ok",
+                                               "-> RCPT TO:<two>",
+                                               "<- 250 2.1.5 Recipient ok",
+                                               "-> DATA",
+                                               "<- 354 End data with <CRLF>.<CRLF>",
+                                               "=> bare\n\r\n",
+                                               "-> .",
+                                               "<- 550 5.5.2 Message has a bare CR or LF",
+                                               "<- 550 5.5.2 Message has a bare CR or LF",
+                                               "-> QUIT",
+                                               "<- 221 2.0.0 Bye",
+                                           }));
+    CHECK(delivered.messages.size() == 2);
+    CHECK(delivered.refused == 2);
+}
+
+TEST_CASE("smtp_server: nothing is consumed while answers are due, and answers may differ") {
+    const server_config config{.speaks = dialect::lmtp};
+    smtp_server machine(config, "mx.test");
+    std::string out;
+    std::string_view input =
+        "LHLO x\r\nMAIL FROM:<>\r\nRCPT TO:<a@b>\r\nRCPT TO:<c@b>\r\nDATA\r\nx\r\n.\r\nQUIT\r\n";
+    server_step step;
+    while (step.event != server_event::message_end) {
+        step = machine.consume(input, out);
+        input.remove_prefix(step.consumed);
+        if (step.event == server_event::recipient)
+            machine.answer_recipient(replies::recipient_ok, out);
+    }
+    CHECK(machine.answers_due() == 2);
+    CHECK(input == "QUIT\r\n");
+    step = machine.consume(input, out);
+    CHECK(step.event == server_event::need_more);
+    CHECK(step.consumed == 0);
+    out.clear();
+    machine.answer_delivery({452, "4.2.2", "Over quota"}, out);
+    CHECK(machine.consume(input, out).consumed == 0);
+    machine.answer_delivery(replies::message_ok, out);
+    step = machine.consume(input, out);
+    CHECK(step.event == server_event::close);
+    CHECK(step.stage == server_stage::quit);
+    CHECK(out == "452 4.2.2 Over quota\r\n250 2.0.0 Message accepted\r\n221 2.0.0 Bye\r\n");
+}
+
+TEST_CASE("smtp_server: every reply comes alone and says its stage") {
+    const server_config config;
+    smtp_server machine(config, "mx.test");
+    std::string out;
+    CHECK(machine.greet(out).stage == server_stage::banner);
+    std::string_view input =
+        "EHLO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<a@b>\r\nDATA\r\nx\r\n.\r\nNOOP\r\nQUIT\r\n";
+    std::vector<server_stage> stages;
+    for (;;) {
+        const server_step step = machine.consume(input, out);
+        input.remove_prefix(step.consumed);
+        if (step.event == server_event::need_more) break;
+        if (step.event == server_event::recipient)
+            machine.answer_recipient(replies::recipient_ok, out);
+        if (step.event == server_event::message_end)
+            machine.answer_delivery(replies::message_ok, out);
+        if (step.event != server_event::content) stages.push_back(step.stage);
+        if (step.event == server_event::close) break;
+    }
+    using enum server_stage;
+    CHECK(stages == std::vector<server_stage>{ehlo, mail, rcpt, data, end, other, quit});
+}
+
+TEST_CASE("smtp_server: a stage's fault stands in for the command") {
+    server_config config;
+    config.actions[static_cast<std::size_t>(server_stage::rcpt)].fault = fault_action::defer;
+    config.actions[static_cast<std::size_t>(server_stage::mail)].fault = fault_action::none;
+    replay(config, after(greeted, {
+                                      "-> MAIL FROM:<a@b>",
+                                      "<- 250 2.1.0 Sender ok",
+                                      "-> RCPT TO:<a@b>",
+                                      "<- 451 4.7.1 Deferred on request",
+                                  }));
+    config = {};
+    config.actions[static_cast<std::size_t>(server_stage::end)].fault = fault_action::reject;
+    const outcome found = replay(config, after(greeted, {
+                                                            "-> MAIL FROM:<a@b>",
+                                                            "<- 250 2.1.0 Sender ok",
+                                                            "-> RCPT TO:<a@b>",
+                                                            "<- 250 2.1.5 Recipient ok",
+                                                            "=> BDAT 2 LAST\r\nhi",
+                                                            "<- 550 5.7.1 Rejected on request",
+                                                            "-> MAIL FROM:<a@b>",
+                                                            "<- 250 2.1.0 Sender ok",
+                                                        }));
+    CHECK(found.refused == 1);
+    config = {};
+    config.actions[static_cast<std::size_t>(server_stage::data)].fault = fault_action::disconnect;
+    const outcome closed = replay(config, after(greeted, {
+                                                             "-> MAIL FROM:<a@b>",
+                                                             "<- 250 2.1.0 Sender ok",
+                                                             "-> RCPT TO:<a@b>",
+                                                             "<- 250 2.1.5 Recipient ok",
+                                                             "=> BDAT 2 LAST\r\nhi",
+                                                             "<- 421 4.3.2 Closing on request",
+                                                         }));
+    CHECK(closed.closed);
+}
