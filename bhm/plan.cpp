@@ -55,13 +55,17 @@ expected<void> load_files(plan& into) {
 }
 
 expected<void> configure_server(plan& into) {
-    into.server.speaks = into.chosen.dialect;
-    into.server.newlines = into.chosen.newlines;
+    into.rules.timeout = into.chosen.timeout;
+    into.rules.data_phase = static_cast<std::size_t>(phase::data);
+    into.rules.message_phase = static_cast<std::size_t>(phase::message);
+    proto::server_config& server = into.rules.server;
+    server.speaks = into.chosen.dialect;
+    server.newlines = into.chosen.newlines;
     // Mail systems know local users by their bare names, and so did the original's user lists.
-    into.server.bare_users = proto::bare_local_part::allowed;
-    into.server.max_message = into.chosen.max_message;
-    into.server.max_recipients = into.chosen.max_recipients;
-    into.server.actions = into.chosen.actions;
+    server.bare_users = proto::bare_local_part::allowed;
+    server.max_message = into.chosen.max_message;
+    server.max_recipients = into.chosen.max_recipients;
+    server.actions = into.chosen.actions;
     return {};
 }
 

@@ -11,23 +11,18 @@
 #include "bhm/host_names.hpp"
 #include "bhm/options.hpp"
 #include "bhm/recipients.hpp"
-#include "net/endpoint.hpp"
-#include "proto/smtp_server.hpp"
+#include "serve/door.hpp"
+#include "serve/room.hpp"
 #include "stats/run_description.hpp"
 
 namespace postal::bhm {
 
-struct listening_place {
-    net::endpoint where;
-    bool required = true;  // IPv6, when all addresses are wanted, may be missing on this host
-};
-
 struct plan {
     options chosen;
-    std::vector<listening_place> places;
+    std::vector<serve::listening_place> places;
     recipients valid;
     host_names names;
-    proto::server_config server;
+    serve::house_rules rules;
 
     bool has_transcripts() const noexcept {
         return !chosen.transcripts.empty() || !chosen.connection_transcripts.empty() ||

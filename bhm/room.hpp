@@ -1,28 +1,19 @@
-// What the sessions of one worker share: buffers, checkers, and the plan.
-//
-// One thread's own; nothing in it is locked but the reception behind it. The buffers hold what
-// belongs to the session that runs at the moment and are empty whenever one suspends, so that ten
-// thousand idle sessions need no more of them than one.
+// What bhm's sessions of one worker share beside a server's room: the plan and spare checkers.
 #pragma once
 
-#include <array>
 #include <memory>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "bhm/plan.hpp"
-#include "bhm/reception.hpp"
-#include "load/worker.hpp"
 #include "mail/message_checker.hpp"
-#include "net/connection.hpp"
+#include "serve/room.hpp"
 
 namespace postal::bhm {
 
-struct room {
-    static constexpr std::size_t input_size = 64 * 1024;
-
-    room(const plan& run, reception& front, load::worker& worker)
-        : of_run(run), entry(front), own(worker) {}
+struct room : serve::room {
+    room(const plan& run, serve::reception& front, load::worker& worker)
+        : serve::room(run.rules, front, worker), of_run(run) {}
 
     // Checkers are lent from the beginning of a message to its end, so that an idle session holds
     // none.
@@ -38,12 +29,6 @@ struct room {
     }
 
     const plan& of_run;
-    reception& entry;
-    load::worker& own;
-    std::array<char, input_size> input{};
-    std::string output;
-    net::gather gather;
-    std::vector<load::steady_time> answered;  // when the messages answered in `output` were begun
 
   private:
     std::vector<std::unique_ptr<mail::message_checker>> spare_;

@@ -1,397 +1,72 @@
 #include "bhm/session.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include <sys/socket.h>
-
-#include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
-#include "bhm/phases.hpp"
-
 namespace postal::bhm {
-namespace {
 
-namespace asio = boost::asio;
-using proto::server_event;
-using proto::server_stage;
-using std::chrono::steady_clock;
-
-constexpr unsigned reads_a_turn = 16;
-constexpr std::size_t output_full = 64 * 1024;
-constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on to
-
-constexpr proto::server_reply closing_for_stop{421, "4.3.2", "Shutting down"};
-constexpr proto::server_reply closing_for_silence{421, "4.4.2", "Timeout, closing"};
-
-}  // namespace
-
-asio::awaitable<void> serve(room& here, visitor who) {
+boost::asio::awaitable<void> serve_guest(room& here, serve::visitor who) {
     session guest(here, who);
     co_await guest.run();
 }
 
-session::session(room& here, const visitor& who)
-    : here_(here),
-      place_(who.where),
-      line_(here.own.context()),
-      machine_(here.of_run.server, here.of_run.names.name_of_socket(who.socket.descriptor)) {
-    here_.own.watch(*this);
-    ++here_.own.open_connections();
-    ++tally().connections;
-    const net::fault why = line_.adopt(who.socket);
-    if (why != net::fault::none) {
-        tally().errors.add("connect", 0, net::to_text(why), "cannot use an accepted socket");
-        closing_ = true;
-    }
-    if (place_.transcript != nullptr) place_.transcript->begin_connection("a client");
+proto::server_reply session::judge_recipient() {
+    return here_.of_run.valid.valid(machine().current_path()) ? proto::replies::recipient_ok
+                                                              : proto::replies::no_such_user;
 }
-
-session::~session() {
-    drop_message();
-    --here_.own.open_connections();
-    here_.entry.give_back(place_);
-    line_.close();
-}
-
-// ---- the conversation ----
-
-asio::awaitable<void> session::run() {
-    if (!closing_) co_await greet();
-    while (!closing_) {
-        if (here_.own.stopping() && !machine_.in_transaction()) {
-            close_politely(closing_for_stop);
-            break;
-        }
-        set_deadline(now_ + here_.of_run.chosen.timeout);
-        reading_ = true;
-        if (!line_.something_to_read()) {
-            co_await line_.wait_to_read();
-        } else if (++reads_in_a_row_ % reads_a_turn == 0) {
-            co_await let_others_run();
-        }
-        reading_ = false;
-        if (!read_input()) continue;
-        for (;;) {
-            const next what = process();
-            const bool ends = what == next::close || what == next::stop;
-            if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
-            if (closing_ || what == next::read) break;
-            if (what == next::stop) {
-                close_politely(closing_for_stop);
-            } else if (what == next::close) {
-                hang_up();
-            } else if (what == next::hold) {
-                co_await hold_back();
-            }
-            if (closing_) break;
-        }
-    }
-}
-
-// A client that sends faster than we read would keep the thread to itself.
-asio::awaitable<void> session::let_others_run() {
-    co_await asio::post(here_.own.context(), asio::use_awaitable);
-}
-
-asio::awaitable<void> session::greet() {
-    now_ = steady_clock::now();
-    const auto at_connect = delay_at(server_stage::connect);
-    if (at_connect.count() > 0) co_await pause(at_connect);
-    const auto at_banner = delay_at(server_stage::banner);
-    if (at_banner.count() > 0) co_await pause(at_banner);
-    if (closing_) co_return;
-    const proto::server_step step = machine_.greet(here_.output);
-    if (!step.reply.positive()) count_refusal(step);
-    const bool ends = step.event == server_event::close;
-    if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
-    if (ends) hang_up();
-}
-
-// What was appended last waits for its time; what stood before it has been sent.
-asio::awaitable<void> session::hold_back() {
-    keep_input();
-    co_await pause(hold_for_);
-    if (closing_) co_return;
-    here_.output.append(held_);
-    held_.clear();
-    if (due_) answer_message();
-}
-
-asio::awaitable<void> session::pause(std::chrono::nanoseconds how_long) {
-    if (stopped_now_) co_return lost(net::fault::stopped);
-    clear_deadline();
-    asio::steady_timer timer(here_.own.context(), how_long);
-    pausing_ = &timer;
-    boost::system::error_code cancelled;
-    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-    pausing_ = nullptr;
-    now_ = steady_clock::now();
-    if (cancelled) lost(net::fault::stopped);
-}
-
-// The socket is full: nothing more is read or answered until the client has read.
-asio::awaitable<void> session::send_slowly() {
-    unsent_.clear();
-    for (const iovec& part : here_.gather.left()) {
-        unsent_.append(static_cast<const char*>(part.iov_base), part.iov_len);
-    }
-    here_.gather.clear();
-    here_.output.clear();
-    keep_input();
-    net::gather rest;
-    rest.add(unsent_);
-    set_deadline(now_ + here_.of_run.chosen.timeout);
-    writing_ = true;
-    const net::fault why = co_await line_.write_rest(rest);
-    unsent_ = std::string();
-    now_ = steady_clock::now();
-    if (why != net::fault::none) lost(why);
-    writing_ = false;
-}
-
-// ---- bytes ----
-
-// False when nothing came, or the session is over.
-bool session::read_input() {
-    const net::read_result got = line_.read_ready(here_.input);
-    if (got.why != net::fault::none) lost(got.why);
-    now_ = steady_clock::now();
-    input_ = {here_.input.data(), got.size};
-    return got.size != 0;
-}
-
-// Before a suspension: the thread's buffer will be another session's.
-void session::keep_input() {
-    std::string kept(input_);
-    kept_ = std::move(kept);
-    input_ = kept_;
-}
-
-session::next session::process() {
-    for (;;) {
-        // A client that pipelines is between two transactions only here.
-        if (here_.own.stopping() && at_rest()) return next::stop;
-        const std::size_t before = here_.output.size();
-        const bool content = place_.transcript != nullptr && machine_.reading_content();
-        const proto::server_step step = machine_.consume(input_, here_.output);
-        if (place_.transcript != nullptr && step.consumed != 0) {
-            const std::string_view taken = input_.substr(0, step.consumed);
-            content ? place_.transcript->received_data(taken) : place_.transcript->received(taken);
-        }
-        input_.remove_prefix(step.consumed);
-        if (step.event == server_event::need_more) {
-            if (kept_.capacity() > kept_capacity) kept_ = std::string();
-            return next::read;
-        }
-        const next what = act_on(step, before);
-        if (what != next::read) return what;
-        if (here_.output.size() > output_full) return next::flush;
-    }
-}
-
-// One step of the machine; `before` is how long the output was before its reply.
-session::next session::act_on(const proto::server_step& step, std::size_t before) {
-    switch (step.event) {
-        case server_event::content:
-            if (checker_) checker_->feed(step.text);
-            return next::read;
-        case server_event::recipient:
-            if (here_.of_run.valid.valid(machine_.current_path())) {
-                machine_.answer_recipient(proto::replies::recipient_ok, here_.output);
-            } else {
-                machine_.answer_recipient(proto::replies::no_such_user, here_.output);
-                tally().errors.add("rcpt", 550, "5.1.1", proto::replies::no_such_user.text);
-            }
-            break;
-        case server_event::message_begin:
-            begin_message();
-            break;
-        case server_event::message_end:
-            end_message();
-            break;
-        case server_event::message_refused:
-            message_refused(step);
-            break;
-        case server_event::reply:
-            if (step.stage == server_stage::mail) mail_at_ = now_;
-            if (!step.reply.positive()) count_refusal(step);
-            if (begun_ != 0 && !machine_.in_transaction()) drop_message();
-            break;
-        case server_event::close:
-            if (step.stage != server_stage::quit || !step.reply.positive()) count_refusal(step);
-            return next::close;
-        case server_event::go_on:
-        case server_event::need_more:
-            return next::read;
-    }
-    const auto delay = delay_at(step.stage);
-    if (delay.count() > 0 && here_.output.size() > before) {
-        held_.assign(here_.output, before);
-        here_.output.resize(before);
-        hold_for_ = delay;
-        return next::hold;
-    }
-    if (due_) answer_message();
-    return next::read;
-}
-
-// True when all of the output is on its way, or the connection has failed.
-bool session::send_now(closing_after close) {
-    if (here_.output.empty()) return true;
-    if (place_.transcript != nullptr) place_.transcript->sent(here_.output);
-    here_.gather.add(here_.output);
-    const bool done = (close == closing_after::no && line_.write_soon(here_.gather)) ||
-                      line_.write_now(here_.gather);
-    if (!here_.answered.empty()) count_answered();
-    if (!done) return false;
-    here_.gather.clear();
-    here_.output.clear();
-    if (line_.last_fault() != net::fault::none) lost(line_.last_fault());
-    return true;
-}
-
-// Closing with octets unread would reset the connection and could take the last reply with it.
-void session::hang_up() {
-    closing_ = true;
-    if (!line_.is_open()) return;
-    line_.shutdown_output();
-    while (line_.read_now(here_.input) == here_.input.size()) {
-    }
-}
-
-// Unless the client is in the middle of replies that it does not read.
-void session::close_politely(const proto::server_reply& last_words) {
-    closing_ = true;
-    if (!line_.is_open() || writing_) return;
-    proto::append_reply(here_.output, last_words);
-    if (!send_now(closing_after::yes)) {
-        here_.gather.clear();
-        here_.output.clear();
-    }
-    hang_up();
-}
-
-// ---- the worker's calls ----
-
-void session::on_deadline() {
-    line_.cancel(net::cancelled_by::deadline);
-}
-
-// In a gentle stop, a transaction that is under way may end; see run() for what comes then.
-void session::on_stop(load::stop_kind how) {
-    stopped_now_ = how == load::stop_kind::now;
-    if (stopped_now_) {
-        if (pausing_ != nullptr) pausing_->cancel();
-        line_.cancel(net::cancelled_by::stop);
-    } else if (at_rest()) {
-        if (pausing_ != nullptr) pausing_->cancel();
-        if (reading_) line_.cancel(net::cancelled_by::stop);
-    }
-}
-
-// Nothing is under way, and no message waits for its answer.
-bool session::at_rest() const {
-    return !machine_.in_transaction() && machine_.answers_due() == 0 && !due_;
-}
-
-// ---- the books ----
 
 void session::begin_message() {
-    begun_ = here_.of_run.server.speaks == proto::dialect::lmtp ? machine_.recipients() : 1;
-    data_at_ = now_;
-    tally().started += begun_;
     if (here_.of_run.chosen.verify) checker_ = here_.lend_checker();
+}
+
+void session::take_content(std::string_view text) {
+    if (checker_) checker_->feed(text);
 }
 
 // The answers are appended here and counted when they are let go.
 void session::end_message() {
-    verdict_due found{
-        .octets = machine_.message_octets(), .recipients = machine_.recipients(), .units = begun_};
+    verdict_due found{.octets = machine().message_octets(),
+                      .recipients = machine().recipients(),
+                      .units = units_begun()};
     if (checker_) {
-        const mail::check_result checked = checker_->finish();
-        found.found = checked.what;
+        found.found = checker_->finish().what;
         here_.take_back(std::move(checker_));
     }
-    tally().latency[static_cast<std::size_t>(phase::data)].record(now_ - data_at_);
-    while (machine_.answers_due() != 0) {
-        machine_.answer_delivery(proto::replies::message_ok, here_.output);
+    while (machine().answers_due() != 0) {
+        machine().answer_delivery(proto::replies::message_ok, output());
     }
     due_ = found;
 }
 
-void session::answer_message() {
+void session::answers_due_now() {
+    if (!due_) return;
     stats::tally& counts = tally();
     counts.messages += due_->units;
     counts.recipients += due_->recipients;
     // over LMTP once for each recipient, as the messages are, so that bytes/messages is a size
     counts.bytes += due_->octets * due_->units;
-    if (here_.of_run.chosen.verify) {
-        switch (due_->found) {
-            case mail::verdict::verified:
-                counts.verified += due_->units;
-                break;
-            case mail::verdict::foreign:
-                counts.foreign += due_->units;
-                break;
-            case mail::verdict::corrupt:
-                counts.corrupt += due_->units;
-                counts.errors.add("end", 0, "corrupt", "a message differs from what was sent");
-                break;
-        }
-    }
-    here_.answered.push_back(mail_at_);
-    begun_ = 0;
+    if (here_.of_run.chosen.verify) count_integrity();
+    units_ended(due_->units);
+    answered();
     due_.reset();
 }
 
-void session::message_refused(const proto::server_step& step) {
-    (step.reply.code < 500 ? tally().deferred : tally().rejected) += begun_;
-    begun_ = 0;
-    if (checker_) here_.take_back(std::move(checker_));
-    for (std::uint32_t i = 0; i < step.replies; ++i)
-        count_refusal(step);
-}
-
-void session::count_refusal(const proto::server_step& step) {
-    tally().errors.add(proto::to_text(step.stage), step.reply.code, step.reply.enhanced,
-                       step.reply.text);
-}
-
-// Their replies have been handed to the kernel.
-void session::count_answered() {
-    const load::steady_time sent = steady_clock::now();
-    for (const load::steady_time begun : here_.answered) {
-        tally().latency[static_cast<std::size_t>(phase::message)].record(sent - begun);
+void session::count_integrity() {
+    switch (due_->found) {
+        case mail::verdict::verified:
+            tally().verified += due_->units;
+            break;
+        case mail::verdict::foreign:
+            tally().foreign += due_->units;
+            break;
+        case mail::verdict::corrupt:
+            tally().corrupt += due_->units;
+            tally().errors.add("end", 0, "corrupt", "a message differs from what was sent");
+            break;
     }
-    here_.answered.clear();
 }
 
-// The session ends without QUIT.
-void session::lost(net::fault why) {
-    if (closing_) return;
-    closing_ = true;
-    if (place_.transcript != nullptr) place_.transcript->note(net::to_text(why));
-    if (why == net::fault::stopped) return close_politely(closing_for_stop);
-    const std::string_view stage = due_ ? "end" : machine_.reading_content() ? "data" : "quit";
-    const bool left = why == net::fault::closed;
-    tally().errors.add(stage, 0, left ? "no_quit" : net::to_text(why),
-                       left ? "the client closed the connection without QUIT"
-                            : "the session did not end with QUIT");
-    if (why == net::fault::timeout) close_politely(closing_for_silence);
-}
-
-// Whatever was begun and has no outcome yet.
 void session::drop_message() {
-    if (due_) {
-        tally().in_doubt += due_->units;
-    } else {
-        tally().failed += begun_;
-    }
     due_.reset();
-    begun_ = 0;
     if (checker_) here_.take_back(std::move(checker_));
 }
 

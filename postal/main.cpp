@@ -12,12 +12,11 @@
 #include <vector>
 
 #include "cli/main.hpp"
-#include "load/fleet.hpp"
-#include "load/run_console.hpp"
 #include "postal/options.hpp"
 #include "postal/plan.hpp"
 #include "postal/session.hpp"
 #include "postal/workshop.hpp"
+#include "program/run.hpp"
 
 namespace postal {
 
@@ -38,38 +37,13 @@ struct crew {
     std::vector<std::unique_ptr<session>> sessions;
 };
 
-load::fleet_plan fleet_plan_of(const plan& of) {
-    const cli::run_options& run = of.chosen.run;
-    load::fleet_plan result;
-    result.workers = of.workers;
-    result.phases = phase_count;
-    result.interval = run.interval;
-    result.align_minutes = run.align_minutes;
-    result.warmup = run.warmup;
-    result.duration = run.duration;
-    result.grace = run.grace;
-    return result;
-}
-
-load::console_options console_options_of(const plan& of) {
-    const cli::run_options& run = of.chosen.run;
-    load::console_options result;
-    result.format = static_cast<stats::log_format>(run.format);
-    result.record = run.record;
-    result.thresholds = run.thresholds;
-    result.progress = run.progress;
-    result.duration = run.duration;
-    result.messages = of.chosen.messages.value_or(0);
-    return result;
-}
-
 exit_status status_of(const plan& of, const stats::run_report& report, load::run_result result) {
-    if (result == load::run_result::system_error) return exit_status::system_error;
+    const exit_status usual = program::status_of(result);
+    if (usual == exit_status::system_error) return usual;
     const stats::tally& all = report.totals_with_warmup();
     const bool only_connects = of.chosen.messages_a_connection == 0;
     const bool nothing = only_connects ? all.connections == 0 : all.messages == 0;
-    if (nothing) return exit_status::nothing_delivered;
-    return result == load::run_result::done ? exit_status::done : exit_status::threshold_not_met;
+    return nothing ? exit_status::nothing_delivered : usual;
 }
 
 exit_status fail(const base::failure& what, exit_status status) {
@@ -87,12 +61,16 @@ exit_status run(int argc, char** argv) {
     plan& of = **made;
     const auto room = claim_descriptors(of);
     if (!room) return fail(room.error(), exit_status::system_error);
-    auto console = load::run_console::create(describe(of, argc, argv), console_options_of(of));
+    auto console_options = program::console_options_of(of.chosen.run);
+    console_options.messages = of.chosen.messages.value_or(0);
+    auto console = load::run_console::create(describe(of, argc, argv), console_options);
     if (!console) return fail(console.error(), exit_status::bad_parameters);
 
     const auto header = (*console)->begin();
     if (!header) return fail(header.error(), exit_status::system_error);
-    load::fleet fleet(fleet_plan_of(of));
+    auto fleet_plan = program::fleet_plan_of(of.chosen.run, phase_count);
+    fleet_plan.workers = of.workers;
+    load::fleet fleet(fleet_plan);
     std::vector<std::unique_ptr<crew>> crews(of.workers);  // end before the loops they live on
     const auto ran =
         fleet.run([&](load::worker& own) { crews[own.index()] = std::make_unique<crew>(of, own); },

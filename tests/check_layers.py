@@ -22,6 +22,8 @@ LIBRARIES = {
     "cli": {"base"},
     "net": {"proto", "base"},
     "load": {"stats", "os", "base"},
+    "serve": {"load", "net", "proto", "stats", "base"},
+    "program": {"cli", "load", "stats", "base"},
 }
 PROGRAMS = ("postal", "bhm", "postal-report")
 
@@ -44,6 +46,7 @@ FORBIDDEN = {
     "os": [("Asio", ASIO), ("TLS", TLS), ("the terminal", TERMINAL)],
     "cli": [("Asio", ASIO), ("TLS", TLS), ("sockets", SOCKETS)],
     "net": [("the terminal", TERMINAL), ("the message digests", r"xxhash\.h$|openssl/evp\.h$")],
+    "serve": [("TLS", TLS), ("files", r"(fstream|filesystem|cstdio|stdio\.h)$"), ("the terminal", TERMINAL)],
     "load": [("TLS", TLS), ("sockets", SOCKETS + r"|boost/asio/ip/"), ("the terminal", r"CLI/|toml\+\+/")],
 }
 # Standard headers hold both what a room may use and what it must not, so these are looked for by their call.

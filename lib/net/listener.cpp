@@ -36,8 +36,15 @@ base::expected<void> make_way_for(asio::io_context& context, const endpoint& whe
     return {};
 }
 
+int set_rights(const std::string& path, const socket_rights& wanted) {
+    if (chmod(path.c_str(), wanted.mode) != 0) return errno;
+    if (chown(path.c_str(), wanted.user, wanted.group) != 0) return errno;
+    return 0;
+}
+
 base::expected<listener> listen_at(asio::io_context& context, const endpoint& text,
-                                   const address& where) {
+                                   const address& where,
+                                   const std::optional<socket_rights>& rights) {
     boost::system::error_code error;
     acceptor socket(context);
     const bool internet = where.protocol().family() != AF_UNIX;
@@ -47,6 +54,10 @@ base::expected<listener> listen_at(asio::io_context& context, const endpoint& te
         socket.set_option(asio::ip::v6_only(true), error);
     }
     if (!error) socket.bind(where, error);
+    if (!error && rights && text.is_unix()) {
+        error.assign(set_rights(text.unix_path, *rights), boost::system::system_category());
+        if (error) unlink(text.unix_path.c_str());
+    }
     if (!error) socket.listen(longest_queue, error);
     if (!error) socket.non_blocking(true, error);
     address bound = error ? where : socket.local_endpoint(error);
@@ -59,7 +70,8 @@ base::expected<listener> listen_at(asio::io_context& context, const endpoint& te
 
 }  // namespace
 
-base::expected<std::vector<listener>> listen(asio::io_context& context, const endpoint& where) {
+base::expected<std::vector<listener>> listen(asio::io_context& context, const endpoint& where,
+                                             std::optional<socket_rights> rights) {
     if (where.is_unix()) {
         auto way = make_way_for(context, where);
         if (!way) return way.error();
@@ -68,11 +80,27 @@ base::expected<std::vector<listener>> listen(asio::io_context& context, const en
     if (!addresses) return addresses.error();
     std::vector<listener> result;
     for (const address& one : *addresses) {
-        auto opened = listen_at(context, where, one);
+        auto opened = listen_at(context, where, one, rights);
         if (!opened) return opened.error();
         result.push_back(std::move(*opened));
     }
     return result;
+}
+
+base::expected<listener> adopt_listener(asio::io_context& context, int descriptor) {
+    int family = 0;
+    socklen_t size = sizeof family;
+    boost::system::error_code error;
+    acceptor socket(context);
+    if (getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &size) != 0) {
+        error.assign(errno, boost::system::system_category());
+    }
+    if (!error) socket.assign({family, 0}, descriptor, error);
+    if (!error) socket.non_blocking(true, error);
+    address bound = error ? address() : socket.local_endpoint(error);
+    if (error) return base::fail("descriptor {}: cannot listen: {}", descriptor, error.message());
+    // The file of a Unix socket stays: it belongs to whoever made it.
+    return listener{std::move(socket), std::move(bound), {}};
 }
 
 asio::awaitable<fault> wait_for_connection(listener& one) {

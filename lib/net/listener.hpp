@@ -14,8 +14,11 @@
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <sys/types.h>
 
 #include "base/result.hpp"
 #include "net/connection.hpp"
@@ -31,8 +34,19 @@ struct listener {
     std::string unix_path;  // to be removed at the end; empty for TCP
 };
 
+// Who may connect to a Unix socket: the file's mode and owner, set before anybody can.
+struct socket_rights {
+    mode_t mode = 0666;
+    uid_t user = static_cast<uid_t>(-1);  // -1 leaves it as it is
+    gid_t group = static_cast<gid_t>(-1);
+};
+
 base::expected<std::vector<listener>> listen(boost::asio::io_context& context,
-                                             const endpoint& where);
+                                             const endpoint& where,
+                                             std::optional<socket_rights> rights = {});
+
+// Takes a stream socket that listens already, as a service manager hands it over.
+base::expected<listener> adopt_listener(boost::asio::io_context& context, int descriptor);
 
 // Waits until somebody connects; the fault is `stopped` when the listener was closed meanwhile.
 boost::asio::awaitable<fault> wait_for_connection(listener& one);

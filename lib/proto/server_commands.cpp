@@ -69,7 +69,7 @@ const smtp_server::command* smtp_server::find_command(std::string_view verb) noe
 
 // RFC 5321 4.1.1.1: also ends a transaction. The reply to a greeting has no enhanced codes (RFC
 // 2034 4).
-server_step smtp_server::on_ehlo(std::string_view, std::string& out) {
+server_step smtp_server::on_ehlo(std::string_view argument, std::string& out) {
     end_transaction();
     state_ = state::greeted;
     char digits[20];
@@ -80,13 +80,18 @@ server_step smtp_server::on_ehlo(std::string_view, std::string& out) {
         "\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250-SMTPUTF8\r\n250-CHUNKING\r\n"
         "250 HELP\r\n");
     junk_ = 0;
-    return {.event = server_event::reply, .stage = server_stage::ehlo, .reply = {250, "", ""}};
+    return {.event = server_event::reply,
+            .stage = server_stage::ehlo,
+            .reply = {250, "", ""},
+            .text = argument};
 }
 
-server_step smtp_server::on_helo(std::string_view, std::string& out) {
+server_step smtp_server::on_helo(std::string_view argument, std::string& out) {
     end_transaction();
     state_ = state::greeted;
-    return respond({250, "", host_name_}, server_stage::ehlo, out);
+    server_step step = respond({250, "", host_name_}, server_stage::ehlo, out);
+    step.text = argument;
+    return step;
 }
 
 server_step smtp_server::on_mail(std::string_view argument, std::string& out) {
@@ -98,6 +103,9 @@ server_step smtp_server::on_mail(std::string_view argument, std::string& out) {
     path_ = parsed->reverse_path;
     smtputf8_ = parsed->smtputf8;
     octets_ = 0;
+    if (config_->judges_senders) {
+        return {.event = server_event::sender, .stage = server_stage::mail, .text = path_.mailbox};
+    }
     state_ = state::mail;
     return respond(replies::sender_ok, server_stage::mail, out);
 }

@@ -274,6 +274,14 @@ server_step smtp_server::refuse_message(const server_reply& reply, std::string& 
             .reply = reply};
 }
 
+void smtp_server::answer_sender(const server_reply& answer, std::string& out) {
+    append_reply(out, answer);
+    mail_refused_ = !answer.positive();
+    if (mail_refused_) return;
+    junk_ = 0;
+    state_ = state::mail;
+}
+
 void smtp_server::answer_recipient(const server_reply& answer, std::string& out) {
     append_reply(out, answer);
     if (!answer.positive()) {

@@ -5,9 +5,11 @@
 //   step = session.greet(out);                           the banner
 //   loop: step = session.consume(input, out);            drop step.consumed octets of input, then
 //     need_more         nothing left to do here: send `out`, read more
-//     reply             a reply was appended; step.reply and step.stage say which
+//     reply             a reply was appended; step.reply and step.stage say which; after a greeting
+//                       step.text is the name that the client gave
 //     go_on             nothing to do for the owner
-//     recipient         decide, then answer_recipient(); path() is the address
+//     sender            (where the configuration asks for it) decide, then answer_sender()
+//     recipient         decide, then answer_recipient(); current_path() is the address
 //     message_begin     content follows (after DATA, whose 354 was appended, or the first chunk)
 //     content           step.text is the next piece of the message, decoded, lying in `input`
 //     message_end       whole and well-formed: answer_delivery() answers_due() times, now or
@@ -16,7 +18,7 @@
 //     asked
 // consume() does one thing a call, so that an owner can hold back any reply, by stage, and pause
 // between pipelined commands; call it until need_more, also with empty input. Views in a step, and
-// path(), are valid until the next call. While answers are due nothing is consumed.
+// current_path(), are valid until the next call. While answers are due nothing is consumed.
 //
 // SMTP: RFC 5321, 1870 (SIZE), 2034 (enhanced codes), 2920 (PIPELINING), 3030 (CHUNKING), 6152
 // (8BITMIME), 6531 (SMTPUTF8). LMTP: RFC 2033, one answer for each accepted recipient. Fails only
@@ -50,6 +52,7 @@ struct server_config {
     bare_local_part bare_users = bare_local_part::postmaster_only;
     std::uint64_t max_message = 10 * 1024 * 1024;  // octets after dots are taken back
     std::uint32_t max_recipients = 1000;
+    bool judges_senders = false;    // the owner answers MAIL: event `sender`
     std::uint32_t max_junk = 20;  // commands in a row that are nonsense or out of order
     stage_actions actions{};
 };
@@ -58,6 +61,7 @@ enum class server_event : std::uint8_t {
     need_more,
     go_on,
     reply,
+    sender,
     recipient,
     message_begin,
     content,
@@ -85,6 +89,8 @@ class smtp_server {
     server_step greet(std::string& out);
     server_step consume(std::string_view input, std::string& out);
 
+    // After `sender`: a positive answer begins a transaction.
+    void answer_sender(const server_reply& answer, std::string& out);
     // After `recipient`: a positive answer makes it one of the message's recipients.
     void answer_recipient(const server_reply& answer, std::string& out);
     // After `message_end`, in the order of the recipients (LMTP), or once (SMTP).

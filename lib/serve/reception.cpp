@@ -1,8 +1,8 @@
-#include "bhm/reception.hpp"
+#include "serve/reception.hpp"
 
 #include <utility>
 
-namespace postal::bhm {
+namespace postal::serve {
 
 reception::reception(unsigned places, net::transcript_options transcripts)
     : places_(places), options_(std::move(transcripts)) {}
@@ -30,4 +30,4 @@ void reception::give_back(const place& left) {
     free_.push(left.number);
 }
 
-}  // namespace postal::bhm
+}  // namespace postal::serve

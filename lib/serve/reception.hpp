@@ -14,7 +14,7 @@
 
 #include "net/transcript.hpp"
 
-namespace postal::bhm {
+namespace postal::serve {
 
 struct place {
     unsigned number = 0;
@@ -41,4 +41,4 @@ class reception {
     std::vector<std::unique_ptr<net::transcript>> transcripts_;
 };
 
-}  // namespace postal::bhm
+}  // namespace postal::serve

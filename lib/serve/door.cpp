@@ -1,6 +1,7 @@
-#include "bhm/door.hpp"
+#include "serve/door.hpp"
 
 #include <chrono>
+#include <string_view>
 #include <utility>
 
 #include <sys/socket.h>
@@ -11,9 +12,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
-#include "bhm/session.hpp"
-
-namespace postal::bhm {
+namespace postal::serve {
 namespace {
 
 namespace asio = boost::asio;
@@ -24,11 +23,11 @@ constexpr std::string_view house_full_text = "more sessions at once than --sessi
 
 }  // namespace
 
-base::expected<std::vector<net::listener>> open_listeners(const plan& plan,
-                                                          asio::io_context& context) {
+base::expected<std::vector<net::listener>> open_listeners(
+    const std::vector<listening_place>& places, asio::io_context& context) {
     std::vector<net::listener> all;
-    for (const listening_place& one : plan.places) {
-        auto opened = net::listen(context, one.where);
+    for (const listening_place& one : places) {
+        auto opened = net::listen(context, one.where, one.rights);
         if (!opened && !one.required) continue;
         if (!opened) return opened.error();
         for (net::listener& listener : *opened)
@@ -37,20 +36,37 @@ base::expected<std::vector<net::listener>> open_listeners(const plan& plan,
     return all;
 }
 
-asio::awaitable<void> attend(net::listener& entrance, std::vector<std::unique_ptr<room>>& rooms,
-                             reception& front) {
-    door own(entrance, rooms, front);
-    co_await own.run();
+base::expected<void> serve_all(load::fleet& workers, std::vector<net::listener>& entrances,
+                               reception& front, const serve_guest& serve,
+                               load::run_watcher& watcher) {
+    const auto attend = [&](net::listener& entrance) -> asio::awaitable<void> {
+        door own(entrance, workers, front, serve);
+        co_await own.run();
+    };
+    const auto open_doors = [&](load::worker& own) {
+        if (own.index() != 0) return;
+        for (net::listener& one : entrances)
+            own.spawn(attend(one));
+    };
+    auto ran = workers.run(open_doors, watcher);
+    for (net::listener& one : entrances)
+        net::close(one);
+    return ran;
 }
 
-door::door(net::listener& entrance, std::vector<std::unique_ptr<room>>& rooms, reception& front)
-    : entrance_(entrance), rooms_(rooms), front_(front) {
-    rooms_.front()->own.watch(*this);
+door::door(net::listener& entrance, load::fleet& workers, reception& front,
+           const serve_guest& serve)
+    : entrance_(entrance),
+      workers_(workers),
+      first_(workers.at(0)),
+      front_(front),
+      serve_(serve) {
+    first_.watch(*this);
 }
 
 asio::awaitable<void> door::run() {
     // A stop may have come before this coroutine first ran, when nobody could tell it.
-    if (rooms_.front()->own.stopping()) on_stop(load::stop_kind::gently);
+    if (first_.stopping()) on_stop(load::stop_kind::gently);
     while (!closed_) {
         const net::fault waited = co_await net::wait_for_connection(entrance_);
         if (closed_ || waited == net::fault::stopped) co_return;
@@ -61,7 +77,7 @@ asio::awaitable<void> door::run() {
             if (!let_in(guest)) turn_away(guest);
         }
         if (why == net::fault::none) continue;
-        rooms_.front()->own.tally().errors.add("connect", 0, net::to_text(why),
+        first_.tally().errors.add("connect", 0, net::to_text(why),
                                                "cannot accept a connection");
         co_await rest();
     }
@@ -70,25 +86,27 @@ asio::awaitable<void> door::run() {
 bool door::let_in(const net::accepted& guest) {
     const auto place = front_.take();
     if (!place) return false;
-    room& where = *rooms_[front_.next_turn() % rooms_.size()];
     const visitor who{guest, *place};
-    if (&where == rooms_.front().get()) {
-        where.own.spawn(serve(where, who));
+    const std::size_t turn = front_.next_turn() % workers_.size();
+    load::worker& where = workers_.at(turn);
+    if (&where == &first_) {
+        where.spawn(serve_(turn, who));
     } else {
-        asio::post(where.own.context(), [&where, who] { where.own.spawn(serve(where, who)); });
+        asio::post(where.context(),
+                   [&where, turn, who, &serve = serve_] { where.spawn(serve(turn, who)); });
     }
     return true;
 }
 
 void door::turn_away(const net::accepted& guest) {
-    rooms_.front()->own.tally().errors.add("connect", 421, "4.3.2", house_full_text);
+    first_.tally().errors.add("connect", 421, "4.3.2", house_full_text);
     [[maybe_unused]] const auto said =
         ::send(guest.descriptor, house_full.data(), house_full.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     ::close(guest.descriptor);
 }
 
 asio::awaitable<void> door::rest() {
-    asio::steady_timer timer(rooms_.front()->own.context(), rest_time);
+    asio::steady_timer timer(first_.context(), rest_time);
     boost::system::error_code ignored;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
 }
@@ -99,4 +117,4 @@ void door::on_stop(load::stop_kind) {
     net::close(entrance_);
 }
 
-}  // namespace postal::bhm
+}  // namespace postal::serve

@@ -1,8 +1,8 @@
-#include "bhm/reception.hpp"
+#include "serve/reception.hpp"
 
 #include <catch2/catch.hpp>
 
-using postal::bhm::reception;
+using postal::serve::reception;
 
 TEST_CASE("reception: the lowest free place is given out, and no more than there are") {
     reception front(3, {});

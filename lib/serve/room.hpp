@@ -1,0 +1,47 @@
+// What the sessions of one worker share: buffers, the rules of the house, and the worker.
+//
+// One thread's own; nothing in it is locked but the reception behind it. The buffers hold what
+// belongs to the session that runs at the moment and are empty whenever one suspends, so that ten
+// thousand idle sessions need no more of them than one. A program derives its own room from this
+// for what its sessions share beside.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "load/worker.hpp"
+#include "net/connection.hpp"
+#include "proto/smtp_server.hpp"
+#include "serve/reception.hpp"
+
+namespace postal::serve {
+
+// The same for all sessions of a run.
+struct house_rules {
+    proto::server_config server;
+    std::chrono::nanoseconds timeout = std::chrono::minutes(5);  // of silence
+    std::size_t data_phase = 0;  // the phases of tally::latency in which sessions count
+    std::size_t message_phase = 0;
+};
+
+struct room {
+    static constexpr std::size_t input_size = 64 * 1024;
+
+    room(const house_rules& house, reception& front, load::worker& worker)
+        : rules(house), entry(front), own(worker) {}
+    room(const room&) = delete;
+    room& operator=(const room&) = delete;
+
+    const house_rules& rules;
+    reception& entry;
+    load::worker& own;
+    std::array<char, input_size> input{};
+    std::string output;
+    net::gather gather;
+    std::vector<load::steady_time> answered;  // when the messages answered in `output` were begun
+};
+
+}  // namespace postal::serve

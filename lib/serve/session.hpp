@@ -1,0 +1,144 @@
+// One client's session with a mail server of ours: bytes from the socket through the state machine,
+// and back.
+//
+// Flow: a program derives from this, says in the hooks what it does with mail, and runs
+//   my_session guest(room, visitor);   co_await guest.run();
+// run() reads, lets process() run the commands that have come, sends all their replies at once, and
+// waits. process() stops early only to hold a reply back (stage delays), to wait for answers that a
+// message's end did not get at once, to send a full buffer, or to close. While replies cannot be
+// sent nothing is read, so that a client which never reads cannot make memory grow.
+//
+// What it counts: started messages (LMTP: recipients) that the program does not count itself end as
+// rejected or deferred (message_refused) or failed (lost before their end). Every refusal is an
+// error by stage and code, and so is every end without QUIT.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "load/watched.hpp"
+#include "net/connection.hpp"
+#include "proto/smtp_server.hpp"
+#include "serve/room.hpp"
+#include "serve/visitor.hpp"
+
+namespace postal::serve {
+
+class session : public load::watched {
+  public:
+    session(room& here, const visitor& who, std::string_view host_name);
+    ~session() override;
+
+    // Both end what the session waits for.
+    void on_deadline() final;
+    void on_stop(load::stop_kind how) final;
+
+    boost::asio::awaitable<void> run();
+
+  protected:
+    // ---- what a program does with mail; none of these may suspend ----
+
+    virtual void greeted(std::string_view) {}  // the name in EHLO or LHLO
+    // Of machine().current_path(); senders are asked about only if the rules say so.
+    virtual proto::server_reply judge_sender() { return proto::replies::sender_ok; }
+    virtual proto::server_reply judge_recipient() = 0;
+    virtual void begin_message() {}
+    virtual void take_content(std::string_view) {}
+    // The message is whole and well-formed: append the answers here with answer_delivery(), or see
+    // to it that answers_ready() becomes true.
+    virtual void end_message() = 0;
+    // Answers were appended and no stage delay holds them back any more: the time to count them.
+    virtual void answers_due_now() {}
+    // For answers that take time. The session asks after each wake(); give_answers() appends those
+    // that are there.
+    virtual bool answers_ready() const { return true; }
+    virtual void give_answers() {}
+    // An outcome is decided that its client has not been told: lost now, it is not `failed`.
+    virtual bool outcome_pending() const { return false; }
+    // The message has come to nothing: refused whole, or lost with the client.
+    virtual void drop_message() {}
+    virtual void stop_now() {}
+    virtual void stop_gently() {}
+
+    // ---- what the hooks may use ----
+
+    proto::smtp_server& machine() noexcept { return machine_; }
+    const proto::smtp_server& machine() const noexcept { return machine_; }
+    std::string& output() noexcept { return here_.output; }
+    stats::tally& tally() noexcept { return here_.own.tally(); }
+    load::steady_time now() const noexcept { return now_; }
+    load::steady_time mail_at() const noexcept { return mail_at_; }
+    int socket() const noexcept { return line_.native(); }
+    // Messages (LMTP: recipients) begun and without an outcome.
+    std::uint32_t units_begun() const noexcept { return begun_; }
+    void units_ended(std::uint32_t units) noexcept { begun_ -= units; }
+    // What stands in the output now answers a message; its time is counted when it has been sent.
+    void answered() { here_.answered.push_back(mail_at_); }
+    void wake();
+
+    static constexpr proto::server_reply closing_for_stop{421, "4.3.2", "Shutting down"};
+
+  private:
+    enum class next : std::uint8_t { read, flush, hold, answers, close, stop };
+    // Whether the connection is closed behind what is sent: it must not be put off then.
+    enum class closing_after : std::uint8_t { no, yes };
+
+    boost::asio::awaitable<void> converse();
+    boost::asio::awaitable<void> let_others_run();
+    boost::asio::awaitable<void> greet();
+    boost::asio::awaitable<void> hold_back();
+    boost::asio::awaitable<void> wait_for_answers();
+    boost::asio::awaitable<void> pause(std::chrono::nanoseconds how_long);
+    boost::asio::awaitable<void> send_slowly();
+
+    bool read_input();
+    void keep_input();
+    next process();
+    next act_on(const proto::server_step& step, std::size_t before);
+    void act_on_reply(const proto::server_step& step);
+    bool at_rest() const;
+    bool send_now(closing_after close = closing_after::no);
+    void hang_up();
+
+    void message_begins();
+    void message_ends();
+    void message_refused(const proto::server_step& step);
+    void message_dropped();
+    void count_refusal(const proto::server_step& step);
+    void count_refusal(proto::server_stage stage, const proto::server_reply& reply);
+    void count_answered();
+    void lost(net::fault why);
+    void close_politely(const proto::server_reply& last_words);
+
+    std::chrono::nanoseconds delay_at(proto::server_stage stage) const noexcept {
+        return here_.rules.server.actions[static_cast<std::size_t>(stage)].delay;
+    }
+
+    room& here_;
+    place place_;
+    net::connection line_;
+    proto::smtp_server machine_;
+    std::string_view input_;  // what is left of the last read: in here_.input or kept_
+    std::string kept_;        // input and output across a suspension
+    std::string unsent_;
+    std::string held_;  // a reply whose time has not come
+    std::chrono::nanoseconds hold_for_{0};
+    boost::asio::steady_timer* pausing_ = nullptr;
+    boost::asio::steady_timer* answering_ = nullptr;
+    load::steady_time now_{};
+    load::steady_time mail_at_{};
+    load::steady_time data_at_{};
+    std::uint32_t begun_ = 0;  // units of the message that is coming in or being answered
+    unsigned reads_in_a_row_ = 0;
+    bool reading_ = false;  // suspended, waiting for the client
+    bool writing_ = false;
+    bool closing_ = false;
+    bool stopped_now_ = false;
+};
+
+}  // namespace postal::serve

@@ -1,0 +1,14 @@
+// A client that was let in: its socket and its place among the sessions.
+#pragma once
+
+#include "net/connection.hpp"
+#include "serve/reception.hpp"
+
+namespace postal::serve {
+
+struct visitor {
+    net::accepted socket;
+    place where;
+};
+
+}  // namespace postal::serve
