@@ -35,8 +35,7 @@ exit_status serve(const bhm::plan& plan, load::run_console& console) {
     for (const net::listener& one : *listeners) {
         console.say("listening on " + net::to_text(one.where));
     }
-    serve::reception front(chosen.sessions, {chosen.transcripts, chosen.connection_transcripts,
-                                             chosen.log_everything});
+    serve::reception front(chosen.sessions, chosen.transcripts);
     std::vector<std::unique_ptr<bhm::room>> rooms;
     for (std::size_t i = 0; i < ships.size(); ++i) {
         rooms.push_back(std::make_unique<bhm::room>(plan, front, ships.at(i)));

@@ -3,7 +3,7 @@
 #include "base/units.hpp"
 #include "bhm/phases.hpp"
 #include "cli/binders.hpp"
-#include "stats/threshold.hpp"
+#include "program/shared_options.hpp"
 
 namespace postal::bhm {
 namespace {
@@ -11,8 +11,6 @@ namespace {
 using base::expected;
 using cli::setter;
 
-constexpr unsigned most_sessions = 1'000'000;
-constexpr std::uint32_t most_recipients = 1'000'000;
 constexpr std::string_view delay_stages = "connect, banner, ehlo, mail, rcpt, data or end";
 
 bool may_be_delayed(proto::server_stage stage) {
@@ -48,25 +46,6 @@ setter no_tls_yet() {
     };
 }
 
-setter message_limit(std::uint64_t& target) {
-    return [&target](const std::string& given) -> expected<void> {
-        auto size = base::parse_size(given, 1024);
-        if (!size) return size.error();
-        if (*size == 0)
-            return base::fail("0 lets no message in; give a size such as 10240 (KiB) or 10M");
-        target = *size;
-        return {};
-    };
-}
-
-setter known_threshold() {
-    return [](const std::string& given) -> expected<void> {
-        auto threshold = stats::threshold::parse(given, phase_names());
-        if (!threshold) return threshold.error();
-        return {};
-    };
-}
-
 cli::group listen_options(options& o) {
     return {"Listening",
             {
@@ -78,8 +57,7 @@ cli::group listen_options(options& o) {
                  "host:port, [IPv6]:port or unix:/path; several are allowed; alone, in place of -b "
                  "and -p",
                  cli::texts(o.listen), true},
-                {"-t,--sessions", "N", "1000", "most sessions at once; more are answered 421",
-                 cli::count(o.sessions, 1, most_sessions)},
+                program::sessions_option(o.sessions),
                 {"--timeout", "DURATION", "5m", "end a session that is silent for so long",
                  cli::duration(o.timeout)},
                 {"-r,--reverse-dns", "FILE", "",
@@ -90,7 +68,6 @@ cli::group listen_options(options& o) {
 }
 
 cli::group mail_options(options& o) {
-    using proto::bare_newlines;
     return {
         "Mail",
         {
@@ -100,13 +77,9 @@ cli::group mail_options(options& o) {
                  return {};
              }},
             {"-m,--max-size", "SIZE", "10240", "largest message; a bare number is kilobytes",
-             message_limit(o.max_message)},
-            {"--max-recipients", "N", "1000", "most recipients of a message",
-             cli::count(o.max_recipients, 1, most_recipients)},
-            {"--bare-newline", "reject|accept", "reject",
-             "messages with a CR or LF alone: refuse with 550, or take as content",
-             cli::choice(o.newlines,
-                         {{"reject", bare_newlines::reject}, {"accept", bare_newlines::accept}})},
+             program::message_limit(o.max_message)},
+            program::max_recipients_option(o.max_recipients),
+            program::bare_newline_option(o.newlines),
             {"--verify", "on|off", "on", "check the digests of postal's messages",
              cli::choice(o.verify, {{"on", true}, {"off", false}})},
             {"--delay", "STAGE=DURATION", "",
@@ -116,27 +89,15 @@ cli::group mail_options(options& o) {
         }};
 }
 
-cli::group transcript_options(options& o) {
-    return {"Transcripts",
-            {
-                {"-z,--transcript", "BASE", "", "write each session's dialogue to BASE:SESSION",
-                 cli::text(o.transcripts)},
-                {"-Z,--connection-transcript", "BASE", "",
-                 "the same, and each connection's to BASE:SESSION:CONNECTION",
-                 cli::text(o.connection_transcripts)},
-                {"-a,--all-log", "", "", "messages too; without -z or -Z, to standard error",
-                 cli::flag(o.log_everything)},
-            }};
-}
-
 }  // namespace
 
 expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv) {
     cli::program program;
     program.name = "bhm";
     program.summary = "Takes mail over SMTP or LMTP, checks and counts it, and throws it away.";
-    program.groups = {listen_options(into), mail_options(into), transcript_options(into),
-                      cli::run_options_group(into.run, known_threshold())};
+    program.groups = {listen_options(into), mail_options(into),
+                      program::transcript_group(into.transcripts),
+                      cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {{"USER-LIST",
                             "file of valid recipients, one a line (without it all are valid)",
                             cli::text(into.user_list), false}};

@@ -11,6 +11,7 @@
 
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
+#include "net/transcript.hpp"
 #include "proto/smtp_server.hpp"
 
 namespace postal::bhm {
@@ -29,10 +30,8 @@ struct options {
     proto::stage_actions actions{};
     std::chrono::nanoseconds timeout = std::chrono::minutes(5);
     bool verify = true;
-    std::string host_names;              // -r
-    std::string transcripts;             // -z
-    std::string connection_transcripts;  // -Z
-    bool log_everything = false;         // -a
+    std::string host_names;                 // -r
+    net::transcript_options transcripts{};  // -z, -Z, -a
     cli::run_options run{};
     std::vector<cli::effective_option> effective{};  // for the record
 };

@@ -5,8 +5,8 @@
 #include "bhm/phases.hpp"
 #include "mail/user_list.hpp"
 #include "net/transcript.hpp"
-#include "os/host.hpp"
 #include "os/limits.hpp"
+#include "program/shared_options.hpp"
 
 namespace postal::bhm {
 namespace {
@@ -71,8 +71,7 @@ expected<void> configure_server(plan& into) {
 
 // Found out now, not by the first client.
 expected<void> check_transcripts(plan& into) {
-    return net::check_transcripts(
-        {into.chosen.transcripts, into.chosen.connection_transcripts, false});
+    return net::check_transcripts(into.chosen.transcripts);
 }
 
 }  // namespace
@@ -90,8 +89,8 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
 expected<void> raise_limits(const plan& plan) {
     const options& chosen = plan.chosen;
     std::uint64_t each = 1;
-    if (!chosen.transcripts.empty()) each += 1;
-    if (!chosen.connection_transcripts.empty()) each += 2;
+    if (!chosen.transcripts.session_base.empty()) each += 1;
+    if (!chosen.transcripts.connection_base.empty()) each += 2;
     auto raised = os::raise_descriptor_limit(chosen.sessions * each + 4 * chosen.run.workers +
                                              descriptors_beside_sessions);
     if (!raised) return base::fail("--sessions: {}", raised.error().message);
@@ -100,27 +99,12 @@ expected<void> raise_limits(const plan& plan) {
 
 stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
-    stats::run_description result;
-    result.started = std::chrono::system_clock::now();
-    result.program = "bhm";
-    result.version = POSTAL_VERSION;
-    result.argv.assign(argv, argv + argc);
-    result.interval = chosen.run.interval;
-    result.warmup = chosen.run.warmup;
-    result.align_minutes = chosen.run.align_minutes;
+    stats::run_description result =
+        program::describe({"bhm", chosen.run, chosen.effective, {argv, argv + argc}});
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
-    result.workers = chosen.run.workers;
-    result.transcript = plan.has_transcripts();
+    result.transcript = chosen.transcripts.wanted();
     result.checks_integrity = chosen.verify;
-    result.host = os::describe_host();
-    for (const cli::effective_option& option : chosen.effective) {
-        if (option.values.size() == 1) {
-            result.options[option.name] = option.values.front();
-        } else {
-            result.options[option.name] = option.values;
-        }
-    }
     if (plan.valid.size() != 0) result.options["recipients"] = plan.valid.size();
     return result;
 }

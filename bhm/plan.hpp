@@ -23,11 +23,6 @@ struct plan {
     recipients valid;
     host_names names;
     serve::house_rules rules;
-
-    bool has_transcripts() const noexcept {
-        return !chosen.transcripts.empty() || !chosen.connection_transcripts.empty() ||
-               chosen.log_everything;
-    }
 };
 
 base::expected<std::unique_ptr<plan>> make_plan(options given);

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "cli/binders.hpp"
 #include "postal/phases.hpp"
-#include "stats/threshold.hpp"
+#include "program/shared_options.hpp"
 
 namespace postal {
 
@@ -184,27 +184,6 @@ cli::group timeout_options(options& o) {
             }};
 }
 
-cli::group transcript_options(options& o) {
-    return {"Transcripts",
-            {
-                {"-z,--transcript", "BASE", "", "write each session's dialogue to BASE:SESSION",
-                 cli::text(o.transcripts)},
-                {"-Z,--connection-transcript", "BASE", "",
-                 "the same, and each connection's to BASE:SESSION:CONNECTION",
-                 cli::text(o.connection_transcripts)},
-                {"-a,--all-log", "", "", "messages too; without -z or -Z, to standard error",
-                 cli::flag(o.log_everything)},
-            }};
-}
-
-setter known_threshold() {
-    return [](const std::string& given) -> expected<void> {
-        auto threshold = stats::threshold::parse(given, phase_names());
-        if (!threshold) return threshold.error();
-        return {};
-    };
-}
-
 // What only shows when all options are known.
 expected<void> check(const options& o) {
     if (o.smallest_octets > o.largest_octets && !o.sizes) {
@@ -236,10 +215,12 @@ expected<cli::outcome> parse_options(options& into, int argc, char** argv) {
     cli::program program;
     program.name = "postal";
     program.summary = "Delivers random, checkable mail over SMTP or LMTP and counts it.";
-    program.groups = {
-        session_options(into),    message_options(into),
-        pace_options(into),       timeout_options(into),
-        transcript_options(into), cli::run_options_group(into.run, known_threshold())};
+    program.groups = {session_options(into),
+                      message_options(into),
+                      pace_options(into),
+                      timeout_options(into),
+                      program::transcript_group(into.transcripts),
+                      cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {
         {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",
          cli::text(into.servers), true},

@@ -19,6 +19,7 @@
 #include "mail/digest.hpp"
 #include "mail/message_factory.hpp"
 #include "mail/size_spec.hpp"
+#include "net/transcript.hpp"
 
 namespace postal {
 
@@ -70,9 +71,7 @@ struct options {
     std::vector<load::stage> stages;
     std::optional<std::uint64_t> messages;
 
-    std::string transcripts;             // -z
-    std::string connection_transcripts;  // -Z
-    bool log_everything = false;         // -a
+    net::transcript_options transcripts{};  // -z, -Z, -a
 
     cli::run_options run;
 };

@@ -8,6 +8,7 @@
 #include "os/host.hpp"
 #include "os/limits.hpp"
 #include "postal/phases.hpp"
+#include "program/shared_options.hpp"
 
 namespace postal {
 
@@ -131,8 +132,7 @@ expected<void> count_sessions(plan& into) {
 }
 
 expected<void> check_transcripts(plan& into) {
-    return net::check_transcripts(
-        {into.chosen.transcripts, into.chosen.connection_transcripts, false});
+    return net::check_transcripts(into.chosen.transcripts);
 }
 
 }  // namespace
@@ -157,29 +157,22 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
 }
 
 expected<void> claim_descriptors(const plan& plan) {
-    const bool transcripts =
-        !plan.chosen.connection_transcripts.empty() || !plan.chosen.transcripts.empty();
+    const net::transcript_options& wanted = plan.chosen.transcripts;
+    const bool transcripts = !wanted.session_base.empty() || !wanted.connection_base.empty();
     const std::uint64_t each = transcripts ? 3 : 1;
     return os::raise_descriptor_limit(plan.sessions * each + descriptors_beside_sessions);
 }
 
 stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
-    stats::run_description result;
-    result.program = "postal";
-    result.version = POSTAL_VERSION;
-    result.argv.assign(argv, argv + argc);
+    const std::vector<cli::effective_option> no_rows;  // they are described below
+    stats::run_description result =
+        program::describe({"postal", chosen.run, no_rows, {argv, argv + argc}});
     result.seed = plan.seed;
-    result.started = std::chrono::system_clock::now();
-    result.interval = chosen.run.interval;
-    result.warmup = chosen.run.warmup;
-    result.align_minutes = chosen.run.align_minutes;
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.workers = plan.workers;
-    result.transcript = chosen.log_everything || !chosen.transcripts.empty() ||
-                        !chosen.connection_transcripts.empty();
-    result.host = os::describe_host();
+    result.transcript = chosen.transcripts.wanted();
     result.options = {
         {"protocol", chosen.lmtp ? "lmtp" : "smtp"},
         {"server", chosen.servers},

@@ -40,9 +40,7 @@ session::session(workshop& shop, unsigned index)
       place_(shop.own),
       random_(base::mix(plan_.seed, how_many, index)),
       index_(index) {
-    const options& chosen = plan_.chosen;
-    const net::transcript_options wanted{chosen.transcripts, chosen.connection_transcripts,
-                                         chosen.log_everything};
+    const net::transcript_options& wanted = plan_.chosen.transcripts;
     if (wanted.wanted()) transcript_ = std::make_unique<net::transcript>(wanted, index);
     exchange_.set_transcript(transcript_.get());
     shop_.own.watch(*this);

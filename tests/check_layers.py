@@ -23,7 +23,7 @@ LIBRARIES = {
     "net": {"proto", "base"},
     "load": {"stats", "os", "base"},
     "serve": {"load", "net", "proto", "stats", "base"},
-    "program": {"cli", "load", "stats", "base"},
+    "program": {"cli", "load", "net", "proto", "stats", "os", "base"},
 }
 PROGRAMS = ("postal", "bhm", "postal-report")
 

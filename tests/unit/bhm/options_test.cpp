@@ -36,8 +36,8 @@ TEST_CASE("bhm options: the original's letters") {
     CHECK(got.options.sessions == 7);
     CHECK(got.options.bind_address == "127.0.0.1");
     CHECK(got.options.port == 2525);
-    CHECK(got.options.transcripts == "base");
-    CHECK(got.options.log_everything);
+    CHECK(got.options.transcripts.session_base == "base");
+    CHECK(got.options.transcripts.everything);
     const parsed none = parse({});
     CHECK(none.options.port == 25);
     CHECK(none.options.max_message == 10240 * 1024);

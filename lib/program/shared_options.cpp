@@ -1,0 +1,92 @@
+#include "program/shared_options.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "base/units.hpp"
+#include "cli/binders.hpp"
+#include "os/host.hpp"
+#include "stats/threshold.hpp"
+
+namespace postal::program {
+namespace {
+
+using base::expected;
+
+constexpr unsigned most_sessions = 1'000'000;
+constexpr std::uint32_t most_recipients = 1'000'000;
+
+}  // namespace
+
+cli::setter message_limit(std::uint64_t& target) {
+    return [&target](const std::string& given) -> expected<void> {
+        auto size = base::parse_size(given, 1024);
+        if (!size) return size.error();
+        if (*size == 0)
+            return base::fail("0 lets no message in; give a size such as 10240 (KiB) or 10M");
+        target = *size;
+        return {};
+    };
+}
+
+cli::option bare_newline_option(proto::bare_newlines& target) {
+    using proto::bare_newlines;
+    return {"--bare-newline", "reject|accept", "reject",
+            "messages with a CR or LF alone: refuse with 550, or take as content",
+            cli::choice(target,
+                        {{"reject", bare_newlines::reject}, {"accept", bare_newlines::accept}})};
+}
+
+cli::option max_recipients_option(std::uint32_t& target) {
+    return {"--max-recipients", "N", "1000", "most recipients of a message",
+            cli::count(target, 1, most_recipients)};
+}
+
+cli::option sessions_option(unsigned& target) {
+    return {"-t,--sessions", "N", "1000", "most sessions at once; more are answered 421",
+            cli::count(target, 1, most_sessions)};
+}
+
+cli::group transcript_group(net::transcript_options& target) {
+    return {"Transcripts",
+            {
+                {"-z,--transcript", "BASE", "", "write each session's dialogue to BASE:SESSION",
+                 cli::text(target.session_base)},
+                {"-Z,--connection-transcript", "BASE", "",
+                 "the same, and each connection's to BASE:SESSION:CONNECTION",
+                 cli::text(target.connection_base)},
+                {"-a,--all-log", "", "", "messages too; without -z or -Z, to standard error",
+                 cli::flag(target.everything)},
+            }};
+}
+
+cli::setter known_threshold(std::vector<std::string> phases) {
+    return [phases = std::move(phases)](const std::string& given) -> expected<void> {
+        auto threshold = stats::threshold::parse(given, phases);
+        if (!threshold) return threshold.error();
+        return {};
+    };
+}
+
+stats::run_description describe(described_run what) {
+    stats::run_description result;
+    result.started = std::chrono::system_clock::now();
+    result.program = std::move(what.program);
+    result.version = POSTAL_VERSION;
+    result.argv = std::move(what.argv);
+    result.interval = what.run.interval;
+    result.warmup = what.run.warmup;
+    result.align_minutes = what.run.align_minutes;
+    result.workers = what.run.workers;
+    result.host = os::describe_host();
+    for (const cli::effective_option& option : what.effective) {
+        if (option.values.size() == 1) {
+            result.options[option.name] = option.values.front();
+        } else {
+            result.options[option.name] = option.values;
+        }
+    }
+    return result;
+}
+
+}  // namespace postal::program
