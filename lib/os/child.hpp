@@ -1,0 +1,102 @@
+// Children: programs started at a cost that does not grow with this process, and their ends.
+//
+// Flow: prepare_for_children() in main; spawner::create() for each thread, before sessions exist;
+// start(); wait until pidfd is readable; signal_group() if need be; reap(); close pidfd.
+//
+// A child is made with vfork's semantics (clone with CLONE_VM, CLONE_VFORK and CLONE_FILES), so no
+// page table and no descriptor table is copied: only the descriptors up to the spawner's two slots,
+// low numbers that are reserved when it is created. The child gets descriptors 0, 1 and 2 and no
+// other, default signals, an empty signal mask and a process group of its own. The calling thread
+// waits until the program runs or could not be run; other threads go on.
+//
+// Fails with one line that names the step: "cannot run /x/y: No such file or directory".
+//
+// Limits: Linux 5.9 (close_range), 64 bit. Descriptors below the slots that are not close-on-exec
+// are of no danger: the child closes them. A start as another user makes this process not dumpable
+// for good, as the kernel protects the memory that it shares with the child for a moment. A process
+// of that user could stop the child in that moment, and the calling thread with it.
+#pragma once
+
+#include "base/result.hpp"
+#include "os/account.hpp"
+#include "os/child_limits.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace postal::os {
+
+// Everything is read during start() only, and stays the caller's.
+struct child_plan {
+    const char* program = nullptr;       // a path; PATH is not searched
+    char* const* argv = nullptr;         // ends in a null pointer
+    char* const* environment = nullptr;  // the whole of it; ends in a null pointer
+    int input = -1;                      // becomes descriptor 0
+    int output = -1;                     // becomes descriptors 1 and 2
+    const char* directory = nullptr;     // entered as run_as; null: this process's own
+    const account* run_as = nullptr;     // dropped to for good; null: as this process
+    std::span<const limit> limits;
+};
+
+struct child {
+    pid_t pid = -1;
+    int pidfd = -1;  // close-on-exec; readable once the child ended; the caller closes it
+};
+
+// How a child ended and what it used. Linux hands on the peak of the memory of the process that
+// started it (ru_maxrss is kept by exec), so max_rss_bytes is at least about the starter's own.
+struct child_end {
+    bool signalled = false;
+    int status_or_signal = 0;
+    std::chrono::nanoseconds user{};
+    std::chrono::nanoseconds system{};
+    std::uint64_t max_rss_bytes = 0;
+};
+
+// Descriptors 0 to 2 are open afterwards (those that were not, on /dev/null), so that no session
+// gets their numbers, and an inherited disregard of SIGCHLD is ended, which would make the kernel
+// throw away how children end. Call it first in main.
+[[nodiscard]] base::expected<void> prepare_for_children();
+[[nodiscard]] base::expected<void> ensure_standard_descriptors();
+void restore_child_signal() noexcept;
+
+// Starts children for one thread; others have their own.
+class spawner {
+  public:
+    // Reserves the slots, so create all of them before there are sessions; signals that are ignored
+    // or caught by then are reset in children. Fails when the kernel lacks close_range.
+    [[nodiscard]] static base::expected<spawner> create();
+
+    spawner(spawner&& other) noexcept;
+    spawner& operator=(spawner&&) = delete;
+    ~spawner();
+
+    // Never returns a child that could not run its program.
+    [[nodiscard]] base::expected<child> start(const child_plan& plan);
+
+  private:
+    spawner() = default;
+
+    [[nodiscard]] base::expected<void> reserve();
+
+    char* stack_ = nullptr;  // a mapping; the guard page is its lowest
+    int null_ = -1;
+    int input_slot_ = -1;
+    int output_slot_ = -1;
+    uid_t user_ = 0;
+    std::vector<int> signals_;  // those that are not at their default
+};
+
+// Empty while it runs; asks without waiting. A child that somebody else has reaped ended by signal
+// 0, which is never a success.
+[[nodiscard]] std::optional<child_end> reap(const child& started);
+
+// To all of the child's process group, until it is reaped. False when none was left to signal.
+bool signal_group(const child& started, int signal) noexcept;
+
+}  // namespace postal::os

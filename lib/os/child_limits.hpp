@@ -1,0 +1,32 @@
+// What a child process may use: resource limits (setrlimit(2)) as a person writes them.
+//
+// "cpu=30s,memory=512M,files=64": seconds of CPU (RLIMIT_CPU, rounded up to whole ones; SIGXCPU at
+// the limit, SIGKILL a second later), octets of address space (RLIMIT_AS), and open files
+// (RLIMIT_NOFILE). Each may stand once. Unknown names, zero, and what the kernel would not give
+// this process are refused with one line, so that no child fails on its limits later.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace postal::os {
+
+struct limit {
+    int resource = 0;  // RLIMIT_...
+    std::uint64_t soft = 0;
+    std::uint64_t hard = 0;
+    bool operator==(const limit&) const = default;
+};
+
+// Asks the kernel by raising this process's hard limit for a moment where it is lower than the one
+// wanted: call it before any thread. An empty text is no limit at all.
+[[nodiscard]] base::expected<std::vector<limit>> parse_limits(std::string_view text);
+
+// RLIMIT_NOFILE as it is now. Taken at a program's start, before raise_descriptor_limit(), it is
+// what children should get: programs that use select(2) break with a large one.
+[[nodiscard]] limit current_descriptor_limit() noexcept;
+
+}  // namespace postal::os
