@@ -24,6 +24,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -84,7 +85,8 @@ class spawner {
 
     [[nodiscard]] base::expected<void> reserve();
 
-    char* stack_ = nullptr;  // a mapping; the guard page is its lowest
+    char* mapping_ = nullptr;  // the guard, then the stack
+    std::size_t guard_ = 0;
     int null_ = -1;
     int input_slot_ = -1;
     int output_slot_ = -1;
