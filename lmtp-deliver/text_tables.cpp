@@ -1,0 +1,64 @@
+// See text_tables.hpp. The only file of the program that knows toml++.
+#include "lmtp-deliver/text_tables.hpp"
+
+#include "mail/read_file.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+
+namespace postal::lmtp_deliver {
+namespace {
+
+base::expected<toml::table> parse_toml(std::string_view document, const std::string& name) {
+    try {
+        return toml::parse(document, name);
+    } catch (const toml::parse_error& problem) {
+        return base::fail("{}:{}: {}", name, problem.source().begin.line, problem.description());
+    }
+}
+
+base::expected<void> add_table(std::vector<text_entry>& entries, const std::string& table,
+                               const toml::table& texts, const std::string& name) {
+    if (texts.empty()) entries.push_back({table, {}, {}, texts.source().begin.line});
+    for (const auto& [key, node] : texts) {
+        const std::uint32_t line = node.source().begin.line;
+        const auto* const text = node.as_string();
+        if (text == nullptr) {
+            return base::fail("{}:{}: {} of [{}] is no text; put the value in quotes", name, line,
+                              key.str(), table);
+        }
+        entries.push_back({table, std::string(key.str()), text->get(), line});
+    }
+    return {};
+}
+
+}  // namespace
+
+base::expected<std::vector<text_entry>> parse_text_tables(std::string_view document,
+                                                          const std::string& name) {
+    const auto parsed = parse_toml(document, name);
+    if (!parsed) return parsed.error();
+    std::vector<text_entry> entries;
+    for (const auto& [key, node] : *parsed) {
+        const auto* const table = node.as_table();
+        if (table == nullptr) {
+            return base::fail("{}:{}: {} stands outside a table; begin with a line [NAME]", name,
+                              node.source().begin.line, key.str());
+        }
+        const auto added = add_table(entries, std::string(key.str()), *table, name);
+        if (!added) return added.error();
+    }
+    // In the order of the file, so that the first mistake is the one that is reported.
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const text_entry& a, const text_entry& b) { return a.line < b.line; });
+    return entries;
+}
+
+base::expected<std::vector<text_entry>> load_text_tables(const std::string& path) {
+    const auto document = mail::read_file(path);
+    if (!document) return document.error();
+    return parse_text_tables(*document, path);
+}
+
+}  // namespace postal::lmtp_deliver
