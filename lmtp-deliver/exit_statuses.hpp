@@ -9,9 +9,9 @@
 //   75 = "451 4.3.0 Try again"       # CODE ENHANCED [TEXT], also for signal, timeout,
 //   other = "451 4.3.0"              # "not started" and other; without a TEXT ours is said
 //
-// load() fails with "FILE:LINE: reason" for anything else: a code of class 2, 4 or 5 between 200
-// and 599, the same class in the enhanced code, at most 200 octets of printable ASCII, and no class
-// 2 but for a status by its number.
+// load() fails with "FILE:LINE: reason". It wants a code of class 2, 4 or 5 between 200 and 599,
+// the same class in the enhanced code, at most 200 octets of printable ASCII, and class 2 only for
+// a status by its number.
 #pragma once
 
 #include "base/result.hpp"

@@ -3,7 +3,8 @@
 // Made from a path that proto::parse_path accepted. A quoted local part is unquoted and its quoted
 // pairs resolved (RFC 5321 4.1.2); the null path gives four empty parts. `user` is the local part
 // up to the first delimiter and `detail` what follows it (RFC 5233); a delimiter at the very
-// beginning does not split, so a user is empty only where the local part is: "" in quotes.
+// beginning does not split, so a user is empty only where the local part is: "" in quotes. Agents
+// may take an empty user for the one that runs them (maildrop -d does): refuse such a recipient.
 //
 // Never fails. Limits: parts may hold blanks, quotes, slashes and a leading dash, whatever an
 // address may; never control characters, which the address parser refuses.
