@@ -25,7 +25,7 @@ LIBRARIES = {
     "serve": {"load", "net", "proto", "stats", "base"},
     "program": {"cli", "load", "net", "proto", "stats", "os", "base"},
 }
-PROGRAMS = ("postal", "bhm", "postal-report")
+PROGRAMS = ("postal", "bhm", "lmtp-deliver", "postal-report")
 
 ASIO = r"boost/(asio|beast|cobalt)"
 TLS = r"(openssl/(ssl|bio|tls)|gnutls)"

@@ -65,6 +65,7 @@ void run_console::erase_live_line() {
 }
 
 void run_console::say(const std::string& line) {
+    if (options_.diagnostics) return options_.diagnostics(line);
     erase_live_line();
     fmt::print(stderr, "{}: {}\n", report_.description().program, line);
 }

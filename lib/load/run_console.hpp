@@ -11,6 +11,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct console_options {
     std::vector<std::string> thresholds;
     bool progress = false;  // the live line although standard error is no terminal
     std::chrono::nanoseconds duration{0};
+    // Where diagnostics go in place of standard error; the summary stays there.
+    std::function<void(const std::string&)> diagnostics{};
     std::uint64_t messages = 0;  // the stop rules, for the live line's estimate; 0: none
 };
 

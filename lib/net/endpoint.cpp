@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include <sys/socket.h>
 #include <sys/un.h>
 
 #include <fmt/format.h>
@@ -175,6 +176,22 @@ base::expected<std::vector<address>> parse_local_addresses(std::string_view text
         text, [&](std::string_view item) { return parse_local_address(item, result); });
     if (!all) return all.error();
     return result;
+}
+
+std::string peer_name(int socket) {
+    address peer;
+    auto size = static_cast<socklen_t>(peer.capacity());
+    if (::getpeername(socket, peer.data(), &size) != 0) return "unknown";
+    peer.resize(size);
+    const int family = peer.protocol().family();
+    if (family == AF_UNIX) return "unix";
+    if (family != AF_INET && family != AF_INET6) return "unknown";
+    tcp::endpoint internet;
+    std::memcpy(internet.data(), peer.data(), std::min<std::size_t>(size, internet.capacity()));
+    const auto host = internet.address();
+    const bool mapped = host.is_v6() && host.to_v6().is_v4_mapped();
+    return mapped ? asio::ip::make_address_v4(asio::ip::v4_mapped, host.to_v6()).to_string()
+                  : host.to_string();
 }
 
 std::string to_text(const address& where) {

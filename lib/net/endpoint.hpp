@@ -44,6 +44,10 @@ base::expected<std::vector<address>> resolve(const endpoint& where);
 // unless one is written, and each must be an address that this host has.
 base::expected<std::vector<address>> parse_local_addresses(std::string_view text);
 
+// The address alone of the other end of a connected socket, such as `127.0.0.1` or `::1`; "unix"
+// for a Unix socket, and "unknown" when the kernel does not say.
+std::string peer_name(int socket);
+
 // `127.0.0.1:25`, `[::1]:25`, `unix:/path`, for people to read.
 std::string to_text(const address& where);
 

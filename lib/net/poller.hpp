@@ -161,6 +161,12 @@ class descriptor {
         return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>, void()>(
             [this](auto handler) { writer_.hold(std::move(handler)); }, boost::asio::use_awaitable);
     }
+    // The same for an owner that is no coroutine: `act` is called once, from the batch, unless the
+    // descriptor is readable already, which the caller must look at first.
+    template <class Action>
+    void when_readable(Action act) {
+        reader_.hold(std::move(act));
+    }
     bool writable() const noexcept { return writable_; }
     // Resumes both waiters, not from within this call.
     void cancel();

@@ -56,11 +56,7 @@ base::expected<void> serve_all(load::fleet& workers, std::vector<net::listener>&
 
 door::door(net::listener& entrance, load::fleet& workers, reception& front,
            const serve_guest& serve)
-    : entrance_(entrance),
-      workers_(workers),
-      first_(workers.at(0)),
-      front_(front),
-      serve_(serve) {
+    : entrance_(entrance), workers_(workers), first_(workers.at(0)), front_(front), serve_(serve) {
     first_.watch(*this);
 }
 
@@ -77,8 +73,7 @@ asio::awaitable<void> door::run() {
             if (!let_in(guest)) turn_away(guest);
         }
         if (why == net::fault::none) continue;
-        first_.tally().errors.add("connect", 0, net::to_text(why),
-                                               "cannot accept a connection");
+        first_.tally().errors.add("connect", 0, net::to_text(why), "cannot accept a connection");
         co_await rest();
     }
 }

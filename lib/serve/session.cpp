@@ -51,6 +51,7 @@ session::~session() {
 
 asio::awaitable<void> session::run() {
     if (!closing_) co_await converse();
+    co_await finish_work();
     message_dropped();
 }
 
@@ -122,21 +123,33 @@ asio::awaitable<void> session::hold_back() {
 asio::awaitable<void> session::wait_for_answers() {
     keep_input();
     clear_deadline();
-    asio::steady_timer timer(here_.own.context());
-    answering_ = &timer;
     while (!answers_ready()) {
-        timer.expires_at(asio::steady_timer::time_point::max());
-        boost::system::error_code ignored;
-        co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+        co_await sleep_until_woken();
     }
-    answering_ = nullptr;
     now_ = steady_clock::now();
     if (stopped_now_) co_return lost(net::fault::stopped);
     give_answers();
 }
 
+asio::awaitable<void> session::finish_work() {
+    if (!work_left()) co_return;
+    clear_deadline();
+    line_.close();
+    while (work_left()) {
+        co_await sleep_until_woken();
+    }
+}
+
+asio::awaitable<void> session::sleep_until_woken() {
+    asio::steady_timer timer(here_.own.context(), asio::steady_timer::time_point::max());
+    sleeping_ = &timer;
+    boost::system::error_code ignored;
+    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+    sleeping_ = nullptr;
+}
+
 void session::wake() {
-    if (answering_ != nullptr) answering_->cancel();
+    if (sleeping_ != nullptr) sleeping_->cancel();
 }
 
 asio::awaitable<void> session::pause(std::chrono::nanoseconds how_long) {
@@ -386,7 +399,9 @@ void session::lost(net::fault why) {
     closing_ = true;
     if (place_.transcript != nullptr) place_.transcript->note(net::to_text(why));
     if (why == net::fault::stopped) return close_politely(closing_for_stop);
-    const std::string_view stage = outcome_pending() ? "end" : machine_.reading_content() ? "data" : "quit";
+    const std::string_view stage = outcome_pending()            ? "end"
+                                   : machine_.reading_content() ? "data"
+                                                                : "quit";
     const bool left = why == net::fault::closed;
     tally().errors.add(stage, 0, left ? "no_quit" : net::to_text(why),
                        left ? "the client closed the connection without QUIT"

@@ -58,6 +58,8 @@ class session : public load::watched {
     // that are there.
     virtual bool answers_ready() const { return true; }
     virtual void give_answers() {}
+    // Something goes on that the session must outlive, although its client may be gone.
+    virtual bool work_left() const { return false; }
     // An outcome is decided that its client has not been told: lost now, it is not `failed`.
     virtual bool outcome_pending() const { return false; }
     // The message has come to nothing: refused whole, or lost with the client.
@@ -79,6 +81,7 @@ class session : public load::watched {
     void units_ended(std::uint32_t units) noexcept { begun_ -= units; }
     // What stands in the output now answers a message; its time is counted when it has been sent.
     void answered() { here_.answered.push_back(mail_at_); }
+    // Something has changed: answers_ready(), work_left().
     void wake();
 
     static constexpr proto::server_reply closing_for_stop{421, "4.3.2", "Shutting down"};
@@ -93,6 +96,8 @@ class session : public load::watched {
     boost::asio::awaitable<void> greet();
     boost::asio::awaitable<void> hold_back();
     boost::asio::awaitable<void> wait_for_answers();
+    boost::asio::awaitable<void> finish_work();
+    boost::asio::awaitable<void> sleep_until_woken();
     boost::asio::awaitable<void> pause(std::chrono::nanoseconds how_long);
     boost::asio::awaitable<void> send_slowly();
 
@@ -129,7 +134,7 @@ class session : public load::watched {
     std::string held_;  // a reply whose time has not come
     std::chrono::nanoseconds hold_for_{0};
     boost::asio::steady_timer* pausing_ = nullptr;
-    boost::asio::steady_timer* answering_ = nullptr;
+    boost::asio::steady_timer* sleeping_ = nullptr;  // until wake()
     load::steady_time now_{};
     load::steady_time mail_at_{};
     load::steady_time data_at_{};

@@ -1,0 +1,71 @@
+#include "lmtp-deliver/agent_log.hpp"
+
+#include <utility>
+
+#include <spdlog/async.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/sinks/syslog_sink.h>
+#include <spdlog/spdlog.h>
+
+#include "base/text.hpp"
+
+namespace postal::lmtp_deliver {
+namespace {
+
+constexpr const char* program = "lmtp-deliver";
+constexpr std::size_t longest_queue = 1024;  // lines
+constexpr std::size_t most_remembered = 1000;
+constexpr std::size_t longest_line = 1000;
+
+spdlog::sink_ptr make_sink(log_target where) {
+    if (where == log_target::syslog) {
+        return std::make_shared<spdlog::sinks::syslog_sink_mt>(program, LOG_PID, LOG_MAIL, false);
+    }
+    auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    sink->set_pattern("lmtp-deliver: %v");
+    return sink;
+}
+
+}  // namespace
+
+agent_log::agent_log(log_target where) {
+    spdlog::init_thread_pool(longest_queue, 1);
+    logger_ =
+        std::make_shared<spdlog::async_logger>(program, make_sink(where), spdlog::thread_pool(),
+                                               spdlog::async_overflow_policy::overrun_oldest);
+    logger_->set_level(spdlog::level::info);
+    logger_->flush_on(spdlog::level::info);
+}
+
+agent_log::~agent_log() {
+    logger_.reset();
+    spdlog::shutdown();
+}
+
+void agent_log::add(const agent_report& what) {
+    const verdict& answer = what.answer;
+    const std::string reply = fmt::format("{} {} {}", answer.code, answer.enhanced, answer.text);
+    {
+        const std::scoped_lock lock(mutex_);
+        if (said_.size() >= most_remembered || !said_.insert(reply).second) return;
+    }
+    std::string text = fmt::format("{}: to=<{}>: {}", what.id, what.recipient, reply);
+    std::string_view rest = what.printed;
+    while (!rest.empty()) {
+        const std::size_t end = rest.find('\n');
+        text += "\n    " + base::printable(rest.substr(0, end), longest_line);
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    logger_->log(answer.code < 400 ? spdlog::level::info : spdlog::level::warn, text);
+}
+
+void agent_log::say(const std::string& line) {
+    logger_->info(line);
+}
+
+void agent_log::next_interval() {
+    const std::scoped_lock lock(mutex_);
+    said_.clear();
+}
+
+}  // namespace postal::lmtp_deliver

@@ -1,0 +1,236 @@
+#include "lmtp-deliver/delivery.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "lmtp-deliver/headers.hpp"
+#include "lmtp-deliver/phases.hpp"
+
+namespace postal::lmtp_deliver {
+namespace {
+
+using std::chrono::steady_clock;
+
+constexpr std::size_t most_kept = 64 * 1024;
+constexpr unsigned reads_a_turn = 8;
+// Where the pidfd cannot be watched, which takes a full epoll, the agent is asked after so often.
+constexpr auto ask_again = std::chrono::milliseconds(100);
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+    std::vector<char*> result;
+    result.reserve(texts.size() + 1);
+    for (std::string& one : texts)
+        result.push_back(one.data());
+    result.push_back(nullptr);
+    return result;
+}
+
+}  // namespace
+
+delivery::delivery(room& here, const transaction& of, std::size_t recipient, owner& whose)
+    : waiter(here.own.context()), here_(here), of_(of), recipient_(recipient), whose_(whose) {
+    here_.own.watch(*this);
+}
+
+delivery::~delivery() = default;
+
+// ---- the queue ----
+
+void delivery::begin() {
+    switch (here_.slots.ask(*this)) {
+        case dispatcher::answer::start:
+            return start();
+        case dispatcher::answer::wait:
+            state_ = state::queued;
+            return;
+        case dispatcher::answer::refused:
+            return end({451, "4.3.2", "Too many deliveries wait, try again later"});
+    }
+}
+
+void delivery::called() {
+    if (!abandoned_ && !decided()) return start();
+    here_.slots.give_back();
+    end(answer_);
+}
+
+void delivery::cancel(const verdict& why) {
+    if (state_ != state::queued || decided()) return;
+    if (here_.slots.withdraw(*this)) return end(why);
+    answer_ = why;  // called() is on its way, and ends it
+}
+
+void delivery::abandon() {
+    abandoned_ = true;
+    if (state_ == state::queued && here_.slots.withdraw(*this)) return end({});
+    if (state_ != state::running) return;
+    exit_.close();
+    output_.close();
+    here_.slots.give_back();
+    end({});
+}
+
+// ---- the agent's start ----
+
+void delivery::start() {
+    state_ = state::running;
+    started_ = steady_clock::now();
+    tally().latency[static_cast<std::size_t>(phase::queue)].record(started_ - of_.complete);
+    const auto running = start_agent();
+    if (running) return;
+    output_.close();
+    here_.slots.give_back();
+    tally().agents.count_end("not started", {}, {}, 0);
+    decide({agent_fate::not_started}, running.error().message);
+}
+
+base::expected<void> delivery::start_agent() {
+    const plan& run = here_.of_run;
+    const std::string head = run.head_for_each(of_) ? headers(run, of_, &recipient()) : "";
+    auto message = of_.message.open_copy(head);
+    if (!message) return message.error();
+    auto printing = make_output();
+    if (!printing) return printing.error();
+
+    expansion values = of_.values(&recipient());
+    values.size += head.size();
+    std::vector<std::string> words = run.agent.expand(values);
+    std::vector<std::string> settings = run.environment(values, here_.home_of(recipient().user));
+    const std::vector<char*> argv = pointers(words);
+    const std::vector<char*> environment = pointers(settings);
+    const auto started = here_.starter.start({.program = run.program.c_str(),
+                                              .argv = argv.data(),
+                                              .environment = environment.data(),
+                                              .input = message->get(),
+                                              .output = printing->get(),
+                                              .directory = run.chosen.directory.c_str(),
+                                              .run_as = run.run_as ? &*run.run_as : nullptr,
+                                              .limits = run.limits});
+    if (!started) return started.error();
+    ++tally().agents.started;
+    watch_agent(*started);
+    return {};
+}
+
+// The agent's end of a pipe. It is open for reading too, so that an agent which outlives the server
+// is not killed by SIGPIPE when it prints.
+base::expected<unique_fd> delivery::make_output() {
+    int ends[2] = {-1, -1};
+    if (::pipe2(ends, O_CLOEXEC) != 0) {
+        return base::fail("cannot make a pipe: {}", base::system_message(errno));
+    }
+    unique_fd ours(ends[0]);
+    unique_fd theirs(ends[1]);
+    const std::string path = fmt::format("/proc/self/fd/{}", ours.get());
+    unique_fd both(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (both.is_open()) theirs = std::move(both);
+    ::fcntl(ours.get(), F_SETFL, O_NONBLOCK);
+    const int problem = output_.open(here_.own.context(), ours.release());
+    if (problem != 0) {
+        return base::fail("cannot watch a pipe: {}", base::system_message(problem));
+    }
+    output_.when_readable([this] { read_output(); });
+    return theirs;
+}
+
+void delivery::watch_agent(const os::child& started) {
+    agent_ = started;
+    set_deadline(started_ + here_.of_run.chosen.timeout);
+    const int problem = exit_.open(here_.own.context(), started.pidfd);
+    if (problem == 0) return exit_.when_readable([this] { agent_ended(); });
+    set_deadline(started_ + ask_again);
+}
+
+// ---- while it runs ----
+
+// After as many reads as this does, what is left in the pipe came later than the event, and has an
+// event of its own: nothing is missed by stopping, and no agent keeps the thread to itself.
+void delivery::read_output() {
+    for (unsigned reads = 0; reads < reads_a_turn; ++reads) {
+        const ssize_t got = ::read(output_.native(), here_.input.data(), here_.input.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && errno == EAGAIN) {
+            output_.not_readable();
+            break;
+        }
+        if (got <= 0) return output_.close();
+        const auto wanted = std::min(static_cast<std::size_t>(got), most_kept - printed_.size());
+        printed_.append(here_.input.data(), wanted);
+    }
+    output_.when_readable([this] { read_output(); });
+}
+
+// The agent has ended; what others may still print (its children have the pipe) is not waited for.
+void delivery::drain_output() {
+    if (output_.is_open()) read_output();
+    output_.close();
+}
+
+void delivery::on_deadline() {
+    if (state_ != state::running) return;
+    const auto now = steady_clock::now();
+    if (!exit_.is_open()) agent_ended();
+    if (over()) return;
+    if (now >= started_ + here_.of_run.chosen.timeout) {
+        os::signal_group(agent_, timed_out_ ? SIGKILL : SIGTERM);
+        set_deadline(now + kill_after);
+        timed_out_ = true;
+    }
+    if (!exit_.is_open()) set_deadline(now + ask_again);
+}
+
+// ---- its end ----
+
+void delivery::agent_ended() {
+    // What ignored TERM must not stay behind; the group's number is ours until the agent is reaped.
+    if (timed_out_ && exit_.is_open()) os::signal_group(agent_, SIGKILL);
+    const auto how = os::reap(agent_);
+    if (!how && exit_.is_open()) exit_.when_readable([this] { agent_ended(); });
+    if (!how) return;
+    clear_deadline();
+    exit_.close();
+    drain_output();
+    here_.slots.give_back();
+    tally().latency[static_cast<std::size_t>(phase::agent)].record(steady_clock::now() - started_);
+    if (timed_out_) {
+        count_end("timeout", *how);
+        return decide({agent_fate::timed_out}, printed_);
+    }
+    if (how->signalled) {
+        count_end(fmt::format("signal {}", how->status_or_signal), *how);
+        return decide({agent_fate::signalled, how->status_or_signal}, printed_);
+    }
+    count_end(fmt::format("{}", how->status_or_signal), *how);
+    decide({agent_fate::exited, how->status_or_signal}, printed_);
+}
+
+void delivery::count_end(std::string_view kind, const os::child_end& how) {
+    tally().agents.count_end(kind, how.user, how.system, how.max_rss_bytes);
+}
+
+void delivery::decide(const agent_end& how, std::string_view output) {
+    verdict answer = here_.of_run.exits.judge(how, output);
+    const bool failed = answer.code >= 400;
+    if (failed || !printed_.empty()) {
+        here_.log.add({.id = of_.id,
+                       .recipient = recipient().address,
+                       .answer = answer,
+                       .printed = printed_});
+    }
+    end(std::move(answer));
+}
+
+void delivery::end(verdict answer) {
+    answer_ = std::move(answer);
+    state_ = state::over;
+    whose_.delivered(*this);
+}
+
+}  // namespace postal::lmtp_deliver

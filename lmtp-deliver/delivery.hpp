@@ -1,0 +1,92 @@
+// One recipient's delivery: a place in the queue, an agent, its end, and the answer.
+//
+// Flow: begin(); then, once, owner.delivered(*this) says that answer() is there. It may be said
+// from within begin(). Everything happens in the session's worker.
+//
+// The agent has `timeout` to end; then its process group gets TERM and, kill_after later, KILL.
+// What it prints is read to the end so that it never blocks, and the first 64 KiB are kept. An end
+// with status 0 is a delivery, whatever was read of the message; everything else follows the table
+// of exit statuses. 250 is never said before the agent has ended.
+//
+// cancel() is for what still waits in the queue when the server stops; abandon() lets go of an
+// agent that runs, which then finishes by itself, and leaves the outcome in doubt.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lmtp-deliver/dispatcher.hpp"
+#include "lmtp-deliver/exit_statuses.hpp"
+#include "lmtp-deliver/room.hpp"
+#include "lmtp-deliver/transaction.hpp"
+#include "load/watched.hpp"
+#include "net/poller.hpp"
+#include "os/child.hpp"
+
+namespace postal::lmtp_deliver {
+
+class delivery final : public load::watched, public dispatcher::waiter {
+  public:
+    class owner {
+      public:
+        virtual void delivered(delivery& which) = 0;
+
+      protected:
+        ~owner() = default;
+    };
+
+    static constexpr auto kill_after = std::chrono::seconds(5);
+
+    delivery(room& here, const transaction& of, std::size_t recipient, owner& whose);
+    ~delivery() override;
+
+    void begin();
+    void cancel(const verdict& why);
+    void abandon();
+
+    // No event will come any more.
+    bool over() const noexcept { return state_ == state::over; }
+    // False for one that was abandoned.
+    bool decided() const noexcept { return answer_.code != 0; }
+    const verdict& answer() const noexcept { return answer_; }
+
+    void on_deadline() override;
+    void on_stop(load::stop_kind) override {}  // its session is told
+
+  private:
+    enum class state : std::uint8_t { fresh, queued, running, over };
+
+    void called() override;
+    void start();
+    base::expected<void> start_agent();
+    base::expected<unique_fd> make_output();
+    void watch_agent(const os::child& started);
+    void read_output();
+    void drain_output();
+    void agent_ended();
+    void count_end(std::string_view kind, const os::child_end& how);
+    void decide(const agent_end& how, std::string_view output);
+    void end(verdict answer);
+
+    const mailbox& recipient() const noexcept { return of_.recipients[recipient_]; }
+    stats::tally& tally() noexcept { return here_.own.tally(); }
+
+    room& here_;
+    const transaction& of_;
+    std::size_t recipient_;
+    owner& whose_;
+    os::child agent_;
+    net::descriptor exit_;    // the agent's pidfd
+    net::descriptor output_;  // what it prints
+    std::string printed_;
+    load::steady_time started_{};
+    verdict answer_;
+    state state_ = state::fresh;
+    bool timed_out_ = false;
+    bool abandoned_ = false;
+};
+
+}  // namespace postal::lmtp_deliver

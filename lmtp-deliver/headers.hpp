@@ -1,0 +1,23 @@
+// The trace headers that --add-header asks for, as they stand in front of a message.
+//
+// Return-Path (RFC 5321 4.4, only the last MTA adds it), Delivered-To (the recipient as the
+// envelope had it; against loops), Received (RFC 5321 4.4, "with LMTP", RFC 3848). Each a whole
+// line with CRLF, in that order. What came from the network stands there as data: it holds no
+// control characters, and what is not printable ASCII or UTF-8 is never in an address.
+#pragma once
+
+#include <ctime>
+#include <string>
+
+#include "lmtp-deliver/plan.hpp"
+#include "lmtp-deliver/transaction.hpp"
+
+namespace postal::lmtp_deliver {
+
+// Without a recipient there is no Delivered-To, and Received does not say for whom.
+[[nodiscard]] std::string headers(const plan& run, const transaction& of, const mailbox* recipient);
+
+// "Fri, 20 Nov 2026 19:09:42 +0000" (RFC 5322 3.3), always in UTC.
+[[nodiscard]] std::string date_text(std::time_t when);
+
+}  // namespace postal::lmtp_deliver

@@ -1,0 +1,136 @@
+// Notes: a second reader's own offset comes from opening /proc/self/fd/N anew (proc(5)); dup(2)
+// would share the offset. The first descriptor is never handed out, because it may be written to.
+#include "lmtp-deliver/message_file.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+namespace postal::lmtp_deliver {
+namespace {
+
+unique_fd open_in_memory() noexcept {
+    return unique_fd(::memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+}
+
+// 0, or an errno value.
+int write_all(int fd, std::string_view octets) noexcept {
+    while (!octets.empty()) {
+        const ssize_t written = ::write(fd, octets.data(), octets.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return errno;
+        octets.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
+
+// Appends all of `from` to `to`; 0 or an errno value.
+int copy_all(int from, int to, std::uint64_t size) noexcept {
+    off_t at = 0;
+    while (static_cast<std::uint64_t>(at) < size) {
+        const auto left = static_cast<std::size_t>(size - static_cast<std::uint64_t>(at));
+        const ssize_t copied = ::sendfile(to, from, &at, left);
+        if (copied < 0 && errno == EINTR) continue;
+        if (copied < 0) return errno;
+        if (copied == 0) return EIO;
+    }
+    return 0;
+}
+
+}  // namespace
+
+unique_fd& unique_fd::operator=(unique_fd&& other) noexcept {
+    if (this == &other) return *this;
+    reset();
+    fd_ = other.release();
+    return *this;
+}
+
+int unique_fd::release() noexcept {
+    return std::exchange(fd_, -1);
+}
+
+void unique_fd::reset() noexcept {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+base::expected<unique_fd> open_unlinked(const std::string& folder) {
+    unique_fd file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (!file.is_open() && (errno == EOPNOTSUPP || errno == EISDIR)) {
+        // Not every file system has O_TMPFILE (open(2)).
+        std::string name = folder + "/lmtp-deliver-XXXXXX";
+        file = unique_fd(::mkostemp(name.data(), O_CLOEXEC));
+        if (file.is_open()) ::unlink(name.c_str());
+    }
+    if (!file.is_open()) {
+        return base::fail("{}: cannot make a file: {}", folder, base::system_message(errno));
+    }
+    return file;
+}
+
+void message_file::append(std::string_view octets) noexcept {
+    if (error_ != 0) return;
+    if (!file_.is_open()) {
+        file_ = open_in_memory();
+        if (!file_.is_open()) error_ = errno;
+    }
+    if (in_memory_ && size_ + octets.size() > rules_->memory_limit) move_to_disk();
+    write(octets);
+}
+
+void message_file::write(std::string_view octets) noexcept {
+    if (error_ == 0) error_ = write_all(file_.get(), octets);
+    if (error_ == 0) size_ += octets.size();
+}
+
+void message_file::move_to_disk() noexcept {
+    in_memory_ = false;
+    auto on_disk = open_unlinked(rules_->folder);
+    if (!on_disk) {
+        error_ = errno;
+        return;
+    }
+    error_ = copy_all(file_.get(), on_disk->get(), size_);
+    file_ = std::move(*on_disk);
+}
+
+base::expected<void> message_file::finish() {
+    if (!file_.is_open() && error_ == 0) append({});  // an empty message is a file too
+    if (error_ == 0 && in_memory_) {
+        const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
+        if (::fcntl(file_.get(), F_ADD_SEALS, seals) != 0) error_ = errno;
+    }
+    if (error_ == 0) return {};
+    return base::fail("cannot store the message: {}", base::system_message(error_));
+}
+
+base::expected<unique_fd> message_file::open_copy(std::string_view head) const {
+    if (head.empty()) {
+        const std::string path = fmt::format("/proc/self/fd/{}", file_.get());
+        unique_fd again(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        if (!again.is_open()) {
+            return base::fail("cannot open the message: {}", base::system_message(errno));
+        }
+        return again;
+    }
+    message_file copy(*rules_);
+    copy.append(head);
+    if (copy.error_ == 0 && in_memory_ && copy.size_ + size_ > rules_->memory_limit) {
+        copy.move_to_disk();
+    } else if (!in_memory_) {
+        copy.move_to_disk();
+    }
+    if (copy.error_ == 0) copy.error_ = copy_all(file_.get(), copy.file_.get(), size_);
+    copy.size_ += size_;
+    auto done = copy.finish();
+    if (!done) return done.error();
+    return copy.open_copy();
+}
+
+}  // namespace postal::lmtp_deliver

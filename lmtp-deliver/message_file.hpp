@@ -1,0 +1,72 @@
+// A message as the agents read it: a file without a name, complete before the first one starts.
+//
+// Flow: message_file file(rules); append() the pieces; finish(); open_copy() for each agent.
+//
+// Up to memory_limit octets it is a memfd(2) file, sealed by finish() so that no agent can change
+// what the next one reads; what is longer moves to an unlinked file in `folder`. A reader has an
+// offset of its own and needs nothing of this process afterwards: an agent that outlives the server
+// still reads the whole message. Failures (a full disk) are remembered, and finish() gives the
+// first one. Writing to a disk blocks the calling thread as long as the kernel does.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+
+namespace postal::lmtp_deliver {
+
+struct storage_rules {
+    std::uint64_t memory_limit = 1024 * 1024;
+    std::string folder = "/var/tmp";  // must exist
+};
+
+// A descriptor that is closed with its owner.
+class unique_fd {
+  public:
+    unique_fd() = default;
+    explicit unique_fd(int fd) noexcept : fd_(fd) {}
+    unique_fd(unique_fd&& other) noexcept : fd_(other.release()) {}
+    unique_fd& operator=(unique_fd&& other) noexcept;
+    ~unique_fd() { reset(); }
+
+    int get() const noexcept { return fd_; }
+    bool is_open() const noexcept { return fd_ >= 0; }
+    int release() noexcept;
+    void reset() noexcept;
+
+  private:
+    int fd_ = -1;
+};
+
+class message_file {
+  public:
+    // The rules must outlive it.
+    explicit message_file(const storage_rules& rules) noexcept : rules_(&rules) {}
+
+    void append(std::string_view octets) noexcept;
+    [[nodiscard]] base::expected<void> finish();
+
+    // For one agent, at offset 0: the message, with `head` in front if there is one (which costs a
+    // copy).
+    [[nodiscard]] base::expected<unique_fd> open_copy(std::string_view head = {}) const;
+
+    std::uint64_t size() const noexcept { return size_; }
+    bool in_memory() const noexcept { return in_memory_; }
+
+  private:
+    void write(std::string_view octets) noexcept;
+    void move_to_disk() noexcept;
+
+    const storage_rules* rules_;
+    unique_fd file_;
+    std::uint64_t size_ = 0;
+    int error_ = 0;  // the first failure, an errno value
+    bool in_memory_ = true;
+};
+
+// An unlinked file in `folder`: the test, before anything is received, that one can be made there.
+[[nodiscard]] base::expected<unique_fd> open_unlinked(const std::string& folder);
+
+}  // namespace postal::lmtp_deliver

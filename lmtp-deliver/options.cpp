@@ -1,0 +1,195 @@
+#include "lmtp-deliver/options.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/units.hpp"
+#include "cli/binders.hpp"
+#include "lmtp-deliver/phases.hpp"
+#include "program/shared_options.hpp"
+
+namespace postal::lmtp_deliver {
+namespace {
+
+using base::expected;
+using cli::setter;
+
+constexpr unsigned least_default_deliveries = 12;
+constexpr unsigned most_deliveries = 100'000;
+constexpr std::uint32_t longest_queue = 10'000'000;
+
+setter any_text(std::string& target) {
+    return [&target](const std::string& given) -> expected<void> {
+        target = given;
+        return {};
+    };
+}
+
+setter octal_mode(std::optional<mode_t>& target) {
+    return [&target](const std::string& given) -> expected<void> {
+        const bool octal = !given.empty() && given.size() <= 4 &&
+                           given.find_first_not_of("01234567") == std::string::npos;
+        const unsigned long mode = octal ? std::strtoul(given.c_str(), nullptr, 8) : 01000;
+        if (mode > 0777) {
+            return base::fail("\"{}\" is no file mode; give one in octal, such as 0660", given);
+        }
+        target = static_cast<mode_t>(mode);
+        return {};
+    };
+}
+
+setter environment_setting(std::vector<std::string>& target) {
+    return [&target](const std::string& given) -> expected<void> {
+        const std::size_t equals = given.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            return base::fail("\"{}\" is not NAME=VALUE", given);
+        }
+        target.push_back(given);
+        return {};
+    };
+}
+
+setter header_name(added_headers& target) {
+    return [&target](const std::string& given) -> expected<void> {
+        if (given == "return-path") {
+            target.return_path = true;
+        } else if (given == "delivered-to") {
+            target.delivered_to = true;
+        } else if (given == "received") {
+            target.received = true;
+        } else {
+            return cli::not_a_choice(given, {"return-path", "delivered-to", "received"});
+        }
+        return {};
+    };
+}
+
+cli::group listen_options(options& o) {
+    return {
+        "Listening",
+        {
+            {"--listen", "ENDPOINT", "127.0.0.1:2003",
+             "host:port, [IPv6]:port or unix:/path; several are allowed", cli::texts(o.listen),
+             true},
+            {"--socket-mode", "MODE", "0666", "who may connect to Unix sockets, in octal",
+             octal_mode(o.socket_mode)},
+            {"--socket-owner", "USER[:GROUP]", "", "to whom Unix sockets belong",
+             cli::text(o.socket_owner)},
+            program::sessions_option(o.sessions),
+            {"--client-timeout", "DURATION", "5m",
+             "end a session whose client is silent for so long", cli::duration(o.client_timeout)},
+        }};
+}
+
+cli::group agent_options(options& o) {
+    return {"Agent",
+            {
+                {"--agent", "TEMPLATE|NAME", "",
+                 "the agent's command, with placeholders such as %to%, or a named template",
+                 cli::text(o.agent)},
+                {"--agents", "FILE", "built in", "named templates, in place of the built-in ones",
+                 cli::text(o.agents)},
+                {"--max-deliveries", "N", fmt::format("{}", o.max_deliveries),
+                 "most agents at once", cli::count(o.max_deliveries, 1, most_deliveries)},
+                {"--max-queued", "N", fmt::format("{}", o.max_queued),
+                 "most deliveries that wait for an agent; more are answered 451",
+                 cli::count(o.max_queued, 0, longest_queue)},
+                {"--timeout", "DURATION", base::format_duration(o.timeout),
+                 "end an agent that runs for longer", cli::duration(o.timeout)},
+                {"--user", "NAME", "", "run agents as this user", cli::text(o.user)},
+                {"--directory", "PATH", o.directory, "the agents' working directory",
+                 cli::text(o.directory)},
+                {"--env", "NAME=VALUE", "", "add to the agents' environment; several are allowed",
+                 environment_setting(o.environment), true},
+                {"--limit", "LIMITS", "", "an agent's limits, as in cpu=30s,memory=512M,files=64",
+                 cli::text(o.limits)},
+                {"--exit-statuses", "FILE", "built in",
+                 "replies for exit statuses, over the built-in ones", cli::text(o.exit_statuses)},
+            }};
+}
+
+cli::group message_options(options& o) {
+    return {"Message",
+            {
+                {"-m,--max-size", "SIZE", "2G", "largest message; a bare number is kilobytes",
+                 program::message_limit(o.max_message)},
+                program::max_recipients_option(o.max_recipients),
+                program::bare_newline_option(o.newlines),
+                {"--memory-limit", "SIZE", "1M", "keep longer messages in files",
+                 cli::size(o.memory_limit)},
+                {"--temporary", "DIRECTORY", o.temporary, "where those files are made",
+                 cli::text(o.temporary)},
+                {"--add-header", "return-path|delivered-to|received", "",
+                 "put a header in front of the message; several are allowed",
+                 header_name(o.headers), true},
+            }};
+}
+
+cli::group address_options(options& o) {
+    return {
+        "Addresses",
+        {
+            {"--detail-delimiter", "CHARACTERS", o.detail_delimiter,
+             "what separates %to_user% from %to_detail%", any_text(o.detail_delimiter)},
+            {"--null-sender", "TEXT", "", "what %from% is for the null reverse-path",
+             any_text(o.null_sender)},
+            {"--allow-leading-dash", "", "", "accept addresses that make an argument begin with -",
+             cli::flag(o.allow_leading_dash)},
+            {"--allow-slash", "", "", "accept local parts with / or ..", cli::flag(o.allow_slash)},
+        }};
+}
+
+cli::group check_options(options& o) {
+    return {"Check and log",
+            {
+                {"--check", "", "", "print the agent's arguments for --from and --to, and end",
+                 cli::flag(o.check.wanted)},
+                {"--from", "ADDRESS", "", "the sender, for --check; empty is the null sender",
+                 any_text(o.check.from)},
+                {"--to", "ADDRESS", "", "the recipient, for --check", cli::text(o.check.to)},
+                {"--log", "stderr|syslog", "stderr", "where diagnostics go",
+                 cli::choice(o.log, {{"stderr", log_target::standard_error},
+                                     {"syslog", log_target::syslog}})},
+            }};
+}
+
+// A folder that is not in memory, as /tmp often is.
+std::string default_temporary() {
+    const char* given = std::getenv("TMPDIR");
+    return given != nullptr && *given != '\0' ? given : "/var/tmp";
+}
+
+}  // namespace
+
+expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv) {
+    into.max_deliveries = std::max(least_default_deliveries, 2 * cli::usable_cores());
+    into.temporary = default_temporary();
+    cli::program program;
+    program.name = "lmtp-deliver";
+    program.summary = "An LMTP server that runs a local delivery agent for every recipient.";
+    program.groups = {listen_options(into),
+                      agent_options(into),
+                      message_options(into),
+                      address_options(into),
+                      check_options(into),
+                      program::transcript_group(into.transcripts),
+                      cli::run_options_group(into.run, program::known_threshold(phase_names()))};
+    program.notes =
+        "Runs until interrupted, unless --duration ends it.\n"
+        "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";
+    auto outcome = cli::parse(program, argc, argv, into.effective);
+    if (!outcome || *outcome == cli::outcome::done) return outcome;
+    auto checked = cli::check(into.run);
+    if (!checked) return checked.error();
+    if (into.agent.empty()) {
+        return base::fail("--agent: is missing; give a command, or the name of a template");
+    }
+    if (into.check.wanted && into.check.to.empty()) {
+        return base::fail("--check: needs a recipient; give --to too");
+    }
+    return outcome;
+}
+
+}  // namespace postal::lmtp_deliver

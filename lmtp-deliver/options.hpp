@@ -1,0 +1,76 @@
+// The command line of lmtp-deliver: one row an option, bound to plain variables.
+//
+// parse_options() checks what can be checked without looking outside; files, programs, users and
+// limits of the system are the plan's business. A failure is one line that names the option.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "cli/parse.hpp"
+#include "cli/run_options.hpp"
+#include "lmtp-deliver/agent_log.hpp"
+#include "net/transcript.hpp"
+#include "proto/smtp_server.hpp"
+
+namespace postal::lmtp_deliver {
+
+struct added_headers {
+    bool return_path = false;
+    bool delivered_to = false;
+    bool received = false;
+};
+
+// --check: print the argv of one delivery and run nothing.
+struct check_request {
+    bool wanted = false;
+    std::string from;
+    std::string to;
+};
+
+struct options {
+    std::vector<std::string> listen;
+    std::optional<mode_t> socket_mode;
+    std::string socket_owner;
+    unsigned sessions = 1000;
+    std::chrono::nanoseconds client_timeout = std::chrono::minutes(5);
+
+    std::string agent;   // a template, or the name of one
+    std::string agents;  // the file of named templates
+    unsigned max_deliveries = 0;
+    std::uint32_t max_queued = 10'000;
+    std::chrono::nanoseconds timeout = std::chrono::minutes(5);
+    std::string user;
+    std::string directory = "/";
+    std::vector<std::string> environment;  // NAME=VALUE
+    std::string limits;
+    std::string exit_statuses;
+
+    std::uint64_t max_message = std::uint64_t{2} << 30U;
+    std::uint32_t max_recipients = 1000;
+    proto::bare_newlines newlines = proto::bare_newlines::reject;
+    std::uint64_t memory_limit = std::uint64_t{1} << 20U;
+    std::string temporary;
+    added_headers headers;
+
+    std::string detail_delimiter = "+";
+    std::string null_sender;
+    bool allow_leading_dash = false;
+    bool allow_slash = false;
+
+    check_request check;
+    log_target log = log_target::standard_error;
+    net::transcript_options transcripts{};
+    cli::run_options run{};
+    std::vector<cli::effective_option> effective{};  // for the record
+};
+
+// done when --help or --version was asked for and printed.
+base::expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv);
+
+}  // namespace postal::lmtp_deliver

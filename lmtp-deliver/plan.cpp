@@ -1,0 +1,243 @@
+#include "lmtp-deliver/plan.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "lmtp-deliver/agents.hpp"
+#include "lmtp-deliver/phases.hpp"
+#include "net/endpoint.hpp"
+#include "net/transcript.hpp"
+#include "os/host.hpp"
+#include "os/limits.hpp"
+#include "program/shared_options.hpp"
+
+namespace postal::lmtp_deliver {
+namespace {
+
+using base::expected;
+
+constexpr std::uint16_t default_port = 2003;
+constexpr std::string_view default_place = "127.0.0.1:2003";
+constexpr std::string_view agents_path = "/usr/local/bin:/usr/bin:/bin";
+// Event loops, timers, listening sockets, standard streams, with room to spare.
+constexpr std::uint64_t descriptors_beside_sessions = 96;
+// A session's socket and its message.
+constexpr std::uint64_t descriptors_a_session = 2;
+// The agent's handle, its message, and three for what it prints.
+constexpr std::uint64_t descriptors_an_agent = 5;
+
+// ---- the agent ----
+
+// The file that execvp(3) would run: as it stands when it has a slash, else looked for in PATH.
+expected<std::string> find_program(const std::string& name) {
+    const bool has_path = name.find('/') != std::string::npos;
+    const char* path = std::getenv("PATH");
+    const std::string folders = path != nullptr ? path : std::string(agents_path);
+    for (const std::string_view folder : base::split(has_path ? "" : folders, ':')) {
+        const std::string file =
+            has_path ? name : fmt::format("{}/{}", folder.empty() ? "." : folder, name);
+        std::error_code error;
+        const auto status = std::filesystem::status(file, error);
+        const bool missing = error || !std::filesystem::exists(status);
+        if (missing && !has_path) continue;
+        if (missing) return base::fail("{}: {}", file, base::system_message(ENOENT));
+        if (std::filesystem::is_directory(status)) return base::fail("{}: is a directory", file);
+        if (::access(file.c_str(), X_OK) != 0) {
+            if (!has_path) continue;
+            return base::fail("{}: is not executable: {}", file, base::system_message(errno));
+        }
+        // Relative to this process's folder, not to --directory.
+        return {boost::system::in_place_value, std::filesystem::absolute(file).string()};
+    }
+    return base::fail("{}: is no program in PATH; give its whole path", name);
+}
+
+expected<void> prepare_agent(plan& into) {
+    auto named = into.chosen.agents.empty() ? built_in_agents() : load_agents(into.chosen.agents);
+    if (!named) return base::fail("--agents: {}", named.error().message);
+    const auto text = find_template(into.chosen.agent, *named);
+    if (!text) return base::fail("--agent: {}", text.error().message);
+    auto parsed = argv_template::parse(*text);
+    if (!parsed) return base::fail("--agent: {}", parsed.error().message);
+    into.agent = std::move(*parsed);
+    return {};
+}
+
+expected<void> find_agent(plan& into) {
+    if (into.chosen.check.wanted) return {};
+    auto found = find_program(into.agent.program());
+    if (!found) return base::fail("--agent: {}", found.error().message);
+    into.program = std::move(*found);
+    return {};
+}
+
+expected<void> load_exit_statuses(plan& into) {
+    if (into.chosen.exit_statuses.empty()) return {};
+    auto loaded = exit_statuses::load(into.chosen.exit_statuses);
+    if (!loaded) return base::fail("--exit-statuses: {}", loaded.error().message);
+    into.exits = std::move(*loaded);
+    return {};
+}
+
+// ---- what agents run with ----
+
+expected<void> find_user(plan& into) {
+    if (!into.chosen.user.empty()) {
+        auto found = os::find_account(into.chosen.user);
+        if (!found) return base::fail("--user: {}", found.error().message);
+        const auto may = os::check_may_become(*found);
+        if (!may) return base::fail("--user: {}", may.error().message);
+        into.own_home = {found->home, found->name};
+        into.run_as = std::move(*found);
+        return {};
+    }
+    const passwd* self = ::getpwuid(::geteuid());
+    into.own_home = self != nullptr ? home_and_user{self->pw_dir, self->pw_name}
+                                    : home_and_user{"/", fmt::format("{}", ::geteuid())};
+    return {};
+}
+
+// Without files= an agent has as many as this program was started with, not what it raised that to.
+expected<void> set_limits(plan& into) {
+    auto limits = os::parse_limits(into.chosen.limits);
+    if (!limits) return base::fail("--limit: {}", limits.error().message);
+    into.limits.push_back(os::current_descriptor_limit());
+    into.limits.insert(into.limits.end(), limits->begin(), limits->end());
+    return {};
+}
+
+expected<void> check_folders(plan& into) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(into.chosen.directory, error)) {
+        return base::fail("--directory: {}: is no directory", into.chosen.directory);
+    }
+    into.storage = {into.chosen.memory_limit, into.chosen.temporary};
+    const auto file = open_unlinked(into.storage.folder);
+    if (!file) return base::fail("--temporary: {}", file.error().message);
+    return {};
+}
+
+// ---- the server ----
+
+expected<void> find_places(plan& into) {
+    net::socket_rights rights{.mode = into.chosen.socket_mode.value_or(0666)};
+    if (!into.chosen.socket_owner.empty()) {
+        const auto owner = os::parse_owner(into.chosen.socket_owner);
+        if (!owner) return base::fail("--socket-owner: {}", owner.error().message);
+        rights.user = owner->uid;
+        rights.group = owner->gid;
+    }
+    for (const std::string& text : into.chosen.listen) {
+        auto where = net::parse_endpoint(text, default_port);
+        if (!where) return base::fail("--listen: {}", where.error().message);
+        into.places.push_back({.where = std::move(*where), .rights = rights});
+    }
+    if (!into.places.empty()) return {};
+    into.places.push_back({.where = *net::parse_endpoint(default_place, default_port)});
+    return {};
+}
+
+expected<void> configure_server(plan& into) {
+    into.host_name = os::describe_host().name;
+    into.rules.timeout = into.chosen.client_timeout;
+    into.rules.data_phase = static_cast<std::size_t>(phase::data);
+    into.rules.message_phase = static_cast<std::size_t>(phase::message);
+    proto::server_config& server = into.rules.server;
+    server.speaks = proto::dialect::lmtp;
+    server.newlines = into.chosen.newlines;
+    // Local users are known by their bare names too.
+    server.bare_users = proto::bare_local_part::allowed;
+    server.max_message = into.chosen.max_message;
+    server.max_recipients = into.chosen.max_recipients;
+    server.judges_senders = true;
+    return {};
+}
+
+expected<void> check_transcripts(plan& into) {
+    return net::check_transcripts(into.chosen.transcripts);
+}
+
+}  // namespace
+
+std::vector<std::string> plan::environment(const expansion& values, const home_and_user& of) const {
+    std::vector<std::string> result{fmt::format("PATH={}", agents_path),
+                                    "HOME=" + of.home,
+                                    "USER=" + of.user,
+                                    fmt::format("SENDER={}", values.from),
+                                    fmt::format("RECIPIENT={}", values.to),
+                                    fmt::format("SIZE={}", values.size)};
+    for (const std::string& given : chosen.environment) {
+        const std::string_view name = std::string_view(given).substr(0, given.find('=') + 1);
+        std::erase_if(result, [&](const std::string& one) { return one.starts_with(name); });
+        result.push_back(given);
+    }
+    return result;
+}
+
+expected<std::unique_ptr<plan>> make_plan(options given) {
+    auto result = std::make_unique<plan>();
+    result->chosen = std::move(given);
+    // Capturing the limits comes before anything raises them.
+    for (auto* step : {prepare_agent, find_agent, load_exit_statuses, find_user, set_limits,
+                       check_folders, find_places, configure_server, check_transcripts}) {
+        auto done = step(*result);
+        if (!done) return done.error();
+    }
+    return result;
+}
+
+expected<void> raise_limits(const plan& plan) {
+    const options& chosen = plan.chosen;
+    std::uint64_t each = descriptors_a_session;
+    if (!chosen.transcripts.session_base.empty()) each += 1;
+    if (!chosen.transcripts.connection_base.empty()) each += 2;
+    auto raised = os::raise_descriptor_limit(chosen.sessions * each +
+                                             chosen.max_deliveries * descriptors_an_agent +
+                                             8 * chosen.run.workers + descriptors_beside_sessions);
+    if (!raised) return base::fail("--sessions: {}", raised.error().message);
+    return {};
+}
+
+stats::run_description describe(const plan& plan, int argc, char** argv) {
+    const options& chosen = plan.chosen;
+    stats::run_description result =
+        program::describe({"lmtp-deliver", chosen.run, chosen.effective, {argv, argv + argc}});
+    result.phases = phase_names();
+    result.message_phase = static_cast<std::size_t>(phase::message);
+    result.transcript = chosen.transcripts.wanted();
+    result.runs_agents = true;
+    result.agent_phase = static_cast<std::size_t>(phase::agent);
+    result.options["template"] = plan.agent.text();
+    return result;
+}
+
+proto::server_reply judge(const plan& plan, const transaction& of, const mailbox* recipient) {
+    static constexpr proto::server_reply dash{
+        550, "5.1.3", "The address would make an argument begin with a dash"};
+    static constexpr proto::server_reply nobody{550, "5.1.3", "The local part is empty"};
+    static constexpr proto::server_reply slash{550, "5.1.3", "The local part has a / or .. in it"};
+    const options& chosen = plan.chosen;
+    const mailbox& one = recipient != nullptr ? *recipient : of.sender;
+    const std::string_view local_part =
+        std::string_view(one.address).substr(0, one.address.size() - one.domain.size());
+    // `maildrop -d ""`, run by root, delivers to root and ends with 0.
+    if (recipient != nullptr && one.user.empty()) return nobody;
+    const bool is_file_name = recipient != nullptr || plan.agent.uses(placeholder::from_user);
+    if (is_file_name && !chosen.allow_slash && leaves_folder(local_part)) return slash;
+    const stage known = recipient != nullptr ? stage::rcpt : stage::mail;
+    if (!chosen.allow_leading_dash && plan.agent.leading_dash(of.values(recipient), known)) {
+        return dash;
+    }
+    return {};
+}
+
+}  // namespace postal::lmtp_deliver

@@ -1,0 +1,65 @@
+// Everything that a run needs, looked up and loaded before anybody is let in.
+//
+// make_plan() is the last place that refuses bad input, with one line each. What it gives is shared
+// by all threads and only read.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lmtp-deliver/argv_template.hpp"
+#include "lmtp-deliver/exit_statuses.hpp"
+#include "lmtp-deliver/message_file.hpp"
+#include "lmtp-deliver/options.hpp"
+#include "lmtp-deliver/transaction.hpp"
+#include "os/account.hpp"
+#include "os/child_limits.hpp"
+#include "serve/door.hpp"
+#include "serve/room.hpp"
+#include "stats/run_description.hpp"
+
+namespace postal::lmtp_deliver {
+
+// The home and name that a delivery's agent finds in its environment.
+struct home_and_user {
+    std::string home;
+    std::string user;
+};
+
+struct plan {
+    options chosen;
+    argv_template agent;
+    std::string program;  // the agent's path
+    exit_statuses exits;
+    std::optional<os::account> run_as;  // --user
+    home_and_user own_home;             // of --user, else of this process
+    std::vector<os::limit> limits;
+    std::vector<serve::listening_place> places;
+    serve::house_rules rules;
+    storage_rules storage;
+    std::string host_name;
+
+    // NAME=VALUE each, for one delivery.
+    std::vector<std::string> environment(const expansion& values, const home_and_user& of) const;
+
+    // Whether every agent gets headers of its own in front of the message.
+    bool head_for_each(const transaction& of) const noexcept {
+        return chosen.headers.delivered_to && of.recipients.size() > 1;
+    }
+};
+
+base::expected<std::unique_ptr<plan>> make_plan(options given);
+
+// Descriptors for all the sessions and agents that may come; fails with one line that says which
+// limit is too low.
+base::expected<void> raise_limits(const plan& plan);
+
+stats::run_description describe(const plan& plan, int argc, char** argv);
+
+// What is wrong with an address of the envelope, as the reply that says so; code 0 for nothing.
+// With a recipient, of that; without, of the sender.
+proto::server_reply judge(const plan& plan, const transaction& of, const mailbox* recipient);
+
+}  // namespace postal::lmtp_deliver

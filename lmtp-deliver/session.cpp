@@ -1,0 +1,141 @@
+#include "lmtp-deliver/session.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+#include "lmtp-deliver/headers.hpp"
+#include "net/endpoint.hpp"
+
+namespace postal::lmtp_deliver {
+namespace {
+
+const verdict stopping{421, "4.3.2", "Shutting down"};
+const verdict no_storage{452, "4.3.1", "Cannot store the message"};
+
+}  // namespace
+
+boost::asio::awaitable<void> serve_guest(room& here, serve::visitor who) {
+    session guest(here, who);
+    co_await guest.run();
+}
+
+// ---- the envelope ----
+
+proto::server_reply session::judge_sender() {
+    auto begun = std::make_unique<transaction>(here_.of_run.storage);
+    begun->id = here_.next_id();
+    begun->client = net::peer_name(socket());
+    begun->helo = helo_;
+    begun->set_sender(machine().current_path(), here_.of_run.chosen.detail_delimiter,
+                      here_.of_run.chosen.null_sender);
+    const proto::server_reply refusal = judge(here_.of_run, *begun, nullptr);
+    if (refusal.code != 0) return refusal;
+    transaction_ = std::move(begun);
+    return proto::replies::sender_ok;
+}
+
+proto::server_reply session::judge_recipient() {
+    mailbox recipient =
+        make_mailbox(machine().current_path(), here_.of_run.chosen.detail_delimiter);
+    const proto::server_reply refusal = judge(here_.of_run, *transaction_, &recipient);
+    if (refusal.code != 0) return refusal;
+    transaction_->recipients.push_back(std::move(recipient));
+    return proto::replies::recipient_ok;
+}
+
+// ---- the message ----
+
+void session::begin_message() {
+    const transaction& of = *transaction_;
+    if (here_.of_run.head_for_each(of)) return;
+    const mailbox* recipient = of.recipients.size() == 1 ? &of.recipients.front() : nullptr;
+    transaction_->message.append(headers(here_.of_run, of, recipient));
+}
+
+void session::end_message() {
+    const auto stored = transaction_->message.finish();
+    transaction_->complete = now();
+    if (here_.own.stopping()) return refuse_all(stopping);
+    if (!stored) {
+        here_.log.say(stored.error().message);
+        return refuse_all(no_storage);
+    }
+    deliveries_.reserve(transaction_->recipients.size());
+    delivery::owner& self = *this;
+    for (std::size_t i = 0; i < transaction_->recipients.size(); ++i) {
+        deliveries_.push_back(std::make_unique<delivery>(here_, *transaction_, i, self));
+    }
+    for (auto& one : deliveries_)
+        one->begin();
+}
+
+// Nothing was started for it.
+void session::refuse_all(const verdict& why) {
+    while (machine().answers_due() != 0) {
+        machine().answer_delivery({why.code, why.enhanced, why.text}, output());
+        count(why);
+        units_ended(1);
+        answered();
+    }
+    transaction_.reset();
+}
+
+void session::delivered(delivery& which) {
+    if (which.decided()) {
+        count(which.answer());
+        units_ended(1);
+    }
+    wake();
+}
+
+void session::count(const verdict& answer) {
+    stats::tally& counts = tally();
+    if (answer.code < 400) {
+        counts.messages += 1;
+        counts.recipients += 1;
+        counts.bytes += machine().message_octets();
+        return;
+    }
+    (answer.code < 500 ? counts.deferred : counts.rejected) += 1;
+    counts.errors.add("end", answer.code, answer.enhanced, answer.text);
+}
+
+// ---- the answers ----
+
+bool session::answers_ready() const {
+    return answered_ == deliveries_.size() || deliveries_[answered_]->over();
+}
+
+void session::give_answers() {
+    while (answered_ < deliveries_.size() && deliveries_[answered_]->over()) {
+        const verdict& answer = deliveries_[answered_++]->answer();
+        machine().answer_delivery({answer.code, answer.enhanced, answer.text}, output());
+        answered();
+    }
+    if (answered_ == deliveries_.size()) drop_message();
+}
+
+bool session::work_left() const {
+    return std::any_of(deliveries_.begin(), deliveries_.end(),
+                       [](const auto& one) { return !one->over(); });
+}
+
+void session::drop_message() {
+    deliveries_.clear();
+    answered_ = 0;
+    transaction_.reset();
+}
+
+// ---- the stop ----
+
+void session::stop_gently() {
+    for (auto& one : deliveries_)
+        one->cancel(stopping);
+}
+
+void session::stop_now() {
+    for (auto& one : deliveries_)
+        one->abandon();
+}
+
+}  // namespace postal::lmtp_deliver

@@ -1,0 +1,57 @@
+// What lmtp-deliver does with mail: keeps the message, runs an agent for every recipient, and
+// answers each of them in its turn.
+//
+// The conversation is serve::session's. Every recipient of a message that was begun ends as
+// accepted (its agent ended with 0), rejected, deferred, or, when the server is stopped at once or
+// the client leaves before the message is whole, in doubt or failed. A client that leaves after
+// that changes nothing: its deliveries are finished and counted, and only then the session ends.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/awaitable.hpp>
+
+#include "lmtp-deliver/delivery.hpp"
+#include "lmtp-deliver/room.hpp"
+#include "lmtp-deliver/transaction.hpp"
+#include "serve/session.hpp"
+
+namespace postal::lmtp_deliver {
+
+class session final : public serve::session, private delivery::owner {
+  public:
+    session(room& here, const serve::visitor& who)
+        : serve::session(here, who, here.of_run.host_name), here_(here) {}
+
+  private:
+    void greeted(std::string_view name) override { helo_ = name; }
+    proto::server_reply judge_sender() override;
+    proto::server_reply judge_recipient() override;
+    void begin_message() override;
+    void take_content(std::string_view text) override { transaction_->message.append(text); }
+    void end_message() override;
+    bool answers_ready() const override;
+    void give_answers() override;
+    bool work_left() const override;
+    bool outcome_pending() const override { return !deliveries_.empty(); }
+    void drop_message() override;
+    void stop_now() override;
+    void stop_gently() override;
+
+    void delivered(delivery& which) override;
+    void refuse_all(const verdict& why);
+    void count(const verdict& answer);
+
+    room& here_;
+    std::string helo_;
+    std::unique_ptr<transaction> transaction_;  // from MAIL on
+    std::vector<std::unique_ptr<delivery>> deliveries_;
+    std::size_t answered_ = 0;  // of deliveries_, in order
+};
+
+boost::asio::awaitable<void> serve_guest(room& here, serve::visitor who);
+
+}  // namespace postal::lmtp_deliver

@@ -1,0 +1,62 @@
+// One message on its way to its recipients: the envelope as templates need it, and the message.
+//
+// Made at MAIL, filled until the end of the data, then only read while its deliveries run. Nothing
+// here fails.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lmtp-deliver/argv_template.hpp"
+#include "lmtp-deliver/mailbox.hpp"
+#include "lmtp-deliver/message_file.hpp"
+#include "load/watched.hpp"
+
+namespace postal::lmtp_deliver {
+
+struct transaction {
+    explicit transaction(const storage_rules& storage) : message(storage) {}
+
+    // `null_text` is what the operator wants for the null reverse-path.
+    void set_sender(const proto::path& path, std::string_view delimiters,
+                    const std::string& null_text) {
+        reverse_path = path.mailbox;
+        sender = make_mailbox(path, delimiters);
+        null_sender = path.null;
+        if (null_sender) sender.address = null_text;
+    }
+
+    // The recipient is left out while none is given.
+    expansion values(const mailbox* recipient = nullptr) const {
+        expansion result{.from = sender.address,
+                         .from_user = sender.user,
+                         .from_domain = sender.domain,
+                         .client = client,
+                         .helo = helo,
+                         .id = id,
+                         .size = message.size(),
+                         .recipients = static_cast<std::uint32_t>(recipients.size()),
+                         .null_sender = null_sender};
+        if (recipient != nullptr) {
+            result.to = recipient->address;
+            result.to_user = recipient->user;
+            result.to_domain = recipient->domain;
+            result.to_detail = recipient->detail;
+        }
+        return result;
+    }
+
+    std::string id;
+    std::string client;  // an address without a port, or "unix"
+    std::string helo;
+    mailbox sender;            // of "<>": the operator's text as its address
+    std::string reverse_path;  // as the client wrote it, without brackets
+    bool null_sender = false;
+    std::vector<mailbox> recipients;
+    message_file message;
+    load::steady_time complete{};  // when the data had ended
+};
+
+}  // namespace postal::lmtp_deliver
