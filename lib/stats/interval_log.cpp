@@ -18,9 +18,14 @@ namespace {
 constexpr std::string_view original_columns =
     "time,messages,data(K),errors,connections,SSL connections";
 
-constexpr std::string_view further_columns =
-    ",p50_ms,p90_ms,p99_ms,max_ms,started,recipients,rejected,deferred,failed,in_doubt,"
-    "connect_errors,timeouts,errors_4xx,errors_5xx,other_errors,busy_percent";
+constexpr std::string_view agent_columns =
+    ",deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms";
+
+// The extended ones, in three parts: where agents run the second stands in agent_columns already.
+constexpr std::string_view latency_columns = ",p50_ms,p90_ms,p99_ms,max_ms,started,recipients";
+constexpr std::string_view refusal_columns = ",rejected,deferred";
+constexpr std::string_view error_columns =
+    ",failed,in_doubt,connect_errors,timeouts,errors_4xx,errors_5xx,other_errors,busy_percent";
 
 std::string local_time(std::chrono::system_clock::time_point time, bool whole_minutes) {
     const auto rounded = std::chrono::round<std::chrono::seconds>(time.time_since_epoch());
@@ -35,16 +40,30 @@ std::string milliseconds(const std::optional<std::chrono::nanoseconds>& value) {
     return value ? fmt::format("{:.3f}", static_cast<double>(value->count()) / 1e6) : "";
 }
 
-std::string further_fields(const interval_row& row) {
-    const error_classes& errors = row.classes;
+std::string agent_fields(const interval_row& row) {
+    return fmt::format(",{},{},{},{},{}", row.deferred, row.rejected,
+                       row.agents_running.value_or(0), milliseconds(row.agent_p50),
+                       milliseconds(row.agent_p99));
+}
+
+std::string latency_fields(const interval_row& row) {
     std::string text;
     for (const auto& latency :
          {row.message_p50, row.message_p90, row.message_p99, row.message_max}) {
         text += "," + milliseconds(latency);
     }
-    for (const std::uint64_t count :
-         {row.started, row.recipients, row.rejected, row.deferred, row.failed, row.in_doubt,
-          errors.connect, errors.timeout, errors.temporary, errors.permanent, errors.other}) {
+    return text + fmt::format(",{},{}", row.started, row.recipients);
+}
+
+std::string refusal_fields(const interval_row& row) {
+    return fmt::format(",{},{}", row.rejected, row.deferred);
+}
+
+std::string error_fields(const interval_row& row) {
+    const error_classes& errors = row.classes;
+    std::string text;
+    for (const std::uint64_t count : {row.failed, row.in_doubt, errors.connect, errors.timeout,
+                                      errors.temporary, errors.permanent, errors.other}) {
         text += fmt::format(",{}", count);
     }
     return text + fmt::format(",{:.1f}", row.worker_busy * 100);
@@ -57,13 +76,17 @@ interval_log::interval_log(std::FILE* stream, log_format format, const run_descr
       format_(format),
       started_(description.started),
       whole_minutes_(description.interval.count() > 0 &&
-                     description.interval % std::chrono::minutes{1} ==
-                         std::chrono::nanoseconds{0}) {}
+                     description.interval % std::chrono::minutes{1} == std::chrono::nanoseconds{0}),
+      runs_agents_(description.runs_agents) {}
 
 std::string interval_log::header() const {
     if (format_ == log_format::jsonl) return {};
     std::string text(original_columns);
-    if (format_ == log_format::extended) text += further_columns;
+    if (runs_agents_) text += agent_columns;
+    if (format_ != log_format::extended) return text;
+    text += latency_columns;
+    if (!runs_agents_) text += refusal_columns;
+    text += error_columns;
     return text;
 }
 
@@ -78,7 +101,11 @@ std::string interval_log::line(const interval_row& row) const {
     }
     std::string text = fmt::format("{},{},{},{},{},{}", time, row.messages, row.bytes / 1024,
                                    row.errors, row.connections, row.tls_connections);
-    if (format_ == log_format::extended) text += further_fields(row);
+    if (runs_agents_) text += agent_fields(row);
+    if (format_ != log_format::extended) return text;
+    text += latency_fields(row);
+    if (!runs_agents_) text += refusal_fields(row);
+    text += error_fields(row);
     return text;
 }
 

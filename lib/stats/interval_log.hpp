@@ -5,6 +5,8 @@
 // no
 //           value),started,recipients,rejected,deferred,failed,in_doubt,connect_errors,timeouts,
 //           errors_4xx,errors_5xx,other_errors,busy_percent
+// Programs that run agents have deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms behind
+// the original columns in both, and no second rejected and deferred in extended.
 // jsonl     one JSON object a line, the record's interval object with "time" in front; no header
 //
 // time is the local time of the interval's end: HH:MM when intervals are whole minutes, HH:MM:SS
@@ -42,6 +44,7 @@ class interval_log {
     log_format format_;
     std::chrono::system_clock::time_point started_;
     bool whole_minutes_;
+    bool runs_agents_;
 };
 
 }  // namespace postal::stats

@@ -121,6 +121,17 @@ json errors_of(const tally& total) {
     return array;
 }
 
+json agents_of(const agent_counts& agents) {
+    json exits = json::object();
+    for (const auto& one : agents.exits())
+        exits[one.kind] = one.count;
+    return {{"started", agents.started()},
+            {"cpu_user_s", seconds(agents.user())},
+            {"cpu_system_s", seconds(agents.system())},
+            {"max_rss_bytes", agents.max_rss_bytes()},
+            {"exits", exits}};
+}
+
 json thresholds_of(const run_report& report) {
     json array = json::array();
     for (const auto& one : report.thresholds) {
@@ -158,27 +169,33 @@ json head_of(const run_report& report) {
 }  // namespace
 
 nlohmann::ordered_json to_json(const interval_row& row) {
-    return {{"start_s", number(row.start_s)},
-            {"t_s", number(row.end_s)},
-            {"warmup", row.warmup},
-            {"partial", row.partial},
-            {"started", row.started},
-            {"messages", row.messages},
-            {"recipients", row.recipients},
-            {"bytes", row.bytes},
-            {"errors", row.errors},
-            {"connections", row.connections},
-            {"tls_connections", row.tls_connections},
-            {"rejected", row.rejected},
-            {"deferred", row.deferred},
-            {"failed", row.failed},
-            {"in_doubt", row.in_doubt},
-            {"message_p50_us", microseconds(row.message_p50)},
-            {"message_p90_us", microseconds(row.message_p90)},
-            {"message_p99_us", microseconds(row.message_p99)},
-            {"message_max_us", microseconds(row.message_max)},
-            {"worker_busy", number(row.worker_busy)},
-            {"slip_p99_us", microseconds(row.slip_p99)}};
+    json object{{"start_s", number(row.start_s)},
+                {"t_s", number(row.end_s)},
+                {"warmup", row.warmup},
+                {"partial", row.partial},
+                {"started", row.started},
+                {"messages", row.messages},
+                {"recipients", row.recipients},
+                {"bytes", row.bytes},
+                {"errors", row.errors},
+                {"connections", row.connections},
+                {"tls_connections", row.tls_connections},
+                {"rejected", row.rejected},
+                {"deferred", row.deferred},
+                {"failed", row.failed},
+                {"in_doubt", row.in_doubt},
+                {"message_p50_us", microseconds(row.message_p50)},
+                {"message_p90_us", microseconds(row.message_p90)},
+                {"message_p99_us", microseconds(row.message_p99)},
+                {"message_max_us", microseconds(row.message_max)},
+                {"worker_busy", number(row.worker_busy)},
+                {"slip_p99_us", microseconds(row.slip_p99)}};
+    if (row.agents_running) {
+        object["agents_running"] = *row.agents_running;
+        object["agent_p50_us"] = microseconds(row.agent_p50);
+        object["agent_p99_us"] = microseconds(row.agent_p99);
+    }
+    return object;
 }
 
 nlohmann::ordered_json to_json(const run_report& report) {
@@ -192,6 +209,7 @@ nlohmann::ordered_json to_json(const run_report& report) {
                                {"corrupt", total.corrupt},
                                {"duplicate", total.duplicate}};
     }
+    if (report.description().runs_agents) record["agents"] = agents_of(total.agents);
     record["rate"] = rate_of(report);
     record["latency_us"] = latencies_of(report);
     record["intervals"] = json::array();

@@ -5,7 +5,9 @@
 // percentile is in microseconds. Extra keys beside those that the schema fixes: totals.started and
 // .failed, totals_with_warmup, latency_us.*.min, options, transcript, workers, measured_s,
 // generator.reason, errors[].reason (for code 0, where enhanced is empty), thresholds[].unit, and
-// in an interval start_s, warmup, partial, the outcome counts, worker_busy and slip_p99_us.
+// in an interval start_s, warmup, partial, the outcome counts, worker_busy and slip_p99_us; for
+// programs that run agents "agents" (of the totals), and in an interval agents_running,
+// agent_p50_us and agent_p99_us.
 //
 // write_record() writes a temporary file beside the wanted one and renames it, so that a reader
 // never sees half a record; fails with one line (no such folder, disk full). "-" is standard

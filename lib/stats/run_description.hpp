@@ -30,6 +30,8 @@ struct run_description {
     unsigned workers = 1;
     bool transcript = false;        // -z, -Z or -a slowed the run down
     bool checks_integrity = false;  // verified, foreign, corrupt, duplicate mean something
+    bool runs_agents = false;       // tally::agents means something
+    std::size_t agent_phase = 0;    // from an agent's start to its end; only with runs_agents
     nlohmann::json options = nlohmann::json::object();  // the effective options, long name to value
     base::host_info host;
 };

@@ -49,7 +49,7 @@ std::optional<std::chrono::nanoseconds> known_quantile(const histogram& values, 
 bool counted_nothing(const tally& counts) {
     return counts.started == 0 && counts.messages == 0 && counts.connections == 0 &&
            counts.in_doubt == 0 && counts.failed == 0 && counts.rejected == 0 &&
-           counts.deferred == 0 && counts.errors.empty();
+           counts.deferred == 0 && counts.errors.empty() && counts.agents.empty();
 }
 
 // Begun, and without an outcome yet.
@@ -90,7 +90,10 @@ std::optional<closed_interval> run_report::add_piece(const piece& added) {
     add_times(current_workers_, added.workers);
     if (!added.in_warmup) {
         // What the warm-up left in flight ends in these totals, so it counts as started in them.
-        if (measured_workers_.empty()) totals_.started += in_flight(with_warmup_);
+        if (measured_workers_.empty()) {
+            totals_.started += in_flight(with_warmup_);
+            totals_.agents.carry_over(with_warmup_.agents.running());
+        }
         totals_.merge(added.counts);
         add_times(measured_workers_, added.workers);
         measured_s_ += std::max(0.0, added.end_s - added.start_s);
@@ -130,6 +133,12 @@ interval_row run_report::close_row() const {
         row.message_p90 = known_quantile(message, 0.9);
         row.message_p99 = known_quantile(message, 0.99);
         row.message_max = known_quantile(message, 1);
+    }
+    if (description_.runs_agents) row.agents_running = with_warmup_.agents.running();
+    if (description_.runs_agents && description_.agent_phase < current_.latency.size()) {
+        const histogram& agent = current_.latency[description_.agent_phase];
+        row.agent_p50 = known_quantile(agent, 0.5);
+        row.agent_p99 = known_quantile(agent, 0.99);
     }
     return row;
 }

@@ -72,6 +72,10 @@ struct interval_row {
     std::optional<std::chrono::nanoseconds> message_max;
     double worker_busy = 0;  // the busiest worker's share of its time, 0..1
     std::optional<std::chrono::nanoseconds> slip_p99;
+    // At the interval's end; empty for programs that run none.
+    std::optional<std::uint64_t> agents_running;
+    std::optional<std::chrono::nanoseconds> agent_p50;
+    std::optional<std::chrono::nanoseconds> agent_p99;
 
     [[nodiscard]] double length_s() const noexcept { return end_s - start_s; }
 };

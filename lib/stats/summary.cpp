@@ -88,6 +88,30 @@ std::string integrity_text(const tally& total) {
                        base::format_count(total.corrupt), base::format_count(total.duplicate));
 }
 
+// "12,345 started, 15.20 s CPU (1.23 ms a delivery), 3 did not end with 0: 2 x 75, 1 x signal 9"
+std::string agents_text(const agent_counts& agents) {
+    const std::chrono::nanoseconds cpu = agents.user() + agents.system();
+    std::string text = fmt::format("{} started, {:.2f} s CPU", base::format_count(agents.started()),
+                                   static_cast<double>(cpu.count()) / 1e9);
+    if (agents.ended() > 0) {
+        text += fmt::format(" ({:.2f} ms a delivery)", static_cast<double>(cpu.count()) / 1e6 /
+                                                           static_cast<double>(agents.ended()));
+    }
+    std::uint64_t other = 0;
+    std::size_t kinds = 0;
+    std::string list;
+    for (const auto& one : agents.exits()) {
+        if (one.kind == "0") continue;
+        other += one.count;
+        if (++kinds > shown_kinds) continue;
+        list += fmt::format("{}{} x {}", kinds > 1 ? ", " : "", base::format_count(one.count),
+                            one.kind);
+    }
+    if (other == 0) return text;
+    if (kinds > shown_kinds) list += fmt::format(", {} other kinds", kinds - shown_kinds);
+    return text + fmt::format(", {} did not end with 0: {}", base::format_count(other), list);
+}
+
 std::string latency_table(const run_report& report) {
     std::string text;
     const auto& names = report.description().phases;
@@ -165,6 +189,7 @@ std::string format_summary(const run_report& report) {
     text += row("traffic", traffic_text(report));
     text += row("outcomes", outcome_text(report.totals()));
     if (run.checks_integrity) text += row("integrity", integrity_text(report.totals()));
+    if (run.runs_agents) text += row("agents", agents_text(report.totals().agents));
     text += latency_table(report);
     text += error_lines(report);
     text += "\n";

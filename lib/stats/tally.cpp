@@ -27,6 +27,7 @@ void tally::merge(const tally& other) {
         latency[i].merge(other.latency[i]);
     slip.merge(other.slip);
     errors.merge(other.errors);
+    agents.merge(other.agents);
     busy += other.busy;
     wall += other.wall;
 }
@@ -38,6 +39,7 @@ void tally::clear() noexcept {
         phase.clear();
     slip.clear();
     errors.clear();
+    agents.clear();
     busy = {};
     wall = {};
 }

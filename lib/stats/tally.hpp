@@ -10,6 +10,7 @@
 // run_description. A tally with n phases is about (n + 1) * 15.5 KiB. Nothing here fails.
 #pragma once
 
+#include "stats/agent_counts.hpp"
 #include "stats/error_table.hpp"
 #include "stats/histogram.hpp"
 
@@ -42,6 +43,7 @@ struct tally {
     std::vector<histogram> latency;
     histogram slip;  // how late the generator's own timers and schedule were
     error_table errors;
+    agent_counts agents;              // of servers that run programs to deliver
     std::chrono::nanoseconds busy{};  // CPU time of the worker thread in this piece
     std::chrono::nanoseconds wall{};  // and the piece's length as that thread saw it
 
