@@ -26,6 +26,7 @@
 
 // The C library's clone(2) under the name that sanitizers leave alone: theirs takes every clone for
 // a fork with a memory of its own.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...);
 
 namespace postal::os {
@@ -34,7 +35,7 @@ namespace {
 // On 32 bits some of the numbers below name calls with identities of 16 bits.
 static_assert(sizeof(long) == 8, "written for 64-bit Linux");
 
-constexpr std::size_t stack_size = 64 * 1024;
+constexpr std::size_t stack_size = std::size_t{64} * 1024;
 constexpr std::size_t kernel_set_size = 8;  // of a signal set, in octets
 constexpr std::uint64_t no_signal = 0;
 constexpr std::uint64_t all_signals = ~std::uint64_t{0};
