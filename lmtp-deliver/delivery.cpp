@@ -87,7 +87,7 @@ void delivery::start() {
     if (running) return;
     output_.close();
     here_.slots.give_back();
-    tally().agents.count_end("not started", {}, {}, 0);
+    tally().agents.add_not_started();
     decide({agent_fate::not_started}, running.error().message);
 }
 
@@ -114,7 +114,7 @@ base::expected<void> delivery::start_agent() {
                                               .run_as = run.run_as ? &*run.run_as : nullptr,
                                               .limits = run.limits});
     if (!started) return started.error();
-    ++tally().agents.started;
+    tally().agents.add_start();
     watch_agent(*started);
     return {};
 }
@@ -199,20 +199,19 @@ void delivery::agent_ended() {
     drain_output();
     here_.slots.give_back();
     tally().latency[static_cast<std::size_t>(phase::agent)].record(steady_clock::now() - started_);
+    const stats::agent_usage used{how->user, how->system, how->max_rss_bytes};
+    stats::agent_counts& counts = tally().agents;
     if (timed_out_) {
-        count_end("timeout", *how);
+        counts.add_end(stats::timeout_end, used);
         return decide({agent_fate::timed_out}, printed_);
     }
+    const int number = how->status_or_signal;
     if (how->signalled) {
-        count_end(fmt::format("signal {}", how->status_or_signal), *how);
-        return decide({agent_fate::signalled, how->status_or_signal}, printed_);
+        counts.add_end_by_signal(number, used);
+        return decide({agent_fate::signalled, number}, printed_);
     }
-    count_end(fmt::format("{}", how->status_or_signal), *how);
-    decide({agent_fate::exited, how->status_or_signal}, printed_);
-}
-
-void delivery::count_end(std::string_view kind, const os::child_end& how) {
-    tally().agents.count_end(kind, how.user, how.system, how.max_rss_bytes);
+    counts.add_end_with_status(number, used);
+    decide({agent_fate::exited, number}, printed_);
 }
 
 void delivery::decide(const agent_end& how, std::string_view output) {

@@ -67,7 +67,6 @@ class delivery final : public load::watched, public dispatcher::waiter {
     void read_output();
     void drain_output();
     void agent_ended();
-    void count_end(std::string_view kind, const os::child_end& how);
     void decide(const agent_end& how, std::string_view output);
     void end(verdict answer);
 
