@@ -1,0 +1,69 @@
+#include "lmtp-deliver/headers.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace postal::lmtp_deliver;
+
+namespace {
+
+struct envelope {
+    envelope() : of(run.storage) {
+        run.host_name = "mx.example";
+        of.id = "ID1";
+        of.client = "192.0.2.7";
+        of.helo = "client.example";
+        of.reverse_path = "a@example.com";
+        of.recipients.push_back({"b c@example.net", "b c", "example.net", ""});
+    }
+    plan run;
+    transaction of;
+};
+
+// Without what follows the semicolon, which is the time.
+std::string before_date(const std::string& text) {
+    return text.substr(0, text.find(';'));
+}
+
+}  // namespace
+
+TEST_CASE("headers: none unless they are asked for") {
+    envelope mail;
+    CHECK(headers(mail.run, mail.of, &mail.of.recipients.front()).empty());
+}
+
+TEST_CASE("headers: each, and all in the order of trace fields") {
+    envelope mail;
+    const mailbox& to = mail.of.recipients.front();
+    mail.run.chosen.headers.delivered_to = true;
+    CHECK(headers(mail.run, mail.of, &to) == "Delivered-To: b c@example.net\r\n");
+    CHECK(headers(mail.run, mail.of, nullptr).empty());
+    mail.run.chosen.headers.return_path = true;
+    mail.run.chosen.headers.received = true;
+    const std::string all = headers(mail.run, mail.of, &to);
+    CHECK(before_date(all) ==
+          "Return-Path: <a@example.com>\r\nDelivered-To: b c@example.net\r\n"
+          "Received: from client.example ([192.0.2.7])\r\n\tby mx.example with LMTP id ID1\r\n"
+          "\tfor <b c@example.net>");
+    CHECK(all.substr(all.size() - 8) == " +0000\r\n");
+}
+
+TEST_CASE("headers: null senders, IPv6 and Unix sockets") {
+    envelope mail;
+    mail.run.chosen.headers.return_path = true;
+    mail.of.reverse_path = "";
+    CHECK(headers(mail.run, mail.of, nullptr) == "Return-Path: <>\r\n");
+    mail.run.chosen.headers = {.received = true};
+    mail.of.client = "2001:db8::1";
+    CHECK(before_date(headers(mail.run, mail.of, nullptr)) ==
+          "Received: from client.example ([IPv6:2001:db8::1])\r\n\tby mx.example with LMTP id ID1");
+    mail.of.client = "unix";
+    CHECK(before_date(headers(mail.run, mail.of, nullptr)) ==
+          "Received: from client.example\r\n\tby mx.example with LMTP id ID1");
+}
+
+TEST_CASE("headers: dates are those of RFC 5322, in UTC") {
+    CHECK(date_text(0) == "Thu, 1 Jan 1970 00:00:00 +0000");
+    CHECK(date_text(951'827'696) == "Tue, 29 Feb 2000 12:34:56 +0000");
+}
