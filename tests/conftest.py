@@ -11,6 +11,8 @@ import tempfile
 
 import pytest
 
+from support.agents import Agents
+from support.deliver import Deliverer
 from support.dovecot import Dovecot
 from support.postal import BlackHole, Sender
 from support.postfix import MASTER, Postfix
@@ -49,6 +51,7 @@ class Programs:
 
     postal = property(lambda self: self.path("postal"))
     bhm = property(lambda self: self.path("bhm"))
+    lmtp_deliver = property(lambda self: self.path("lmtp-deliver"))
     postal_report = property(lambda self: self.path("postal-report"))
 
 
@@ -108,6 +111,27 @@ def bhm(programs, folder):
         place = folder / f"bhm-{len(started)}"
         place.mkdir()
         started.append(BlackHole(programs.bhm, place, *options, **keywords))
+        return started[-1]
+    yield start
+    for one in started:
+        one.__exit__()
+
+
+@pytest.fixture
+def agents(folder):
+    """agents("status", "%to_user%") is a template for lmtp-deliver; see support.agents."""
+    return Agents(folder)
+
+
+@pytest.fixture
+def lmtp_deliver(programs, folder):
+    """lmtp_deliver(template, option, …, listen=["127.0.0.1:0"]) starts one; it ends with the test."""
+    started = []
+
+    def start(agent, *options, **keywords):
+        place = folder / f"lmtp-deliver-{len(started)}"
+        place.mkdir()
+        started.append(Deliverer(programs.lmtp_deliver, place, agent, *options, **keywords))
         return started[-1]
     yield start
     for one in started:

@@ -12,11 +12,13 @@ import struct
 
 class Client:
     def __init__(self, endpoint, timeout=20):
-        family = socket.AF_INET if isinstance(endpoint, tuple) else socket.AF_UNIX
+        family = socket.AF_UNIX
+        if isinstance(endpoint, tuple):
+            family = socket.AF_INET6 if ":" in endpoint[0] else socket.AF_INET
         self.socket = socket.socket(family, socket.SOCK_STREAM)
         self.socket.settimeout(timeout)
         self.socket.connect(endpoint)
-        if family == socket.AF_INET:
+        if family != socket.AF_UNIX:
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.pending = b""
 

@@ -18,13 +18,14 @@ class Run:
     stdout: str
     stderr: str
     record: dict = None
+    header: str = HEADER
 
     @property
     def lines(self):
-        """The per-interval lines as dictionaries; asserts that the header is the original's."""
+        """The per-interval lines as dictionaries; asserts that the header is the program's."""
         header, *rows = self.stdout.splitlines()
-        assert header == HEADER
-        return [dict(zip(HEADER.split(","), [time] + [int(number) for number in numbers]))
+        assert header == self.header
+        return [dict(zip(header.split(","), [time] + [float(number) if "." in number else int(number) for number in numbers]))
                 for time, *numbers in (row.split(",") for row in rows)]
 
     def total(self, name):
@@ -82,33 +83,45 @@ class Sender:
         return done
 
 
-class BlackHole:
-    """bhm on a port of the kernel's choice. `stop()` gives its Run; leaving the context kills it."""
+class Server:
+    """A server of the suite on a port of the kernel's choice. `stop()` gives its Run; leaving the context kills it.
 
-    def __init__(self, program, folder, *options, listen=("127.0.0.1:0",)):
+    Beside its options it takes what subprocess.Popen takes. With `listen` empty it is for the caller to know where
+    it can be reached."""
+    name = None
+    header = HEADER
+
+    def __init__(self, program, folder, *options, listen=("127.0.0.1:0",), launcher=(), **popen):
         self.folder = pathlib.Path(folder)
-        self.record_path = self.folder / "bhm.json"
+        self.record_path = self.folder / f"{self.name}.json"
         words = [word for endpoint in listen for word in ("--listen", endpoint)]
-        self.process = Process(
-            [program, *words, "--record", self.record_path, "--interval", "1s", *options], self.folder, "bhm")
+        self.process = Process([*launcher, program, *words, "--record", self.record_path, "--interval", "1s", *options],
+                               self.folder, self.name, **popen)
         self.endpoints = []
         for endpoint in listen:
             name = re.escape(endpoint[:-1]) + r"(\d+)" if endpoint.endswith(":0") else re.escape(endpoint)
             line = self.process.wait_for_line(rf"listening on {name}$")
             self.endpoints.append(f"{endpoint[:-1]}{line.group(1)}" if endpoint.endswith(":0") else endpoint)
-        self.endpoint = self.endpoints[0]
+        self.endpoint = self.endpoints[0] if self.endpoints else None
+
+    pid = property(lambda self: self.process.pid)
 
     @property
     def port(self):
         return int(self.endpoint.rpartition(":")[2])
 
-    def stop(self, status=0):
-        """Ends bhm as an administrator would and gives its lines, record and diagnostics."""
-        ended = self.process.stop()
-        done = Run(self.process.argv, ended, self.process.stdout, self.process.stderr)
-        assert ended == status, f"bhm ended with {ended}: {done.stderr}"
+    def result(self, status=0):
+        """What a server that ended left behind: its lines, record and diagnostics."""
+        ended = self.process.wait()
+        done = Run(self.process.argv, ended, self.process.stdout, self.process.stderr, header=self.header)
+        assert ended == status, f"{self.name} ended with {ended}: {done.stderr}"
         done.record = read_record(self.record_path)
         return done
+
+    def stop(self, status=0):
+        """Ends it as an administrator would."""
+        self.process.stop()
+        return self.result(status)
 
     def __enter__(self):
         return self
@@ -116,3 +129,7 @@ class BlackHole:
     def __exit__(self, *_):
         if self.process.running:
             self.process.kill()
+
+
+class BlackHole(Server):
+    name = "bhm"

@@ -70,6 +70,29 @@ def answers(endpoint):
     return True
 
 
+def alive(pid):
+    """Whether a process runs still; one that ended and was not waited for does not."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def kill_session(leader):
+    """Ends what is left of the session that the process `leader` began, the leader's own group aside: a server's
+    children that lead groups of their own, and theirs. Waits for those that are ours to wait for."""
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            fields = pathlib.Path(f"/proc/{entry}/stat").read_text().rpartition(")")[2].split()
+            if int(fields[3]) == leader and int(entry) != leader:
+                os.kill(int(entry), SIGKILL)
+                os.waitpid(int(entry), 0)
+        except (OSError, ChildProcessError):
+            pass  # gone meanwhile, or another's child
+
+
 class Process:
     """A child in a process group of its own, with its output in folder/name.out and name.err."""
 

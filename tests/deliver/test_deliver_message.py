@@ -1,0 +1,235 @@
+"""The message as an agent gets it: octet by octet what the client sent, whole for each of them, and nothing left behind."""
+import itertools
+import os
+import random
+import re
+import subprocess
+
+import pytest
+
+from support.deliver import MAIL
+from support.process import wait_until
+from support.watched import peak_rss
+
+KILOBYTE, MEGABYTE = 1024, 1024 * 1024
+SIZES = [0, 1, 63 * KILOBYTE, MEGABYTE - 1, MEGABYTE, MEGABYTE + 1, 5 * MEGABYTE]
+
+
+def any_octets(size):
+    """What only BDAT carries: every octet, bare newlines, no line end at the end."""
+    return random.Random(size).randbytes(size)
+
+
+def lines(size):
+    """Whole CRLF lines, many of which begin with dots, of `size` octets in all."""
+    block = b"plain\r\n.\r\n..two\r\n.x\r\n\r\n" + b"y" * 70 + b" \t\r\n. \r\n"
+    text = block * (size // len(block) + 1)
+    cut = text[:size - 2]
+    if cut.endswith(b"\r"):
+        cut = cut[:-1] + b"z"
+    return cut + b"\r\n" if size else b""
+
+
+@pytest.fixture
+def kept(folder):
+    """What the agent `keep` wrote, by name."""
+    place = folder / "kept"
+    place.mkdir(mode=0o777)
+    place.chmod(0o777)
+    return place
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("way", ["DATA", "BDAT"])
+def test_every_octet_arrives(lmtp_deliver, agents, kept, way, size):
+    if (way, size) == ("DATA", 1):
+        size = 2  # no message of whole lines is shorter
+    octets = lines(size) if way == "DATA" else any_octets(size)
+    assert len(octets) == size
+    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"))
+    with server.connect() as client:
+        for chunks in (0,) if way == "DATA" else (1, 3):
+            [answer] = client.deliver([f"user{chunks}@example.com"], octets, chunks=chunks)
+            assert answer.code == 250, answer
+            assert (kept / f"user{chunks}-{size}").read_bytes() == octets
+        client.quit()
+    done = server.stop()
+    assert done.total("bytes") == size * done.total("messages")
+
+
+def test_dots_are_taken_away_and_nothing_else(lmtp_deliver, agents, kept):
+    server = lmtp_deliver(agents("keep", kept, "%to_user%"))
+    with server.connect() as client:
+        client.envelope_for(["user@example.com"])
+        client.say("DATA", 354)
+        client.write(b"..one\r\n...\r\n.. \r\n \r\n\r\nx.\r\n.x\r\ntab\t \r\n\xff\xfe\r\n.\r\n")
+        client.expect(250)
+    assert (kept / "user").read_bytes() == b".one\r\n..\r\n. \r\n \r\n\r\nx.\r\nx\r\ntab\t \r\n\xff\xfe\r\n"
+
+
+@pytest.mark.parametrize("mode", ["reject", "accept"])
+def test_bare_newlines(lmtp_deliver, agents, kept, mode):
+    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "--bare-newline", mode)
+    octets = b"Subject: x\r\n\r\nbare\nand\rbare\r\n"
+    with server.connect() as client:
+        answers = client.deliver(["one@example.com", "two@example.com"], octets)
+        wanted = 250 if mode == "accept" else 550
+        assert [answer.code for answer in answers] == [wanted] * 2
+    found = {path.name: path.read_bytes() for path in kept.iterdir()}
+    assert found == ({"one": octets, "two": octets} if mode == "accept" else {})
+
+
+def test_a_message_that_is_too_big_runs_no_agent(lmtp_deliver, agents, kept):
+    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "-m", "100")
+    with server.connect() as client:
+        client.say("MAIL FROM:<a@example.com> SIZE=102401", 552)
+        answers = client.deliver(["one@example.com", "two@example.com"], lines(100 * KILOBYTE + 3))
+        assert [(answer.code, answer.enhanced) for answer in answers] == [(552, "5.3.4")] * 2
+        assert client.deliver(["three@example.com"], lines(100 * KILOBYTE))[0].code == 250
+    assert [path.name for path in kept.iterdir()] == ["three"]
+
+
+# --add-header
+
+HEADERS = ["return-path", "delivered-to", "received"]
+FORMS = {
+    "return-path": r"Return-Path: <sender@example\.com>\r\n",
+    "delivered-to": r"Delivered-To: user\+detail@example\.com\r\n",
+    "received": r"Received: from client\.example \(\[127\.0\.0\.1\]\)\r\n\tby \S+ with LMTP id \S+\r\n\tfor <user\+detail@example\.com>; "
+                r"[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}\r\n",
+}
+
+
+@pytest.mark.parametrize("size", [len(MAIL), 2 * MEGABYTE])
+@pytest.mark.parametrize("chosen", [chosen for count in range(4) for chosen in itertools.combinations(HEADERS, count)],
+                         ids=lambda chosen: "+".join(chosen) or "none")
+def test_headers_stand_in_front(lmtp_deliver, agents, kept, chosen, size):
+    octets = MAIL if size == len(MAIL) else lines(size)
+    options = [word for name in reversed(chosen) for word in ("--add-header", name)]
+    server = lmtp_deliver(agents("keep", kept, "%to_user%"), *options)
+    assert [answer.code for answer in server.deliver(["user+detail@example.com"], octets)] == [250]
+    found = (kept / "user").read_bytes()
+    assert found.endswith(octets)
+    head = found[:len(found) - len(octets)].decode()
+    # Return-Path on top, whatever the order of the options (RFC 5321 4.4)
+    assert re.fullmatch("".join(FORMS[name] for name in HEADERS if name in chosen), head), head
+
+
+def test_headers_of_several_recipients_and_of_nobody(lmtp_deliver, agents, kept):
+    server = lmtp_deliver(agents("keep", kept, "%to_user%"), *[word for name in HEADERS for word in ("--add-header", name)])
+    recipients = [f"user{number}@example.com" for number in range(3)]
+    assert [answer.code for answer in server.deliver(recipients, MAIL, sender="")] == [250] * 3
+    for recipient in recipients:
+        found = (kept / recipient.partition("@")[0]).read_bytes()
+        assert found.startswith(b"Return-Path: <>\r\nDelivered-To: %s\r\nReceived: " % recipient.encode())
+        assert found.count(b"@example.com") == MAIL.count(b"@example.com") + found.count(recipient.encode()), "nobody else's name"
+        assert found.endswith(b"\r\n" + MAIL)
+
+
+def test_size_is_that_of_what_the_agent_reads(lmtp_deliver, agents, kept):
+    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"), "--add-header", "return-path")
+    server.deliver(["user@example.com"])
+    [path] = kept.iterdir()
+    assert path.name == f"user-{path.stat().st_size}"
+
+
+# Several readers, and where it lies meanwhile.
+
+@pytest.mark.parametrize("size", [64 * KILOBYTE, 3 * MEGABYTE])
+def test_each_agent_reads_all_of_it(lmtp_deliver, agents, kept, size):
+    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "--max-deliveries", "20")
+    octets = lines(size)
+    recipients = [f"user{number}@example.com" for number in range(20)]
+    assert [answer.code for answer in server.deliver(recipients, octets)] == [250] * 20
+    assert len(list(kept.iterdir())) == 20
+    assert all(path.read_bytes() == octets for path in kept.iterdir())
+
+
+@pytest.mark.parametrize("size", [64 * KILOBYTE, 3 * MEGABYTE])
+def test_no_agent_can_change_what_the_next_one_reads(lmtp_deliver, agents, kept, size):
+    """Nor where it stands in it. A file on the disk could be opened anew by the same user; one in memory is sealed."""
+    deeds = "echo gone >&0; head -c 100 >/dev/null; "
+    if size < MEGABYTE:
+        deeds += "true >/proc/self/fd/0; truncate -s 3 /proc/self/fd/0; "
+    vandal = agents.folder / "vandal"
+    vandal.write_text(f'#!/bin/sh\ncase $2 in bad*) {deeds}exit 0 ;; esac\nexec cat >"$1/$2"\n')
+    vandal.chmod(0o755)
+    server = lmtp_deliver(f"{vandal} {kept} %to_user%", "--max-deliveries", "1")
+    octets = lines(size)
+    assert [answer.code for answer in server.deliver(["bad1@example.com", "good@example.com"], octets)] == [250] * 2
+    assert (kept / "good").read_bytes() == octets
+
+
+def open_files(server):
+    links = []
+    for name in os.listdir(f"/proc/{server.pid}/fd"):
+        try:
+            links.append(os.readlink(f"/proc/{server.pid}/fd/{name}"))
+        except OSError:
+            pass  # closed meanwhile
+    return links
+
+
+@pytest.mark.parametrize("limit, size, on_disk", [("1M", MEGABYTE, False), ("1M", MEGABYTE + 1, True), ("4K", 5000, True), ("8M", 5 * MEGABYTE, False)])
+def test_longer_messages_lie_in_the_temporary_folder_without_a_name(lmtp_deliver, agents, kept, folder, limit, size, on_disk):
+    place = folder / "temporary"
+    place.mkdir()
+    journal = agents.journal()
+    with agents.gate() as gate:
+        server = lmtp_deliver(agents("journal", journal, "%to_user%", gate), "--memory-limit", limit, "--temporary", place)
+        with server.connect() as client:
+            client.start_delivery(["user@example.com", "other@example.com"], lines(size))
+            journal.wait_for(started=2)
+            assert os.listdir(place) == []
+            assert any(link.startswith(f"{place}/") and link.endswith("(deleted)") for link in open_files(server)) == on_disk
+            gate.open()
+            assert client.replies(2) == [250, 250]
+            client.say("NOOP", 250)
+            wait_until(lambda: not any(link.startswith((str(place), "/memfd:")) for link in open_files(server)), "the message to be dropped")
+        assert os.listdir(place) == []
+        server.stop()
+        assert os.listdir(place) == []
+
+
+def test_a_message_that_never_ended_leaves_nothing_behind(lmtp_deliver, agents, folder):
+    place = folder / "temporary"
+    place.mkdir()
+    server = lmtp_deliver(agents("status", "0"), "--memory-limit", "4K", "--temporary", place)
+    with server.connect() as client:
+        client.envelope_for(["user@example.com"])
+        client.say("DATA", 354)
+        client.write((b"x" * 76 + b"\r\n") * 40_000)
+        wait_until(lambda: any(link.startswith(str(place)) for link in open_files(server)), "a temporary file")
+        client.reset()
+    wait_until(lambda: not any(link.startswith(str(place)) for link in open_files(server)), "the file to be closed")
+    assert server.stop().total("messages") == 0
+
+
+def test_a_long_message_costs_no_more_memory_than_a_short_one(lmtp_deliver, agents):
+    server = lmtp_deliver(agents("status", "0"), "--workers", "1")
+    assert server.deliver(["user@example.com"], lines(2 * MEGABYTE))[0].code == 250
+    before = peak_rss(server.pid)
+    assert server.deliver(["user@example.com"], lines(64 * MEGABYTE))[0].code == 250
+    assert peak_rss(server.pid) - before < 2 * MEGABYTE
+
+
+def test_a_full_disk_defers_and_breaks_nothing(lmtp_deliver, agents, kept, small_disk):
+    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "--memory-limit", "64K", "--temporary", small_disk)
+    with server.connect() as client:
+        answers = client.deliver(["one@example.com", "two@example.com"], lines(3 * MEGABYTE))
+        assert all(400 <= answer.code < 500 and answer.enhanced == "4.3.1" for answer in answers), answers
+        assert client.deliver(["three@example.com"], lines(500 * KILOBYTE))[0].code == 250
+    assert [path.name for path in kept.iterdir()] == ["three"]
+    done = server.stop()
+    assert (done.total("messages"), done.total("deferred")) == (1, 2)
+
+
+@pytest.fixture
+def small_disk(folder):
+    """A file system of 1 MiB, where one may be mounted."""
+    place = folder / "disk"
+    place.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", place], capture_output=True, check=False).returncode:
+        pytest.skip("no file system can be mounted here")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
