@@ -17,6 +17,7 @@ namespace postal::lmtp_deliver {
 namespace {
 
 using std::chrono::steady_clock;
+using namespace std::chrono_literals;
 
 constexpr std::size_t most_kept = 64 * 1024;
 constexpr unsigned reads_a_turn = 8;
@@ -34,7 +35,7 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-delivery::delivery(room& here, const transaction& of, std::size_t recipient, owner& whose)
+delivery::delivery(room& here, transaction& of, std::size_t recipient, owner& whose)
     : waiter(here.own.context()), here_(here), of_(of), recipient_(recipient), whose_(whose) {
     here_.own.watch(*this);
 }
@@ -72,7 +73,7 @@ void delivery::abandon() {
     if (state_ == state::queued && here_.slots.withdraw(*this)) return end({});
     if (state_ != state::running) return;
     exit_.close();
-    output_.close();
+    close_output();
     here_.slots.give_back();
     end({});
 }
@@ -85,7 +86,7 @@ void delivery::start() {
     tally().latency[static_cast<std::size_t>(phase::queue)].record(started_ - of_.complete);
     const auto running = start_agent();
     if (running) return;
-    output_.close();
+    close_output();
     here_.slots.give_back();
     tally().agents.add_not_started();
     decide({agent_fate::not_started}, running.error().message);
@@ -94,9 +95,9 @@ void delivery::start() {
 base::expected<void> delivery::start_agent() {
     const plan& run = here_.of_run;
     const std::string head = run.head_for_each(of_) ? headers(run, of_, &recipient()) : "";
-    auto message = of_.message.open_copy(head);
+    const auto message = open_message(head);
     if (!message) return message.error();
-    auto printing = make_output();
+    const auto printing = make_output();
     if (!printing) return printing.error();
 
     expansion values = of_.values(&recipient());
@@ -119,71 +120,102 @@ base::expected<void> delivery::start_agent() {
     return {};
 }
 
+base::expected<unique_fd> delivery::open_message(std::string_view head) {
+    const bool only_reader = head.empty() && of_.recipients.size() == 1;
+    if (!only_reader) return of_.message.open_copy(head);
+    return of_.message.take();
+}
+
 // The agent's end of a pipe. It is open for reading too, so that an agent which outlives the server
 // is not killed by SIGPIPE when it prints.
 base::expected<unique_fd> delivery::make_output() {
     int ends[2] = {-1, -1};
-    if (::pipe2(ends, O_CLOEXEC) != 0) {
+    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
         return base::fail("cannot make a pipe: {}", base::system_message(errno));
     }
-    unique_fd ours(ends[0]);
+    unwatched_ = unique_fd(ends[0]);
     unique_fd theirs(ends[1]);
-    const std::string path = fmt::format("/proc/self/fd/{}", ours.get());
+    const std::string path = fmt::format("/proc/self/fd/{}", ends[0]);
     unique_fd both(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-    if (both.is_open()) theirs = std::move(both);
-    ::fcntl(ours.get(), F_SETFL, O_NONBLOCK);
-    const int problem = output_.open(here_.own.context(), ours.release());
-    if (problem != 0) {
-        return base::fail("cannot watch a pipe: {}", base::system_message(problem));
-    }
-    output_.when_readable([this] { read_output(); });
+    if (both.is_open()) return both;
+    ::fcntl(theirs.get(), F_SETFL, 0);  // the agent's own writes wait
     return theirs;
 }
 
 void delivery::watch_agent(const os::child& started) {
     agent_ = started;
-    set_deadline(started_ + here_.of_run.chosen.timeout);
+    set_deadline(started_);  // the next tick: see on_deadline()
     const int problem = exit_.open(here_.own.context(), started.pidfd);
-    if (problem == 0) return exit_.when_readable([this] { agent_ended(); });
-    set_deadline(started_ + ask_again);
+    if (problem == 0) exit_.when_readable([this] { agent_ended(); });
+}
+
+// Most agents end before the first tick, and what they print fits the pipe: to watch it then would
+// cost more than to read it once at the end.
+void delivery::watch_output() {
+    if (!unwatched_.is_open()) return;
+    const int problem = output_.open(here_.own.context(), unwatched_.release());
+    if (problem == 0) output_.when_readable([this] { read_output(); });
 }
 
 // ---- while it runs ----
 
-// After as many reads as this does, what is left in the pipe came later than the event, and has an
-// event of its own: nothing is missed by stopping, and no agent keeps the thread to itself.
+void delivery::on_deadline() {
+    if (state_ != state::running) return;
+    if (!exit_.is_open()) agent_ended();
+    if (over()) return;
+    watch_output();
+    const auto now = steady_clock::now();
+    const auto due = started_ + here_.of_run.chosen.timeout + (timed_out_ ? kill_after : 0s);
+    if (now >= due) {
+        os::signal_group(agent_, timed_out_ ? SIGKILL : SIGTERM);
+        timed_out_ = true;
+        set_deadline(now + kill_after);
+    } else {
+        set_deadline(due);
+    }
+    if (!exit_.is_open()) set_deadline(now + ask_again);
+}
+
 void delivery::read_output() {
-    for (unsigned reads = 0; reads < reads_a_turn; ++reads) {
-        const ssize_t got = ::read(output_.native(), here_.input.data(), here_.input.size());
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0 && errno == EAGAIN) {
+    switch (read_some(output_.native())) {
+        case reading::nothing_now:
             output_.not_readable();
             break;
-        }
-        if (got <= 0) return output_.close();
-        const auto wanted = std::min(static_cast<std::size_t>(got), most_kept - printed_.size());
-        printed_.append(here_.input.data(), wanted);
+        case reading::over:
+            return output_.close();
+        case reading::more:
+            break;
     }
     output_.when_readable([this] { read_output(); });
 }
 
-// The agent has ended; what others may still print (its children have the pipe) is not waited for.
-void delivery::drain_output() {
-    if (output_.is_open()) read_output();
-    output_.close();
+// After as many reads as this does, what is left in the pipe came later than the event, and has an
+// event of its own: nothing is missed by stopping, and no agent keeps the thread to itself.
+delivery::reading delivery::read_some(int from) {
+    for (unsigned reads = 0; reads < reads_a_turn; ++reads) {
+        const ssize_t got = ::read(from, here_.input.data(), here_.input.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0 && errno == EAGAIN) return reading::nothing_now;
+        if (got <= 0) return reading::over;
+        const auto wanted = std::min(static_cast<std::size_t>(got), most_kept - printed_.size());
+        printed_.append(here_.input.data(), wanted);
+    }
+    return reading::more;
 }
 
-void delivery::on_deadline() {
-    if (state_ != state::running) return;
-    const auto now = steady_clock::now();
-    if (!exit_.is_open()) agent_ended();
-    if (over()) return;
-    if (now >= started_ + here_.of_run.chosen.timeout) {
-        os::signal_group(agent_, timed_out_ ? SIGKILL : SIGTERM);
-        set_deadline(now + kill_after);
-        timed_out_ = true;
+// The agent has ended; what others may still print (its children have the pipe) is not waited for.
+void delivery::drain_output() {
+    if (output_.is_open()) {
+        read_some(output_.native());
+    } else if (unwatched_.is_open()) {
+        read_some(unwatched_.get());
     }
-    if (!exit_.is_open()) set_deadline(now + ask_again);
+    close_output();
+}
+
+void delivery::close_output() {
+    output_.close();
+    unwatched_.reset();
 }
 
 // ---- its end ----

@@ -40,7 +40,7 @@ class delivery final : public load::watched, public dispatcher::waiter {
 
     static constexpr auto kill_after = std::chrono::seconds(5);
 
-    delivery(room& here, const transaction& of, std::size_t recipient, owner& whose);
+    delivery(room& here, transaction& of, std::size_t recipient, owner& whose);
     ~delivery() override;
 
     void begin();
@@ -57,15 +57,20 @@ class delivery final : public load::watched, public dispatcher::waiter {
     void on_stop(load::stop_kind) override {}  // its session is told
 
   private:
+    enum class reading : std::uint8_t { more, nothing_now, over };
     enum class state : std::uint8_t { fresh, queued, running, over };
 
     void called() override;
     void start();
     base::expected<void> start_agent();
+    base::expected<unique_fd> open_message(std::string_view head);
     base::expected<unique_fd> make_output();
     void watch_agent(const os::child& started);
+    void watch_output();
     void read_output();
+    reading read_some(int from);
     void drain_output();
+    void close_output();
     void agent_ended();
     void decide(const agent_end& how, std::string_view output);
     void end(verdict answer);
@@ -74,12 +79,13 @@ class delivery final : public load::watched, public dispatcher::waiter {
     stats::tally& tally() noexcept { return here_.own.tally(); }
 
     room& here_;
-    const transaction& of_;
+    transaction& of_;
     std::size_t recipient_;
     owner& whose_;
     os::child agent_;
     net::descriptor exit_;    // the agent's pidfd
-    net::descriptor output_;  // what it prints
+    unique_fd unwatched_;     // what it prints, for the first moments,
+    net::descriptor output_;  // and later
     std::string printed_;
     load::steady_time started_{};
     verdict answer_;

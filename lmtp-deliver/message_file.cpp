@@ -1,5 +1,6 @@
 // Notes: a second reader's own offset comes from opening /proc/self/fd/N anew (proc(5)); dup(2)
-// would share the offset. The first descriptor is never handed out, because it may be written to.
+// would share the offset. Everything is written with pwrite(2), so the first descriptor stays at
+// offset 0 for an only reader.
 #include "lmtp-deliver/message_file.hpp"
 
 #include <cerrno>
@@ -20,18 +21,20 @@ unique_fd open_in_memory() noexcept {
 }
 
 // 0, or an errno value.
-int write_all(int fd, std::string_view octets) noexcept {
+int write_all(int fd, std::string_view octets, std::uint64_t at) noexcept {
     while (!octets.empty()) {
-        const ssize_t written = ::write(fd, octets.data(), octets.size());
+        const ssize_t written = ::pwrite(fd, octets.data(), octets.size(), static_cast<off_t>(at));
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) return errno;
         octets.remove_prefix(static_cast<std::size_t>(written));
+        at += static_cast<std::uint64_t>(written);
     }
     return 0;
 }
 
-// Appends all of `from` to `to`; 0 or an errno value.
-int copy_all(int from, int to, std::uint64_t size) noexcept {
+// Copies all of `from` to `to` from `begin` on; 0 or an errno value.
+int copy_all(int from, int to, std::uint64_t size, std::uint64_t begin) noexcept {
+    if (::lseek(to, static_cast<off_t>(begin), SEEK_SET) < 0) return errno;
     off_t at = 0;
     while (static_cast<std::uint64_t>(at) < size) {
         const auto left = static_cast<std::size_t>(size - static_cast<std::uint64_t>(at));
@@ -40,7 +43,7 @@ int copy_all(int from, int to, std::uint64_t size) noexcept {
         if (copied < 0) return errno;
         if (copied == 0) return EIO;
     }
-    return 0;
+    return ::lseek(to, 0, SEEK_SET) < 0 ? errno : 0;
 }
 
 }  // namespace
@@ -85,7 +88,7 @@ void message_file::append(std::string_view octets) noexcept {
 }
 
 void message_file::write(std::string_view octets) noexcept {
-    if (error_ == 0) error_ = write_all(file_.get(), octets);
+    if (error_ == 0) error_ = write_all(file_.get(), octets, size_);
     if (error_ == 0) size_ += octets.size();
 }
 
@@ -96,7 +99,7 @@ void message_file::move_to_disk() noexcept {
         error_ = errno;
         return;
     }
-    error_ = copy_all(file_.get(), on_disk->get(), size_);
+    error_ = copy_all(file_.get(), on_disk->get(), size_, 0);
     file_ = std::move(*on_disk);
 }
 
@@ -126,11 +129,13 @@ base::expected<unique_fd> message_file::open_copy(std::string_view head) const {
     } else if (!in_memory_) {
         copy.move_to_disk();
     }
-    if (copy.error_ == 0) copy.error_ = copy_all(file_.get(), copy.file_.get(), size_);
+    if (copy.error_ == 0) {
+        copy.error_ = copy_all(file_.get(), copy.file_.get(), size_, copy.size_);
+    }
     copy.size_ += size_;
     auto done = copy.finish();
     if (!done) return done.error();
-    return copy.open_copy();
+    return copy.take();
 }
 
 }  // namespace postal::lmtp_deliver

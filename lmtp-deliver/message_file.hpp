@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.hpp"
 
@@ -49,7 +50,8 @@ class message_file {
     [[nodiscard]] base::expected<void> finish();
 
     // For one agent, at offset 0: the message, with `head` in front if there is one (which costs a
-    // copy).
+    // copy). After take(), which is for the only reader, nothing more can be opened.
+    [[nodiscard]] unique_fd take() noexcept { return std::move(file_); }
     [[nodiscard]] base::expected<unique_fd> open_copy(std::string_view head = {}) const;
 
     std::uint64_t size() const noexcept { return size_; }

@@ -47,6 +47,7 @@ class session final : public serve::session, private delivery::owner {
 
     room& here_;
     std::string helo_;
+    std::string client_;                        // known from the first MAIL on
     std::unique_ptr<transaction> transaction_;  // from MAIL on
     std::vector<std::unique_ptr<delivery>> deliveries_;
     std::size_t answered_ = 0;  // of deliveries_, in order

@@ -71,10 +71,10 @@ class Postfix:
     """Runs from construction to `stop`; listens on 127.0.0.1:port, [::1]:port and a Unix socket.
 
     transport: Postfix's name for where all mail goes: "discard:", "lmtp:inet:127.0.0.1:24",
-    "smtp:[127.0.0.1]:2525".
+    "smtp:[127.0.0.1]:2525". master: further lines of master.cf, a transport of its own for instance.
     """
 
-    def __init__(self, folder, transport="discard:", **settings):
+    def __init__(self, folder, transport="discard:", master="", **settings):
         self.folder = pathlib.Path(folder)
         self.port = free_port()
         self.endpoint = f"127.0.0.1:{self.port}"
@@ -82,7 +82,7 @@ class Postfix:
         self.queue = self.folder / "queue"
         self.socket = self.queue / "public" / "smtpd"
         self._make_folders()
-        self._configure(transport, settings)
+        self._configure(transport, master, settings)
         self.process = Process([MASTER, "-c", self.folder, "-d"], self.folder, "master")
         # its log and not a connection says that it listens: the tests count connections
         wait_until(lambda: "daemon started" in self.log or not self.process.running, "Postfix to start")
@@ -101,7 +101,7 @@ class Postfix:
             os.chown(self.queue / name, owner, postdrop)
             (self.queue / name).chmod(mode)
 
-    def _configure(self, transport, settings):
+    def _configure(self, transport, master, settings):
         main = MAIN_CF | {
             "queue_directory": self.queue, "data_directory": self.folder / "data",
             "maillog_file": self.log_path, "maillog_file_prefixes": self.folder,
@@ -112,7 +112,7 @@ class Postfix:
         path.write_text(text)
         past = path.stat().st_mtime - 60  # Postfix waits until a fresh main.cf has aged
         os.utime(path, (past, past))
-        (self.folder / "master.cf").write_text(MASTER_CF.format(port=self.port))
+        (self.folder / "master.cf").write_text(MASTER_CF.format(port=self.port) + master)
 
     @property
     def log(self):
