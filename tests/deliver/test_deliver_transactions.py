@@ -219,8 +219,8 @@ def unread_by_peer(client):
 
 def test_sessions_that_wait_use_no_thread(held, journal, gate):
     server = held("--max-deliveries", "3", "--workers", "2")
-    before = threads(server)
     clients = [server.connect() for _ in range(60)]
+    before = threads(server)
     for number, client in enumerate(clients):
         client.start_delivery([f"user{number}@example.com"])
     journal.wait_for(started=3)
