@@ -10,6 +10,13 @@ from .process import Process
 HEADER = "time,messages,data(K),errors,connections,SSL connections"
 
 
+def number_or_none(text):
+    """A field of a line; a percentile of nothing is empty."""
+    if not text:
+        return None
+    return float(text) if "." in text else int(text)
+
+
 @dataclasses.dataclass
 class Run:
     """What one finished run left behind."""
@@ -25,8 +32,8 @@ class Run:
         """The per-interval lines as dictionaries; asserts that the header is the program's."""
         header, *rows = self.stdout.splitlines()
         assert header == self.header
-        return [dict(zip(header.split(","), [time] + [float(number) if "." in number else int(number) for number in numbers]))
-                for time, *numbers in (row.split(",") for row in rows)]
+        return [dict(zip(header.split(","), [time] + [number_or_none(text) for text in texts]))
+                for time, *texts in (row.split(",") for row in rows)]
 
     def total(self, name):
         return self.record["totals"][name]

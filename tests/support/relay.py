@@ -5,6 +5,7 @@ counts lines from the server that fit `pattern`. When one side is gone the other
 received has been passed on.
 """
 import asyncio
+import collections
 import re
 import threading
 
@@ -34,9 +35,10 @@ class Relay:
         self.sessions.add(asyncio.current_task())
         try:
             there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self.target_port)
-            back = asyncio.ensure_future(self.pump(there_reader, writer, counting=True))
+            sent, answered = self.listeners()
+            back = asyncio.ensure_future(self.pump(there_reader, writer, answered))
             try:
-                await asyncio.wait({back, asyncio.ensure_future(self.pump(reader, there_writer))})
+                await asyncio.wait({back, asyncio.ensure_future(self.pump(reader, there_writer, sent))})
             finally:
                 there_writer.close()
         except OSError:
@@ -47,14 +49,21 @@ class Relay:
             self.sessions.discard(asyncio.current_task())
             writer.close()
 
-    async def pump(self, reader, writer, counting=False):
+    def listeners(self):
+        """What of one connection gets the whole lines from the client, and from the server, before they go on."""
+        return None, self.count
+
+    def count(self, lines):
+        self.counted += len(self.pattern.findall(lines))
+
+    async def pump(self, reader, writer, listener=None):
         """One direction, until its end; then the other side hears the end too."""
         pending = b""
         try:
             while octets := await reader.read(65536):
-                if counting:
+                if listener:
                     whole, _, pending = (pending + octets).rpartition(b"\n")
-                    self.counted += len(self.pattern.findall(whole + b"\n"))
+                    listener(whole + b"\n")
                 writer.write(octets)
                 await writer.drain()
         except OSError:
@@ -70,3 +79,29 @@ class Relay:
     def __exit__(self, *_):
         self.loop.call_soon_threadsafe(self.ended.set)
         self.thread.join(10)
+
+
+class WireLedger(Relay):
+    """A relay between postal -L and an LMTP server that knows which messages the server has acknowledged.
+
+    For one recipient a message: the answers to the data of a connection, which fit `pattern`, come in the order of
+    its messages. `acknowledged` are the keys (support.mail.Message.key) of those that were answered with 2xx."""
+
+    def __init__(self, target_port):
+        super().__init__(target_port, rb"(?m)^(\d)\d\d \d\.\d+\.\d+ (?:Delivered|Agent )")
+        self.acknowledged = set()
+
+    def listeners(self):
+        sent = collections.deque()
+
+        def from_client(lines):
+            for run, session, number in re.findall(rb"(?m)^X-Postal-Id: +v=1; run=(\w+); s=(\d+); n=(\d+);", lines):
+                sent.append((run.decode(), session.decode(), number.decode()))
+
+        def from_server(lines):
+            for first in self.pattern.findall(lines):
+                key = sent.popleft()
+                self.counted += 1
+                if first == b"2":
+                    self.acknowledged.add(key)
+        return from_client, from_server
