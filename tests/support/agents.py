@@ -44,6 +44,8 @@ MIRROR = (
     'l=; i=0; while [ $i -lt 1200 ]; do if [ -L /proc/$$/fd/$i ]; then l="$l $i"; fi; i=$((i+1)); done; '
     'mkdir -p "$1"; echo $l >"$1/descriptors"; t=$(for i in $l; do readlink /proc/$$/fd/$i; done); echo "$t" >"$1/targets"; '
     'readlink /proc/$$/cwd >"$1/cwd"; '
+    # The shell blocks all signals while it waits for a child, so a child is asked for them.
+    'grep ^Sig /proc/self/status >"$1/signals"; '
     'for f in environ cmdline status stat limits; do cat /proc/$$/$f >"$1/$f"; done; cat >"$1/message"; : >"$1/done"')
 
 
@@ -174,7 +176,7 @@ class Mirror:
 
     def signals(self, name):
         """The numbers in one of its masks (SigBlk, SigIgn, SigCgt)."""
-        mask = int(self.status(name)[0], 16)
+        mask = int(re.search(rf"(?m)^{name}:\s*(\w+)$", self._text("signals"))[1], 16)
         return {number for number in range(1, 65) if mask >> (number - 1) & 1}
 
     @property
