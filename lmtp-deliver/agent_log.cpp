@@ -49,7 +49,8 @@ void agent_log::add(const agent_report& what) {
         const std::scoped_lock lock(mutex_);
         if (said_.size() >= most_remembered || !said_.insert(reply).second) return;
     }
-    std::string text = fmt::format("{}: to=<{}>: {}", what.id, what.recipient, reply);
+    std::string text = fmt::format("{}: to=<{}>: {}", what.id,
+                                   base::printable(what.recipient, longest_line), reply);
     std::string_view rest = what.printed;
     while (!rest.empty()) {
         const std::size_t end = rest.find('\n');

@@ -17,10 +17,10 @@ namespace postal::lmtp_deliver {
 namespace {
 
 using std::chrono::steady_clock;
-using namespace std::chrono_literals;
 
 constexpr std::size_t most_kept = 64 * 1024;
 constexpr unsigned reads_a_turn = 8;
+constexpr int room_to_print = 1024 * 1024;  // for an agent that is left alone
 // Where the pidfd cannot be watched, which takes a full epoll, the agent is asked after so often.
 constexpr auto ask_again = std::chrono::milliseconds(100);
 
@@ -73,6 +73,8 @@ void delivery::abandon() {
     if (state_ == state::queued && here_.slots.withdraw(*this)) return end({});
     if (state_ != state::running) return;
     exit_.close();
+    const int pipe = output_.is_open() ? output_.native() : unwatched_.get();
+    ::fcntl(pipe, F_SETPIPE_SZ, room_to_print);
     close_output();
     here_.slots.give_back();
     end({});
@@ -127,7 +129,7 @@ base::expected<unique_fd> delivery::open_message(std::string_view head) {
 }
 
 // The agent's end of a pipe. It is open for reading too, so that an agent which outlives the server
-// is not killed by SIGPIPE when it prints.
+// is not killed by SIGPIPE when it prints; what does not fit the pipe then, it waits with for ever.
 base::expected<unique_fd> delivery::make_output() {
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
@@ -146,7 +148,8 @@ void delivery::watch_agent(const os::child& started) {
     agent_ = started;
     set_deadline(started_);  // the next tick: see on_deadline()
     const int problem = exit_.open(here_.own.context(), started.pidfd);
-    if (problem == 0) exit_.when_readable([this] { agent_ended(); });
+    if (problem == 0) return exit_.when_readable([this] { agent_ended(); });
+    agent_.pidfd = -1;
 }
 
 // Most agents end before the first tick, and what they print fits the pipe: to watch it then would
@@ -165,32 +168,28 @@ void delivery::on_deadline() {
     if (over()) return;
     watch_output();
     const auto now = steady_clock::now();
-    const auto due = started_ + here_.of_run.chosen.timeout + (timed_out_ ? kill_after : 0s);
-    if (now >= due) {
-        os::signal_group(agent_, timed_out_ ? SIGKILL : SIGTERM);
-        timed_out_ = true;
-        set_deadline(now + kill_after);
+    const auto due =
+        started_ + here_.of_run.chosen.timeout + static_cast<int>(ending_) * kill_after;
+    if (now < due) {
+        set_deadline(exit_.is_open() ? due : std::min(due, now + ask_again));
+    } else if (ending_ != ending::killed) {
+        os::signal_group(agent_, ending_ == ending::not_asked ? SIGTERM : SIGKILL);
+        ending_ = ending_ == ending::not_asked ? ending::asked : ending::killed;
+        set_deadline(now + (exit_.is_open() ? kill_after : ask_again));
     } else {
-        set_deadline(due);
+        give_up();
     }
-    if (!exit_.is_open()) set_deadline(now + ask_again);
 }
 
 void delivery::read_output() {
-    switch (read_some(output_.native())) {
-        case reading::nothing_now:
-            output_.not_readable();
-            break;
-        case reading::over:
-            return output_.close();
-        case reading::more:
-            break;
-    }
+    const reading how = read_some(output_.native());
+    if (how == reading::over) return output_.close();
+    if (how == reading::nothing_now) output_.not_readable();
     output_.when_readable([this] { read_output(); });
+    if (how == reading::more) output_.look_again();
 }
 
-// After as many reads as this does, what is left in the pipe came later than the event, and has an
-// event of its own: nothing is missed by stopping, and no agent keeps the thread to itself.
+// Not for ever: no agent keeps the thread to itself.
 delivery::reading delivery::read_some(int from) {
     for (unsigned reads = 0; reads < reads_a_turn; ++reads) {
         const ssize_t got = ::read(from, here_.input.data(), here_.input.size());
@@ -218,11 +217,21 @@ void delivery::close_output() {
     unwatched_.reset();
 }
 
+// It cannot be ended: another user's by now, or stuck in the kernel. Nobody waits for it any more.
+void delivery::give_up() {
+    exit_.close();
+    drain_output();
+    here_.slots.give_back();
+    tally().agents.add_end(stats::timeout_end, {});
+    decide({agent_fate::timed_out}, printed_);
+}
+
 // ---- its end ----
 
 void delivery::agent_ended() {
     // What ignored TERM must not stay behind; the group's number is ours until the agent is reaped.
-    if (timed_out_ && exit_.is_open()) os::signal_group(agent_, SIGKILL);
+    const bool timed_out = ending_ != ending::not_asked;
+    if (timed_out && exit_.is_open()) os::signal_group(agent_, SIGKILL);
     const auto how = os::reap(agent_);
     if (!how && exit_.is_open()) exit_.when_readable([this] { agent_ended(); });
     if (!how) return;
@@ -233,7 +242,7 @@ void delivery::agent_ended() {
     tally().latency[static_cast<std::size_t>(phase::agent)].record(steady_clock::now() - started_);
     const stats::agent_usage used{how->user, how->system, how->max_rss_bytes};
     stats::agent_counts& counts = tally().agents;
-    if (timed_out_) {
+    if (timed_out) {
         counts.add_end(stats::timeout_end, used);
         return decide({agent_fate::timed_out}, printed_);
     }
@@ -261,6 +270,7 @@ void delivery::decide(const agent_end& how, std::string_view output) {
 void delivery::end(verdict answer) {
     answer_ = std::move(answer);
     state_ = state::over;
+    printed_ = std::string();  // other recipients' agents may run for long
     whose_.delivered(*this);
 }
 

@@ -57,6 +57,8 @@ class delivery final : public load::watched, public dispatcher::waiter {
     void on_stop(load::stop_kind) override {}  // its session is told
 
   private:
+    // How far an agent that takes too long has been asked to end.
+    enum class ending : std::uint8_t { not_asked, asked, killed };
     enum class reading : std::uint8_t { more, nothing_now, over };
     enum class state : std::uint8_t { fresh, queued, running, over };
 
@@ -71,6 +73,7 @@ class delivery final : public load::watched, public dispatcher::waiter {
     reading read_some(int from);
     void drain_output();
     void close_output();
+    void give_up();
     void agent_ended();
     void decide(const agent_end& how, std::string_view output);
     void end(verdict answer);
@@ -90,7 +93,7 @@ class delivery final : public load::watched, public dispatcher::waiter {
     load::steady_time started_{};
     verdict answer_;
     state state_ = state::fresh;
-    bool timed_out_ = false;
+    ending ending_ = ending::not_asked;
     bool abandoned_ = false;
 };
 

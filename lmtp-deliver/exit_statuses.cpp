@@ -107,6 +107,7 @@ std::string sentence(const agent_end& end, const verdict& rule) {
         case agent_fate::timed_out:
             return "Agent took too long";
         case agent_fate::not_started:
+            if (end.number == 0) return "Agent could not be started";
             return "Agent could not be started: " + base::system_message(end.number);
         case agent_fate::exited:
             break;

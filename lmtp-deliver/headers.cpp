@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "proto/address.hpp"
+
 namespace postal::lmtp_deliver {
 namespace {
 
@@ -12,11 +14,18 @@ constexpr std::array<std::string_view, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu"
 constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
+// What a client calls itself may be anything; a header takes a domain or an address literal.
+bool is_host_name(std::string_view name) {
+    return proto::parse_mailbox(fmt::format("x@{}", name), proto::bare_local_part::postmaster_only)
+        .ok();
+}
+
 // Where the message came from: "helo ([192.0.2.1])", or no address for a Unix socket.
 std::string from_text(const transaction& of) {
-    if (of.client == "unix") return of.helo;
+    const std::string helo = is_host_name(of.helo) ? of.helo : "unknown";
+    if (of.client == "unix") return helo;
     const bool is_ipv6 = of.client.find(':') != std::string::npos;
-    return fmt::format("{} ([{}{}])", of.helo, is_ipv6 ? "IPv6:" : "", of.client);
+    return fmt::format("{} ([{}{}])", helo, is_ipv6 ? "IPv6:" : "", of.client);
 }
 
 }  // namespace
@@ -35,12 +44,12 @@ std::string headers(const plan& run, const transaction& of, const mailbox* recip
     std::string text;
     if (wanted.return_path) text += fmt::format("Return-Path: <{}>\r\n", of.reverse_path);
     if (wanted.delivered_to && recipient != nullptr) {
-        text += fmt::format("Delivered-To: {}\r\n", recipient->address);
+        text += fmt::format("Delivered-To: {}\r\n", recipient->written);
     }
     if (wanted.received) {
         text += fmt::format("Received: from {}\r\n\tby {} with LMTP id {}", from_text(of),
                             run.host_name, of.id);
-        if (recipient != nullptr) text += fmt::format("\r\n\tfor <{}>", recipient->address);
+        if (recipient != nullptr) text += fmt::format("\r\n\tfor <{}>", recipient->written);
         text += fmt::format("; {}\r\n", date_text(std::time(nullptr)));
     }
     return text;

@@ -10,6 +10,7 @@ mailbox make_mailbox(const proto::path& path, std::string_view delimiters) {
     made.user = local_part.substr(0, split);
     if (split != std::string::npos) made.detail = local_part.substr(split + 1);
     made.domain = path.domain;
+    made.written = path.mailbox;
     made.address = local_part;
     if (!path.domain.empty()) made.address.append("@").append(path.domain);
     return made;

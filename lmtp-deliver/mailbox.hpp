@@ -22,6 +22,7 @@ struct mailbox {
     std::string user{};
     std::string domain{};
     std::string detail{};
+    std::string written{};  // as the envelope had it, quotes included: for headers
     bool operator==(const mailbox&) const = default;
 };
 

@@ -57,7 +57,13 @@ class watcher final : public load::run_watcher {
 class farewell final : public load::watched {
   public:
     void on_deadline() override {}
-    void on_stop(load::stop_kind) override { os::notify("STOPPING=1"); }
+    void on_stop(load::stop_kind) override {
+        if (!said_) os::notify("STOPPING=1");
+        said_ = true;
+    }
+
+  private:
+    bool said_ = false;
 };
 
 // The sockets of the service manager when there are any, else those of --listen.

@@ -94,9 +94,11 @@ void message_file::write(std::string_view octets) noexcept {
 
 void message_file::move_to_disk() noexcept {
     in_memory_ = false;
+    if (error_ != 0) return;
+    errno = 0;
     auto on_disk = open_unlinked(rules_->folder);
     if (!on_disk) {
-        error_ = errno;
+        error_ = errno != 0 ? errno : EIO;
         return;
     }
     error_ = copy_all(file_.get(), on_disk->get(), size_, 0);

@@ -224,7 +224,7 @@ proto::server_reply judge(const plan& plan, const transaction& of, const mailbox
     static constexpr proto::server_reply dash{
         550, "5.1.3", "The address would make an argument begin with a dash"};
     static constexpr proto::server_reply nobody{550, "5.1.3", "The local part is empty"};
-    static constexpr proto::server_reply slash{550, "5.1.3", "The local part has a / or .. in it"};
+    static constexpr proto::server_reply slash{550, "5.1.3", "The address has a / or .. in it"};
     const options& chosen = plan.chosen;
     const mailbox& one = recipient != nullptr ? *recipient : of.sender;
     const std::string_view local_part =
@@ -232,7 +232,9 @@ proto::server_reply judge(const plan& plan, const transaction& of, const mailbox
     // `maildrop -d ""`, run by root, delivers to root and ends with 0.
     if (recipient != nullptr && one.user.empty()) return nobody;
     const bool is_file_name = recipient != nullptr || plan.agent.uses(placeholder::from_user);
-    if (is_file_name && !chosen.allow_slash && leaves_folder(local_part)) return slash;
+    // Of itself a domain has neither, but an address literal may.
+    const bool leaves = leaves_folder(local_part) || leaves_folder(one.domain) || one.user == ".";
+    if (is_file_name && !chosen.allow_slash && leaves) return slash;
     const stage known = recipient != nullptr ? stage::rcpt : stage::mail;
     if (!chosen.allow_leading_dash && plan.agent.leading_dash(of.values(recipient), known)) {
         return dash;

@@ -22,6 +22,7 @@ int run_main(std::string_view program, const std::function<exit_status()>& body)
     // A pipe that nobody reads any more is an error of a write, not the end before the record is
     // written.
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes, too
     try {
         status = body();
     } catch (const std::exception& problem) {

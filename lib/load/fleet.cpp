@@ -75,6 +75,8 @@ base::expected<void> fleet::run(const std::function<void(worker&)>& begin, run_w
         });
     }
     main_.run();
+    boost::system::error_code ignored;
+    signals_.clear(ignored);  // from here on a signal ends the program, whatever it waits for
     for (std::thread& thread : threads_) {
         thread.join();
     }

@@ -30,8 +30,16 @@ base::expected<void> make_way_for(asio::io_context& context, const endpoint& whe
     }
     boost::system::error_code error;
     asio::local::stream_protocol::socket probe(context);
+    probe.open({}, error);
+    probe.non_blocking(true, error);
     probe.connect(asio::local::stream_protocol::endpoint(where.unix_path), error);
-    if (!error) return base::fail("{}: cannot listen: another server does", where.text);
+    if (!error || error == asio::error::try_again) {
+        return base::fail("{}: cannot listen: another server does", where.text);
+    }
+    // Only a refusal says that nobody listens any more.
+    if (error != asio::error::connection_refused) {
+        return base::fail("{}: cannot listen: {}", where.text, error.message());
+    }
     unlink(where.unix_path.c_str());
     return {};
 }

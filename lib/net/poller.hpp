@@ -172,6 +172,8 @@ class descriptor {
     void cancel();
     // Resumes the reader if one waits, not from within this call: there is something to be told.
     void alert();
+    // Resumes the reader, who stopped before everything was read, not from within this call.
+    void look_again() { of_->wake(*this); }
     // Whoever has octets left that did not fit the socket; called when there is room.
     void set_leftover(poller::sender* whose) noexcept { leftover_ = whose; }
 

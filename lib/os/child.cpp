@@ -310,9 +310,13 @@ std::optional<child_end> reap(const child& started) {
     return end;
 }
 
+// The process itself too: it may have left its group.
 bool signal_group(const child& started, int signal) noexcept {
     // kill(-1) would be everybody.
-    return started.pid > 1 && ::kill(-started.pid, signal) == 0;
+    const bool group = started.pid > 1 && ::kill(-started.pid, signal) == 0;
+    const bool itself = started.pidfd >= 0 &&
+                        ::syscall(SYS_pidfd_send_signal, started.pidfd, signal, nullptr, 0) == 0;
+    return group || itself;
 }
 
 }  // namespace postal::os

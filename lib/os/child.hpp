@@ -98,7 +98,8 @@ class spawner {
 // 0, which is never a success.
 [[nodiscard]] std::optional<child_end> reap(const child& started);
 
-// To all of the child's process group, until it is reaped. False when none was left to signal.
+// To all of the child's process group, and to the child where it has left that, until it is reaped.
+// False when none was left to signal, or none may be.
 bool signal_group(const child& started, int signal) noexcept;
 
 }  // namespace postal::os

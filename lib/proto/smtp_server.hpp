@@ -102,6 +102,10 @@ class smtp_server {
     std::uint32_t recipients() const noexcept { return recipients_; }
     // Octets of the current message, or of the one that just ended.
     std::uint64_t message_octets() const noexcept { return octets_; }
+    // Whether a command line has begun and not ended.
+    bool in_line() const noexcept {
+        return (!partial_.empty() && !partial_done_) || discarding_ != discarding::nothing;
+    }
     // Whether the next octets are message content.
     bool reading_content() const noexcept { return mode_ != mode::command; }
     // Whether a client that leaves now leaves an envelope or a message behind.

@@ -62,7 +62,8 @@ asio::awaitable<void> session::converse() {
             close_politely(closing_for_stop);
             break;
         }
-        set_deadline(now_ + here_.rules.timeout);
+        // A line has as long as silence may last, however slowly its octets come.
+        if (!machine_.in_line()) set_deadline(now_ + here_.rules.timeout);
         reading_ = true;
         if (!line_.something_to_read()) {
             co_await line_.wait_to_read();
