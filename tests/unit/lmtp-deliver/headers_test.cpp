@@ -15,7 +15,7 @@ struct envelope {
         of.client = "192.0.2.7";
         of.helo = "client.example";
         of.reverse_path = "a@example.com";
-        of.recipients.push_back({"b c@example.net", "b c", "example.net", ""});
+        of.recipients.push_back({.address = "b c@example.net", .written = "\"b c\"@example.net"});
     }
     plan run;
     transaction of;
@@ -37,15 +37,15 @@ TEST_CASE("headers: each, and all in the order of trace fields") {
     envelope mail;
     const mailbox& to = mail.of.recipients.front();
     mail.run.chosen.headers.delivered_to = true;
-    CHECK(headers(mail.run, mail.of, &to) == "Delivered-To: b c@example.net\r\n");
+    CHECK(headers(mail.run, mail.of, &to) == "Delivered-To: \"b c\"@example.net\r\n");
     CHECK(headers(mail.run, mail.of, nullptr).empty());
     mail.run.chosen.headers.return_path = true;
     mail.run.chosen.headers.received = true;
     const std::string all = headers(mail.run, mail.of, &to);
     CHECK(before_date(all) ==
-          "Return-Path: <a@example.com>\r\nDelivered-To: b c@example.net\r\n"
+          "Return-Path: <a@example.com>\r\nDelivered-To: \"b c\"@example.net\r\n"
           "Received: from client.example ([192.0.2.7])\r\n\tby mx.example with LMTP id ID1\r\n"
-          "\tfor <b c@example.net>");
+          "\tfor <\"b c\"@example.net>");
     CHECK(all.substr(all.size() - 8) == " +0000\r\n");
 }
 
@@ -61,6 +61,20 @@ TEST_CASE("headers: null senders, IPv6 and Unix sockets") {
     mail.of.client = "unix";
     CHECK(before_date(headers(mail.run, mail.of, nullptr)) ==
           "Received: from client.example\r\n\tby mx.example with LMTP id ID1");
+}
+
+TEST_CASE("headers: what a client calls itself is a host's name, or nothing") {
+    envelope mail;
+    mail.run.chosen.headers.received = true;
+    struct row {
+        std::string helo, wanted;
+    };
+    for (const row& each : {row{"a.example", "a.example"}, row{"[192.0.2.9]", "[192.0.2.9]"},
+                            row{"foo)\xff (x <evil>", "unknown"}, row{"", "unknown"}}) {
+        INFO(each.helo);
+        mail.of.helo = each.helo;
+        CHECK(headers(mail.run, mail.of, nullptr).starts_with("Received: from " + each.wanted + " ("));
+    }
 }
 
 TEST_CASE("headers: dates are those of RFC 5322, in UTC") {
