@@ -15,13 +15,16 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MANUALS = {"postal": "postal.8.md", "bhm": "bhm.8.md", "postal-report": "postal-report.1.md"}
+MANUALS = {"postal": "postal.8.md", "bhm": "bhm.8.md", "lmtp-deliver": "lmtp-deliver.8.md",
+           "postal-report": "postal-report.1.md"}
 SAMPLES = {
     # program: arguments that end it right after its options were read, and what it says then
     "postal": ([], "SERVER"),
     "bhm": (["/nonexistent/users"], "/nonexistent/users"),
+    "lmtp-deliver": (["--agent", "x", "--agents", "/nonexistent/agents"], "/nonexistent/agents"),
 }
-GENERAL = {"config", "help", "version"}  # of the command line only
+# Of the command line only; --check, --from and --to are lmtp-deliver's.
+GENERAL = {"config", "help", "version", "check", "from", "to"}
 
 
 def run(*command):

@@ -6,8 +6,8 @@ import pytest
 from conftest import ROOT
 from support.postal import run
 
-PROGRAMS = ["postal", "bhm", "postal-report"]
-ORIGINAL_LETTERS = {"postal": "mMtcrsLlabzZf", "bhm": "mtbpsazZr"}
+PROGRAMS = ["postal", "bhm", "lmtp-deliver", "postal-report"]
+LETTERS = {"postal": "mMtcrsLlabzZf", "bhm": "mtbpsazZr", "lmtp-deliver": "tmzZa"}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -21,12 +21,12 @@ def test_version_says_what_is_built_in(programs, name):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_help_fits_the_screen_and_has_every_original_letter(programs, name):
+def test_help_fits_the_screen_and_has_every_letter(programs, name):
     done = run([programs.path(name), "--help"])
     assert (done.status, done.stderr) == (0, "")
     assert name in done.stdout.splitlines()[0]
     assert max(map(len, done.stdout.splitlines())) <= 100
-    for letter in ORIGINAL_LETTERS.get(name, ""):
+    for letter in LETTERS.get(name, ""):
         assert re.search(rf"(?m)^\s+-{letter}[, ]", done.stdout), f"-{letter} is not in --help"
 
 
@@ -56,7 +56,7 @@ def test_install_puts_programs_and_manual_pages_in_place(programs, folder):
 
 
 @pytest.mark.parametrize("name, words", [
-    (name, words) for name in ("postal", "bhm")
+    (name, words) for name in ("postal", "bhm", "lmtp-deliver")
     for words in (["--no-such-option"], ["-Q"], ["--interval"], ["--config", "/nowhere.toml"])
 ] + [("postal-report", ["--no-such-option"])])
 def test_a_wrong_command_line_is_one_line_and_status_1(programs, name, words):
@@ -70,7 +70,7 @@ def test_a_mistyped_option_is_recognised(programs):
     assert "--messages" in run([programs.postal, "--mesages", "1"]).stderr
 
 
-@pytest.mark.parametrize("name, words", [("postal", []), ("postal", ["127.0.0.1"]), ("postal-report", [])])
+@pytest.mark.parametrize("name, words", [("postal", []), ("postal", ["127.0.0.1"]), ("postal-report", []), ("lmtp-deliver", [])])
 def test_missing_words_are_asked_for(programs, name, words):
     done = run([programs.path(name), *words])
     assert done.status == 1

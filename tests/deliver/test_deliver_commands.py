@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import stat
@@ -235,6 +236,19 @@ def test_check_runs_and_listens_to_nothing(programs, agents, folder, lmtp_delive
     done = check(programs, "--agent", f"/bin/touch {marker}", "--to", "b@example.com", "--listen", taken.endpoint)
     assert (done.status, done.stdout) == (0, f"/bin/touch\n{marker}\n")
     assert not marker.exists()
+
+
+def test_the_example_of_the_manual(programs):
+    manual = (ROOT / "docs/man/lmtp-deliver.8.md").read_text()
+    command, wanted = re.search(r"(?m)^    \$ lmtp-deliver (--check.*)\n((?:(?:    .*)?\n)+?)\n(?=\S)", manual).groups()
+    assert check(programs, *shlex.split(command)).stdout == re.sub(r"(?m)^    ", "", wanted)
+
+
+def test_the_manual_knows_the_placeholders(programs):
+    manual = (ROOT / "docs/man/lmtp-deliver.8.md").read_text().split("# THE TEMPLATE")[1].split("\n# ")[0]
+    said = run([programs.lmtp_deliver, "--agent", "/bin/cat %nobody%"]).stderr
+    known = set(re.findall(r"%\w+%", said.split("known:")[1]))
+    assert known == {name for row in re.findall(r"(?m)^\| (%.*?) \|", manual) for name in row.split(", ")}
 
 
 @pytest.mark.parametrize("name", ["dovecot", "maildrop", "procmail"])

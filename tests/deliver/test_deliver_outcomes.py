@@ -4,11 +4,13 @@ The table is sysexits as every MTA has it, with what Postfix's pipe(8) does wher
 (tests/interop/test_deliver_agents.py asks a real one).
 """
 import random
+import re
 import signal
 import time
 
 import pytest
 
+from conftest import ROOT
 from support.agents import literal
 from support.process import alive, wait_until
 from support.watched import peak_rss
@@ -46,6 +48,13 @@ def test_words_for_the_statuses_of_sysexits(lmtp_deliver, agents):
     known, unknown = server.deliver(["67@example.com", "90@example.com"])
     assert str(known).startswith("550 5.1.1 Agent ended with status 67 (user unknown)")
     assert str(unknown).startswith("554 5.3.0 Agent ended with status 90")
+
+
+def test_the_manual_has_the_same_table():
+    manual = (ROOT / "docs/man/lmtp-deliver.8.md").read_text().split("# REPLIES")[1].split("\n# ")[0]
+    rows = {int(status): (int(code), enhanced) for status, code, enhanced in re.findall(r"(?m)^\| (\d+)[ A-Z_]* \| (\d+) ([\d.]+) \|$", manual)}
+    assert rows == TABLE
+    assert "| any other status | %d %s |" % OTHER in manual
 
 
 def test_death_by_every_signal(lmtp_deliver, agents):

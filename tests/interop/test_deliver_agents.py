@@ -231,6 +231,43 @@ class TestPostfix:
         check_kept(first.kept, 300)
 
 
+def block_of_the_manual(heading):
+    """The indented lines behind the line that begins with `heading`."""
+    manual = (ROOT / "docs/man/lmtp-deliver.8.md").read_text().split("# BEHIND POSTFIX")[1]
+    found = re.search(rf"(?m)^{re.escape(heading)}(?:.*\n)+?\n((?:    .*\n)+)", manual)
+    assert found, f"{heading} is not in the manual"
+    return "".join(line[4:] for line in found[1].splitlines(True))
+
+
+class TestManual:
+    """What lmtp-deliver(8) says about Postfix, done: only the queue folder and the agent are this test's own."""
+
+    @pytest.mark.parametrize("kind", ["mailbox_transport", "virtual_transport"])
+    def test_the_settings_work_as_they_stand(self, postfix, postal, lmtp_deliver, agents, users_file, folder, kind):
+        main = dict(line.split(" = ", 1) for line in block_of_the_manual("In */etc/postfix/main.cf*").splitlines())
+        target = main.pop("mailbox_transport")
+        if kind == "mailbox_transport":
+            main |= {"mydestination": "example.com", "local_recipient_maps": "", "mailbox_transport": target}
+        else:
+            main |= {"virtual_mailbox_domains": "example.com", "virtual_transport": target}
+        relay = postfix("discard:", master=block_of_the_manual("In */etc/postfix/master.cf*") + "local unix - n n - - local\n",
+                        relay_domains="", **main)
+        place = folder / "kept"
+        place.mkdir()
+        settings = block_of_the_manual("In */etc/lmtp-deliver.toml*")
+        assert 'agent = "procmail"\n' in settings and "/var/spool/postfix/private/" in settings
+        own = folder / "lmtp-deliver.toml"
+        own.write_text(settings.replace('"procmail"', f"\'\'\'{agents('keep', place, '%to%-%id%')}\'\'\'").replace("/var/spool/postfix", str(relay.queue)))
+        server = lmtp_deliver(None, "--config", own, listen=())
+        server.process.wait_for_line(rf"listening on unix:{relay.queue}/private/lmtp-deliver$")
+        sent = postal("-t", "4", "-c", "-1", "--recipients", "1..3", "--messages", "60", relay.endpoint, users_file(10))
+        assert sent.total("messages") == relay.drain(60) == 60
+        done = server.stop()
+        assert done.total("messages") == sent.total("recipients") == len(relay.outcomes("sent"))
+        check_kept(place, sent.total("recipients"))
+        assert re.search(r"relay=\S*\[private/lmtp-deliver\], .*status=sent \(250 2\.1\.5 Delivered\)", relay.log), "what the manual says to look for"
+
+
 def test_exit_statuses_mean_what_they_mean_to_pipe(postfix, lmtp_deliver, agents, folder):
     """Postfix's own pipe(8) runs the same agent: what it bounces is 5xx, what it defers 4xx, with its enhanced code.
     For statuses without a row in the table the code alone is compared: 68 is 5.1.2 there, and 5.3.0 here."""
