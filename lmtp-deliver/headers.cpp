@@ -1,18 +1,15 @@
 #include "lmtp-deliver/headers.hpp"
 
-#include <array>
+#include <chrono>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "mail/message_factory.hpp"
 #include "proto/address.hpp"
 
 namespace postal::lmtp_deliver {
 namespace {
-
-constexpr std::array<std::string_view, 7> days{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                  "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
 // What a client calls itself may be anything; a header takes a domain or an address literal.
 bool is_host_name(std::string_view name) {
@@ -30,15 +27,6 @@ std::string from_text(const transaction& of) {
 
 }  // namespace
 
-std::string date_text(std::time_t when) {
-    std::tm utc{};
-    ::gmtime_r(&when, &utc);
-    return fmt::format("{}, {} {} {} {:02}:{:02}:{:02} +0000",
-                       days[static_cast<std::size_t>(utc.tm_wday)], utc.tm_mday,
-                       months[static_cast<std::size_t>(utc.tm_mon)], utc.tm_year + 1900,
-                       utc.tm_hour, utc.tm_min, utc.tm_sec);
-}
-
 std::string headers(const plan& run, const transaction& of, const mailbox* recipient) {
     const added_headers& wanted = run.chosen.headers;
     std::string text;
@@ -50,7 +38,8 @@ std::string headers(const plan& run, const transaction& of, const mailbox* recip
         text += fmt::format("Received: from {}\r\n\tby {} with LMTP id {}", from_text(of),
                             run.host_name, of.id);
         if (recipient != nullptr) text += fmt::format("\r\n\tfor <{}>", recipient->written);
-        text += fmt::format("; {}\r\n", date_text(std::time(nullptr)));
+        mail::date_text date;
+        text += fmt::format("; {}\r\n", date.at(std::chrono::system_clock::now()));
     }
     return text;
 }

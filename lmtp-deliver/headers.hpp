@@ -6,7 +6,6 @@
 // not call itself by a domain or an address literal is "unknown".
 #pragma once
 
-#include <ctime>
 #include <string>
 
 #include "lmtp-deliver/plan.hpp"
@@ -16,8 +15,5 @@ namespace postal::lmtp_deliver {
 
 // Without a recipient there is no Delivered-To, and Received does not say for whom.
 [[nodiscard]] std::string headers(const plan& run, const transaction& of, const mailbox* recipient);
-
-// "Fri, 20 Nov 2026 19:09:42 +0000" (RFC 5322 3.3), always in UTC.
-[[nodiscard]] std::string date_text(std::time_t when);
 
 }  // namespace postal::lmtp_deliver
