@@ -90,9 +90,9 @@ def test_per_interval_lines_of_both_sides_agree(lmtp_deliver, agents, programs, 
         sent = sending.wait()
     done = server.stop()
     check_server(done)
-    assert done.total("messages") == sent.total("messages") > 200
+    assert done.total("messages") == sent.total("messages") > 0
     ours, theirs = running_totals(done), running_totals(sent)
-    assert len(theirs) >= 4
+    assert len(theirs) >= 4, sent.stdout
     for second, count in theirs:
         later = [number for at, number in ours if at >= second + 1]
         earlier = [number for at, number in ours if at <= second - 1]

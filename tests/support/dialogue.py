@@ -11,7 +11,7 @@ import struct
 
 
 class Client:
-    def __init__(self, endpoint, timeout=20):
+    def __init__(self, endpoint, timeout=60):
         family = socket.AF_UNIX
         if isinstance(endpoint, tuple):
             family = socket.AF_INET6 if ":" in endpoint[0] else socket.AF_INET
