@@ -4,9 +4,9 @@
 // received is the whole message as message_checker saw it, with CRLF line ends. The body is remade
 // and compared; of several causes the first is named, as specifically as it can be told. When the
 // body is whole, it was a header: Subject, Date and the left side of Message-ID follow from the
-// identity; From, To and the host are found when the value that the relay noted elsewhere
-// (Return-Path; Delivered-To, X-Original-To, Envelope-To) makes the digest match, and otherwise
-// nobody can say which of the three it was.
+// identity; From and To are found when the value that a relay noted elsewhere (Return-Path;
+// X-Original-To, Delivered-To, Envelope-To) makes the digest match; otherwise nobody can say
+// whether it was one of them, the host in Message-ID, or the digest itself.
 //
 // Octets count from 1 in the message as postal made it, so that they mean the same whatever relays
 // put on top; lines count from 1 in its body. Nothing fails: what cannot be told is `other`, as for
@@ -18,6 +18,7 @@
 #include "mail/rebuild.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,7 @@ enum class difference_kind : std::uint8_t {
     dot_lost,             // line, octet
     line_ends_changed,    // line, octet; name: what CRLF became there
     trailing_blanks_cut,  // line, octet
-    header_rewritten,     // name of the field, or of those that it may be
+    header_rewritten,     // name of the field (also of one that is gone), or of those it may be
     extra,                // octet: the first behind the end; octets: how many too many
     unreadable_identity,
     other  // octet: the first that differs, 0 when the message cannot be remade
@@ -62,7 +63,13 @@ struct difference {
 [[nodiscard]] std::string to_text(const difference& found);
 
 // Mail of the original postal, up to 0.76: it has an X-PostalHash of 32 hexadecimal digits and an
-// X-Postal. text: header fields.
-[[nodiscard]] bool is_old_postal(std::string_view text) noexcept;
+// X-Postal. section: header fields.
+[[nodiscard]] bool is_old_postal(std::string_view section) noexcept;
+
+// Whether its digest matches; nothing when it is not such mail. The digest covers the lines From,
+// To, Subject, Date, Message-Id as they are, and the body. It is an MD5 over 32-bit words only
+// where that program was built for 32 bits: elsewhere its words were 64 bits long by mistake, and
+// the sum is no MD5. Both are accepted.
+[[nodiscard]] std::optional<bool> check_old_postal(std::string_view message);
 
 }  // namespace postal::mail
