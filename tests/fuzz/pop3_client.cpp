@@ -23,9 +23,10 @@ std::string read_all(std::string_view input, std::size_t piece) {
         for (auto event = client.feed(bytes); event != pop3_event::need_more;
              event = client.feed(bytes)) {
             if (event == pop3_event::broken) return seen + std::string(client.problem());
-            if (event != pop3_event::content)
-                seen += static_cast<char>('0' + static_cast<int>(event));
-            if (event == pop3_event::end) continue;
+            if (event == pop3_event::content) seen += client.content();
+            if (event == pop3_event::end) seen += '.';
+            if (event != pop3_event::status && event != pop3_event::list_line) continue;
+            seen += event == pop3_event::status ? '+' : '|';
             offered.add(client.text());
             seen += client.text();
             seen += pop3_response_code(client.text());
