@@ -1,0 +1,122 @@
+// What an IMAP client knows of its session and its selected mailbox, and where the server
+// contradicts itself, as imaptest looks for it (RFC 3501 2.3, 5.2, 7; RFC 9051 7.5.1; RFC 7162).
+//
+// Flow:
+//   imap_mailbox mailbox;
+//   mailbox.sent(tag, verb) for each command; mailbox.select(name, tag, verb) for SELECT, EXAMINE
+//   for each step of imap_responses:
+//       const std::string_view wrong = mailbox.apply(step);
+//       if (!wrong.empty()) report(wrong, mailbox.answering());
+// The step of the response to a command itself is applied too: answered() is then its verb.
+//
+// A contradiction is a static text, and the knowledge goes on with what the server said last, so
+// that one mistake is reported once. Nothing is reported that the server may do: changes by others,
+// unsolicited FETCH and EXISTS, gaps in knowledge. Memory: five octets a message, only once
+// something of it was fetched, and only for the first max_messages; messages behind those are
+// counted but not known. At most max_running commands without their tagged response.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/imap_commands.hpp"
+#include "proto/imap_responses.hpp"
+
+namespace postal::proto {
+
+class imap_mailbox {
+  public:
+    static constexpr std::size_t max_running = 32;
+
+    explicit imap_mailbox(std::uint32_t max_messages = 100'000) noexcept
+        : max_messages_(max_messages) {}
+
+    // False when too many are running: read first.
+    [[nodiscard]] bool sent(imap_tag tag, imap_verb verb) noexcept;
+    // SELECT or EXAMINE of this mailbox; what was known is forgotten, but not UIDVALIDITY.
+    [[nodiscard]] bool select(std::string_view name, imap_tag tag, imap_verb verb);
+    // A text, or nothing when all is well.
+    std::string_view apply(const imap_step& step);
+
+    // The oldest command without its tagged response; none when there is no such.
+    imap_verb answering() const noexcept;
+    std::size_t running() const noexcept { return running_count_; }
+    // What the last `tagged` step answered.
+    imap_verb answered() const noexcept { return answered_; }
+
+    bool selected() const noexcept { return phase_ == phase::selected; }
+    bool read_only() const noexcept { return read_only_; }
+    std::uint32_t exists() const noexcept { return exists_; }
+    std::uint32_t recent() const noexcept { return recent_; }
+    std::uint32_t uid_validity() const noexcept { return uid_validity_; }
+    std::uint32_t uid_next() const noexcept { return uid_next_; }
+    std::uint64_t highest_modseq() const noexcept { return highest_modseq_; }
+    imap_flags permanent_flags() const noexcept { return permanent_flags_; }
+
+    // Of message `number`, from 1; 0 when it is not known.
+    std::uint32_t uid(std::uint32_t number) const noexcept;
+    bool flags_known(std::uint32_t number) const noexcept;
+    imap_flags flags(std::uint32_t number) const noexcept;
+    // The message with this UID; 0 when it is not known.
+    std::uint32_t number_of(std::uint32_t uid) const noexcept;
+    // The message that the last `fetch` step was about; 0 when it was beyond EXISTS.
+    std::uint32_t fetched() const noexcept { return fetched_; }
+    // UIDs by number; 0 where not known. May be shorter than exists().
+    const std::vector<std::uint32_t>& uids() const noexcept { return uids_; }
+
+  private:
+    enum class phase : std::uint8_t { none, selecting, selected };
+    struct command {
+        imap_tag tag = no_tag;
+        imap_verb verb = imap_verb::none;
+    };
+    struct handler;
+
+    std::string_view on_tagged(const imap_step& step);
+    std::string_view on_untagged(const imap_step& step);
+    std::string_view on_exists(const imap_step& step);
+    std::string_view on_recent(const imap_step& step);
+    std::string_view on_expunge(const imap_step& step);
+    std::string_view on_vanished(const imap_step& step);
+    std::string_view on_found(const imap_step& step);
+    std::string_view on_fetch(const imap_step& step);
+    std::string_view on_fetch_uid(const imap_step& step);
+    std::string_view on_fetch_flags(const imap_step& step);
+    std::string_view on_fetch_modseq(const imap_step& step);
+
+    std::string_view end_select(imap_condition condition) noexcept;
+    std::string_view on_code(const imap_step& step) noexcept;
+    std::string_view set_uid_validity(std::uint64_t value) noexcept;
+    std::string_view set_uid_next(std::uint64_t value) noexcept;
+    std::string_view check_order(std::uint32_t number, std::uint32_t uid) const noexcept;
+    bool expunge_allowed() const noexcept;
+    bool all_uids_known() const noexcept { return known_ == exists_; }
+    void begin_select() noexcept;
+    void forget_messages() noexcept;
+    void erase(std::uint32_t first, std::uint32_t last);
+    void make_room();
+
+    std::vector<std::uint32_t> uids_{};  // ascending but for zeros: not known
+    std::vector<imap_flags> flags_{};    // the bit `any` says that they are known
+    std::string name_{};
+    std::array<command, max_running> commands_{};
+    std::uint64_t highest_modseq_ = 0;
+    std::size_t running_count_ = 0;
+    std::uint32_t max_messages_;
+    std::uint32_t exists_ = 0;
+    std::uint32_t recent_ = 0;
+    std::uint32_t known_ = 0;  // UIDs
+    std::uint32_t uid_validity_ = 0;
+    std::uint32_t uid_next_ = 0;
+    std::uint32_t fetched_ = 0;
+    imap_flags permanent_flags_ = 0;
+    imap_verb answered_ = imap_verb::none;
+    phase phase_ = phase::none;
+    bool read_only_ = false;
+};
+
+}  // namespace postal::proto
