@@ -78,6 +78,8 @@ inline constexpr imap_flags keyword = 128;
 }  // namespace imap_flag
 
 imap_flags imap_flag_of(std::string_view word) noexcept;
+// Of a whole list, with or without its parentheses.
+imap_flags imap_flags_of(std::string_view list) noexcept;
 
 // Numbers `first` to `last`, both within; first <= last.
 struct imap_range {

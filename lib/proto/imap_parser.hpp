@@ -63,6 +63,8 @@ class imap_parser {
     void take_text() noexcept;
     // How many parentheses are open, behind the token that was given last.
     std::uint32_t depth() const noexcept { return depth_; }
+    // Whether a token has begun and not ended.
+    bool in_token() const noexcept { return token_octets_ != 0; }
     // A new connection.
     void reset() noexcept;
 
@@ -76,25 +78,30 @@ class imap_parser {
         section_escape,
         quoted,
         escape,
-        size,      // behind the { of a literal
+        size,  // behind the { of a literal
+        size_plus,
         size_end,  // behind its }
         size_cr,   // and the CR
         literal,
         text,
         broken
     };
-    struct scanner;
 
     imap_token scan(std::string_view input);
-    imap_token begin_token(std::string_view input, std::size_t at);
+    imap_token begin_token(std::string_view input);
     imap_token scan_atom(std::string_view input, std::size_t at);
+    imap_token end_atom(std::string_view input, std::size_t begin, std::size_t at);
     imap_token scan_quoted(std::string_view input, std::size_t at);
     imap_token scan_size(std::string_view input, std::size_t at);
     imap_token scan_line_end(std::string_view input, std::size_t at);
     imap_token scan_text(std::string_view input);
     imap_token take_literal(std::string_view input) noexcept;
-    imap_token end_line(std::size_t consumed) noexcept;
     imap_token break_off(std::string_view why) noexcept;
+    state after_section_octet(char c) const noexcept;
+    state after_size_octet(char c) const noexcept;
+    void begin_size() noexcept;
+    std::string_view take(std::string_view piece);
+    void forget_token() noexcept;
 
     std::string kept_{};  // an unfinished token, or one that was unescaped
     std::string_view why_{};

@@ -140,7 +140,7 @@ class imap_responses {
     const imap_capabilities& enabled() const noexcept { return enabled_; }
     const imap_status_items& status() const noexcept { return status_; }
     // Whether the server is in the middle of a response: a close now cuts it off.
-    bool in_response() const noexcept { return state_ != state::start; }
+    bool in_response() const noexcept { return state_ != state::start || parser_.in_token(); }
     // A new connection.
     void reset() noexcept;
 
@@ -148,13 +148,12 @@ class imap_responses {
     enum class state : std::uint8_t {
         start,
         tagged,
-        tagged_text,
         untagged,
-        untagged_text,
+        response_text,
         continuation,
         counted,  // behind "* number"
-        counted_end,
-        words,  // of CAPABILITY or ENABLED
+        finish,   // the line's end is due, and then event_
+        words,    // of CAPABILITY or ENABLED
         flags_open,
         flags,
         search,
@@ -172,27 +171,26 @@ class imap_responses {
         fetch_open,
         fetch_item,
         fetch_value,
-        fetch_flags,
-        fetch_list,  // ENVELOPE, BODYSTRUCTURE, MODSEQ
+        fetch_modseq,
+        fetch_structure,  // ENVELOPE, BODYSTRUCTURE
         fetch_body,
-        fetch_close,
-        skip,    // one value; then on as after_skip_
+        skip,    // one value, then after_skip_
         ignore,  // to the end of the response
         broken
     };
-    enum class pending : std::uint8_t { nothing, ranges, quoted_body, quoted_end };
+    enum class pending : std::uint8_t { nothing, ranges, body_piece, body_end };
     struct handler;
     struct keyword;
-    struct fetch_item_row;
+    struct fetch_row;
 
-    // A handler takes a token; it leaves step.event alone to see the next one.
+    // A handler takes a token; when it leaves step.event alone, the next token is read.
     void on_start(const imap_token& token, imap_step& step);
-    void on_condition(const imap_token& token, imap_step& step);
-    void on_text(const imap_token& token, imap_step& step);
-    void on_continuation(const imap_token& token, imap_step& step);
+    void on_tagged(const imap_token& token, imap_step& step);
     void on_untagged(const imap_token& token, imap_step& step);
+    void on_response_text(const imap_token& token, imap_step& step);
+    void on_continuation(const imap_token& token, imap_step& step);
     void on_counted(const imap_token& token, imap_step& step);
-    void on_counted_end(const imap_token& token, imap_step& step);
+    void on_finish(const imap_token& token, imap_step& step);
     void on_words(const imap_token& token, imap_step& step);
     void on_flags_open(const imap_token& token, imap_step& step);
     void on_flags(const imap_token& token, imap_step& step);
@@ -208,20 +206,25 @@ class imap_responses {
     void on_status_open(const imap_token& token, imap_step& step);
     void on_status_item(const imap_token& token, imap_step& step);
     void on_status_value(const imap_token& token, imap_step& step);
+    void on_skip(const imap_token& token, imap_step& step);
+    void on_ignore(const imap_token& token, imap_step& step);
+    // imap_fetch.cpp
     void on_fetch_open(const imap_token& token, imap_step& step);
     void on_fetch_item(const imap_token& token, imap_step& step);
     void on_fetch_value(const imap_token& token, imap_step& step);
-    void on_fetch_flags(const imap_token& token, imap_step& step);
-    void on_fetch_list(const imap_token& token, imap_step& step);
+    void on_fetch_modseq(const imap_token& token, imap_step& step);
+    void on_fetch_structure(const imap_token& token, imap_step& step);
     void on_fetch_body(const imap_token& token, imap_step& step);
-    void on_fetch_close(const imap_token& token, imap_step& step);
-    void on_skip(const imap_token& token, imap_step& step);
-    void on_ignore(const imap_token& token, imap_step& step);
 
     bool collect(imap_token& token, imap_step& step);
     bool give_pending(imap_step& step);
-    void begin_ranges(std::string_view set, imap_step& step);
-    void begin_section(std::string_view item);
+    bool give_range(imap_step& step);
+    void begin_ranges(std::string_view set, imap_event event);
+    void begin_body(std::string_view item);
+    void begin_other(std::string_view name, imap_step& step) noexcept;
+    void skip_value(state after) noexcept;
+    void skip_list(state after) noexcept;
+    void refuse(imap_step& step) noexcept;
     void break_off(std::string_view why, imap_step& step) noexcept;
 
     imap_parser parser_{};
@@ -232,19 +235,20 @@ class imap_responses {
     imap_capabilities enabled_{};
     imap_status_items status_{};
     std::uint64_t number_ = 0;
-    std::uint64_t origin_ = 0;
+    std::uint64_t item_number_ = 0;
     std::size_t ranges_at_ = 0;  // in kept_
+    std::uint32_t depth_ = 0;    // where the value in hand began
+    std::uint32_t members_ = 0;  // of the structure in hand
     state state_ = state::start;
     state after_skip_ = state::start;
     pending pending_ = pending::nothing;
-    imap_event event_ = imap_event::need_more;  // what the item or word in hand will be
+    imap_event event_ = imap_event::need_more;  // what the thing in hand will be
+    imap_event range_event_ = imap_event::found;
     imap_condition condition_ = imap_condition::none;
     imap_flags flags_ = 0;
-    std::uint8_t item_ = 0;  // of status
-    std::uint32_t depth_ = 0;
-    std::uint32_t members_ = 0;
-    bool earlier_ = false;
+    std::uint8_t status_item_ = 0;
     char delimiter_ = 0;
+    bool earlier_ = false;
 };
 
 }  // namespace postal::proto
