@@ -115,7 +115,7 @@ class imap_commands {
     // CAPABILITY, NOOP, LOGOUT, CLOSE, UNSELECT, EXPUNGE, IDLE, COMPRESS DEFLATE.
     imap_tag plain(imap_output& out, imap_verb verb);
     imap_tag login(imap_output& out, std::string_view user, std::string_view password);
-    // An empty response: none, to be asked for. Else base64, and SASL-IR must be offered.
+    // An empty response: none, to be asked for. Else base64 (sasl.hpp), if SASL-IR is offered.
     imap_tag authenticate(imap_output& out, std::string_view mechanism, std::string_view response);
     // Words of RFC 5161: "QRESYNC".
     imap_tag enable(imap_output& out, std::string_view words);
@@ -157,8 +157,5 @@ inline constexpr std::string_view imap_cancel = "*\r\n";
 // returns how many numbers it holds. Call again with the rest.
 std::size_t append_imap_set(std::string& out, std::span<const std::uint32_t> numbers,
                             std::size_t max_octets = 4000);
-
-// AUTHENTICATE PLAIN's response in base64, without a line's end (RFC 4616).
-std::string imap_plain_response(std::string_view user, std::string_view password);
 
 }  // namespace postal::proto
