@@ -7,7 +7,7 @@
 //   for each step of imap_responses:
 //       const std::string_view wrong = mailbox.apply(step);
 //       if (!wrong.empty()) report(wrong, mailbox.answering());
-// The step of the response to a command itself is applied too: answered() is then its verb.
+// A step `tagged` takes its command away: answered() is then its verb.
 //
 // A contradiction is a static text, and the knowledge goes on with what the server said last, so
 // that one mistake is reported once. Nothing is reported that the server may do: changes by others,
@@ -74,38 +74,39 @@ class imap_mailbox {
         imap_tag tag = no_tag;
         imap_verb verb = imap_verb::none;
     };
-    struct handler;
 
     std::string_view on_tagged(const imap_step& step);
-    std::string_view on_untagged(const imap_step& step);
+    std::string_view on_code(const imap_step& step);
     std::string_view on_exists(const imap_step& step);
-    std::string_view on_recent(const imap_step& step);
     std::string_view on_expunge(const imap_step& step);
     std::string_view on_vanished(const imap_step& step);
-    std::string_view on_found(const imap_step& step);
-    std::string_view on_fetch(const imap_step& step);
+    std::string_view on_found(const imap_step& step) const noexcept;
+    std::string_view on_fetch(const imap_step& step) noexcept;
     std::string_view on_fetch_uid(const imap_step& step);
     std::string_view on_fetch_flags(const imap_step& step);
-    std::string_view on_fetch_modseq(const imap_step& step);
 
-    std::string_view end_select(imap_condition condition) noexcept;
-    std::string_view on_code(const imap_step& step) noexcept;
+    void begin_select();
+    std::string_view end_select(const imap_step& step) noexcept;
     std::string_view set_uid_validity(std::uint64_t value) noexcept;
     std::string_view set_uid_next(std::uint64_t value) noexcept;
-    std::string_view check_order(std::uint32_t number, std::uint32_t uid) const noexcept;
-    bool expunge_allowed() const noexcept;
+    std::string_view expunge_forbidden() const noexcept;
+    std::string_view wrong_place_for(std::uint32_t uid) const noexcept;
+    imap_verb running_search() const noexcept;
     bool all_uids_known() const noexcept { return known_ == exists_; }
-    void begin_select() noexcept;
+    std::uint32_t uids_within(imap_range range) const noexcept;
     void forget_messages() noexcept;
-    void erase(std::uint32_t first, std::uint32_t last);
-    void make_room();
+    void shrink(std::uint32_t exists) noexcept;
+    void erase(std::uint32_t first, std::uint32_t count) noexcept;
+    bool make_room();
 
     std::vector<std::uint32_t> uids_{};  // ascending but for zeros: not known
-    std::vector<imap_flags> flags_{};    // the bit `any` says that they are known
+    std::vector<imap_flags> flags_{};    // as long; the bit `any` says that they are known
     std::string name_{};
+    std::string next_name_{};  // of the SELECT whose turn has not come
     std::array<command, max_running> commands_{};
     std::uint64_t highest_modseq_ = 0;
     std::size_t running_count_ = 0;
+    imap_tag last_tag_ = no_tag;
     std::uint32_t max_messages_;
     std::uint32_t exists_ = 0;
     std::uint32_t recent_ = 0;
@@ -113,6 +114,8 @@ class imap_mailbox {
     std::uint32_t uid_validity_ = 0;
     std::uint32_t uid_next_ = 0;
     std::uint32_t fetched_ = 0;
+    std::uint32_t told_exists_ = 0;  // how often within this SELECT
+    std::uint32_t selected_ = 0;     // messages there are since SELECT; 0: not known
     imap_flags permanent_flags_ = 0;
     imap_verb answered_ = imap_verb::none;
     phase phase_ = phase::none;
