@@ -1,0 +1,70 @@
+// proto/imap_responses.hpp and imap_mailbox.hpp: what a server says, fed whole and octet by octet,
+// is the same, and so is what the mailbox makes of it.
+#include "proto/imap_responses.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "proto/imap_mailbox.hpp"
+
+namespace {
+
+using namespace postal::proto;
+
+struct listener {
+    imap_responses responses{};
+    imap_mailbox mailbox{5};
+    std::string seen{};
+    imap_tag tag = 1;
+
+    // Whether more can be read.
+    bool take(const imap_step& step) {
+        const std::string_view wrong = mailbox.apply(step);
+        if (step.event == imap_event::body_piece) {
+            seen += step.text;  // however it was cut
+            return true;
+        }
+        seen += "\n" + std::to_string(static_cast<int>(step.event)) + " ";
+        seen.append(step.text).append(step.tag).append(step.arguments).append(wrong);
+        seen += std::to_string(step.number + step.origin + step.flags + step.range.last);
+        if (step.event == imap_event::tagged) next_command();
+        return step.event != imap_event::broken;
+    }
+
+    void next_command() {
+        constexpr imap_verb verbs[] = {imap_verb::noop, imap_verb::fetch, imap_verb::uid_search};
+        ++tag;
+        if (!mailbox.sent(tag, verbs[tag % 3])) std::abort();
+    }
+
+    bool feed(std::string_view bytes) {
+        while (true) {
+            const imap_step step = responses.next(bytes);
+            bytes.remove_prefix(step.consumed);
+            if (step.event != imap_event::need_more) {
+                if (!take(step)) return false;
+                continue;
+            }
+            if (!bytes.empty()) std::abort();
+            return true;
+        }
+    }
+};
+
+std::string read_all(std::string_view input, std::size_t piece) {
+    listener one;
+    if (!one.mailbox.select("INBOX", one.tag, imap_verb::select)) std::abort();
+    while (!input.empty() && one.feed(input.substr(0, piece)))
+        input.remove_prefix(std::min(piece, input.size()));
+    return one.seen;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+    const std::string_view input(reinterpret_cast<const char*>(data), size);
+    if (size > 0 && read_all(input, size) != read_all(input, 1)) std::abort();
+    return 0;
+}
