@@ -12,10 +12,6 @@ using kind = imap_token_kind;
 constexpr std::uint32_t envelope_members = 10;
 constexpr std::uint32_t least_structure_members = 2;  // a part and the subtype of a multipart
 
-bool is_nil(const imap_token& token) noexcept {
-    return token.kind == kind::atom && base::iequals(token.text, "NIL");
-}
-
 bool begins_with(std::string_view text, std::string_view upper) noexcept {
     return text.size() >= upper.size() && base::iequals(text.substr(0, upper.size()), upper);
 }
@@ -111,7 +107,7 @@ void imap_responses::on_fetch_structure(const imap_token& token, imap_step& step
         if (parser_.depth() == depth_) refuse(step);
         return;
     }
-    if (token.kind == kind::atom && !is_nil(token)) return refuse(step);
+    if (token.kind == kind::atom && !token.is_nil()) return refuse(step);
     if (parser_.depth() > depth_) {
         if (parser_.depth() == depth_ + 1) ++members_;
         return;
@@ -161,7 +157,7 @@ void imap_responses::on_fetch_body(const imap_token& token, imap_step& step) {
             pending_ = token.text.empty() ? pending::body_end : pending::body_piece;
             break;
         default:
-            if (!is_nil(token)) return refuse(step);
+            if (!token.is_nil()) return refuse(step);
             step.event = imap_event::body_nil;
     }
     state_ = state::fetch_item;

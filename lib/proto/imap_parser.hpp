@@ -26,6 +26,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.hpp"
+
 namespace postal::proto {
 
 enum class imap_token_kind : std::uint8_t {
@@ -48,6 +50,14 @@ struct imap_token {
     imap_token_kind kind = imap_token_kind::need_more;
     std::string_view text{};
     std::uint64_t number = 0;
+
+    bool is_word() const noexcept {
+        return kind == imap_token_kind::atom || kind == imap_token_kind::number;
+    }
+    bool is_string() const noexcept { return is_word() || kind == imap_token_kind::quoted; }
+    bool is_nil() const noexcept {
+        return kind == imap_token_kind::atom && base::iequals(text, "NIL");
+    }
 };
 
 class imap_parser {

@@ -194,6 +194,9 @@ class imap_responses {
     void on_words(const imap_token& token, imap_step& step);
     void on_flags_open(const imap_token& token, imap_step& step);
     void on_flags(const imap_token& token, imap_step& step);
+    void on_skip(const imap_token& token, imap_step& step);
+    void on_ignore(const imap_token& token, imap_step& step);
+    // imap_mailbox_data.cpp
     void on_search(const imap_token& token, imap_step& step);
     void on_esearch(const imap_token& token, imap_step& step);
     void on_esearch_value(const imap_token& token, imap_step& step);
@@ -206,8 +209,6 @@ class imap_responses {
     void on_status_open(const imap_token& token, imap_step& step);
     void on_status_item(const imap_token& token, imap_step& step);
     void on_status_value(const imap_token& token, imap_step& step);
-    void on_skip(const imap_token& token, imap_step& step);
-    void on_ignore(const imap_token& token, imap_step& step);
     // imap_fetch.cpp
     void on_fetch_open(const imap_token& token, imap_step& step);
     void on_fetch_item(const imap_token& token, imap_step& step);

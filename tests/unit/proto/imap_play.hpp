@@ -6,7 +6,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,54 +32,54 @@ inline std::string_view word_of(imap_condition condition) {
     return words[static_cast<std::size_t>(condition)];
 }
 
-// "exists 23", "tagged a1 ok #13 [4] (1 2) text", "body [HEADER] 5".
+inline std::string words(std::initializer_list<std::string> list) {
+    std::string line;
+    for (const std::string& word : list) {
+        if (!word.empty()) line += (line.empty() ? "" : " ") + word;
+    }
+    return line;
+}
+
+// "tagged a1 ok #13 [4] 4 'text'", where 13 is the code's place in its enumeration.
+inline std::string condition_line(const imap_step& step) {
+    std::string code;
+    std::string number;
+    if (step.code != imap_code::none) code = "#" + std::to_string(static_cast<int>(step.code));
+    if (step.number != 0) number = "[" + std::to_string(step.number) + "]";
+    return words({std::string(word_of(step.event)), std::string(step.tag),
+                  std::string(word_of(step.condition)), code, number, std::string(step.arguments),
+                  "'" + std::string(step.text) + "'"});
+}
+
+// "exists 23", "body [HEADER] 5".
 inline std::string line_of(const imap_step& step) {
-    std::string line(word_of(step.event));
-    const auto add = [&line](std::string_view text) { line.append(" ").append(text); };
+    const std::string event(word_of(step.event));
+    const std::string text(step.text);
+    const std::string number = std::to_string(step.number);
     switch (step.event) {
         case imap_event::tagged:
         case imap_event::untagged:
-            if (!step.tag.empty()) add(step.tag);
-            add(word_of(step.condition));
-            if (step.code != imap_code::none) {
-                add("#" + std::to_string(static_cast<int>(step.code)));
-                if (step.number != 0) add("[" + std::to_string(step.number) + "]");
-                if (!step.arguments.empty()) add(step.arguments);
-            }
-            add("'" + std::string(step.text) + "'");
-            break;
+            return condition_line(step);
         case imap_event::found:
         case imap_event::vanished:
-            add(std::to_string(step.range.first) + ":" + std::to_string(step.range.last));
-            if (step.earlier) add("earlier");
-            break;
+            return words({event,
+                          std::to_string(step.range.first) + ":" + std::to_string(step.range.last),
+                          step.earlier ? "earlier" : ""});
         case imap_event::flags:
         case imap_event::fetch_flags:
-            add(std::to_string(step.flags));
-            break;
+            return words({event, std::to_string(step.flags)});
         case imap_event::list:
-            add(std::to_string(step.flags));
-            add(std::string(1, step.delimiter == 0 ? '-' : step.delimiter));
-            add(step.text);
-            break;
+            return words({event, std::to_string(step.flags),
+                          std::string(1, step.delimiter == 0 ? '-' : step.delimiter), text});
         case imap_event::body_begin:
-            add("[" + std::string(step.text) + "]");
-            if (step.origin != 0) add("<" + std::to_string(step.origin) + ">");
-            add(std::to_string(step.number));
-            break;
+            return words({event, "[" + text + "]",
+                          step.origin != 0 ? "<" + std::to_string(step.origin) + ">" : "", number});
         case imap_event::body_end:
         case imap_event::body_nil:
-            add("[" + std::string(step.text) + "]");
-            break;
+            return words({event, "[" + text + "]"});
         default:
-            if (!step.text.empty() && step.event != imap_event::fetch_uid &&
-                step.event != imap_event::fetch_size) {
-                add(step.text);
-            } else if (step.number != 0) {
-                add(std::to_string(step.number));
-            }
+            return words({event, step.number != 0 ? number : text});
     }
-    return line;
 }
 
 using each_step = std::function<void(const imap_responses&, const imap_step&)>;
