@@ -1,0 +1,118 @@
+// What stands in a ledger, as plain rows: messages sent, messages seen, and the run they belong to.
+//
+// A message is known by its identity (run, session, sequence) and its recipient; each recipient of
+// a message has a sent_row of its own, and each copy that is found anywhere a seen_row. The numbers
+// of the enumerations stand in the file: new ones go to the end. docs/ledger.md has the tables.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace postal::ledger {
+
+// An address within one writer; given by writer::address() or page::address(), never 0.
+using address_id = std::uint32_t;
+
+// What became of a message for one recipient, as its sender knows it.
+enum class outcome : std::uint8_t {
+    accepted,  // the server has taken responsibility
+    rejected,  // 5xx
+    deferred,  // 4xx
+    failed,    // the connection broke before the data was complete
+    in_doubt   // it broke between the end of the data and its reply
+};
+
+// How a message was found.
+enum class condition : std::uint8_t {
+    verified,
+    unchecked,           // identity read, content not, or not all of it
+    foreign,             // no message of ours
+    unreadable,          // an identity header that cannot be read
+    corrupt,             // differs from what was sent in a way that has no name of its own
+    truncated,           // ends too early
+    octet_changed,       // single octets differ
+    eight_bit_stripped,  // octets above 127 lost their highest bit
+    dot_added,           // at the start of a line
+    dot_lost,
+    line_ends_changed,
+    trailing_blanks_cut,
+    header_changed  // a covered header field
+};
+inline constexpr std::size_t condition_count = 13;
+
+// Through which protocol a message was found.
+enum class way : std::uint8_t { smtp, lmtp, pop3, imap };
+
+[[nodiscard]] std::string_view to_text(outcome what) noexcept;
+[[nodiscard]] std::string_view to_text(condition what) noexcept;
+[[nodiscard]] std::string_view to_text(way what) noexcept;
+
+// One of ours that is not as it was sent.
+[[nodiscard]] constexpr bool is_corrupt(condition what) noexcept {
+    return what >= condition::unreadable;
+}
+
+// An enhanced status code such as 5.1.1 (RFC 3463), or nothing; longer texts are cut.
+class short_text {
+  public:
+    short_text() = default;
+    short_text(std::string_view text) noexcept {  // NOLINT(google-explicit-constructor)
+        for (; size_ < text.size() && size_ < octets_.size(); ++size_) {
+            octets_[size_] = text[size_];
+        }
+    }
+    [[nodiscard]] std::string_view view() const noexcept { return {octets_.data(), size_}; }
+
+  private:
+    std::array<char, 15> octets_{};
+    std::uint8_t size_ = 0;
+};
+
+// One recipient's message; the run is the writer's own.
+struct sent_row {
+    std::uint64_t session = 0;
+    std::uint64_t sequence = 0;
+    std::uint64_t time_us = 0;  // since the epoch: when the reply came, or the connection broke
+    address_id recipient = 0;
+    address_id sender = 0;  // 0: the null reverse path
+    outcome what = outcome::accepted;
+    // Whether this row stands for what the run's totals count once: over LMTP each row does, over
+    // SMTP one row of each transaction.
+    bool counted = true;
+    std::uint16_t code = 0;  // of the reply; 0: there was none
+    short_text enhanced;
+};
+
+// One copy of a message in one mailbox; the observing run is the writer's own. Without an identity
+// (foreign, unreadable) run, session, sequence and sent_us are 0.
+struct seen_row {
+    std::uint64_t run = 0;
+    std::uint64_t session = 0;
+    std::uint64_t sequence = 0;
+    std::uint64_t time_us = 0;  // when it was seen
+    std::uint64_t sent_us = 0;  // the time in its identity
+    // Which stored message of the mailbox it was: an IMAP UID, or a hash of POP3's unique id. The
+    // same one seen again is no duplicate. 0: every sighting is a message of its own.
+    std::uint64_t uid = 0;
+    // Where it stood in the mailbox (an IMAP UID), for the order of messages; 0: by time.
+    std::uint64_t place = 0;
+    address_id mailbox = 0;  // of the user in whose mailbox it was
+    condition what = condition::verified;
+    way through = way::smtp;
+    std::string detail{};  // of a corrupt one: "truncated at octet 17"
+};
+
+// A run that writes into a ledger.
+struct run_entry {
+    std::uint64_t run = 0;
+    std::string program;
+    std::chrono::system_clock::time_point started{};
+    std::uint64_t seed = 0;
+    std::vector<std::string> argv;
+};
+
+}  // namespace postal::ledger
