@@ -17,13 +17,14 @@ LIBRARIES = {
     "base": set(),
     "proto": {"base"},
     "mail": {"proto", "base"},
+    "ledger": {"mail", "proto", "base"},
     "stats": {"base"},
     "os": {"base"},
     "cli": {"base"},
     "net": {"proto", "base"},
     "load": {"stats", "os", "base"},
     "serve": {"load", "net", "proto", "stats", "base"},
-    "program": {"cli", "load", "net", "proto", "stats", "os", "base"},
+    "program": {"cli", "ledger", "load", "net", "proto", "stats", "os", "base"},
 }
 PROGRAMS = ("postal", "bhm", "lmtp-deliver", "postal-report")
 
@@ -41,6 +42,7 @@ FORBIDDEN = {
     "proto": [("Asio", ASIO), ("TLS", r"(openssl/|gnutls)"), ("threads", THREADS), ("a clock", CLOCK),
               ("sockets", SOCKETS), ("files", FILES), ("the terminal", TERMINAL)],
     "mail": [("Asio", ASIO), ("TLS", TLS), ("threads", THREADS), ("sockets", SOCKETS), ("the terminal", TERMINAL)],
+    "ledger": [("Asio", ASIO), ("TLS", TLS), ("sockets", SOCKETS), ("the terminal", TERMINAL)],
     "stats": [("Asio", ASIO), ("TLS", r"(openssl/|gnutls)"), ("threads", THREADS), ("sockets", SOCKETS),
               ("the terminal", r"CLI/|toml\+\+/")],
     "os": [("Asio", ASIO), ("TLS", TLS), ("the terminal", TERMINAL)],

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,6 +26,10 @@ struct block {
     std::vector<seen_row> seen;
 
     [[nodiscard]] std::size_t size() const noexcept { return sent.size() + seen.size(); }
+    void clear() noexcept {
+        sent.clear();
+        seen.clear();
+    }
 };
 
 class page {

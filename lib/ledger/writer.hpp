@@ -6,12 +6,12 @@
 //   if (!book->keeps_up()) ...                    start nothing new for a while
 //   book->close();                                when no page has rows any more
 //
-// Rows wait in memory and go to the file twice a second, or sooner when many wait, in one
+// Rows wait in memory and go to the file some times a second, or sooner when many wait, in one
 // transaction each, so that a killed run loses less than its last second and several programs can
 // write to one file in turn. No row is ever dropped: when the disk is slower than the run,
-// keeps_up() is false until the backlog is half gone, and whoever starts messages waits meanwhile.
-// Another program's lock is waited for. A failure (disk full) is kept: failure() tells it, rows
-// that come after it are discarded, and the run is to end as a failed one.
+// keeps_up() is false until half of the backlog is gone, and whoever starts messages waits
+// meanwhile. Another program's lock is waited for. A failure (disk full) is kept: failure() tells
+// it, rows that come after it are discarded, and the run is to end as a failed one.
 //
 // Limits: addresses stay in memory, about 150 octets for each different one. After a power cut (not
 // a kill) what the kernel had not written yet is missing; the file stays sound.
@@ -23,12 +23,15 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #include "base/result.hpp"
 #include "ledger/rows.hpp"
 
 namespace postal::ledger {
 
+class scribe;
 struct block;
 
 class writer {
@@ -50,9 +53,6 @@ class writer {
     [[nodiscard]] bool keeps_up() const noexcept {
         return keeps_up_.load(std::memory_order_relaxed);
     }
-    [[nodiscard]] std::uint64_t backlog() const noexcept {
-        return backlog_.load(std::memory_order_relaxed);
-    }
     // How often keeps_up() has become false so far.
     [[nodiscard]] std::uint64_t times_behind() const noexcept {
         return times_behind_.load(std::memory_order_relaxed);
@@ -63,31 +63,43 @@ class writer {
     // One line; empty as long as nothing has failed.
     [[nodiscard]] std::string failure() const;
 
+    // For page: takes a block of rows and gives an empty one.
+    [[nodiscard]] std::unique_ptr<block> hand_over(std::unique_ptr<block> rows);
+
     // ---- at the end, when no page has rows any more ----
 
     // Writes what is left and ends the thread; says what has failed, now or before.
     base::expected<void> close();
 
-    [[nodiscard]] std::uint64_t rows_written() const noexcept;
-    [[nodiscard]] std::chrono::nanoseconds cpu_time() const noexcept;  // of the thread
-
-    // For page.
-    std::unique_ptr<block> exchange(std::unique_ptr<block> full);
+    [[nodiscard]] std::uint64_t rows_written() const noexcept {
+        return rows_written_.load(std::memory_order_relaxed);
+    }
+    // What the thread has used of a processor so far.
+    [[nodiscard]] std::chrono::nanoseconds cpu_time() const noexcept {
+        return std::chrono::nanoseconds(cpu_time_ns_.load(std::memory_order_relaxed));
+    }
 
   private:
-    struct inside;  // the queue, the dictionary, the database and the thread
+    using blocks = std::vector<std::unique_ptr<block>>;
+    struct queue;  // what pages and the thread share
 
-    explicit writer(std::unique_ptr<inside> all);
+    explicit writer(std::unique_ptr<scribe> pen);
     void work();
-    void write_batch();
-    void fail(const std::string& why);
-    void settle(std::uint64_t rows_gone);
+    bool wait_for_rows(blocks& into);
+    bool begin();
+    void write(blocks& rows);
+    void fail(std::string why);
+    void count_down(std::uint64_t rows);
+    void give_back(blocks& rows);
 
-    std::unique_ptr<inside> inside_;
+    std::unique_ptr<scribe> pen_;
+    std::unique_ptr<queue> queue_;
     std::atomic<bool> keeps_up_{true};
     std::atomic<bool> failed_{false};
-    std::atomic<std::uint64_t> backlog_{0};
     std::atomic<std::uint64_t> times_behind_{0};
+    std::atomic<std::uint64_t> rows_written_{0};
+    std::atomic<std::int64_t> cpu_time_ns_{0};
+    std::thread thread_;
 };
 
 }  // namespace postal::ledger

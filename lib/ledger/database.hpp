@@ -1,0 +1,100 @@
+// SQLite's C calls as two small owners: a database and a statement.
+//
+// A failed call gives SQLite's result code back, or a failure that names the file; nothing throws.
+// One thread at a time. https://sqlite.org/c3ref/intro.html
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <sqlite3.h>
+
+#include "base/result.hpp"
+
+namespace postal::ledger {
+
+class statement {
+  public:
+    statement() = default;
+    explicit statement(sqlite3_stmt* made) noexcept : made_(made) {}
+
+    // Parameters count from 1. A text must stay where it is until the statement has run.
+    void bind(int which, std::int64_t value) noexcept {
+        sqlite3_bind_int64(made_.get(), which, value);
+    }
+    void bind(int which, std::uint64_t value) noexcept {
+        bind(which, static_cast<std::int64_t>(value));
+    }
+    void bind(int which, std::string_view text) noexcept {
+        sqlite3_bind_text64(made_.get(), which, text.data(), text.size(), SQLITE_STATIC,
+                            SQLITE_UTF8);
+    }
+    void bind_null(int which) noexcept { sqlite3_bind_null(made_.get(), which); }
+    // Empty is nothing.
+    void bind_optional(int which, std::string_view text) noexcept {
+        text.empty() ? bind_null(which) : bind(which, text);
+    }
+
+    // SQLITE_ROW, SQLITE_DONE or what failed.
+    int step() noexcept { return sqlite3_step(made_.get()); }
+    // For one that gives no rows: runs it and makes it ready for the next.
+    int run() noexcept {
+        const int result = step();
+        sqlite3_reset(made_.get());
+        return result == SQLITE_DONE || result == SQLITE_ROW ? SQLITE_OK : result;
+    }
+    void reset() noexcept { sqlite3_reset(made_.get()); }
+
+    // Columns count from 0.
+    [[nodiscard]] std::int64_t number(int column) const noexcept {
+        return sqlite3_column_int64(made_.get(), column);
+    }
+    [[nodiscard]] std::string text(int column) const;
+    [[nodiscard]] bool is_null(int column) const noexcept {
+        return sqlite3_column_type(made_.get(), column) == SQLITE_NULL;
+    }
+
+  private:
+    struct finalize {
+        void operator()(sqlite3_stmt* one) const noexcept { sqlite3_finalize(one); }
+    };
+    std::unique_ptr<sqlite3_stmt, finalize> made_;
+};
+
+class database {
+  public:
+    // `flags` as of sqlite3_open_v2.
+    static base::expected<database> open(const std::string& path, int flags);
+
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    void set_patience(int milliseconds) noexcept {
+        sqlite3_busy_timeout(handle_.get(), milliseconds);
+    }
+    // Several statements, without parameters and results; a result code.
+    int execute(const std::string& sql) noexcept;
+    base::expected<statement> prepare(std::string_view sql);
+    // The first column of the first row, for pragmas and counts.
+    base::expected<std::int64_t> number(std::string_view sql);
+
+    // The line for what a call has just failed with.
+    [[nodiscard]] base::failure failure(int result) const;
+    [[nodiscard]] bool read_only() const noexcept {
+        return sqlite3_db_readonly(handle_.get(), "main") == 1;
+    }
+    [[nodiscard]] std::int64_t last_row() const noexcept {
+        return sqlite3_last_insert_rowid(handle_.get());
+    }
+
+  private:
+    struct close {
+        void operator()(sqlite3* one) const noexcept { sqlite3_close(one); }
+    };
+    database(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
+
+    std::string path_;
+    std::unique_ptr<sqlite3, close> handle_;
+};
+
+}  // namespace postal::ledger

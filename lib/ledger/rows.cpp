@@ -1,0 +1,32 @@
+#include "ledger/rows.hpp"
+
+#include <cstddef>
+
+namespace postal::ledger {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> outcomes{"accepted", "rejected", "deferred", "failed",
+                                                   "in_doubt"};
+constexpr std::array<std::string_view, condition_count> conditions{
+    "verified",      "unchecked", "foreign",           "unreadable",
+    "corrupt",       "truncated", "octet_changed",     "eight_bit_stripped",
+    "dot_added",     "dot_lost",  "line_ends_changed", "trailing_blanks_cut",
+    "header_changed"};
+constexpr std::array<std::string_view, 4> ways{"smtp", "lmtp", "pop3", "imap"};
+
+}  // namespace
+
+std::string_view to_text(outcome what) noexcept {
+    return outcomes[static_cast<std::size_t>(what)];
+}
+
+std::string_view to_text(condition what) noexcept {
+    return conditions[static_cast<std::size_t>(what)];
+}
+
+std::string_view to_text(way what) noexcept {
+    return ways[static_cast<std::size_t>(what)];
+}
+
+}  // namespace postal::ledger

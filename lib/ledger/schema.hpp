@@ -1,0 +1,24 @@
+// The tables of a ledger, and how a file is found to be one.
+//
+// A ledger is an SQLite database with our application id; user_version is the version of the
+// schema. Another version is refused, never changed. docs/ledger.md explains each column.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.hpp"
+#include "ledger/database.hpp"
+
+namespace postal::ledger {
+
+inline constexpr std::int64_t application_id = 0x506f734c;  // "PosL"
+inline constexpr std::int64_t schema_version = 1;
+
+// For a writer: makes the ledger if there is none, in write-ahead mode. Each failure is one line.
+base::expected<database> open_to_write(const std::string& path);
+
+// For a reader, also of a file that it may not write to; the ledger must be there.
+base::expected<database> open_to_read(const std::string& path);
+
+}  // namespace postal::ledger
