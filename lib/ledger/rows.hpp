@@ -60,7 +60,7 @@ enum class way : std::uint8_t { smtp, lmtp, pop3, imap };
 class short_text {
   public:
     short_text() = default;
-    short_text(std::string_view text) noexcept {  // NOLINT(google-explicit-constructor)
+    explicit short_text(std::string_view text) noexcept {
         for (; size_ < text.size() && size_ < octets_.size(); ++size_) {
             octets_[size_] = text[size_];
         }

@@ -1,0 +1,186 @@
+#include "ledger/reader.hpp"
+
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "ledger/schema.hpp"
+
+namespace postal::ledger {
+
+namespace {
+
+using base::expected;
+
+using key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // run, session, sequence
+
+// A sorted table that is read row by row.
+class cursor {
+  public:
+    explicit cursor(statement& over) : over_(&over) { advance(); }
+
+    bool at_row() const noexcept { return result_ == SQLITE_ROW; }
+    // SQLITE_DONE, or what has failed.
+    int result() const noexcept { return result_; }
+    key where() const noexcept { return {over_->number(0), over_->number(1), over_->number(2)}; }
+    const statement& row() const noexcept { return *over_; }
+    void advance() noexcept { result_ = over_->step(); }
+
+  private:
+    statement* over_;
+    int result_ = SQLITE_ROW;
+};
+
+sent_entry sent_at(const statement& row) {
+    return {row.number(3), row.number(4), row.number(5), static_cast<outcome>(row.number(6))};
+}
+
+seen_entry seen_at(const statement& row) {
+    seen_entry result;
+    result.number = row.number(3);
+    result.observer = row.number(4);
+    result.mailbox = row.number(5);
+    result.uid = row.number(6);
+    result.place = row.number(7);
+    result.time_us = row.number(8);
+    result.sent_us = row.number(9);
+    result.what = static_cast<condition>(row.number(10));
+    result.through = static_cast<way>(row.number(11));
+    return result;
+}
+
+// Numbers that only a damaged or tampered ledger has would be used as indexes.
+constexpr std::string_view sent_in_order =
+    "SELECT run, session, sequence, number, recipient, sender, outcome FROM sent "
+    "WHERE outcome BETWEEN 0 AND 4 ORDER BY run DESC, session DESC, sequence DESC";
+constexpr std::string_view seen_in_order =
+    "SELECT run, session, sequence, number, observer, mailbox, uid, place, time_us, sent_us, "
+    "condition, way FROM seen WHERE run IS NOT NULL AND condition BETWEEN 0 AND 12 "
+    "AND way BETWEEN 0 AND 3 ORDER BY run DESC, session DESC, sequence DESC";
+
+}  // namespace
+
+expected<reader> reader::open(const std::string& path) {
+    auto file = open_to_read(path);
+    if (!file) return file.error();
+    const int result =
+        file->execute("PRAGMA temp_store = FILE; PRAGMA cache_size = -65536; PRAGMA threads = 2");
+    if (result != SQLITE_OK) return file->failure(result);
+    return reader(std::move(*file));
+}
+
+expected<std::vector<run_line>> reader::runs() {
+    auto ask = file_.prepare(
+        "SELECT id, run, program, started FROM runs WHERE program IS NOT NULL "
+        "ORDER BY started, id");
+    if (!ask) return ask.error();
+    std::vector<run_line> result;
+    int step = SQLITE_ROW;
+    while ((step = ask->step()) == SQLITE_ROW) {
+        const std::int64_t id = ask->number(0);
+        result.push_back(
+            {ask->text(1), ask->text(2), ask->text(3), sent_by_run_[id], seen_by_run_[id]});
+    }
+    if (step != SQLITE_DONE) return file_.failure(step);
+    return result;
+}
+
+expected<answers> reader::account(const questions& wanted) {
+    sent_by_run_.clear();
+    seen_by_run_.clear();
+    const int begun = file_.execute(
+        "BEGIN; CREATE TEMP TABLE IF NOT EXISTS findings(sent INTEGER, seen INTEGER); "
+        "DELETE FROM findings");
+    if (begun != SQLITE_OK) return file_.failure(begun);
+    auto note = file_.prepare("INSERT INTO findings VALUES(?1, ?2)");
+    if (!note) return note.error();
+    int noted = SQLITE_OK;
+    class account judge({[&](finding what, std::int64_t sent, std::int64_t seen) {
+                             if (what != wanted.list || noted != SQLITE_OK) return;
+                             note->bind(1, sent);
+                             note->bind(2, seen);
+                             noted = note->run();
+                         },
+                         wanted.on_delivery});
+    auto done = judge_strangers(judge);
+    if (done) done = judge_all(judge);
+    if (done && noted != SQLITE_OK) done = file_.failure(noted);
+    if (done && wanted.list && wanted.on_row) done = print_list(wanted);
+    auto all = runs();
+    file_.execute("COMMIT");
+    if (!done) return done.error();
+    if (!all) return all.error();
+    return answers{judge.result(), std::move(*all)};
+}
+
+expected<void> reader::judge_strangers(class account& judge) {
+    auto ask = file_.prepare(
+        "SELECT condition, number, observer FROM seen WHERE run IS NULL AND condition IN (2, 3)");
+    if (!ask) return ask.error();
+    int step = SQLITE_ROW;
+    while ((step = ask->step()) == SQLITE_ROW) {
+        ++seen_by_run_[ask->number(2)];
+        judge.add_stranger(static_cast<condition>(ask->number(0)), ask->number(1));
+    }
+    if (step != SQLITE_DONE) return file_.failure(step);
+    return {};
+}
+
+expected<void> reader::judge_all(class account& judge) {
+    auto ask_sent = file_.prepare(sent_in_order);
+    if (!ask_sent) return ask_sent.error();
+    auto ask_seen = file_.prepare(seen_in_order);
+    if (!ask_seen) return ask_seen.error();
+    cursor sent(*ask_sent);
+    cursor seen(*ask_seen);
+    message_entry one;
+    while (sent.at_row() || seen.at_row()) {
+        const bool seen_alone = !sent.at_row() || (seen.at_row() && seen.where() > sent.where());
+        const key where = seen_alone ? seen.where() : sent.where();
+        one.run = std::get<0>(where);
+        one.session = std::get<1>(where);
+        one.sent.clear();
+        one.seen.clear();
+        for (; sent.at_row() && sent.where() == where; sent.advance())
+            one.sent.push_back(sent_at(sent.row()));
+        for (; seen.at_row() && seen.where() == where; seen.advance())
+            one.seen.push_back(seen_at(seen.row()));
+        sent_by_run_[one.run] += one.sent.size();
+        for (const seen_entry& each : one.seen)
+            ++seen_by_run_[each.observer];
+        judge.add(one);
+    }
+    for (const cursor* each : {&sent, &seen}) {
+        if (each->result() != SQLITE_DONE) return file_.failure(each->result());
+    }
+    return {};
+}
+
+// In the order in which the messages were sent, or else seen.
+expected<void> reader::print_list(const questions& wanted) {
+    auto ask = file_.prepare(
+        "SELECT coalesce(s.run, o.run), coalesce(s.session, o.session), "
+        "coalesce(s.sequence, o.sequence), s.sender, s.recipient, s.outcome, s.code, s.enhanced, "
+        "s.time, o.mailbox, o.condition, o.detail, o.time, o.way "
+        "FROM findings f LEFT JOIN sent_messages s ON s.number = f.sent "
+        "LEFT JOIN seen_messages o ON o.number = f.seen ORDER BY f.sent, f.seen");
+    if (!ask) return ask.error();
+    constexpr std::array columns{
+        &finding_row::run,     &finding_row::session,   &finding_row::sequence,
+        &finding_row::sender,  &finding_row::recipient, &finding_row::outcome,
+        &finding_row::code,    &finding_row::enhanced,  &finding_row::ended,
+        &finding_row::mailbox, &finding_row::condition, &finding_row::detail,
+        &finding_row::seen,    &finding_row::way};
+    int step = SQLITE_ROW;
+    finding_row row;
+    while ((step = ask->step()) == SQLITE_ROW) {
+        for (std::size_t each = 0; each < columns.size(); ++each) {
+            row.*columns[each] = ask->text(static_cast<int>(each));
+        }
+        wanted.on_row(row);
+    }
+    if (step != SQLITE_DONE) return file_.failure(step);
+    return {};
+}
+
+}  // namespace postal::ledger

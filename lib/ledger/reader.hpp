@@ -1,0 +1,81 @@
+// Reads a ledger and says what became of every message in it: the queries behind postal-report.
+//
+// account() goes once through both tables, sorted by message (by SQLite, in temporary files where
+// memory does not do; nothing is added to the ledger), and lets ledger::account judge each. Runs
+// may write to the ledger meanwhile: what is read is its state at the beginning.
+//
+// Ten million messages sent and seen take about a minute and 100 MiB. Fails with one line for what
+// is no ledger, has another schema, is damaged or locked.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.hpp"
+#include "ledger/account.hpp"
+#include "ledger/database.hpp"
+
+namespace postal::ledger {
+
+// A run that wrote to the ledger; with an empty program one of which only messages were seen.
+struct run_line {
+    std::string run;
+    std::string program;
+    std::string started;
+    std::uint64_t sent = 0;  // rows
+    std::uint64_t seen = 0;
+};
+
+// One message of a list, in words; what does not apply is empty.
+struct finding_row {
+    std::string run;
+    std::string session;
+    std::string sequence;
+    std::string sender;
+    std::string recipient;
+    std::string outcome;
+    std::string code;
+    std::string enhanced;
+    std::string ended;  // when the reply came
+    std::string mailbox;
+    std::string condition;
+    std::string detail;
+    std::string seen;  // when
+    std::string way;
+};
+
+struct questions {
+    std::function<void(std::int64_t us)> on_delivery;  // called for each message found
+    std::optional<finding> list;
+    std::function<void(const finding_row&)> on_row;  // called for each message of the list
+};
+
+struct answers {
+    summary totals;
+    std::vector<run_line> runs;  // in the order in which they were started
+};
+
+class reader {
+  public:
+    static base::expected<reader> open(const std::string& path);
+
+    base::expected<answers> account(const questions& wanted);
+
+  private:
+    explicit reader(database file) : file_(std::move(file)) {}
+    base::expected<void> judge_all(class account& judge);
+    base::expected<void> judge_strangers(class account& judge);
+    base::expected<void> print_list(const questions& wanted);
+
+    base::expected<std::vector<run_line>> runs();
+
+    database file_;
+    std::unordered_map<std::int64_t, std::uint64_t> sent_by_run_;  // rows
+    std::unordered_map<std::int64_t, std::uint64_t> seen_by_run_;
+};
+
+}  // namespace postal::ledger

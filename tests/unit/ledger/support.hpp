@@ -1,0 +1,98 @@
+// A ledger in a folder of its own, for tests.
+#pragma once
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <stdlib.h>
+
+#include "ledger/database.hpp"
+#include "ledger/page.hpp"
+#include "ledger/reader.hpp"
+#include "ledger/writer.hpp"
+
+namespace ledger_test {
+
+using namespace postal::ledger;
+
+class folder {
+  public:
+    folder() {
+        std::string name = std::filesystem::temp_directory_path() / "ledger-XXXXXX";
+        REQUIRE(mkdtemp(name.data()) != nullptr);
+        path_ = name;
+    }
+    ~folder() { std::filesystem::remove_all(path_); }
+    folder(const folder&) = delete;
+    folder& operator=(const folder&) = delete;
+
+    std::string operator/(const std::string& name) const { return path_ / name; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+inline run_entry run_of(std::uint64_t number, const std::string& program = "postal") {
+    return {.run = number,
+            .program = program,
+            .started = std::chrono::system_clock::time_point(std::chrono::seconds(1790000000)),
+            .seed = 42,
+            .argv = {program, "-t", "a b"}};
+}
+
+inline std::unique_ptr<writer> open(const std::string& path, const run_entry& run) {
+    auto made = writer::open(path, run);
+    INFO((made ? std::string() : made.error().message));
+    REQUIRE(made.has_value());
+    return std::move(*made);
+}
+
+// Statements as somebody with the sqlite3 shell would run them.
+inline void run_sql(const std::string& path, const std::string& sql) {
+    auto file = database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    REQUIRE(file.has_value());
+    REQUIRE(file->execute(sql) == SQLITE_OK);
+}
+
+inline std::string ask_sql(const std::string& path, const std::string& sql) {
+    auto file = database::open(path, SQLITE_OPEN_READWRITE);
+    REQUIRE(file.has_value());
+    auto asked = file->prepare(sql);
+    REQUIRE(asked.has_value());
+    std::string result;
+    while (asked->step() == SQLITE_ROW) {
+        result += (result.empty() ? "" : " ") + asked->text(0);
+    }
+    return result;
+}
+
+// What a ledger's report says, with the rows of one list as "sequence>mailbox".
+struct told {
+    summary totals;
+    std::vector<finding_row> rows;
+    std::vector<std::int64_t> deliveries_us;
+    std::vector<run_line> runs;
+};
+
+inline told report(const std::string& path, finding list = finding::lost) {
+    told result;
+    auto book = reader::open(path);
+    INFO((book ? std::string() : book.error().message));
+    REQUIRE(book.has_value());
+    questions wanted;
+    wanted.list = list;
+    wanted.on_row = [&](const finding_row& row) { result.rows.push_back(row); };
+    wanted.on_delivery = [&](std::int64_t took) { result.deliveries_us.push_back(took); };
+    auto said = book->account(wanted);
+    REQUIRE(said.has_value());
+    result.totals = said->totals;
+    result.runs = said->runs;
+    return result;
+}
+
+}  // namespace ledger_test
