@@ -28,7 +28,7 @@ void choose_recipients(const plan& plan, base::random_source& random,
 }  // namespace
 
 exchange::exchange(workshop& shop, unsigned session)
-    : shop_(shop), books_(shop.own), session_(session) {}
+    : shop_(shop), books_(shop.own), entries_(shop.entries()), session_(session) {}
 
 void exchange::begin(const proto::capabilities& offered, std::uint64_t left) {
     const options& chosen = shop_.of_run.chosen;
@@ -83,8 +83,10 @@ void exchange::begin_transaction(load::steady_time now) {
     const plan& plan = shop_.of_run;
     transaction& tx = slots_[(first_slot_ + open_) % slots_.size()];
     std::vector<std::uint32_t> recipients = std::move(tx.recipients);
+    std::vector<fate> fates = std::move(tx.fates);
     tx = transaction{};
     tx.recipients = std::move(recipients);
+    tx.fates = std::move(fates);
     base::random_source random(base::mix(plan.seed ^ who_receives, session_, sequence_));
     choose_recipients(plan, random, tx.recipients);
     shop_.recipients.clear();
@@ -94,7 +96,10 @@ void exchange::begin_transaction(load::steady_time now) {
     mail::message_request request;
     request.session = session_;
     request.sequence = sequence_++;
-    request.from = plan.senders[random.below(plan.senders.size())].address;
+    tx.session = session_;
+    tx.sequence = request.sequence;
+    tx.sender_index = static_cast<std::uint32_t>(random.below(plan.senders.size()));
+    request.from = plan.senders[tx.sender_index].address;
     request.recipients = shop_.recipients;
     request.now = shop_.wall_clock(now);
     tx.message = shop_.lend();
@@ -104,6 +109,7 @@ void exchange::begin_transaction(load::steady_time now) {
     tx.begun = now;
     tx.due = plan.chosen.open_loop ? ticket_.due : now;
     tx.open_units = plan.chosen.lmtp ? static_cast<std::uint32_t>(tx.recipients.size()) : 1;
+    if (entries_ != nullptr) ledger_entries::begin(tx);
     books_.started(tx.open_units);
     ticket_ = {};
     --left_;

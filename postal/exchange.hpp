@@ -27,6 +27,7 @@
 #include "net/connection.hpp"
 #include "net/transcript.hpp"
 #include "postal/books.hpp"
+#include "postal/ledger_entries.hpp"
 #include "postal/phases.hpp"
 #include "postal/plan.hpp"
 #include "postal/transaction.hpp"
@@ -66,7 +67,13 @@ class exchange {
 
     // Ends what is in flight, as lost for `reason`. A transaction is in doubt when its message was
     // within the octets written.
-    void lost(std::string_view reason, std::string_view sample, std::uint64_t written);
+    struct breakage {
+        std::string_view reason;
+        std::string_view sample;
+        std::uint64_t written = 0;
+        load::steady_time now{};
+    };
+    void lost(const breakage& how);
 
     // Replies that are due, and those that were and are not forgotten yet.
     std::size_t remembered() const noexcept { return expected_.size(); }
@@ -101,20 +108,23 @@ class exchange {
     void add_text(std::string_view text);
 
     void forget_answered();
-    verdict on_mail_reply(transaction& tx, const refusal& said);
+    verdict on_mail_reply(transaction& tx, const refusal& said, load::steady_time now);
     verdict on_rcpt_reply(transaction& tx, const refusal& said, load::steady_time now);
     verdict on_data_reply(transaction& tx, const refusal& said, load::steady_time now);
     verdict on_end_reply(transaction& tx, const refusal& said, load::steady_time now);
     verdict on_rset_reply(const refusal& said);
-    verdict on_shutdown(const refusal& said);
+    verdict on_shutdown(const refusal& said, load::steady_time now);
     verdict wrong_class(stage where, const refusal& said);
-    void count_accepted(transaction& tx, load::steady_time now);
-    void refuse_open_units(transaction& tx, bool permanent);
+    void count_accepted(transaction& tx, const refusal& said, load::steady_time now);
+    void refuse_next_unit(transaction& tx, const refusal& said, load::steady_time now);
+    void refuse_open_units(transaction& tx, const refusal& said, load::steady_time now);
+    ledger_entries::end ends_now(const refusal& said, load::steady_time now);
     void end_front();
     void give_back(transaction& tx) noexcept;
 
     workshop& shop_;
     books books_;
+    ledger_entries* entries_;  // null without a ledger
     unsigned session_;
     std::uint64_t sequence_ = 0;
     proto::capabilities offered_;

@@ -7,6 +7,7 @@
 //   exchange.cpp          what is said, and when: plain, pipelined, chunked
 //   exchange_replies.cpp  what each reply means: here messages are timed and counted
 //   books.hpp             the counters themselves
+#include <chrono>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "postal/plan.hpp"
 #include "postal/session.hpp"
 #include "postal/workshop.hpp"
+#include "program/ledger.hpp"
 #include "program/run.hpp"
 
 namespace postal {
@@ -26,7 +28,7 @@ using cli::exit_status;
 
 // A worker's sessions, which live as long as its loop.
 struct crew {
-    crew(plan& of, load::worker& own) : shop(of, own) {
+    crew(plan& of, load::worker& own, ledger::writer* book) : shop(of, own, book) {
         for (unsigned index = own.index(); index < of.sessions; index += own.of()) {
             sessions.push_back(std::make_unique<session>(shop, index));
             own.spawn(sessions.back()->run());
@@ -51,6 +53,28 @@ exit_status fail(const base::failure& what, exit_status status) {
     return status;
 }
 
+ledger::run_entry entry_of(const plan& of, int argc, char** argv) {
+    return {of.run, "postal", std::chrono::system_clock::now(), of.seed, {argv, argv + argc}};
+}
+
+// `kept` is null without a ledger.
+exit_status sail(plan& of, load::run_console& console, program::ledger_keeper* kept) {
+    auto fleet_plan = program::fleet_plan_of(of.chosen.run, phase_count);
+    fleet_plan.workers = of.workers;
+    load::fleet fleet(fleet_plan);
+    if (kept != nullptr) kept->watch_over(fleet);
+    ledger::writer* const book = kept != nullptr ? &kept->book() : nullptr;
+    std::vector<std::unique_ptr<crew>> crews(of.workers);  // end before the loops they live on
+    const auto ran = fleet.run(
+        [&](load::worker& own) { crews[own.index()] = std::make_unique<crew>(of, own, book); },
+        kept != nullptr ? static_cast<load::run_watcher&>(*kept) : console);
+    crews.clear();
+    const bool written = kept == nullptr || kept->close();
+    if (!ran) return fail(ran.error(), exit_status::system_error);
+    const load::run_result result = console.finish(fleet.lasted());
+    return written ? status_of(of, console.report(), result) : exit_status::system_error;
+}
+
 exit_status run(int argc, char** argv) {
     options chosen;
     const auto asked = parse_options(chosen, argc, argv);
@@ -66,18 +90,16 @@ exit_status run(int argc, char** argv) {
     auto console = load::run_console::create(describe(of, argc, argv), console_options);
     if (!console) return fail(console.error(), exit_status::bad_parameters);
 
+    std::unique_ptr<program::ledger_keeper> kept;
+    if (!of.chosen.ledger.empty()) {
+        auto opened =
+            program::ledger_keeper::open(of.chosen.ledger, entry_of(of, argc, argv), **console);
+        if (!opened) return fail(opened.error(), exit_status::bad_parameters);
+        kept = std::move(*opened);
+    }
     const auto header = (*console)->begin();
     if (!header) return fail(header.error(), exit_status::system_error);
-    auto fleet_plan = program::fleet_plan_of(of.chosen.run, phase_count);
-    fleet_plan.workers = of.workers;
-    load::fleet fleet(fleet_plan);
-    std::vector<std::unique_ptr<crew>> crews(of.workers);  // end before the loops they live on
-    const auto ran =
-        fleet.run([&](load::worker& own) { crews[own.index()] = std::make_unique<crew>(of, own); },
-                  **console);
-    if (!ran) return fail(ran.error(), exit_status::system_error);
-    const load::run_result result = (*console)->finish(fleet.lasted());
-    return status_of(of, (*console)->report(), result);
+    return sail(of, **console, kept.get());
 }
 
 }  // namespace

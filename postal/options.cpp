@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/binders.hpp"
 #include "postal/phases.hpp"
+#include "program/ledger.hpp"
 #include "program/shared_options.hpp"
 
 namespace postal {
@@ -141,6 +142,7 @@ cli::group message_options(options& o) {
                                         {"sha256", mail::digest_kind::sha256}})},
                 {"-b,--breakage", "[no]netscape", "netscape",
                  "no blanks, or extra blanks, at the start of subjects", breakage(o.subject)},
+                program::ledger_option(o.ledger),
                 {"--seed", "N", "", "the same seed gives the same mail (random, if not given)",
                  optional_count(o.seed, 0)},
             }};

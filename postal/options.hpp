@@ -71,6 +71,8 @@ struct options {
     std::vector<load::stage> stages;
     std::optional<std::uint64_t> messages;
 
+    std::string ledger;  // a file; empty: none
+
     net::transcript_options transcripts{};  // -z, -Z, -a
 
     cli::run_options run;

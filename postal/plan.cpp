@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "mail/identity.hpp"
 #include "net/transcript.hpp"
 #include "os/host.hpp"
 #include "os/limits.hpp"
@@ -191,6 +192,12 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     if (plan.corpus) {
         result.options["corpus"] = chosen.corpus;
         result.options["corpus-messages"] = plan.corpus->mails().size();
+    }
+    if (!chosen.ledger.empty()) {
+        std::string run;
+        mail::append_run(plan.run, run);
+        result.options["ledger"] = chosen.ledger;
+        result.options["run"] = run;
     }
     if (chosen.rate) result.options["rate"] = base::format_rate(*chosen.rate);
     if (plan.rate) {

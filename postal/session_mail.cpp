@@ -77,7 +77,7 @@ session::step session::hear_replies() {
         if (event == proto::reply_event::malformed) {
             exchange_.unexpected(parser_.problem(), parser_.offending());
             line_.settle();
-            exchange_.lost({}, {}, line_.octets_out);
+            exchange_.lost({{}, {}, line_.octets_out, now_});
             return step::failed;
         }
         if (event != proto::reply_event::reply) continue;
@@ -86,7 +86,7 @@ session::step session::hear_replies() {
         if (what == verdict::go_on) continue;
         line_.settle();
         const std::string_view others = what == verdict::closing ? "closed" : "";
-        exchange_.lost(others, target_.where.text, line_.octets_out);
+        exchange_.lost({others, target_.where.text, line_.octets_out, now_});
         return step::failed;
     }
     if (progress && !exchange_.idle()) set_deadline_for(exchange_.awaited());
@@ -106,9 +106,10 @@ session::step session::give_up(net::fault why) {
     if (exchange_.idle() && !exchange_.anything_open()) {
         count_fault(stage::idle, why);
     } else {
+        now_ = std::chrono::steady_clock::now();
         // That we ended it ourselves is no error of the server's.
         const std::string_view reason = why == net::fault::stopped ? "" : net::to_text(why);
-        exchange_.lost(reason, target_.where.text, line_.octets_out);
+        exchange_.lost({reason, target_.where.text, line_.octets_out, now_});
     }
     return step::failed;
 }

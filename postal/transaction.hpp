@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ledger/rows.hpp"
 #include "load/watched.hpp"
 #include "mail/message.hpp"
 
@@ -20,6 +21,17 @@ enum class utterance : std::uint8_t {
     message,      // the message and its end
     end_of_data,  // the end alone, because nobody is to receive it
     nothing       // all has been said
+};
+
+// What is known of one recipient's message; kept for the ledger only.
+struct fate {
+    // until RCPT is answered, until the message is, then ended
+    enum state_kind : std::uint8_t { waits, taken, ended };
+    state_kind state = waits;
+    ledger::outcome what = ledger::outcome::accepted;
+    std::uint16_t code = 0;
+    ledger::short_text enhanced;
+    std::uint64_t time_us = 0;
 };
 
 struct transaction {
@@ -38,9 +50,13 @@ struct transaction {
     load::steady_time begun{};          // the first command
     load::steady_time envelope_done{};  // the go-ahead, or the last RCPT's reply before a chunk
     load::steady_time data_begun{};
+    std::uint64_t session = 0;
+    std::uint64_t sequence = 0;
     std::string_view sender;
+    std::uint32_t sender_index = 0;         // in the plan's list
     mail::message* message = nullptr;       // borrowed from the worker's pool until it is written
     std::vector<std::uint32_t> recipients;  // in the plan's list
+    std::vector<fate> fates;                // of each; empty without a ledger
 
     bool envelope_answered() const noexcept { return answered == recipients.size(); }
 };

@@ -12,13 +12,16 @@ std::optional<load::schedule> schedule_of(const plan& plan, const load::worker& 
 
 }  // namespace
 
-workshop::workshop(plan& of, load::worker& worker)
+workshop::workshop(plan& of, load::worker& worker, ledger::writer* book)
     : of_run(of),
       own(worker),
       gate(worker, schedule_of(of, worker), of.budget),
       source(of.make_source()),
       next_local_(worker.index()) {
     own.watch(*this);
+    if (book == nullptr) return;
+    desk_.emplace(*book, worker, [this](bool keeps_up) { gate.hold_shut(!keeps_up); });
+    entries_.emplace(of, *book, *desk_);
 }
 
 // What was due by now and found no session stays in the books, so that an open loop hides nothing.
@@ -49,6 +52,12 @@ std::chrono::system_clock::time_point workshop::wall_clock(load::steady_time now
     }
     return system_clock::time_point(
         std::chrono::duration_cast<system_clock::duration>(now.time_since_epoch() + wall_ahead_));
+}
+
+std::uint64_t workshop::wall_clock_us(load::steady_time now) {
+    using std::chrono::microseconds;
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<microseconds>(wall_clock(now).time_since_epoch()).count());
 }
 
 std::optional<net::address> workshop::next_local_address() noexcept {

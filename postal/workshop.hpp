@@ -14,12 +14,15 @@
 #include "load/turnstile.hpp"
 #include "load/worker.hpp"
 #include "mail/message.hpp"
+#include "postal/ledger_entries.hpp"
 #include "postal/plan.hpp"
+#include "program/ledger.hpp"
 
 namespace postal {
 
 struct workshop final : load::watched {
-    workshop(plan& of, load::worker& worker);
+    // Without a ledger `book` is null.
+    workshop(plan& of, load::worker& worker, ledger::writer* book = nullptr);
 
     void on_deadline() override {}
     void on_stop(load::stop_kind how) override;
@@ -32,6 +35,11 @@ struct workshop final : load::watched {
     // The wall clock's time at a moment of the steady clock, without asking the kernel again.
     std::chrono::system_clock::time_point wall_clock(load::steady_time now);
 
+    std::uint64_t wall_clock_us(load::steady_time now);
+
+    // Null without a ledger.
+    ledger_entries* entries() noexcept { return entries_ ? &*entries_ : nullptr; }
+
     // The next local address in turn, if the user has given any.
     std::optional<net::address> next_local_address() noexcept;
 
@@ -42,6 +50,8 @@ struct workshop final : load::watched {
     std::vector<std::string_view> recipients;  // scratch of begin_transaction()
 
   private:
+    std::optional<program::ledger_desk> desk_;
+    std::optional<ledger_entries> entries_;
     std::vector<std::unique_ptr<mail::message>> messages_;
     std::vector<mail::message*> spare_;
     std::size_t next_local_ = 0;

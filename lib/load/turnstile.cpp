@@ -21,6 +21,7 @@ turnstile::turnstile(worker& own, std::optional<schedule> pace, budget& pot)
     : own_(own), pace_(std::move(pace)), share_(pot), alarm_(own.context()) {}
 
 steady_time turnstile::next_due() const noexcept {
+    if (shut_) return steady_time::max();
     if (!returned_.empty()) return returned_.back();
     if (used_up()) return std::chrono::steady_clock::now() + look_again;
     if (!pace_) return std::chrono::steady_clock::now();
@@ -30,6 +31,7 @@ steady_time turnstile::next_due() const noexcept {
 
 ticket turnstile::try_pass(steady_time now) noexcept {
     if (over()) return {pass::over, now};
+    if (shut_) return {pass::wait, now};
     if (!returned_.empty()) {
         const steady_time due = returned_.back();
         returned_.pop_back();
@@ -77,6 +79,11 @@ asio::awaitable<void> turnstile::pause(waiter& who, std::chrono::nanoseconds how
     who.wake_.expires_after(how_long);
     co_await who.wake_.async_wait(asio::redirect_error(asio::use_awaitable, woken));
     who.unlink();
+}
+
+void turnstile::hold_shut(bool shut) {
+    shut_ = shut;
+    if (!shut && anyone_waits()) arm_anew();
 }
 
 void turnstile::arm() {

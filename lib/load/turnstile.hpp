@@ -11,6 +11,8 @@
 // waits, those that hold a connection are served first. The schedule never waits for a server: what
 // is due while every session is busy stays in it, and its wait is in its due time.
 //
+// A worker whose own means are exhausted (a ledger that falls behind) holds it shut for a while.
+//
 // How late a waiting session was let through is this side's doing and goes into tally().slip.
 #pragma once
 
@@ -70,6 +72,9 @@ class turnstile {
     // Ends a pause early.
     void wake(waiter& who) { who.wake_.cancel(); }
 
+    // Nobody is let through while it is held shut; the schedule goes on.
+    void hold_shut(bool shut);
+
     // Whether nobody will be let through any more.
     bool over() const noexcept { return stopped_ || (used_up() && !share_.any_held()); }
     bool stopped() const noexcept { return stopped_; }
@@ -103,6 +108,7 @@ class turnstile {
     queue unconnected_;
     queue pausing_;
     bool armed_ = false;
+    bool shut_ = false;
     bool stopped_ = false;
 };
 

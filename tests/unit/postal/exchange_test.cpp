@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../ledger/support.hpp"
 #include "postal/workshop.hpp"
 
 using namespace postal;
@@ -29,7 +30,7 @@ class stage_play {
         : plan_(options_of(wanted)),
           worker_({0, 1, phase_count, false}, [](auto&&...) {}),
           users_(*this),
-          shop_(plan_, worker_),
+          shop_(plan_, worker_, audit_.book.get()),
           exchange_(shop_, 0) {
         proto::capabilities offered;
         offered.pipelining = wanted.pipelining;
@@ -60,8 +61,8 @@ class stage_play {
         return last;
     }
 
-    void lose() { exchange_.lost("reset", "peer", written_); }
-    void lose_before_data_is_out() { exchange_.lost("reset", "peer", written_ - 1); }
+    void lose() { exchange_.lost({"reset", "peer", written_, now_}); }
+    void lose_before_data_is_out() { exchange_.lost({"reset", "peer", written_ - 1, now_}); }
     const stats::tally& books() { return worker_.tally(); }
     exchange& line() { return exchange_; }
 
@@ -109,9 +110,34 @@ class stage_play {
         }
     };
 
+    // At the end of each play, whatever it was: the ledger's rows that count are as many as the
+    // books say.
+    struct audit {
+        explicit audit(const stats::tally& of) : books(of) {}
+        ~audit() {
+            CHECK(book->close().has_value());
+            const auto rows = [this](const std::string& where) {
+                return std::stoull(ledger_test::ask_sql(
+                    path, "SELECT count(*) FROM sent_messages WHERE " + where));
+            };
+            CHECK(rows("counted AND outcome = 'accepted'") == books.messages);
+            CHECK(rows("counted AND outcome = 'rejected'") == books.rejected);
+            CHECK(rows("counted AND outcome = 'deferred'") == books.deferred);
+            CHECK(rows("counted AND outcome = 'failed'") == books.failed);
+            CHECK(rows("counted AND outcome = 'in_doubt'") == books.in_doubt);
+            CHECK(rows("outcome = 'accepted'") == books.recipients);
+        }
+
+        ledger_test::folder folder;
+        std::string path = folder / "ledger";
+        std::unique_ptr<ledger::writer> book = ledger_test::open(path, ledger_test::run_of(1));
+        const stats::tally& books;
+    };
+
     plan plan_;
     load::worker worker_;
     users users_;
+    audit audit_{worker_.tally()};
     workshop shop_;
     exchange exchange_;
     proto::reply_parser parser_;
