@@ -3,6 +3,7 @@
 #include "base/units.hpp"
 #include "bhm/phases.hpp"
 #include "cli/binders.hpp"
+#include "program/ledger.hpp"
 #include "program/shared_options.hpp"
 
 namespace postal::bhm {
@@ -82,6 +83,7 @@ cli::group mail_options(options& o) {
             program::bare_newline_option(o.newlines),
             {"--verify", "on|off", "on", "check the digests of postal's messages",
              cli::choice(o.verify, {{"on", true}, {"off", false}})},
+            program::ledger_option(o.ledger),
             {"--delay", "STAGE=DURATION", "",
              "hold back the reply at connect, banner, ehlo, mail, rcpt, data or end; several are "
              "allowed",
@@ -106,6 +108,9 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";
     auto outcome = cli::parse(program, argc, argv, into.effective);
     if (!outcome || *outcome == cli::outcome::done) return outcome;
+    if (!into.ledger.empty() && !into.verify) {
+        return base::fail("--ledger: knows messages by what --verify reads; leave --verify on");
+    }
     auto checked = cli::check(into.run);
     if (!checked) return checked.error();
     return outcome;

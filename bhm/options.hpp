@@ -30,6 +30,7 @@ struct options {
     proto::stage_actions actions{};
     std::chrono::nanoseconds timeout = std::chrono::minutes(5);
     bool verify = true;
+    std::string ledger;                     // a file; empty: none
     std::string host_names;                 // -r
     net::transcript_options transcripts{};  // -z, -Z, -a
     cli::run_options run{};

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "base/random.hpp"
 #include "bhm/phases.hpp"
+#include "mail/identity.hpp"
 #include "mail/user_list.hpp"
 #include "net/transcript.hpp"
 #include "os/limits.hpp"
@@ -79,6 +81,7 @@ expected<void> check_transcripts(plan& into) {
 expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>();
     result->chosen = std::move(given);
+    result->run = base::fresh_entropy();
     for (auto* step : {find_places, load_files, configure_server, check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();
@@ -105,6 +108,11 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.transcript = chosen.transcripts.wanted();
     result.checks_integrity = chosen.verify;
+    if (!chosen.ledger.empty()) {
+        std::string run;
+        mail::append_run(plan.run, run);
+        result.options["run"] = run;
+    }
     if (plan.valid.size() != 0) result.options["recipients"] = plan.valid.size();
     return result;
 }

@@ -23,6 +23,7 @@ struct plan {
     recipients valid;
     host_names names;
     serve::house_rules rules;
+    std::uint64_t run = 0;  // in the ledger
 };
 
 base::expected<std::unique_ptr<plan>> make_plan(options given);

@@ -1,8 +1,15 @@
 #include "bhm/session.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace postal::bhm {
+
+namespace {
+
+constexpr std::size_t kept_recipients = 64;  // room for them in an idle session
+
+}  // namespace
 
 boost::asio::awaitable<void> serve_guest(room& here, serve::visitor who) {
     session guest(here, who);
@@ -10,8 +17,13 @@ boost::asio::awaitable<void> serve_guest(room& here, serve::visitor who) {
 }
 
 proto::server_reply session::judge_recipient() {
-    return here_.of_run.valid.valid(machine().current_path()) ? proto::replies::recipient_ok
-                                                              : proto::replies::no_such_user;
+    const proto::path& who = machine().current_path();
+    if (!here_.of_run.valid.valid(who)) return proto::replies::no_such_user;
+    if (here_.desk() != nullptr) {
+        if (machine().recipients() == 0) recipients_.clear();
+        recipients_.push_back(here_.desk()->page().address(who.mailbox));
+    }
+    return proto::replies::recipient_ok;
 }
 
 void session::begin_message() {
@@ -28,13 +40,62 @@ void session::end_message() {
                       .recipients = machine().recipients(),
                       .units = units_begun()};
     if (checker_) {
-        found.found = checker_->finish().what;
+        const mail::check_result result = checker_->finish();
+        found.found = result.what;
+        if (here_.desk() != nullptr) describe(result, found);
         here_.take_back(std::move(checker_));
     }
+    due_ = std::move(found);
+    late_ = here_.desk() != nullptr && !here_.desk()->keeps_up();
+    if (!late_) return answer();
+    late_verdict_ = std::exchange(due_, {});
+    here_.hold(*this);
+}
+
+void session::answer() {
     while (machine().answers_due() != 0) {
         machine().answer_delivery(proto::replies::message_ok, output());
     }
-    due_ = found;
+}
+
+// The ledger has caught up; how long that took is delay enough.
+void session::give_answers() {
+    due_ = std::exchange(late_verdict_, {});
+    answer();
+    answers_due_now();
+}
+
+void session::go_on() {
+    late_ = false;
+    wake();
+}
+
+void session::stop_now() {
+    if (!late_) return;
+    here_.forget(*this);
+    go_on();
+}
+
+// What the ledger will say, but for the mailbox.
+void session::describe(const mail::check_result& result, verdict_due& into) const {
+    ledger::seen_row& row = into.sighting;
+    const bool lmtp = here_.of_run.chosen.dialect == proto::dialect::lmtp;
+    row.through = lmtp ? ledger::way::lmtp : ledger::way::smtp;
+    row.time_us =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                       std::chrono::system_clock::now().time_since_epoch())
+                                       .count());
+    row.what = result.what == mail::verdict::foreign    ? ledger::condition::foreign
+               : result.what == mail::verdict::verified ? ledger::condition::verified
+                                                        : ledger::condition::corrupt;
+    if (result.id == nullptr) {
+        if (result.what == mail::verdict::corrupt) row.what = ledger::condition::unreadable;
+        return;
+    }
+    row.run = result.id->run;
+    row.session = result.id->session;
+    row.sequence = result.id->sequence;
+    row.sent_us = result.id->time_us;
 }
 
 void session::answers_due_now() {
@@ -45,6 +106,7 @@ void session::answers_due_now() {
     // over LMTP once for each recipient, as the messages are, so that bytes/messages is a size
     counts.bytes += due_->octets * due_->units;
     if (here_.of_run.chosen.verify) count_integrity();
+    if (here_.desk() != nullptr) write_sightings();
     units_ended(due_->units);
     answered();
     due_.reset();
@@ -65,8 +127,20 @@ void session::count_integrity() {
     }
 }
 
+void session::write_sightings() {
+    for (const ledger::address_id mailbox : recipients_) {
+        due_->sighting.mailbox = mailbox;
+        here_.desk()->page().add(due_->sighting);
+    }
+    recipients_.clear();
+    if (recipients_.capacity() > kept_recipients) recipients_ = {};
+}
+
 void session::drop_message() {
     due_.reset();
+    late_verdict_.reset();
+    late_ = false;
+    here_.forget(*this);
     if (checker_) here_.take_back(std::move(checker_));
 }
 

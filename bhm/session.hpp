@@ -1,5 +1,8 @@
-// What the black hole does with mail: asks whether the recipient is valid, checks the message on its
-// way to nowhere, and says that it was accepted.
+// What the black hole does with mail: asks whether the recipient is valid, checks the message on
+// its way to nowhere, and says that it was accepted.
+//
+// With a ledger each recipient's copy is written there when it is counted; while the ledger does
+// not keep up, messages are answered late.
 //
 // The conversation is serve::session's. Messages (LMTP: recipients) end as accepted here, or in
 // doubt when the session is lost while their reply is held back (--delay).
@@ -8,20 +11,23 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <boost/asio/awaitable.hpp>
 
 #include "bhm/room.hpp"
+#include "ledger/rows.hpp"
 #include "mail/message_checker.hpp"
 #include "serve/session.hpp"
 
 namespace postal::bhm {
 
-class session final : public serve::session {
+class session final : public serve::session, private room::held {
   public:
     session(room& here, const serve::visitor& who)
         : serve::session(here, who, here.of_run.names.name_of_socket(who.socket.descriptor)),
           here_(here) {}
+    ~session() override { here_.forget(*this); }
 
   private:
     // A message between its end and the moment when its reply is due.
@@ -30,20 +36,31 @@ class session final : public serve::session {
         std::uint32_t recipients = 0;
         std::uint32_t units = 0;  // the message, or in LMTP each of its recipients
         mail::verdict found = mail::verdict::foreign;
+        ledger::seen_row sighting{};  // of the first recipient; with a ledger only
     };
 
     proto::server_reply judge_recipient() override;
     void begin_message() override;
     void take_content(std::string_view text) override;
     void end_message() override;
+    bool answers_ready() const override { return !late_; }
+    void give_answers() override;
     void answers_due_now() override;
-    bool outcome_pending() const override { return due_.has_value(); }
+    bool outcome_pending() const override { return due_ || late_verdict_; }
     void drop_message() override;
+    void stop_now() override;
+    void go_on() override;
 
+    void describe(const mail::check_result& result, verdict_due& into) const;
+    void answer();
     void count_integrity();
+    void write_sightings();
 
     room& here_;
     std::optional<verdict_due> due_;
+    std::optional<verdict_due> late_verdict_;  // until the ledger has caught up
+    bool late_ = false;
+    std::vector<ledger::address_id> recipients_;  // with a ledger only
     std::unique_ptr<mail::message_checker> checker_;
 };
 
