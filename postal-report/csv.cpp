@@ -13,20 +13,6 @@ namespace {
 
 using cell_maker = std::string (*)(const record&);
 
-std::string quoted(const std::string& text) {
-    std::string harmless = base::printable(text, 2000);
-    if (!harmless.empty() && std::string_view{"=+-@"}.find(harmless.front()) != std::string::npos) {
-        harmless.insert(0, 1, '\'');
-    }
-    if (harmless.find_first_of(",\" ") == harmless.npos) return harmless;
-    std::string out = "\"";
-    for (const char c : harmless) {
-        if (c == '"') out += '"';
-        out += c;
-    }
-    return out + '"';
-}
-
 std::string decimal(std::optional<double> value) {
     if (!value || !std::isfinite(*value)) return {};
     // Whole numbers as such, everything else to a thousandth: no exponents.
@@ -70,11 +56,11 @@ struct csv_column {
 };
 
 constexpr std::array<csv_column, 42> columns{{
-    {"record", [](const record& one) { return quoted(one.file); }},
-    {"program", [](const record& one) { return quoted(one.program); }},
-    {"version", [](const record& one) { return quoted(one.version); }},
-    {"host", [](const record& one) { return quoted(one.host.name); }},
-    {"started", [](const record& one) { return quoted(one.started); }},
+    {"record", [](const record& one) { return csv_cell(one.file); }},
+    {"program", [](const record& one) { return csv_cell(one.program); }},
+    {"version", [](const record& one) { return csv_cell(one.version); }},
+    {"host", [](const record& one) { return csv_cell(one.host.name); }},
+    {"started", [](const record& one) { return csv_cell(one.started); }},
     {"seed", [](const record& one) { return one.seed ? std::to_string(*one.seed) : ""; }},
     {"duration_s", [](const record& one) { return decimal(one.duration_s); }},
     {"warmup_s", [](const record& one) { return decimal(one.warmup_s); }},
@@ -117,6 +103,20 @@ constexpr std::array<csv_column, 42> columns{{
 }};
 
 }  // namespace
+
+std::string csv_cell(const std::string& text) {
+    std::string harmless = base::printable(text, 2000);
+    if (!harmless.empty() && std::string_view{"=+-@"}.find(harmless.front()) != std::string::npos) {
+        harmless.insert(0, 1, '\'');
+    }
+    if (harmless.find_first_of(",\" ") == harmless.npos) return harmless;
+    std::string out = "\"";
+    for (const char c : harmless) {
+        if (c == '"') out += '"';
+        out += c;
+    }
+    return out + '"';
+}
 
 std::vector<std::string> csv_columns() {
     std::vector<std::string> names;

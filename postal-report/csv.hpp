@@ -15,6 +15,9 @@ namespace postal::report {
 
 std::string render_csv(const std::vector<record>& records);
 
+// A text as one field.
+std::string csv_cell(const std::string& text);
+
 // The names of the columns, in order.
 std::vector<std::string> csv_columns();
 

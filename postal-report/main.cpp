@@ -1,5 +1,5 @@
-// postal-report: run records in, something to read out. The records are read first and all of
-// them, so that a bad one leaves no half a report behind.
+// postal-report: run records or a ledger in, something to read out. The records are read first and
+// all of them, so that a bad one leaves no half a report behind.
 #include "cli/main.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include "cli/parse.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/html.hpp"
+#include "postal-report/ledger.hpp"
 #include "postal-report/options.hpp"
 #include "postal-report/text.hpp"
 #include "postal-report/write_file.hpp"
@@ -51,6 +52,12 @@ cli::exit_status write_page(const report::options& wanted,
     return cli::exit_status::done;
 }
 
+cli::exit_status show_ledger(const report::options& wanted) {
+    const auto kept_word = report::print_ledger(wanted);
+    if (!kept_word) return refuse(kept_word.error(), cli::exit_status::bad_parameters);
+    return *kept_word ? cli::exit_status::done : cli::exit_status::threshold_not_met;
+}
+
 cli::exit_status run(int argc, char** argv) {
     report::options wanted;
     const cli::program description = report::describe_program(wanted);
@@ -60,6 +67,7 @@ cli::exit_status run(int argc, char** argv) {
     if (const auto checked = report::check(wanted); !checked) {
         return refuse(checked.error(), cli::exit_status::bad_parameters);
     }
+    if (!wanted.ledger.empty()) return show_ledger(wanted);
     std::vector<report::record> records;
     for (const std::string& file : wanted.records) {
         auto read = report::read_record(file);

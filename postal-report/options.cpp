@@ -5,6 +5,25 @@
 
 namespace postal::report {
 
+namespace {
+
+cli::setter list_option(std::optional<ledger::finding>& target) {
+    return [&target](const std::string& given) -> base::expected<void> {
+        ledger::finding what = ledger::finding::lost;
+        auto chosen = cli::choice(what, {{"lost", ledger::finding::lost},
+                                         {"unacknowledged", ledger::finding::unacknowledged},
+                                         {"duplicated", ledger::finding::duplicated},
+                                         {"corrupt", ledger::finding::corrupt},
+                                         {"misdelivered", ledger::finding::misdelivered},
+                                         {"out-of-order", ledger::finding::out_of_order}})(given);
+        if (!chosen) return chosen.error();
+        target = what;
+        return {};
+    };
+}
+
+}  // namespace
+
 output options::printed() const noexcept {
     if (markdown) return output::markdown;
     if (csv) return output::csv;
@@ -34,24 +53,50 @@ cli::program describe_program(options& into) {
           .fallback = into.chart_library,
           .help = "the file of Chart.js to put into the page",
           .set = cli::text(into.chart_library)}}};
+    cli::group ledgers{
+        "Ledgers",
+        {{.names = "--ledger",
+          .value = "FILE",
+          .help = "in place of records: what a ledger says was lost, duplicated or corrupted",
+          .set = cli::text(into.ledger)},
+         {.names = "--list",
+          .value = "lost|unacknowledged|duplicated|corrupt|misdelivered|out-of-order",
+          .help = "print these messages, one a line, and nothing else",
+          .set = list_option(into.list)}}};
     return cli::program{
         .name = "postal-report",
         .summary =
             "Shows run records as text, Markdown, CSV or a page with charts; several records "
             "stand side by side, compared with the first.",
-        .groups = {std::move(outputs)},
+        .groups = {std::move(outputs), std::move(ledgers)},
         .positionals = {{.name = "RECORD",
                          .help = "a file that --record wrote; \"-\" is standard input",
                          .set = cli::texts(into.records),
+                         .required = false,
                          .repeatable = true}},
         .notes =
             "Examples:\n"
             "  postal-report run.json\n"
             "  postal-report --html report.html ext4.json xfs.json\n"
-            "  postal-report --csv runs/*.json > runs.csv"};
+            "  postal-report --csv runs/*.json > runs.csv\n"
+            "  postal-report --ledger mail.ledger --list lost\n"
+            "Ends with 0 done, 1 bad parameters or input, 2 system error, 3 something that a "
+            "ledger says was acknowledged is lost or corrupt."};
 }
 
 base::expected<void> check(const options& given) {
+    if (given.ledger.empty() && given.list) {
+        return base::fail("--list: lists what a ledger says; give --ledger FILE too");
+    }
+    if (given.ledger.empty() && given.records.empty()) {
+        return base::fail("RECORD is missing; give a run record, or --ledger FILE");
+    }
+    if (!given.ledger.empty() && !given.records.empty()) {
+        return base::fail("--ledger: is shown by itself; leave the records out");
+    }
+    if (!given.ledger.empty() && !given.html.empty()) {
+        return base::fail("--html: is for records; leave it out with --ledger");
+    }
     if (static_cast<int>(given.text) + static_cast<int>(given.markdown) +
             static_cast<int>(given.csv) >
         1) {

@@ -4,10 +4,12 @@
 // unless --html writes a file and nothing else was asked for.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/options.hpp"
+#include "ledger/account.hpp"
 
 namespace postal::report {
 
@@ -20,6 +22,8 @@ struct options {
     bool csv = false;
     std::string html;           // a file, "-" for standard output, empty for none
     std::string chart_library;  // Chart.js
+    std::string ledger;         // a file; empty: records are shown
+    std::optional<ledger::finding> list;
 
     // What goes to standard output beside the page.
     output printed() const noexcept;

@@ -1,0 +1,285 @@
+#include "postal-report/ledger.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "postal-report/csv.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/table.hpp"
+
+namespace postal::report {
+
+namespace {
+
+using base::format_count;
+using ledger::condition;
+using ledger::outcome;
+using ledger::summary;
+
+constexpr std::size_t longest_line = 400;
+
+std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
+    return fmt::format("{} {}", format_count(count), count == 1 ? one : more);
+}
+
+// What is odd, but breaks no promise.
+std::string oddities(const summary& of) {
+    const std::pair<std::uint64_t, std::string_view> kinds[] = {
+        {of.all_unacknowledged(), "delivered without being acknowledged"},
+        {of.duplicated, "duplicated"},
+        {of.all_corrupt() - of.corrupt_acknowledged, "corrupt and not known to be acknowledged"},
+        {of.misdelivered, "misdelivered"},
+        {of.out_of_order, "out of order"}};
+    std::string result;
+    for (const auto& [count, name] : kinds) {
+        if (count > 0) result += fmt::format("; {} {}", format_count(count), name);
+    }
+    return result;
+}
+
+std::string result_line(const ledger_account& one) {
+    const summary& of = one.found.totals;
+    std::string result = "no message was acknowledged";
+    if (of.acknowledged() > 0) {
+        result = plural(of.acknowledged(), "acknowledged message: ", "acknowledged messages: ");
+        result += of.broken_promise()
+                      ? fmt::format("{} lost, {} corrupt", format_count(of.lost),
+                                    format_count(of.corrupt_acknowledged))
+                      : "nothing lost, nothing corrupt";
+        if (of.elsewhere > 0) {
+            result += fmt::format(", {} in another's mailbox", format_count(of.elsewhere));
+        }
+    }
+    return one.file + ": " + result + oddities(of);
+}
+
+std::vector<std::string> remarks_on(const ledger_account& one) {
+    const summary& of = one.found.totals;
+    std::vector<std::string> result;
+    bool anybody_looked = false;
+    for (const ledger::run_line& run : one.found.runs) {
+        anybody_looked = anybody_looked || run.program != "postal" || run.seen > 0;
+    }
+    if (!anybody_looked) {
+        result.emplace_back("no run of this ledger has looked for messages yet: all count as lost");
+    }
+    if (of.unknown > 0) {
+        result.push_back(fmt::format(
+            "{} of messages that no run of this ledger has sent, or that were sent in the last "
+            "second of a killed one",
+            plural(of.unknown, "copy was seen", "copies were seen")));
+    }
+    if (of.seen_before_sent > 0) {
+        result.push_back(
+            fmt::format("{} seen before being sent: the clocks of the hosts differ, and "
+                        "delivery times mean little",
+                        plural(of.seen_before_sent, "message was", "messages were")));
+    }
+    if (!of.order_is_whole) {
+        result.emplace_back(
+            "the order of messages was checked for a part of them only: too many "
+            "different senders and recipients in one session");
+    }
+    return result;
+}
+
+// "in doubt 3, failed 1" of those that are not 0.
+std::string by_outcome(const std::array<std::uint64_t, 5>& counts) {
+    std::string result;
+    for (std::size_t each = counts.size(); each-- > 0;) {
+        if (counts[each] == 0) continue;
+        std::string name(to_text(static_cast<outcome>(each)));
+        if (name == "in_doubt") name = "in doubt";
+        result +=
+            fmt::format("{}{} {}", result.empty() ? "" : ", ", format_count(counts[each]), name);
+    }
+    return result;
+}
+
+std::string name_of(condition what) {
+    std::string name(to_text(what));
+    for (char& octet : name) {
+        if (octet == '_') octet = ' ';
+    }
+    return name;
+}
+
+table messages_table(const summary& of) {
+    const auto share = [&](std::uint64_t part) {
+        if (of.acknowledged() == 0) return std::string();
+        return show_share(static_cast<double>(part), static_cast<double>(of.acknowledged()));
+    };
+    table result{
+        "messages",
+        "Messages, each recipient's for itself",
+        {{"", align::left}, {"messages", align::right}, {"share", align::right}, {"", align::left}},
+        {}};
+    const auto add = [&](const std::string& name, std::uint64_t count, const std::string& part,
+                         const std::string& note) {
+        result.rows.push_back({name, format_count(count), part, note});
+    };
+    add("acknowledged", of.acknowledged(), share(of.acknowledged()), "");
+    add("found", of.found, share(of.found), "in the recipient's mailbox");
+    add("lost", of.lost, share(of.lost), "acknowledged, seen nowhere");
+    add("misplaced", of.elsewhere, share(of.elsewhere), "acknowledged, in another's mailbox only");
+    add("unacknowledged but delivered", of.all_unacknowledged(), "", by_outcome(of.unacknowledged));
+    add("duplicated", of.duplicated, "",
+        of.duplicated > 0 ? plural(of.extra_copies, "copy too many", "copies too many") : "");
+    add("corrupt", of.all_corrupt(), "", "");
+    for (std::size_t kind = 0; kind < of.corrupt.size(); ++kind) {
+        if (of.corrupt[kind] == 0) continue;
+        add("  " + name_of(static_cast<condition>(kind)), of.corrupt[kind], "", "");
+    }
+    add("misdelivered", of.misdelivered, "", "in a mailbox of none of its recipients");
+    add("out of order", of.out_of_order, "", "seen after one that was accepted later");
+    return result;
+}
+
+table counts_table(const summary& of) {
+    table result{"counts", "Rows", {{"", align::left}, {"rows", align::right}}, {}};
+    for (std::size_t each = 0; each < of.sent.size(); ++each) {
+        std::string name(to_text(static_cast<outcome>(each)));
+        if (name == "in_doubt") name = "in doubt";
+        result.rows.push_back({"sent: " + name, format_count(of.sent[each])});
+    }
+    result.rows.push_back({"seen: ours", format_count(of.sightings)});
+    result.rows.push_back({"seen: foreign", format_count(of.foreign)});
+    return result;
+}
+
+std::string show_time_of(const stats::histogram& times, double quantile) {
+    return base::format_latency(times.quantile(quantile));
+}
+
+table delivery_table(const stats::histogram& times) {
+    table result{"delivery",
+                 "Delivery time, from the time in the message to being seen",
+                 {{"messages", align::right},
+                  {"mean", align::right},
+                  {"p50", align::right},
+                  {"p90", align::right},
+                  {"p99", align::right},
+                  {"p99.9", align::right},
+                  {"max", align::right}},
+                 {}};
+    result.rows.push_back({format_count(times.count()), base::format_latency(times.mean()),
+                           show_time_of(times, 0.5), show_time_of(times, 0.9),
+                           show_time_of(times, 0.99), show_time_of(times, 0.999),
+                           base::format_latency(times.max())});
+    return result;
+}
+
+table runs_table(const ledger_account& one) {
+    table result{"runs",
+                 "Runs",
+                 {{"run", align::left},
+                  {"program", align::left},
+                  {"started", align::left},
+                  {"sent", align::right},
+                  {"seen", align::right}},
+                 {}};
+    for (const ledger::run_line& run : one.found.runs) {
+        result.rows.push_back({run.run, run.program, show_time(run.started), format_count(run.sent),
+                               format_count(run.seen)});
+    }
+    return result;
+}
+
+std::vector<table> tables_of(const ledger_account& one) {
+    std::vector<table> result{messages_table(one.found.totals)};
+    if (!one.delivery.empty()) result.push_back(delivery_table(one.delivery));
+    result.push_back(counts_table(one.found.totals));
+    result.push_back(runs_table(one));
+    return result;
+}
+
+std::string render_csv(const ledger_account& one) {
+    const summary& of = one.found.totals;
+    std::vector<std::string> names{"ledger"};
+    std::vector<std::string> cells{csv_cell(one.file)};
+    const auto add = [&](const std::string& name, std::uint64_t count) {
+        names.push_back(name);
+        cells.push_back(std::to_string(count));
+    };
+    add("acknowledged", of.acknowledged());
+    add("found", of.found);
+    add("lost", of.lost);
+    add("misplaced", of.elsewhere);
+    add("unacknowledged", of.all_unacknowledged());
+    add("duplicated", of.duplicated);
+    add("extra_copies", of.extra_copies);
+    add("corrupt", of.all_corrupt());
+    add("corrupt_acknowledged", of.corrupt_acknowledged);
+    add("misdelivered", of.misdelivered);
+    add("out_of_order", of.out_of_order);
+    for (std::size_t each = 1; each < of.sent.size(); ++each) {
+        add("sent_" + std::string(to_text(static_cast<outcome>(each))), of.sent[each]);
+    }
+    add("seen", of.sightings);
+    add("foreign", of.foreign);
+    add("unknown", of.unknown);
+    for (std::size_t kind = 0; kind < of.corrupt.size(); ++kind) {
+        const auto what = static_cast<condition>(kind);
+        if (is_corrupt(what)) add("corrupt_" + std::string(to_text(what)), of.corrupt[kind]);
+    }
+    for (const auto& [name, quantile] :
+         {std::pair{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}, {"max", 1.0}}) {
+        names.push_back(fmt::format("delivery_{}_us", name));
+        const auto time = one.delivery.quantile(quantile);
+        const auto us = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
+        cells.push_back(one.delivery.empty() ? "" : std::to_string(us));
+    }
+    return base::join(names, ",") + "\n" + base::join(cells, ",") + "\n";
+}
+
+}  // namespace
+
+std::string render_ledger(const ledger_account& one, output kind) {
+    if (kind == output::csv) return render_csv(one);
+    const bool markdown = kind == output::markdown;
+    std::string out = markdown ? "# Ledger\n\n" + escape_markdown(result_line(one)) + "\n"
+                               : base::printable(result_line(one), longest_line) + "\n";
+    for (const std::string& remark : remarks_on(one)) {
+        out += markdown ? "\n> **" + escape_markdown(remark) + ".**\n" : "! " + remark + ".\n";
+    }
+    for (const table& each : tables_of(one)) {
+        out += "\n" + (markdown ? render_markdown(each) : render_text(each));
+    }
+    return out;
+}
+
+base::expected<bool> print_ledger(const options& wanted) {
+    auto book = ledger::reader::open(wanted.ledger);
+    if (!book) return book.error();
+    ledger_account one;
+    one.file = wanted.ledger;
+    const output kind = wanted.printed();
+    ledger::questions questions;
+    questions.on_delivery = [&](std::int64_t us) {
+        one.delivery.record(std::chrono::microseconds(us));
+    };
+    questions.list = wanted.list;
+    bool first = true;
+    const auto print = [](const std::string& text) {
+        std::fwrite(text.data(), 1, text.size(), stdout);
+    };
+    questions.on_row = [&](const ledger::finding_row& row) {
+        if (first) print(finding_header(kind));
+        first = false;
+        print(render_finding(row, kind));
+    };
+    auto found = book->account(questions);
+    if (!found) return found.error();
+    one.found = std::move(*found);
+    if (!wanted.list) {
+        print(render_ledger(one, kind));
+    } else if (first && kind != output::text) {
+        print(finding_header(kind));
+    }
+    return !one.found.totals.broken_promise();
+}
+
+}  // namespace postal::report

@@ -1,0 +1,33 @@
+// What a ledger says of every message: the summary, and the rows of one kind of finding.
+//
+// The summary says the result first: how many of the acknowledged messages (one for each recipient)
+// are lost or corrupt. A list has one line for each message and nothing else, in the order in which
+// they were sent, written one by one, so that its length costs no memory.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "ledger/reader.hpp"
+#include "postal-report/options.hpp"
+#include "stats/histogram.hpp"
+
+namespace postal::report {
+
+struct ledger_account {
+    std::string file;
+    ledger::answers found;
+    stats::histogram delivery;
+};
+
+// Prints what the options ask for to standard output. True when the server has kept its word: all
+// that it acknowledged is there, unharmed. A failure is one line about the file.
+base::expected<bool> print_ledger(const options& wanted);
+
+std::string render_ledger(const ledger_account& one, output kind);
+
+// One line of a list with its end, and what stands before the first.
+std::string render_finding(const ledger::finding_row& row, output kind);
+std::string finding_header(output kind);
+
+}  // namespace postal::report
