@@ -54,7 +54,9 @@ cli::exit_status write_page(const report::options& wanted,
 
 cli::exit_status show_ledger(const report::options& wanted) {
     const auto kept_word = report::print_ledger(wanted);
-    if (!kept_word) return refuse(kept_word.error(), cli::exit_status::bad_parameters);
+    if (!kept_word) {
+        return refuse(base::at("--ledger", kept_word.error()), cli::exit_status::bad_parameters);
+    }
     return *kept_word ? cli::exit_status::done : cli::exit_status::threshold_not_met;
 }
 

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include <pthread.h>
 #include <time.h>
 
 #include "ledger/page.hpp"
@@ -110,6 +111,7 @@ base::expected<void> writer::close() {
 // ---- in the thread ----
 
 void writer::work() {
+    pthread_setname_np(pthread_self(), "ledger");  // for top and for those who measure
     blocks rows;
     while (wait_for_rows(rows)) {
         if (!has_failed()) write(rows);

@@ -272,7 +272,7 @@ def test_refused_files(programs, users_file, folder, clean_ledger, what, reason)
     for command in refusals(programs, path, users_file(3)):
         done = run(command)
         assert done.status == 1 and not done.stdout, command
-        assert re.fullmatch(rf"\S+: (--ledger: )?{re.escape(str(path))}: {re.escape(reason)}\n", done.stderr), done.stderr
+        assert re.fullmatch(rf"\S+: --ledger: {re.escape(str(path))}: {re.escape(reason)}\n", done.stderr), done.stderr
 
 
 def test_refused_when_locked(programs, users_file, book):
