@@ -14,7 +14,7 @@ import pytest
 from support.postal import check_books, read_record
 from support.process import free_port, wait_until
 from support.relay import Relay
-from support.watched import OUTCOMES, Sending
+from support.watched import OUTCOMES, Sending, check_outcomes
 
 SMALL = ("-m", "2", "-M", "2", "--interval", "200ms")
 
@@ -179,6 +179,28 @@ def test_second_signal_stops_at_once(bhm, start):
     assert run.record, "the record is still written"
     hole.process.signal(signal.SIGCONT)
     check_doubt(run, hole)
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_second_signal_right_behind_a_line(bhm, programs, folder, users, attempt):
+    """What ended in the last milliseconds was once thrown away as an interval in which nothing had happened."""
+    hole = bhm()
+    record = folder / "postal.json"
+    words = [programs.postal, *SMALL, "--record", record, "-t", "8", "-c", "-1", "--grace", "60s", hole.endpoint, users]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        try:
+            assert child.stdout.readline().startswith(b"time,")
+            child.stdout.readline()
+            hole.process.signal(signal.SIGSTOP)
+            child.stdout.readline()
+            child.send_signal(signal.SIGINT)
+            child.stdout.readline()
+            child.send_signal(signal.SIGINT)
+            child.wait(15)
+        finally:
+            child.kill()
+    hole.process.signal(signal.SIGCONT)
+    check_outcomes(read_record(record))
 
 
 def test_bhm_ends_at_a_signal_with_clients_connected(bhm, start):

@@ -1,13 +1,15 @@
 """The end of a server: what runs is finished, what waits is told to come again, and nobody is told a lie."""
 import re
 import signal
+import subprocess
 import time
 
 import pytest
 
-from support.deliver import MAIL
+from support.deliver import MAIL, LmtpClient
 from support.dialogue import Client
-from support.process import alive, wait_until
+from support.postal import read_record
+from support.process import alive, answers, wait_until
 from support.watched import Sending
 
 
@@ -168,6 +170,32 @@ def test_a_second_signal_ends_it_at_once(held, journal, gate):
     assert done.total("started") == 3 and done.total("in_doubt") == 2 and done.total("messages") == 0
     gate.open()
     journal.wait_for(ended=2)
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_a_second_signal_right_behind_a_line(agents, journal, gate, programs, folder, attempt):
+    """What is given up in the last milliseconds is counted too."""
+    place, record = folder / "socket", folder / "record.json"
+    words = [programs.lmtp_deliver, "--agent", agents("journal", journal, "%to_user%", gate), "--listen", f"unix:{place}", "--grace", "10m",
+             "--interval", "200ms", "--record", record]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+        try:
+            assert child.stdout.readline().startswith(b"time,")
+            wait_until(place.exists, "the socket")
+            with LmtpClient(str(place)) as client:
+                client.greet()
+                client.start_delivery([f"user{number}@example.com" for number in range(5)])
+                journal.wait_for(started=5)
+                child.send_signal(signal.SIGTERM)
+                wait_until(lambda: not place.exists() or not answers(str(place)), "the server to stop listening")
+                child.stdout.readline()
+                child.stdout.readline()
+                child.send_signal(signal.SIGTERM)
+                assert child.wait(15) == 0
+        finally:
+            child.kill()
+    totals = read_record(record)["totals"]
+    assert (totals["started"], totals["in_doubt"]) == (5, 5)
 
 
 def test_an_agent_that_prints_after_the_server_is_gone_is_not_killed_by_it(lmtp_deliver, agents, gate, folder):
