@@ -50,11 +50,11 @@ def test_whatever_was_acknowledged_was_delivered(lmtp_deliver, programs, folder,
         with Sending(programs.postal, folder, "-L", "-t", "12", "-c", "-1", "-m", "4", "--messages", str(MESSAGES), relay.endpoint,
                      users_file(100)) as sending:
             for count in KILL_AT:
-                wait_until(lambda count=count: len(relay.acknowledged) >= count, lambda: f"{count} messages of {len(relay.acknowledged)}", 120)
+                wait_until(lambda count=count: len(relay.acknowledged) >= count, lambda: f"{count} messages of {len(relay.acknowledged)}", 300)
                 server.process.kill()
                 killed.append(server.pid)
                 server = lmtp_deliver(agent, listen=[place])
-            run = sending.wait(180)
+            run = sending.wait(400)
     last = server.stop()
     wait_until(lambda: not any(map(processes_of, killed)), "agents of the killed servers to end by themselves")
     assert run.total("started") == MESSAGES
