@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT
 from support.deliver import activation
 from support.postal import read_record, run
-from support.process import Process, wait_until
+from support.process import Process
 
 # status, words, what must be named. {folder} is the test's, {agent} an agent that works.
 REFUSED = [
@@ -291,7 +291,7 @@ def test_log_to_syslog(lmtp_deliver, agents):
     """Where there is no syslog daemon nothing fails. The summary at the end is for whoever started it, and stays."""
     place = agents.folder / "socket"
     server = lmtp_deliver(agents("says", "words of the agent", "67"), "--log", "syslog", "--listen", f"unix:{place}", listen=())
-    wait_until(place.exists, "the socket")
+    server.process.wait_for_listener(place)
     server.endpoint = f"unix:{place}"
     assert server.deliver(["b@example.com"])[0].code == 550
     assert "b@example.com" not in server.process.stderr

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from support.deliver import LmtpClient
-from support.process import alive, wait_until
+from support.process import alive, answers, wait_until
 
 SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ, fcntl(2)
 
@@ -23,7 +23,7 @@ class Quiet:
         self.child = subprocess.Popen([program, "--agent", agent, "--listen", f"unix:{self.place}", "--record", folder / "record.json", *options],
                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=writer, start_new_session=True)
         os.close(writer)
-        wait_until(lambda: self.place.exists() or self.child.poll() is not None, "the server to start")
+        wait_until(lambda: answers(self.place) or self.child.poll() is not None, "the server to start")
 
     def deliver(self, recipients):
         with LmtpClient(str(self.place), timeout=10) as client:

@@ -181,13 +181,13 @@ def test_a_second_signal_right_behind_a_line(agents, journal, gate, programs, fo
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
         try:
             assert child.stdout.readline().startswith(b"time,")
-            wait_until(place.exists, "the socket")
+            wait_until(lambda: answers(place), "the socket")
             with LmtpClient(str(place)) as client:
                 client.greet()
                 client.start_delivery([f"user{number}@example.com" for number in range(5)])
                 journal.wait_for(started=5)
                 child.send_signal(signal.SIGTERM)
-                wait_until(lambda: not place.exists() or not answers(str(place)), "the server to stop listening")
+                wait_until(lambda: not answers(place), "the server to stop listening")
                 child.stdout.readline()
                 child.stdout.readline()
                 child.send_signal(signal.SIGTERM)
