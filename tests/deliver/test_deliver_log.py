@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from support.deliver import LmtpClient
-from support.process import alive, answers, wait_until
+from support.process import alive, answers, kill_session, wait_until
 
 SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ, fcntl(2)
 
@@ -38,6 +38,7 @@ class Quiet:
     def close(self):
         self.child.kill()
         self.child.wait()
+        kill_session(self.child.pid)
         self.close_reader()
 
 

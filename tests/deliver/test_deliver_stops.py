@@ -178,7 +178,7 @@ def test_a_second_signal_right_behind_a_line(agents, journal, gate, programs, fo
     place, record = folder / "socket", folder / "record.json"
     words = [programs.lmtp_deliver, "--agent", agents("journal", journal, "%to_user%", gate), "--listen", f"unix:{place}", "--grace", "10m",
              "--interval", "200ms", "--record", record]
-    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as child:
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True) as child:
         try:
             assert child.stdout.readline().startswith(b"time,")
             wait_until(lambda: answers(place), "the socket")
