@@ -45,10 +45,9 @@ std::string result_line(const ledger_account& one) {
     std::string result = "no message was acknowledged";
     if (of.acknowledged() > 0) {
         result = plural(of.acknowledged(), "acknowledged message: ", "acknowledged messages: ");
-        result += of.broken_promise()
-                      ? fmt::format("{} lost, {} corrupt", format_count(of.lost),
-                                    format_count(of.corrupt_acknowledged))
-                      : "nothing lost, nothing corrupt";
+        result += of.broken_promise() ? fmt::format("{} lost, {} corrupt", format_count(of.lost),
+                                                    format_count(of.corrupt_acknowledged))
+                                      : "nothing lost, nothing corrupt";
         if (of.elsewhere > 0) {
             result += fmt::format(", {} in another's mailbox", format_count(of.elsewhere));
         }

@@ -80,8 +80,8 @@ cli::program describe_program(options& into) {
             "  postal-report --html report.html ext4.json xfs.json\n"
             "  postal-report --csv runs/*.json > runs.csv\n"
             "  postal-report --ledger mail.ledger --list lost\n"
-            "Ends with 0 done, 1 bad parameters or input, 2 system error, 3 something that a "
-            "ledger says was acknowledged is lost or corrupt."};
+            "Ends with 0 done, 1 bad parameters or input, 2 system error,\n"
+            "3 something acknowledged is lost or corrupt (--ledger)."};
 }
 
 base::expected<void> check(const options& given) {

@@ -58,7 +58,7 @@ class page {
 
   private:
     static constexpr std::size_t full = 4096;
-    static constexpr auto longest_kept = std::chrono::milliseconds(150);
+    static constexpr auto longest_kept = std::chrono::milliseconds(100);
 
     struct text_hash {
         using is_transparent = void;

@@ -64,7 +64,7 @@ expected<reader> reader::open(const std::string& path) {
     auto file = open_to_read(path);
     if (!file) return file.error();
     const int result =
-        file->execute("PRAGMA temp_store = FILE; PRAGMA cache_size = -65536; PRAGMA threads = 2");
+        file->execute("PRAGMA temp_store = FILE; PRAGMA cache_size = -16384; PRAGMA threads = 2");
     if (result != SQLITE_OK) return file->failure(result);
     return reader(std::move(*file));
 }

@@ -51,15 +51,16 @@ expected<std::unique_ptr<scribe>> scribe::open(const std::string& path, const ru
     const auto added = made->add_run(own);
     if (!added) return added.error();
     made->file_.set_patience(busy_timeout_ms);
+    auto beside = checkpointer::open(path);
+    if (!beside) return beside.error();
+    made->checkpointer_ = std::move(*beside);
     return made;
 }
 
 expected<void> scribe::prepare() {
-    // What is in the log is safe from a kill; the disk is waited for only now and then, when the
-    // log is moved into the file.
+    // What is in the log is safe from a kill. The disk is waited for by the checkpointer alone.
     const int result = file_.execute(
-        "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000;"
-        "PRAGMA cache_size = -8192");
+        "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192");
     if (result != SQLITE_OK) return file_.failure(result);
     const std::pair<statement*, std::string_view> wanted[] = {
         {&add_sent_,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "ledger/checkpointer.hpp"
 #include "ledger/database.hpp"
 #include "ledger/dictionary.hpp"
 #include "ledger/rows.hpp"
@@ -45,6 +46,7 @@ class scribe {
     int find_address(address_id which, std::int64_t& into);
     int find_run(std::uint64_t run, std::int64_t& into);
 
+    std::unique_ptr<checkpointer> checkpointer_;  // ends after the file is closed
     database file_;
     statement add_sent_;
     statement add_seen_;

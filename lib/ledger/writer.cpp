@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr auto write_every = std::chrono::milliseconds(300);
+constexpr auto write_every = std::chrono::milliseconds(200);
 constexpr std::uint64_t rows_a_transaction = 50'000;  // and a batch that does not wait its time
 constexpr std::uint64_t too_many_rows = 200'000;
 constexpr std::uint64_t few_enough_rows = too_many_rows / 2;

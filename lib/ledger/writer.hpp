@@ -13,8 +13,8 @@
 // meanwhile. Another program's lock is waited for. A failure (disk full) is kept: failure() tells
 // it, rows that come after it are discarded, and the run is to end as a failed one.
 //
-// Limits: addresses stay in memory, about 150 octets for each different one. After a power cut (not
-// a kill) what the kernel had not written yet is missing; the file stays sound.
+// Limits: addresses stay in memory, about 150 octets for each different one. A power cut (not a
+// kill) takes what the kernel had not written yet, and may in rare cases damage the file.
 #pragma once
 
 #include <atomic>

@@ -139,8 +139,8 @@ def test_kill_9(bhm, programs, users_file, folder, report):
     """All that was answered more than a second before postal was killed is in the ledger."""
     book = folder / "book"
     hole = bhm("--ledger", book)
-    with Sending(programs.postal, folder, *SMALL, "-t", "4", "-c", "-1", "--ledger", book, hole.endpoint,
-                 users_file(20)) as sending:
+    with Sending(programs.postal, folder, *SMALL, "-t", "4", "-c", "-1", "--rate", "2000/s", "--ledger", book,
+                 hole.endpoint, users_file(20)) as sending:
         span = "SELECT coalesce(max(time_us) - min(time_us), 0) FROM sent"
         wait_until(lambda: book.exists() and ask(book, "SELECT 1 FROM sqlite_schema WHERE name = 'sent'")
                    and number(book, span) > 1_500_000, "rows of a second and a half")

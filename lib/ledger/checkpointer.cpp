@@ -1,0 +1,42 @@
+#include "ledger/checkpointer.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace postal::ledger {
+
+namespace {
+
+constexpr auto every = std::chrono::seconds(2);
+
+}  // namespace
+
+base::expected<std::unique_ptr<checkpointer>> checkpointer::open(const std::string& path) {
+    auto file = database::open(path, SQLITE_OPEN_READWRITE);
+    if (!file) return file.error();
+    const int result = file->execute("PRAGMA synchronous = NORMAL");
+    if (result != SQLITE_OK) return file->failure(result);
+    return std::unique_ptr<checkpointer>(new checkpointer(std::move(*file)));
+}
+
+checkpointer::checkpointer(database file) : file_(std::move(file)), thread_([this] { work(); }) {}
+
+checkpointer::~checkpointer() {
+    {
+        const std::scoped_lock lock(mutex_);
+        closing_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
+}
+
+void checkpointer::work() {
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, every, [this] { return closing_; })) {
+        lock.unlock();
+        file_.execute("PRAGMA wal_checkpoint(PASSIVE)");
+        lock.lock();
+    }
+}
+
+}  // namespace postal::ledger

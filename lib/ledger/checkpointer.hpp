@@ -1,0 +1,40 @@
+// Moves what stands in a ledger's log into its file, beside the thread that writes the log.
+//
+// Only this waits for the disk (fsync may take seconds), so that rows reach the log in time
+// whatever the disk does. SQLite's "passive" checkpoints never wait for a writer or a reader, nor
+// they for one: https://sqlite.org/wal.html, "checkpointing". What fails here is tried again, and
+// at the latest the last one who closes the ledger does it.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/result.hpp"
+#include "ledger/database.hpp"
+
+namespace postal::ledger {
+
+class checkpointer {
+  public:
+    // Of a ledger that is open already.
+    static base::expected<std::unique_ptr<checkpointer>> open(const std::string& path);
+    // To be ended after the writer, so that the last checkpoint is this one's.
+    ~checkpointer();
+    checkpointer(const checkpointer&) = delete;
+    checkpointer& operator=(const checkpointer&) = delete;
+
+  private:
+    explicit checkpointer(database file);
+    void work();
+
+    database file_;
+    std::mutex mutex_;  // guards what follows
+    std::condition_variable changed_;
+    bool closing_ = false;
+    std::thread thread_;
+};
+
+}  // namespace postal::ledger
