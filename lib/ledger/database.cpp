@@ -11,7 +11,8 @@ std::string statement::text(int column) const {
 
 base::expected<database> database::open(const std::string& path, int flags) {
     sqlite3* handle = nullptr;
-    const int result = sqlite3_open_v2(path.c_str(), &handle, flags, nullptr);
+    // One thread at a time uses it, so that SQLite need not lock for every call.
+    const int result = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
     database opened(path, handle);
     if (result != SQLITE_OK) return opened.failure(result);
     sqlite3_extended_result_codes(handle, 1);
