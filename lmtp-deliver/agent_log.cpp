@@ -1,13 +1,18 @@
 #include "lmtp-deliver/agent_log.hpp"
 
+#include <chrono>
 #include <utility>
 
+#include <unistd.h>
+
 #include <spdlog/async.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/details/null_mutex.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/syslog_sink.h>
 #include <spdlog/spdlog.h>
 
 #include "base/text.hpp"
+#include "os/patient_write.hpp"
 
 namespace postal::lmtp_deliver {
 namespace {
@@ -17,11 +22,26 @@ constexpr std::size_t longest_queue = 1024;  // lines
 constexpr std::size_t most_remembered = 1000;
 constexpr std::size_t longest_line = 1000;
 
+// Standard error, for which nothing waits long: once nobody read it for a second, lines are dropped
+// until somebody does.
+class error_sink final : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+  private:
+    void sink_it_(const spdlog::details::log_msg& message) override {
+        spdlog::memory_buf_t line;
+        formatter_->format(message, line);
+        const auto patience = std::chrono::milliseconds(read_ ? 1000 : 0);
+        read_ = os::write_patiently(STDERR_FILENO, {line.data(), line.size()}, patience);
+    }
+    void flush_() override {}
+
+    bool read_ = true;
+};
+
 spdlog::sink_ptr make_sink(log_target where) {
     if (where == log_target::syslog) {
         return std::make_shared<spdlog::sinks::syslog_sink_mt>(program, LOG_PID, LOG_MAIL, false);
     }
-    auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    auto sink = std::make_shared<error_sink>();
     sink->set_pattern("lmtp-deliver: %v");
     return sink;
 }

@@ -136,9 +136,8 @@ exit_status run(int argc, char** argv) {
     }
     lmtp_deliver::agent_log log(run.chosen.log);
     auto console_options = program::console_options_of(run.chosen.run);
-    if (run.chosen.log == lmtp_deliver::log_target::syslog) {
-        console_options.diagnostics = [&log](const std::string& line) { log.say(line); };
-    }
+    // Through the log's own thread, so that nothing waits for whoever reads it.
+    console_options.diagnostics = [&log](const std::string& line) { log.say(line); };
     auto console = load::run_console::create(lmtp_deliver::describe(run, argc, argv),
                                              std::move(console_options));
     if (!console) return refuse(console.error(), exit_status::bad_parameters);

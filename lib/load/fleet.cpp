@@ -29,11 +29,6 @@ nanoseconds until_aligned(std::chrono::system_clock::time_point now, nanoseconds
     return interval - into;
 }
 
-bool is_empty(const stats::tally& counts) {
-    return counts.started == 0 && counts.messages == 0 && counts.connections == 0 &&
-           counts.errors.empty();
-}
-
 }  // namespace
 
 fleet::fleet(fleet_plan plan)
@@ -174,22 +169,36 @@ void fleet::take(const worker& from, std::size_t piece, const stats::tally& coun
     if (ended_after_.size() == workers_.size()) asio::post(main_, [this] { all_ended(); });
 }
 
-// Hands every complete piece to the watcher, in order; in the main thread.
+// Hands every complete piece to the watcher, in order; in the main thread. Not under the lock: a
+// watcher that waits, for whoever reads the log, must not stop the workers.
 void fleet::hand_on() {
-    const std::scoped_lock lock(mutex_);
-    const bool all = ended_after_.size() == workers_.size();
-    for (auto one = pieces_.find(next_piece_); one != pieces_.end();
-         one = pieces_.find(next_piece_)) {
-        const auto ended = std::count_if(ended_after_.begin(), ended_after_.end(),
-                                         [this](std::size_t last) { return last < next_piece_; });
-        collected& got = one->second;
-        if (got.contributions + static_cast<std::size_t>(ended) < workers_.size()) return;
-        const bool final = all && pieces_.size() == 1;
-        if (final && lasted_.count() == 0) return;  // its end is known when the threads have ended
-        hand_on(got.piece, final);
-        pieces_.erase(one);
-        ++next_piece_;
+    for (;;) {
+        std::optional<stats::piece> piece;
+        bool final = false;
+        {
+            const std::scoped_lock lock(mutex_);
+            piece = take_complete(final);
+        }
+        if (!piece) return;
+        hand_on(*piece, final);
     }
+}
+
+// The next piece, if all workers have deposited theirs.
+std::optional<stats::piece> fleet::take_complete(bool& final) {
+    const auto one = pieces_.find(next_piece_);
+    if (one == pieces_.end()) return std::nullopt;
+    const auto ended = std::count_if(ended_after_.begin(), ended_after_.end(),
+                                     [this](std::size_t last) { return last < next_piece_; });
+    collected& got = one->second;
+    if (got.contributions + static_cast<std::size_t>(ended) < workers_.size()) return std::nullopt;
+    final = ended_after_.size() == workers_.size() && pieces_.size() == 1;
+    // The end of the last one is known when the threads have ended.
+    if (final && lasted_.count() == 0) return std::nullopt;
+    std::optional<stats::piece> taken(std::move(got.piece));
+    pieces_.erase(one);
+    ++next_piece_;
+    return taken;
 }
 
 void fleet::hand_on(stats::piece& piece, bool final) {
@@ -197,7 +206,7 @@ void fleet::hand_on(stats::piece& piece, bool final) {
     const nanoseconds cut = times_.next_cut(start);
     const nanoseconds end = final ? std::max(lasted_, start) : cut;
     handed_on_until_ = end;
-    if (final && start.count() > 0 && end - start < whole_enough && is_empty(piece.counts)) return;
+    if (final && start.count() > 0 && end - start < whole_enough && piece.counts.empty()) return;
     piece.start_s = seconds(start);
     piece.end_s = seconds(end);
     piece.in_warmup = end <= times_.warmup;

@@ -23,6 +23,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -83,6 +84,7 @@ class fleet {
     void show_live();
     void take(const worker& from, std::size_t piece, const stats::tally& counts, bool last);
     void hand_on();
+    std::optional<stats::piece> take_complete(bool& final);
     void hand_on(stats::piece& piece, bool final);
     void all_ended();
 
@@ -100,13 +102,13 @@ class fleet {
     run_watcher* watcher_ = nullptr;
     bool ending_ = false;
     std::uint64_t messages_shown_ = 0;
+    std::chrono::nanoseconds handed_on_until_{0};
+    std::chrono::nanoseconds interval_start_{0};
 
     std::mutex mutex_;  // guards what follows: workers deposit at the end of each piece
     std::map<std::size_t, collected> pieces_;
     std::size_t next_piece_ = 0;
     std::vector<std::size_t> ended_after_;  // for each worker that has ended, its last piece
-    std::chrono::nanoseconds handed_on_until_{0};
-    std::chrono::nanoseconds interval_start_{0};
 };
 
 }  // namespace postal::load

@@ -7,12 +7,23 @@
 
 #include <fmt/format.h>
 
+#include "os/patient_write.hpp"
 #include "os/usage.hpp"
 #include "stats/diagnostics.hpp"
 #include "stats/record.hpp"
 #include "stats/summary.hpp"
 
 namespace postal::load {
+
+namespace {
+
+// To standard error. That nobody reads it is no reason to hold a run up, or to end it.
+void put(const std::string& text) {
+    std::fflush(stderr);
+    os::write_patiently(STDERR_FILENO, text, std::chrono::seconds(1));
+}
+
+}  // namespace
 
 base::expected<std::unique_ptr<run_console>> run_console::create(stats::run_description description,
                                                                  console_options options) {
@@ -52,22 +63,20 @@ void run_console::on_live(const stats::live_state& state) {
     if (!live_) return;
     stats::live_state shown = state;
     shown.remaining = stats::estimate_remaining(state, options_.duration, options_.messages);
-    fmt::print(stderr, "\r\033[K{}", stats::format_live_line(shown));
-    std::fflush(stderr);
+    put("\r\033[K" + stats::format_live_line(shown));
     live_shown_ = true;
 }
 
 void run_console::erase_live_line() {
     if (!live_shown_) return;
-    fmt::print(stderr, "\r\033[K");
-    std::fflush(stderr);
+    put("\r\033[K");
     live_shown_ = false;
 }
 
 void run_console::say(const std::string& line) {
     if (options_.diagnostics) return options_.diagnostics(line);
     erase_live_line();
-    fmt::print(stderr, "{}: {}\n", report_.description().program, line);
+    put(fmt::format("{}: {}\n", report_.description().program, line));
 }
 
 // Standard output that cannot be written is said once and makes the run a failed one.
@@ -87,7 +96,7 @@ run_result run_console::finish(std::chrono::nanoseconds lasted) {
     report_.finish(end);
     const bool passed = stats::check_thresholds(thresholds_, report_);
     erase_live_line();
-    std::fputs(stats::format_summary(report_).c_str(), stderr);
+    put(stats::format_summary(report_));
     if (!options_.record.empty()) note(stats::write_record(report_, options_.record));
     if (output_failed_) return run_result::system_error;
     return passed ? run_result::done : run_result::threshold_missed;

@@ -46,12 +46,6 @@ std::optional<std::chrono::nanoseconds> known_quantile(const histogram& values, 
     return values.quantile(q);
 }
 
-bool counted_nothing(const tally& counts) {
-    return counts.started == 0 && counts.messages == 0 && counts.connections == 0 &&
-           counts.in_doubt == 0 && counts.failed == 0 && counts.rejected == 0 &&
-           counts.deferred == 0 && counts.errors.empty() && counts.agents.empty();
-}
-
 // Begun, and without an outcome yet.
 std::uint64_t in_flight(const tally& counts) {
     const std::uint64_t ended =
@@ -102,7 +96,7 @@ std::optional<closed_interval> run_report::add_piece(const piece& added) {
     if (!added.closes_interval) return std::nullopt;
     current_open_ = false;
     // A run that stops exactly at an interval's end leaves an empty rest of no length.
-    if (current_end_s_ <= current_start_s_ && counted_nothing(current_)) return std::nullopt;
+    if (current_end_s_ <= current_start_s_ && current_.empty()) return std::nullopt;
     rows_.push_back(close_row());
     return closed_interval{rows_.back(), current_};
 }

@@ -5,6 +5,7 @@
 // tallies must have the same number of phases, which is our own affair and asserted. Nothing fails.
 #include "stats/tally.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 
@@ -30,6 +31,12 @@ void tally::merge(const tally& other) {
     agents.merge(other.agents);
     busy += other.busy;
     wall += other.wall;
+}
+
+bool tally::empty() const noexcept {
+    const bool nothing = std::all_of(counters.begin(), counters.end(),
+                                     [this](const auto counter) { return this->*counter == 0; });
+    return nothing && errors.empty() && agents.empty();
 }
 
 void tally::clear() noexcept {

@@ -49,6 +49,8 @@ struct tally {
 
     // Adds the other's counts; its phases must be as many as ours.
     void merge(const tally& other);
+    // Nothing was counted: no message, no connection, no error.
+    [[nodiscard]] bool empty() const noexcept;
     // Back to zero, keeping the memory.
     void clear() noexcept;
 };
