@@ -54,38 +54,10 @@ setter rate_option(std::optional<base::rate>& target) {
     return cli::rate(target, base::rate_unit::per_minute);
 }
 
-setter connections_a_second(double& target) {
-    return [&target](const std::string& given) -> expected<void> {
-        auto rate = base::parse_rate(given, base::rate_unit::per_second);
-        if (!rate) return rate.error();
-        target = rate->per_second;
-        return {};
-    };
-}
-
 // The switch of the original: blanks in front of subjects, which Netscape's server took away.
 setter breakage(mail::subject_blanks& target) {
     return cli::choice(target, {{"netscape", mail::subject_blanks::none},
                                 {"nonetscape", mail::subject_blanks::leading}});
-}
-
-setter no_tls_yet() {
-    return [](const std::string& given) -> expected<void> {
-        auto share = cli::parse_count(given, 0, 100);
-        if (!share) return share.error();
-        if (*share == 0) return {};
-        return base::fail("TLS is not built into this version; give 0 or leave it out");
-    };
-}
-
-template <class Number>
-setter optional_count(std::optional<Number>& target, std::int64_t least) {
-    return [&target, least](const std::string& given) -> expected<void> {
-        auto number = cli::parse_count(given, least, std::numeric_limits<std::int64_t>::max());
-        if (!number) return number.error();
-        target = static_cast<Number>(*number);
-        return {};
-    };
 }
 
 cli::group session_options(options& o) {
@@ -113,10 +85,8 @@ cli::group session_options(options& o) {
                 {"--in-flight", "N", "1",
                  "transactions pipelined on one connection, with --chunking auto",
                  cli::count(o.in_flight, 1, most_in_flight)},
-                {"--connect-rate", "RATE", "2000/s", "pace at which sessions open at the start",
-                 connections_a_second(o.connect_rate)},
-                {"-s,--ssl-percent", "N", "0", "share of TLS connections; only 0 in this version",
-                 no_tls_yet()},
+                program::connect_rate_option(o.connect_rate),
+                program::tls_share_option(),
             }};
 }
 
@@ -144,7 +114,7 @@ cli::group message_options(options& o) {
                  "no blanks, or extra blanks, at the start of subjects", breakage(o.subject)},
                 program::ledger_option(o.ledger),
                 {"--seed", "N", "", "the same seed gives the same mail (random, if not given)",
-                 optional_count(o.seed, 0)},
+                 cli::count(o.seed, 0)},
             }};
 }
 
@@ -164,7 +134,7 @@ cli::group pace_options(options& o) {
                  "ramp linearly from stage to stage; starts at --rate or 0, ends after the last",
                  cli::parsed(o.stages, load::parse_stages)},
                 {"--messages", "N", "", "stop after N messages were started",
-                 optional_count(o.messages, 1)},
+                 cli::count(o.messages, 1)},
             }};
 }
 

@@ -56,14 +56,9 @@ expected<void> load_users(plan& into) {
 
 expected<void> find_servers(plan& into) {
     const std::uint16_t port = into.chosen.lmtp ? lmtp_port : smtp_port;
-    auto servers = net::parse_endpoints(into.chosen.servers, port);
+    auto servers = client::find_targets(into.chosen.servers, port);
     if (!servers) return base::fail("SERVER: {}", servers.error().message);
-    for (net::endpoint& where : *servers) {
-        auto found = net::resolve(where);
-        if (!found) return base::fail("SERVER: {}", found.error().message);
-        if (where.fresh_lookup) found->clear();
-        into.targets.push_back({std::move(where), std::move(*found)});
-    }
+    into.targets = std::move(*servers);
     if (into.chosen.local_addresses.empty()) return {};
     auto locals = net::parse_local_addresses(into.chosen.local_addresses);
     if (!locals) return base::fail("--local-address: {}", locals.error().message);

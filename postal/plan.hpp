@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "client/target.hpp"
 #include "load/budget.hpp"
 #include "load/pace.hpp"
 #include "mail/corpus_factory.hpp"
@@ -22,16 +23,11 @@
 
 namespace postal {
 
-struct target {
-    net::endpoint where;
-    std::vector<net::address> addresses;  // empty when the name is looked up for each connection
-};
-
 struct plan {
     explicit plan(options given) : chosen(std::move(given)), budget(chosen.messages) {}
 
     options chosen;
-    std::vector<target> targets;
+    std::vector<client::target> targets;
     std::vector<net::address> local_addresses;
     std::vector<mail::user> recipients;
     std::vector<mail::user> senders;

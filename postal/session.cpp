@@ -1,7 +1,5 @@
 #include "postal/session.hpp"
 
-#include <boost/asio/ip/tcp.hpp>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -21,13 +19,6 @@ constexpr auto longest_pause = std::chrono::seconds(5);
 constexpr auto patience_after_stop = std::chrono::seconds(1);  // with greetings and goodbyes
 constexpr std::uint64_t how_many = 0x686f77206d616e79;  // keeps its numbers apart from others'
 
-// What a name look-up finds, for a session that may have given up on it by then.
-struct looked_up {
-    std::vector<net::address> addresses;
-    bool done = false;
-    bool awaited = true;
-};
-
 }  // namespace
 
 session::session(workshop& shop, unsigned index)
@@ -38,6 +29,7 @@ session::session(workshop& shop, unsigned index)
       line_(shop.own.context()),
       exchange_(shop, index),
       place_(shop.own),
+      dialer_({shop.own, shop.gate, place_, *this}, line_),
       random_(base::mix(plan_.seed, how_many, index)),
       index_(index) {
     const net::transcript_options& wanted = plan_.chosen.transcripts;
@@ -123,52 +115,19 @@ asio::awaitable<bool> session::converse() {
     co_return fine;
 }
 
-// Asks for the name's addresses, and waits for as long as a connection may take: a resolver cannot
-// be interrupted, but left alone.
-asio::awaitable<std::vector<net::address>> session::look_up() {
-    auto found = std::make_shared<looked_up>();
-    auto resolver = std::make_shared<asio::ip::tcp::resolver>(shop_.own.context());
-    resolver->async_resolve(
-        target_.where.host, std::to_string(target_.where.port),
-        asio::ip::tcp::resolver::numeric_service,
-        [this, found, resolver](const boost::system::error_code&, const auto& entries) {
-            for (const auto& entry : entries) {
-                found->addresses.emplace_back(entry.endpoint());
-            }
-            found->done = true;
-            if (found->awaited) shop_.gate.wake(place_);
-        });
-    co_await shop_.gate.pause(place_, plan_.chosen.timeouts.connect);
-    found->awaited = false;
-    if (found->addresses.empty() && !shop_.own.stopping()) {
-        count_fault(stage::connect, found->done ? net::fault::unresolved : net::fault::timeout);
-    }
-    co_return std::move(found->addresses);
-}
-
 asio::awaitable<bool> session::connect() {
     state_ = state::connecting;
-    std::vector<net::address> fresh;
-    if (target_.where.fresh_lookup) {
-        fresh = co_await look_up();
-    }
-    const auto& addresses = target_.where.fresh_lookup ? fresh : target_.addresses;
     const load::steady_time begun = std::chrono::steady_clock::now();
-    net::fault why = net::fault::none;
-    for (std::size_t tried = 0; tried < addresses.size() && !shop_.own.stopping(); ++tried) {
-        const std::size_t which = (good_address_ + tried) % addresses.size();
-        set_deadline(std::chrono::steady_clock::now() + plan_.chosen.timeouts.connect);
-        why = co_await line_.open(addresses[which], shop_.next_local_address());
-        if (why != net::fault::none) continue;
-        good_address_ = which;
-        now_ = std::chrono::steady_clock::now();
-        books_.took(phase::connect, now_ - begun);
-        if (transcript_) transcript_->begin_connection(target_.where.text);
-        co_return true;
+    const net::fault why =
+        co_await dialer_.open(target_, shop_.next_local_address(), plan_.chosen.timeouts.connect);
+    if (why != net::fault::none) {
+        if (why != net::fault::stopped) count_fault(stage::connect, why);
+        co_return false;
     }
-    clear_deadline();
-    if (why != net::fault::none) count_fault(stage::connect, why);
-    co_return false;
+    now_ = std::chrono::steady_clock::now();
+    books_.took(phase::connect, now_ - begun);
+    if (transcript_) transcript_->begin_connection(target_.where.text);
+    co_return true;
 }
 
 asio::awaitable<bool> session::talk() {

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "client/dialer.hpp"
 #include "load/turnstile.hpp"
 #include "load/watched.hpp"
 #include "net/connection.hpp"
@@ -56,7 +57,6 @@ class session final : public load::watched {
 
     boost::asio::awaitable<bool> converse();
     boost::asio::awaitable<bool> connect();
-    boost::asio::awaitable<std::vector<net::address>> look_up();
     boost::asio::awaitable<bool> talk();
     boost::asio::awaitable<step> hear_greeting();
     boost::asio::awaitable<step> say_ehlo();
@@ -77,11 +77,12 @@ class session final : public load::watched {
 
     workshop& shop_;
     const plan& plan_;
-    const target& target_;
+    const client::target& target_;
     books books_;
     net::connection line_;
     exchange exchange_;
     load::turnstile::waiter place_;
+    client::dialer dialer_;
     proto::reply_parser parser_;
     proto::capabilities offered_;
     std::string_view heard_;  // of inbox_, not parsed yet
@@ -90,8 +91,7 @@ class session final : public load::watched {
     load::steady_time now_{};
     base::random_source random_;
     unsigned index_;
-    unsigned failures_ = 0;         // connections in a row that brought nothing
-    std::size_t good_address_ = 0;  // of the target's, the one that answered last
+    unsigned failures_ = 0;  // connections in a row that brought nothing
     state state_ = state::connecting;
     std::unique_ptr<net::transcript> transcript_;
 };

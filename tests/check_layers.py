@@ -24,6 +24,7 @@ LIBRARIES = {
     "net": {"proto", "base"},
     "load": {"stats", "os", "base"},
     "serve": {"load", "net", "proto", "stats", "base"},
+    "client": {"load", "net", "stats", "base"},
     "program": {"cli", "ledger", "load", "net", "proto", "stats", "os", "base"},
 }
 PROGRAMS = ("postal", "bhm", "lmtp-deliver", "postal-report")
@@ -48,6 +49,7 @@ FORBIDDEN = {
     "os": [("Asio", ASIO), ("TLS", TLS), ("the terminal", TERMINAL)],
     "cli": [("Asio", ASIO), ("TLS", TLS), ("sockets", SOCKETS)],
     "net": [("the terminal", TERMINAL), ("the message digests", r"xxhash\.h$|openssl/evp\.h$")],
+    "client": [("TLS", TLS), ("files", FILES), ("the terminal", TERMINAL)],
     "serve": [("TLS", TLS), ("files", r"(fstream|filesystem|cstdio|stdio\.h)$"), ("the terminal", TERMINAL)],
     "load": [("TLS", TLS), ("sockets", SOCKETS + r"|boost/asio/ip/"), ("the terminal", r"CLI/|toml\+\+/")],
 }

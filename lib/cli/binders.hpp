@@ -54,6 +54,18 @@ setter count(Number& target, std::type_identity_t<Number> min,
     };
 }
 
+// The same for a number that may be left out.
+template <std::integral Number>
+setter count(std::optional<Number>& target, std::type_identity_t<Number> min) {
+    return [&target, min](const std::string& given) -> base::expected<void> {
+        const auto number = parse_count(given, static_cast<std::int64_t>(min),
+                                        std::numeric_limits<std::int64_t>::max());
+        if (!number) return number.error();
+        target = static_cast<Number>(*number);
+        return {};
+    };
+}
+
 // The failure of choice(): names every word that would be right.
 base::failure not_a_choice(const std::string& given, const std::vector<std::string>& words);
 

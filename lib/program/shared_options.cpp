@@ -47,6 +47,26 @@ cli::option sessions_option(unsigned& target) {
             cli::count(target, 1, most_sessions)};
 }
 
+cli::option connect_rate_option(double& target) {
+    return {"--connect-rate", "RATE", "2000/s", "pace at which sessions open at the start",
+            [&target](const std::string& given) -> expected<void> {
+                auto rate = base::parse_rate(given, base::rate_unit::per_second);
+                if (!rate) return rate.error();
+                target = rate->per_second;
+                return {};
+            }};
+}
+
+cli::option tls_share_option() {
+    return {"-s,--ssl-percent", "N", "0", "share of TLS connections; only 0 in this version",
+            [](const std::string& given) -> expected<void> {
+                auto share = cli::parse_count(given, 0, 100);
+                if (!share) return share.error();
+                if (*share == 0) return {};
+                return base::fail("TLS is not built into this version; give 0 or leave it out");
+            }};
+}
+
 cli::group transcript_group(net::transcript_options& target) {
     return {"Transcripts",
             {

@@ -22,6 +22,11 @@ cli::option bare_newline_option(proto::bare_newlines& target);
 cli::option max_recipients_option(std::uint32_t& target);
 cli::option sessions_option(unsigned& target);
 
+// How fast a client opens its sessions at the start, a second.
+cli::option connect_rate_option(double& target);
+// -s, the share of TLS connections.
+cli::option tls_share_option();
+
 // -z, -Z and -a.
 cli::group transcript_group(net::transcript_options& target);
 
