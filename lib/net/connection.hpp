@@ -26,6 +26,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <sys/uio.h>
@@ -104,6 +105,14 @@ class connection final : private poller::sender {
 
     // Whether the peer has closed or said something while nobody read: for connections kept idle.
     bool quiet_and_open() noexcept;
+
+    // Calls `act` once when something can be read (or the peer has gone), unless it is taken back
+    // by forget(). Not while a read waits.
+    template <class Action>
+    void when_readable(Action act) {
+        socket_.when_readable(std::move(act));
+    }
+    void forget() { socket_.forget_reader(); }
 
     void cancel(cancelled_by who) noexcept;
     void close() noexcept;

@@ -167,6 +167,8 @@ class descriptor {
     void when_readable(Action act) {
         reader_.hold(std::move(act));
     }
+    // Takes that back.
+    void forget_reader() { reader_.drop(); }
     bool writable() const noexcept { return writable_; }
     // Resumes both waiters, not from within this call.
     void cancel();

@@ -18,6 +18,8 @@ namespace {
 constexpr std::string_view original_columns =
     "time,messages,data(K),errors,connections,SSL connections";
 
+constexpr std::string_view reader_column = ",IMAP connections";
+
 constexpr std::string_view agent_columns =
     ",deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms";
 
@@ -77,11 +79,13 @@ interval_log::interval_log(std::FILE* stream, log_format format, const run_descr
       started_(description.started),
       whole_minutes_(description.interval.count() > 0 &&
                      description.interval % std::chrono::minutes{1} == std::chrono::nanoseconds{0}),
+      reads_mail_(description.reads_mail),
       runs_agents_(description.runs_agents) {}
 
 std::string interval_log::header() const {
     if (format_ == log_format::jsonl) return {};
     std::string text(original_columns);
+    if (reads_mail_) text += reader_column;
     if (runs_agents_) text += agent_columns;
     if (format_ != log_format::extended) return text;
     text += latency_columns;
@@ -101,6 +105,7 @@ std::string interval_log::line(const interval_row& row) const {
     }
     std::string text = fmt::format("{},{},{},{},{},{}", time, row.messages, row.bytes / 1024,
                                    row.errors, row.connections, row.tls_connections);
+    if (reads_mail_) text += fmt::format(",{}", row.imap_connections.value_or(0));
     if (runs_agents_) text += agent_fields(row);
     if (format_ != log_format::extended) return text;
     text += latency_fields(row);

@@ -44,6 +44,7 @@ class interval_log {
     log_format format_;
     std::chrono::system_clock::time_point started_;
     bool whole_minutes_;
+    bool reads_mail_;
     bool runs_agents_;
 };
 

@@ -190,6 +190,7 @@ nlohmann::ordered_json to_json(const interval_row& row) {
                 {"message_max_us", microseconds(row.message_max)},
                 {"worker_busy", number(row.worker_busy)},
                 {"slip_p99_us", microseconds(row.slip_p99)}};
+    if (row.imap_connections) object["imap_connections"] = *row.imap_connections;
     if (row.agents_running) {
         object["agents_running"] = *row.agents_running;
         object["agent_p50_us"] = microseconds(row.agent_p50);
@@ -208,6 +209,12 @@ nlohmann::ordered_json to_json(const run_report& report) {
                                {"foreign", total.foreign},
                                {"corrupt", total.corrupt},
                                {"duplicate", total.duplicate}};
+    }
+    if (report.description().reads_mail) {
+        record["integrity"]["original"] = total.original;
+        record["totals"]["imap_connections"] = total.imap_connections;
+        record["totals"]["deleted"] = total.deleted;
+        record["totals"]["delete_in_doubt"] = total.delete_in_doubt;
     }
     if (report.description().runs_agents) record["agents"] = agents_of(total.agents);
     record["rate"] = rate_of(report);

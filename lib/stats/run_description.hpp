@@ -29,6 +29,7 @@ struct run_description {
     std::size_t message_phase = 0;
     unsigned workers = 1;
     bool transcript = false;        // -z, -Z or -a slowed the run down
+    bool reads_mail = false;        // a reader: POP3 and IMAP connections, deletions
     bool checks_integrity = false;  // verified, foreign, corrupt, duplicate mean something
     bool runs_agents = false;       // tally::agents means something
     std::size_t agent_phase = 0;    // from an agent's start to its end; only with runs_agents

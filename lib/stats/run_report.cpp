@@ -113,6 +113,7 @@ interval_row run_report::close_row() const {
     row.bytes = current_.bytes;
     row.connections = current_.connections;
     row.tls_connections = current_.tls_connections;
+    if (description_.reads_mail) row.imap_connections = current_.imap_connections;
     row.errors = current_.errors.total();
     row.rejected = current_.rejected;
     row.deferred = current_.deferred;

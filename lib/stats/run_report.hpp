@@ -60,6 +60,7 @@ struct interval_row {
     std::uint64_t bytes = 0;
     std::uint64_t connections = 0;
     std::uint64_t tls_connections = 0;
+    std::optional<std::uint64_t> imap_connections{};  // of readers
     std::uint64_t errors = 0;
     std::uint64_t rejected = 0;
     std::uint64_t deferred = 0;

@@ -38,10 +38,10 @@ std::string row(std::string_view label, std::string_view text) {
 
 std::string headline(const run_report& report) {
     const run_description& run = report.description();
-    std::string text =
-        fmt::format("{}: {} message{} accepted in {}", run.program,
-                    base::format_count(report.totals().messages),
-                    report.totals().messages == 1 ? "" : "s", duration_text(report.measured_s()));
+    std::string text = fmt::format(
+        "{}: {} message{} {} in {}", run.program, base::format_count(report.totals().messages),
+        report.totals().messages == 1 ? "" : "s", run.reads_mail ? "read" : "accepted",
+        duration_text(report.measured_s()));
     if (run.warmup.count() > 0) {
         text += fmt::format(" (after {} of warm-up)", base::format_duration(run.warmup));
     }
@@ -89,6 +89,20 @@ std::string integrity_text(const tally& total) {
 }
 
 // "12,345 started, 15.20 s CPU (1.23 ms a delivery), 3 did not end with 0: 2 x 75, 1 x signal 9"
+std::string mailbox_text(const tally& total) {
+    std::string text =
+        fmt::format("{} deleted, {} IMAP connections", base::format_count(total.deleted),
+                    base::format_count(total.imap_connections));
+    if (total.delete_in_doubt > 0) {
+        text += fmt::format(", {} deletions in doubt", base::format_count(total.delete_in_doubt));
+    }
+    if (total.original > 0) {
+        text +=
+            fmt::format(", {} messages of the original postal", base::format_count(total.original));
+    }
+    return text;
+}
+
 std::string agents_text(const agent_counts& agents) {
     const std::chrono::nanoseconds cpu = agents.user() + agents.system();
     std::string text = fmt::format("{} started, {:.2f} s CPU", base::format_count(agents.started()),
@@ -189,6 +203,7 @@ std::string format_summary(const run_report& report) {
     text += row("traffic", traffic_text(report));
     text += row("outcomes", outcome_text(report.totals()));
     if (run.checks_integrity) text += row("integrity", integrity_text(report.totals()));
+    if (run.reads_mail) text += row("mailboxes", mailbox_text(report.totals()));
     if (run.runs_agents) text += row("agents", agents_text(report.totals().agents));
     text += latency_table(report);
     text += error_lines(report);

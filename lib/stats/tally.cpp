@@ -12,11 +12,12 @@
 namespace postal::stats {
 namespace {
 
-constexpr std::array counters{&tally::started,  &tally::messages,    &tally::recipients,
-                              &tally::bytes,    &tally::connections, &tally::tls_connections,
-                              &tally::rejected, &tally::deferred,    &tally::failed,
-                              &tally::in_doubt, &tally::verified,    &tally::foreign,
-                              &tally::corrupt,  &tally::duplicate,   &tally::not_started};
+constexpr std::array counters{
+    &tally::started,          &tally::messages,        &tally::recipients,     &tally::bytes,
+    &tally::connections,      &tally::tls_connections, &tally::rejected,       &tally::deferred,
+    &tally::failed,           &tally::in_doubt,        &tally::verified,       &tally::foreign,
+    &tally::corrupt,          &tally::duplicate,       &tally::not_started,    &tally::original,
+    &tally::imap_connections, &tally::deleted,         &tally::delete_in_doubt};
 
 }  // namespace
 

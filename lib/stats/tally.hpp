@@ -40,6 +40,10 @@ struct tally {
     std::uint64_t foreign = 0;
     std::uint64_t corrupt = 0;
     std::uint64_t duplicate = 0;
+    std::uint64_t original = 0;  // mail of the original postal
+    std::uint64_t imap_connections = 0;
+    std::uint64_t deleted = 0;          // for good: the server has confirmed it
+    std::uint64_t delete_in_doubt = 0;  // asked for, and the connection was lost before that
     std::vector<histogram> latency;
     histogram slip;  // how late the generator's own timers and schedule were
     error_table errors;
