@@ -27,7 +27,7 @@ LIBRARIES = {
     "client": {"load", "net", "stats", "base"},
     "program": {"cli", "ledger", "load", "net", "proto", "stats", "os", "base"},
 }
-PROGRAMS = ("postal", "bhm", "lmtp-deliver", "postal-report")
+PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-report")
 
 ASIO = r"boost/(asio|beast|cobalt)"
 TLS = r"(openssl/(ssl|bio|tls)|gnutls)"

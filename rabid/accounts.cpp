@@ -1,0 +1,46 @@
+#include "rabid/accounts.hpp"
+
+#include <numeric>
+#include <unordered_set>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace postal::rabid {
+
+accounts::accounts(std::vector<account> all, sharing how)
+    : all_(std::move(all)), how_(how), free_(all_.size()) {
+    std::iota(free_.begin(), free_.end(), std::size_t{0});
+}
+
+std::optional<std::size_t> accounts::take(base::random_source& random) {
+    const std::scoped_lock lock(mutex_);
+    if (free_.empty()) free_.swap(visited_);
+    if (free_.empty()) return std::nullopt;
+    std::swap(free_[random.below(free_.size())], free_.back());
+    const std::size_t number = free_.back();
+    free_.pop_back();
+    if (how_ == sharing::shared) visited_.push_back(number);
+    return number;
+}
+
+void accounts::give_back(std::size_t number, visit how) {
+    if (how_ == sharing::shared) return;
+    const std::scoped_lock lock(mutex_);
+    (how == visit::done ? visited_ : free_).push_back(number);
+}
+
+std::vector<account> accounts_of(const std::vector<mail::user>& users, bool strip_domain) {
+    std::vector<account> result;
+    std::unordered_set<std::string> known;
+    for (const mail::user& one : users) {
+        std::string address = base::lower(one.address);
+        if (!known.insert(address).second) continue;
+        const std::string login =
+            strip_domain ? one.address.substr(0, one.address.rfind('@')) : one.address;
+        result.push_back({login, std::move(address), one.password});
+    }
+    return result;
+}
+
+}  // namespace postal::rabid

@@ -1,0 +1,53 @@
+// The accounts of the user list, lent to one session at a time (RFC 1939 8: a POP3 server locks the
+// mailbox).
+//
+// Shared by all workers, under one lock that is held for a moment each connection. Accounts are
+// lent in random order, each once before any is lent again, so that as many connections as there
+// are accounts read all mail. With `shared` the same one may be lent again before it is back, as
+// IMAP allows. Nothing here fails; no account is free when more sessions than accounts ask.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "mail/user_list.hpp"
+
+namespace postal::rabid {
+
+struct account {
+    std::string login;    // without the domain, if that is wanted
+    std::string address;  // whose mail it is, in lower case
+    std::string password;
+};
+
+enum class sharing { exclusive, shared };
+enum class visit { done, failed };
+
+class accounts {
+  public:
+    accounts(std::vector<account> all, sharing how);
+
+    // The number of an account that is nobody else's now.
+    std::optional<std::size_t> take(base::random_source& random);
+    // One whose mailbox could not be visited comes sooner again.
+    void give_back(std::size_t number, visit how);
+
+    const account& at(std::size_t number) const noexcept { return all_[number]; }
+    std::size_t size() const noexcept { return all_.size(); }
+
+  private:
+    const std::vector<account> all_;
+    const sharing how_;
+    std::mutex mutex_;                  // guards what follows
+    std::vector<std::size_t> free_;     // in this round
+    std::vector<std::size_t> visited_;  // free as well, but not before the others
+};
+
+// Of a user list; addresses that stand there twice are one account.
+std::vector<account> accounts_of(const std::vector<mail::user>& users, bool strip_domain);
+
+}  // namespace postal::rabid

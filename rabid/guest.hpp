@@ -1,0 +1,20 @@
+// Who visits a mailbox, and with what: handed to the dialogue of a connection.
+#pragma once
+
+#include "base/random.hpp"
+#include "rabid/accounts.hpp"
+#include "rabid/examiner.hpp"
+#include "rabid/line.hpp"
+#include "rabid/workshop.hpp"
+
+namespace postal::rabid {
+
+struct guest {
+    workshop& shop;
+    line& connection;
+    examiner& messages;
+    const account& who;
+    base::random_source& random;
+};
+
+}  // namespace postal::rabid

@@ -1,0 +1,123 @@
+#include "rabid/options.hpp"
+
+#include <utility>
+
+#include "cli/binders.hpp"
+#include "program/ledger.hpp"
+#include "program/shared_options.hpp"
+#include "rabid/phases.hpp"
+
+namespace postal::rabid {
+namespace {
+
+using base::expected;
+using cli::setter;
+
+constexpr unsigned most_sessions = 1'000'000;
+
+// DOWNLOAD% or DOWNLOAD%:DELETE%, with or without the signs.
+setter shares(options& o) {
+    return [&o](const std::string& given) -> expected<void> {
+        const std::size_t colon = given.find(':');
+        auto downloads = cli::percent(o.download_percent)(given.substr(0, colon));
+        if (!downloads || colon == std::string::npos) return downloads;
+        return cli::percent(o.delete_percent)(given.substr(colon + 1));
+    };
+}
+
+cli::group session_options(options& o) {
+    return {
+        "Sessions",
+        {
+            {"-p,--sessions", "N", "1", "sessions at once",
+             cli::count(o.sessions, 1, most_sessions)},
+            {"-i,--imap-percent", "PERCENT", "0", "share of IMAP connections; the others are POP3",
+             cli::percent(o.imap_percent)},
+            {"--imap", "ENDPOINT", "SERVER at port 143", "where IMAP connections go",
+             cli::text(o.imap_servers)},
+            program::tls_share_option(),
+            {"-l,--local-address", "ADDRESS[,ADDRESS...]", "",
+             "local addresses of connections, in turn", cli::text(o.local_addresses)},
+            {"-u,--strip-domain", "", "", "log in with the part before the @",
+             cli::flag(o.strip_domain)},
+            {"--shared-accounts", "", "", "let sessions use the same account at once",
+             cli::flag(o.shared_accounts)},
+            {"--apop", "auto|off", "off", "log in to POP3 with APOP where it is offered",
+             cli::choice(o.apop, {{"auto", true}, {"off", false}})},
+            {"--compress", "auto|off", "off", "use COMPRESS=DEFLATE where an IMAP server offers it",
+             cli::choice(o.compress, {{"auto", true}, {"off", false}})},
+            {"--pipelining", "auto|off", "auto", "send POP3 commands without waiting",
+             cli::choice(o.pipelining, {{"auto", true}, {"off", false}})},
+            {"--timeout", "DURATION", "1m", "give up on a server that is silent for so long",
+             cli::duration(o.timeout)},
+        }};
+}
+
+cli::group message_options(options& o) {
+    return {
+        "Messages",
+        {
+            {"-c,--messages-per-connection", "N", "-1",
+             "most messages that a session reads; -1 reads all", cli::count(o.most_messages, -1)},
+            {"-d,--download", "PERCENT[:PERCENT]", "100:100",
+             "share of messages that are read, and of those that are then deleted", shares(o)},
+            {"--profile", "NAME|FILE", o.profile,
+             "what IMAP sessions do: original, poller, desktop, phone, webmail, append, or a file",
+             cli::text(o.profile)},
+            {"--watch", "INTERVAL", "",
+             "stay, and read what comes in: IMAP sessions with IDLE, others look so often",
+             cli::duration(o.watch)},
+            {"--delete-foreign", "", "", "delete mail that is not postal's, too",
+             cli::flag(o.delete_foreign)},
+            {"-b,--breakage", "qmail-pop", "",
+             "a server that adds an empty line to each message is no fault",
+             cli::choice(o.qmail_pop, {{"qmail-pop", true}})},
+            program::ledger_option(o.ledger),
+        }};
+}
+
+cli::group pace_options(options& o) {
+    return {"Pace",
+            {
+                {"-r,--rate", "RATE", "24000/min",
+                 "connections, a bare number is a minute's, as in 600/min or 10/s",
+                 cli::rate(o.rate, base::rate_unit::per_minute)},
+                {"--connections", "N", "", "end after so many connections",
+                 cli::count(o.connections, 1)},
+                {"--open-loop", "", "", "let the schedule wait for nobody", cli::flag(o.open_loop)},
+                {"--arrival", "constant|poisson", "constant", "how connections are spread",
+                 cli::choice(o.arrival, {{"constant", load::arrival::constant},
+                                         {"poisson", load::arrival::poisson}})},
+                {"--stages", "RATE@DURATION,...", "", "rates that are reached one after the other",
+                 cli::parsed(o.stages, load::parse_stages)},
+                program::connect_rate_option(o.connect_rate),
+                {"--seed", "N", "random", "make the same choices again", cli::count(o.seed, 0)},
+            }};
+}
+
+}  // namespace
+
+expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv) {
+    cli::program program;
+    program.name = "rabid";
+    program.summary = "Reads mail back over POP3 and IMAP and checks every message.";
+    program.groups = {session_options(into), message_options(into), pace_options(into),
+                      program::transcript_group(into.transcripts),
+                      cli::run_options_group(into.run, program::known_threshold(phase_names()))};
+    program.positionals = {
+        {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",
+         cli::text(into.servers), true},
+        {"USER-LIST", "file of addresses and passwords, one a line", cli::text(into.user_list),
+         true}};
+    program.notes =
+        "Deletes what it has read and found to be postal's; -d 100:0 deletes nothing.\n"
+        "Runs until interrupted, unless --duration, --connections or --stages ends it.\n"
+        "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing read.";
+    auto outcome = cli::parse(program, argc, argv, into.effective);
+    if (!outcome || *outcome == cli::outcome::done) return outcome;
+    auto checked = cli::check(into.run);
+    if (!checked) return checked.error();
+    return outcome;
+}
+
+}  // namespace postal::rabid

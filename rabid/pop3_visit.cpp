@@ -1,0 +1,326 @@
+#include "rabid/pop3_visit.hpp"
+
+#include <chrono>
+#include <span>
+#include <utility>
+
+#include "mail/digest.hpp"
+#include "rabid/choice.hpp"
+
+namespace postal::rabid {
+
+namespace {
+
+namespace asio = boost::asio;
+using proto::pop3_event;
+using proto::pop3_form;
+using proto::pop3_status;
+using std::chrono::steady_clock;
+
+constexpr std::size_t most_pipelined = 64;
+constexpr std::uint32_t most_messages = 10'000'000;  // that a server may claim
+
+// A number for a unique id, which may be any text (FNV-1a).
+std::uint64_t hash_of(std::string_view text) noexcept {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char octet : text) {
+        hash ^= static_cast<unsigned char>(octet);
+        hash *= 0x100000001b3U;
+    }
+    return hash == 0 ? 1 : hash;
+}
+
+}  // namespace
+
+pop3_visit::pop3_visit(const guest& who) : guest_(who) {}
+
+asio::awaitable<bool> pop3_visit::run() {
+    const plan& run = guest_.shop.of_run;
+    bool fine = co_await greet();
+    if (fine && run.chosen.pipelining) fine = co_await ask_capabilities();
+    if (fine) fine = co_await log_in();
+    if (!fine) {
+        if (!guest_.connection.broken()) co_await say_quit();
+        co_return false;
+    }
+    guest_.messages.open(guest_.who, ledger::way::pop3);
+    fine = co_await look_around();
+    if (fine) fine = co_await retrieve();
+    if (fine) fine = co_await remove();
+    if (fine) fine = co_await say_quit();
+    if (in_message_) {
+        ++guest_.shop.own.tally().failed;
+        guest_.messages.drop();
+    }
+    guest_.shop.own.tally().delete_in_doubt += std::exchange(deletions_, 0);
+    co_return fine;
+}
+
+// ---- before the mailbox ----
+
+asio::awaitable<bool> pop3_visit::greet() {
+    const load::steady_time connected = guest_.connection.now();
+    parser_.expect(pop3_form::status_line);
+    const pop3_event event = co_await next(stage::banner);
+    if (event != pop3_event::status || !accepted(stage::banner)) co_return false;
+    greeting_ = parser_.text();
+    guest_.connection.took(phase::banner, guest_.connection.now() - connected);
+    co_return true;
+}
+
+// A server without CAPA has no PIPELINING either.
+asio::awaitable<bool> pop3_visit::ask_capabilities() {
+    parser_.expect(pop3_form::listing);
+    const bool sent = co_await guest_.connection.send(stage::login, proto::pop3_capa);
+    if (!sent) co_return false;
+    for (;;) {
+        const pop3_event event = co_await next(stage::login);
+        if (event == pop3_event::broken) co_return false;
+        if (event == pop3_event::list_line) offered_.add(parser_.text());
+        if (parser_.reply_complete()) break;
+    }
+    if (offered_.pipelining) at_once_ = most_pipelined;
+    co_return true;
+}
+
+asio::awaitable<bool> pop3_visit::log_in() {
+    const load::steady_time begun = steady_clock::now();
+    const std::string_view timestamp = proto::apop_timestamp(greeting_);
+    bool fine = false;
+    if (guest_.shop.of_run.chosen.apop && !timestamp.empty()) {
+        fine = co_await log_in_by_digest(timestamp);
+    } else {
+        out_.clear();
+        if (!proto::append_user(out_, guest_.who.login)) co_return false;
+        fine = co_await command(stage::login, out_);
+        if (!fine || !accepted(stage::login)) co_return false;
+        out_.clear();
+        if (!proto::append_pass(out_, guest_.who.password)) co_return false;
+        fine = co_await command(stage::login, out_);
+    }
+    if (!fine || !accepted(stage::login)) co_return false;
+    guest_.connection.took(phase::login, guest_.connection.now() - begun);
+    co_return true;
+}
+
+asio::awaitable<bool> pop3_visit::log_in_by_digest(std::string_view timestamp) {
+    mail::digest_value digest;
+    const bool made = mail::is_available(mail::digest_kind::md5);
+    if (made) {
+        mail::hasher md5(mail::digest_kind::md5);
+        md5.update(timestamp);
+        md5.update(guest_.who.password);
+        digest = md5.finish();
+    }
+    out_.clear();
+    const std::span<const std::uint8_t, 16> octets(digest.octets.data(), 16);
+    if (!made || !proto::append_apop(out_, guest_.who.login, octets)) {
+        guest_.connection.give_up(stage::login, "no_md5", "this host has no MD5, which APOP needs");
+        co_return false;
+    }
+    const bool fine = co_await command(stage::login, out_);
+    co_return fine;
+}
+
+// ---- what is there ----
+
+asio::awaitable<bool> pop3_visit::look_around() {
+    const load::steady_time begun = steady_clock::now();
+    const bool asked = co_await command(stage::list, proto::pop3_stat);
+    if (!asked || !accepted(stage::list)) co_return false;
+    const auto numbers = proto::parse_stat(parser_.text());
+    if (!numbers || numbers->number > most_messages) {
+        guest_.connection.give_up(stage::list, "garbage", parser_.text());
+        co_return false;
+    }
+    there_ = static_cast<std::uint32_t>(numbers->number);
+    if (guest_.shop.page() != nullptr && there_ != 0) {
+        const bool told = co_await read_uids();
+        if (!told) co_return false;
+    }
+    guest_.connection.took(phase::list, guest_.connection.now() - begun);
+    for (const std::uint32_t number :
+         pick_messages(guest_.shop.of_run.chosen, there_, guest_.random)) {
+        const std::uint64_t uid = number <= uids_.size() ? uids_[number - 1] : 0;
+        wanted_.push_back({number, uid});
+    }
+    co_return true;
+}
+
+// For the ledger, so that a message that is seen in two sessions is no duplicate.
+asio::awaitable<bool> pop3_visit::read_uids() {
+    parser_.expect(pop3_form::listing);
+    const bool sent = co_await guest_.connection.send(stage::list, proto::pop3_uidl);
+    if (!sent) co_return false;
+    uids_.assign(there_, 0);
+    std::uint32_t lines = 0;
+    for (;;) {
+        const pop3_event event = co_await next(stage::list);
+        if (event == pop3_event::broken) co_return false;
+        if (event == pop3_event::list_line) {
+            const auto uid = proto::parse_uidl_line(parser_.text());
+            if (uid && uid->number >= 1 && uid->number <= there_) {
+                uids_[uid->number - 1] = hash_of(uid->uid);
+            }
+            ++lines;
+        }
+        if (parser_.reply_complete()) break;
+    }
+    // UIDL is optional (RFC 1939 7); who has it must agree with STAT.
+    if (parser_.status() == pop3_status::ok && lines != there_) {
+        guest_.connection.refused(stage::list, "contradiction",
+                                  "STAT and UIDL do not agree about how many messages there are");
+    }
+    co_return true;
+}
+
+// ---- reading ----
+
+asio::awaitable<bool> pop3_visit::retrieve() {
+    since_ = steady_clock::now();
+    for (;;) {
+        out_.clear();
+        ask_for_more();
+        if (!out_.empty()) {
+            const bool sent = co_await guest_.connection.send(stage::retrieve, out_);
+            if (!sent) co_return false;
+        }
+        take_replies();
+        if (guest_.connection.broken()) co_return false;
+        const bool stops = guest_.shop.own.stopping() && answered_ == asked_;
+        if (answered_ == wanted_.size() || stops) co_return true;
+        if (may_ask()) continue;
+        const bool heard = co_await guest_.connection.hear(stage::retrieve);
+        if (!heard) co_return false;
+    }
+}
+
+// Several at once, when half of those that are under way are answered.
+bool pop3_visit::may_ask() const noexcept {
+    return asked_ < wanted_.size() && asked_ - answered_ <= at_once_ / 2 &&
+           !guest_.shop.own.stopping();
+}
+
+void pop3_visit::ask_for_more() {
+    if (!may_ask()) return;
+    while (asked_ < wanted_.size() && asked_ - answered_ < at_once_) {
+        proto::append_retr(out_, wanted_[asked_++].number);
+        parser_.expect(pop3_form::content);
+    }
+}
+
+// Everything that has been heard.
+void pop3_visit::take_replies() {
+    for (;;) {
+        switch (parser_.feed(guest_.connection.heard())) {
+            case pop3_event::need_more:
+                return;
+            case pop3_event::status:
+                message_status();
+                break;
+            case pop3_event::content:
+                guest_.messages.feed(parser_.content());
+                break;
+            case pop3_event::end:
+                message_end();
+                break;
+            case pop3_event::list_line:
+            case pop3_event::broken:
+                guest_.connection.give_up(stage::retrieve, parser_.problem(), parser_.offending());
+                return;
+        }
+    }
+}
+
+void pop3_visit::message_status() {
+    stats::tally& counts = guest_.shop.own.tally();
+    ++counts.started;
+    if (!parser_.reply_complete()) {
+        in_message_ = true;
+        guest_.messages.begin();
+        return;
+    }
+    ++counts.rejected;
+    ++answered_;
+    since_ = guest_.connection.now();
+    guest_.connection.refused(stage::retrieve, "refused", parser_.text());
+}
+
+void pop3_visit::message_end() {
+    const message& which = wanted_[answered_++];
+    in_message_ = false;
+    guest_.connection.took(phase::retrieve, guest_.connection.now() - since_);
+    since_ = guest_.connection.now();
+    const finding what = guest_.messages.finish({.uid = which.uid, .place = which.number});
+    const options& chosen = guest_.shop.of_run.chosen;
+    const bool ours = what != finding::foreign;
+    if ((ours || chosen.delete_foreign) && pick_deletion(chosen, guest_.random)) {
+        to_delete_.push_back(which.number);
+    }
+}
+
+// ---- deleting, and the end ----
+
+asio::awaitable<bool> pop3_visit::remove() {
+    std::size_t asked = 0;
+    std::size_t answered = 0;
+    load::steady_time since = steady_clock::now();
+    while (answered < to_delete_.size()) {
+        out_.clear();
+        for (; asked < to_delete_.size() && asked - answered < at_once_; ++asked) {
+            proto::append_dele(out_, to_delete_[asked]);
+            parser_.expect(pop3_form::status_line);
+        }
+        if (!out_.empty()) {
+            const bool sent = co_await guest_.connection.send(stage::remove, out_);
+            if (!sent) co_return false;
+        }
+        while (answered < asked) {
+            const pop3_event event = co_await next(stage::remove);
+            if (event != pop3_event::status) co_return false;
+            ++answered;
+            if (accepted(stage::remove)) ++deletions_;
+            guest_.connection.took(phase::remove, guest_.connection.now() - since);
+            since = guest_.connection.now();
+        }
+    }
+    co_return true;
+}
+
+asio::awaitable<bool> pop3_visit::say_quit() {
+    const bool fine = co_await command(stage::quit, proto::pop3_quit);
+    if (!fine || !accepted(stage::quit)) co_return false;
+    guest_.shop.own.tally().deleted += std::exchange(deletions_, 0);
+    co_return true;
+}
+
+// ---- single commands ----
+
+asio::awaitable<bool> pop3_visit::command(stage where, std::string_view text) {
+    parser_.expect(pop3_form::status_line);
+    const bool sent = co_await guest_.connection.send(where, text);
+    if (!sent) co_return false;
+    const pop3_event event = co_await next(where);
+    co_return event == pop3_event::status;
+}
+
+// `broken` also when the connection is; that is counted.
+asio::awaitable<pop3_event> pop3_visit::next(stage where) {
+    for (;;) {
+        const pop3_event event = parser_.feed(guest_.connection.heard());
+        if (event == pop3_event::broken) {
+            guest_.connection.give_up(where, parser_.problem(), parser_.offending());
+        }
+        if (event != pop3_event::need_more) co_return event;
+        const bool heard = co_await guest_.connection.hear(where);
+        if (!heard) co_return pop3_event::broken;
+    }
+}
+
+bool pop3_visit::accepted(stage where) {
+    if (parser_.status() == pop3_status::ok) return true;
+    guest_.connection.refused(where, "refused", parser_.text());
+    return false;
+}
+
+}  // namespace postal::rabid

@@ -1,0 +1,72 @@
+// One POP3 connection, from the greeting to QUIT (RFC 1939; CAPA and PIPELINING RFC 2449).
+//
+// Logs in, asks what is there, reads some of it (-d, -c), deletes some of that, and says QUIT,
+// after which deletions count: before it a server must forget them. Commands are pipelined where
+// CAPA offers that. Mail that is not ours is not deleted, unless --delete-foreign says so.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proto/pop3_client.hpp"
+#include "rabid/guest.hpp"
+
+namespace postal::rabid {
+
+class pop3_visit {
+  public:
+    explicit pop3_visit(const guest& who);
+
+    // True when the server did what it should; what it did not is counted.
+    boost::asio::awaitable<bool> run();
+
+  private:
+    struct message {
+        std::uint32_t number = 0;
+        std::uint64_t uid = 0;  // a hash of its unique id; 0 when that is not known
+    };
+
+    boost::asio::awaitable<bool> greet();
+    boost::asio::awaitable<bool> ask_capabilities();
+    boost::asio::awaitable<bool> log_in();
+    boost::asio::awaitable<bool> log_in_by_digest(std::string_view timestamp);
+    boost::asio::awaitable<bool> look_around();
+    boost::asio::awaitable<bool> read_uids();
+    boost::asio::awaitable<bool> retrieve();
+    boost::asio::awaitable<bool> remove();
+    boost::asio::awaitable<bool> say_quit();
+
+    // One reply of one line; its status is in parser_.
+    boost::asio::awaitable<bool> command(stage where, std::string_view text);
+    boost::asio::awaitable<proto::pop3_event> next(stage where);
+    bool accepted(stage where);
+
+    bool may_ask() const noexcept;
+    void ask_for_more();
+    void take_replies();
+    void message_status();
+    void message_end();
+
+    guest guest_;
+    proto::pop3_client parser_;
+    proto::pop3_capabilities offered_;
+    std::string greeting_;
+    std::string out_;
+    std::uint32_t there_ = 0;
+    std::vector<message> wanted_;
+    std::vector<std::uint64_t> uids_;       // by number, from 0
+    std::vector<std::uint32_t> to_delete_;  // numbers
+    std::size_t asked_ = 0;                 // of wanted_
+    std::size_t answered_ = 0;
+    std::size_t at_once_ = 1;
+    load::steady_time since_{};  // when the reply in hand began to be waited for
+    bool in_message_ = false;
+    std::uint64_t deletions_ = 0;  // accepted, and not yet for good
+};
+
+}  // namespace postal::rabid

@@ -1,0 +1,205 @@
+#include "rabid/profile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <toml++/toml.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/binders.hpp"
+#include "mail/read_file.hpp"
+
+namespace postal::rabid {
+namespace {
+
+using base::expected;
+
+constexpr std::array<std::string_view, 18> verb_names{
+    "read", "read-new", "read-one", "headers", "envelope", "structure", "flags",  "part", "search",
+    "mark", "append",   "copy",     "move",    "list",     "status",    "create", "idle", "noop"};
+
+constexpr std::uint32_t most_actions = 1'000'000;
+
+std::optional<verb> verb_of(std::string_view name) {
+    const auto found = std::find(verb_names.begin(), verb_names.end(), name);
+    if (found == verb_names.end()) return std::nullopt;
+    return static_cast<verb>(found - verb_names.begin());
+}
+
+expected<verb> known_verb(std::string_view name) {
+    const auto found = verb_of(name);
+    if (found) return *found;
+    const std::vector<std::string> all(verb_names.begin(), verb_names.end());
+    return base::fail("\"{}\" is no verb; there are {}", base::printable(name, 80),
+                      base::join(all, ", "));
+}
+
+expected<std::string> text_of(const toml::node& node) {
+    if (const auto* text = node.as_string()) {
+        return {boost::system::in_place_value, text->get()};
+    }
+    return base::fail("must be a text in quotes");
+}
+
+expected<void> read_verbs(const toml::node& node, std::vector<verb>& into) {
+    const auto* list = node.as_array();
+    if (list == nullptr) return base::fail("must be a list of verbs");
+    for (const auto& one : *list) {
+        const auto name = text_of(one);
+        if (!name) return base::fail("must be a list of verbs");
+        const auto known = known_verb(*name);
+        if (!known) return known.error();
+        into.push_back(*known);
+    }
+    return {};
+}
+
+// "LEAST..MOST", or one value for both.
+template <class Value, class Parse>
+expected<void> read_range(const toml::node& node, Value& least, Value& most, Parse parse) {
+    const auto text = text_of(node);
+    if (!text) return text.error();
+    const std::size_t dots = text->find("..");
+    const auto first = parse(text->substr(0, dots));
+    if (!first) return first.error();
+    const auto second = dots == std::string::npos ? first : parse(text->substr(dots + 2));
+    if (!second) return second.error();
+    if (*second < *first) return base::fail("\"{}\" is no range: the first is larger", *text);
+    least = static_cast<Value>(*first);
+    most = static_cast<Value>(*second);
+    return {};
+}
+
+expected<void> read_lengths(const toml::node& node, length_range& into) {
+    return read_range(node, into.least, into.most,
+                      [](const std::string& text) { return base::parse_duration(text); });
+}
+
+expected<void> read_count(const toml::node& node, profile& into) {
+    return read_range(node, into.least_actions, into.most_actions, [](const std::string& text) {
+        return cli::parse_count(text, 0, most_actions);
+    });
+}
+
+expected<void> read_weights(const toml::node& node, profile& into) {
+    const auto* table = node.as_table();
+    if (table == nullptr) return base::fail("must be a table of verbs and numbers");
+    double sum = 0;
+    for (const auto& [key, value] : *table) {
+        const auto known = known_verb(key.str());
+        if (!known) return known.error();
+        const auto weight = value.value<double>();
+        if (!weight || *weight < 0 || *weight > 1e9) {
+            return base::fail("the weight of {} is no number from 0 on", key.str());
+        }
+        sum += *weight;
+        into.weights.emplace_back(*known, *weight);
+    }
+    if (sum > 0) return {};
+    return base::fail("the weights are 0 altogether; give one more than 0");
+}
+
+expected<void> read_about(const toml::node& node, profile& into) {
+    const auto text = text_of(node);
+    if (!text) return text.error();
+    into.about = *text;
+    return {};
+}
+
+struct key_row {
+    std::string_view key;
+    expected<void> (*read)(const toml::node& node, profile& into);
+};
+
+constexpr key_row keys[] = {
+    {"about", read_about},
+    {"first", [](const toml::node& n, profile& p) { return read_verbs(n, p.first); }},
+    {"actions", read_count},
+    {"last", [](const toml::node& n, profile& p) { return read_verbs(n, p.last); }},
+    {"think", [](const toml::node& n, profile& p) { return read_lengths(n, p.think); }},
+    {"idle", [](const toml::node& n, profile& p) { return read_lengths(n, p.idle); }},
+    {"pause", [](const toml::node& n, profile& p) { return read_lengths(n, p.pause); }},
+    {"weights", read_weights},
+};
+
+expected<void> read_key(std::string_view key, const toml::node& node, profile& into) {
+    for (const key_row& row : keys) {
+        if (row.key != key) continue;
+        auto done = row.read(node, into);
+        if (!done) return base::fail("{}: {}", key, done.error().message);
+        return {};
+    }
+    return base::fail("{} is no key of a profile", base::printable(key, 80));
+}
+
+expected<toml::table> parse_toml(std::string_view text, const std::string& name) {
+    try {
+        return toml::parse(text, name);
+    } catch (const toml::parse_error& problem) {
+        return base::fail("{}:{}: {}", name, problem.source().begin.line, problem.description());
+    }
+}
+
+}  // namespace
+
+std::string_view to_text(verb what) noexcept {
+    return verb_names[static_cast<std::size_t>(what)];
+}
+
+std::chrono::nanoseconds length_range::pick(base::random_source& random) const {
+    if (most <= least) return least;
+    const auto span = static_cast<std::uint64_t>((most - least).count());
+    return least + std::chrono::nanoseconds(static_cast<std::int64_t>(random.below(span + 1)));
+}
+
+verb profile::pick(base::random_source& random) const {
+    double sum = 0;
+    for (const auto& [what, weight] : weights)
+        sum += weight;
+    double at = random.uniform() * sum;
+    for (const auto& [what, weight] : weights) {
+        at -= weight;
+        if (at < 0) return what;
+    }
+    return weights.back().first;
+}
+
+expected<profile> parse_profile(std::string_view text, const std::string& name) {
+    const auto table = parse_toml(text, name);
+    if (!table) return table.error();
+    profile made;
+    made.name = name;
+    for (const auto& [key, node] : *table) {
+        const auto done = read_key(key.str(), node, made);
+        if (!done) {
+            return base::fail("{}:{}: {}", name, node.source().begin.line, done.error().message);
+        }
+    }
+    if (made.most_actions != 0 && made.weights.empty()) {
+        const auto* node = table->get("actions");
+        return base::fail("{}:{}: actions are wanted, but no [weights] say which", name,
+                          node->source().begin.line);
+    }
+    return made;
+}
+
+expected<profile> load_profile(const std::string& name_or_path) {
+    std::vector<std::string> names;
+    for (const named_text& one : built_in_profiles()) {
+        if (one.name == name_or_path) return parse_profile(one.text, name_or_path);
+        names.emplace_back(one.name);
+    }
+    const bool is_path = name_or_path.find_first_of("/.") != std::string::npos;
+    if (!is_path) {
+        return base::fail("\"{}\" is no profile; there are {}, or give a file", name_or_path,
+                          base::join(names, ", "));
+    }
+    const auto text = mail::read_file(name_or_path);
+    if (!text) return text.error();
+    return parse_profile(*text, name_or_path);
+}
+
+}  // namespace postal::rabid

@@ -1,0 +1,86 @@
+// What an IMAP session does after SELECT: a profile, as a file says it (TOML).
+//
+//   about   = "one line for people"
+//   first   = ["flags", "headers"]     these, in this order, at the beginning of each session
+//   actions = "2..6"                   then so many, drawn by weight
+//   last    = ["delete"]               and these at the end
+//   think   = "500ms..3s"              between two of them
+//   idle    = "10s"                    how long idle lasts
+//   pause   = "0s"                     between a session and the next
+//   [weights]
+//   read-one = 5
+//
+// Verbs: see enum verb; with "-" in place of "_". Everything may be left out. load_profile() fails
+// with "FILE:LINE: reason": an unknown key or verb, a weight below 0, weights whose sum is 0
+// although actions are wanted. Profiles of the project are known by name (conf/profiles).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/result.hpp"
+
+namespace postal::rabid {
+
+enum class verb : std::uint8_t {
+    read,       // the messages that -c and -d choose, each checked; deletes as -d says
+    read_new,   // those without \Seen, which they get
+    read_one,   // one, at random
+    headers,    // fields of the newest fifty
+    envelope,   // the same as ENVELOPE
+    structure,  // BODYSTRUCTURE of one
+    flags,      // of all
+    part,       // the first 2 KiB of one
+    search,     // what is new, and what is large
+    mark,       // sets \Flagged on one of ours, and takes it back
+    append,     // one message of ours
+    copy,       // one of ours, into another mailbox
+    move,       // one of ours, into another mailbox
+    list,
+    status,
+    create,  // makes a mailbox, and deletes it
+    idle,
+    noop
+};
+
+struct length_range {
+    std::chrono::nanoseconds least{0};
+    std::chrono::nanoseconds most{0};
+    std::chrono::nanoseconds pick(base::random_source& random) const;
+};
+
+struct profile {
+    std::string name;
+    std::string about;
+    std::vector<verb> first;
+    std::vector<verb> last;
+    std::uint32_t least_actions = 0;
+    std::uint32_t most_actions = 0;
+    length_range think;
+    length_range idle{std::chrono::seconds(10), std::chrono::seconds(10)};
+    length_range pause;
+    std::vector<std::pair<verb, double>> weights;
+
+    verb pick(base::random_source& random) const;
+};
+
+// By name ("original", "desktop") or file.
+base::expected<profile> load_profile(const std::string& name_or_path);
+
+// The same from text; `name` stands for the file in failures.
+base::expected<profile> parse_profile(std::string_view text, const std::string& name);
+
+std::string_view to_text(verb what) noexcept;
+
+// The profiles that are compiled in, by name.
+struct named_text {
+    std::string_view name;
+    std::string_view text;
+};
+const std::vector<named_text>& built_in_profiles();
+
+}  // namespace postal::rabid

@@ -1,0 +1,91 @@
+#include "rabid/profile.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+#include <string>
+
+using namespace postal::rabid;
+using namespace std::chrono_literals;
+
+TEST_CASE("profile: every key, and what is left out") {
+    const auto full = parse_profile(R"(
+about = "all of it"
+first = ["flags", "read-one"]
+actions = "2..6"
+last = ["read"]
+think = "500ms..3s"
+idle = "10s"
+pause = "1m"
+[weights]
+noop = 1
+read-one = 2.5
+)",
+                                    "x.toml");
+    REQUIRE(full.has_value());
+    CHECK(full->first == std::vector<verb>{verb::flags, verb::read_one});
+    CHECK(full->last == std::vector<verb>{verb::read});
+    CHECK(full->least_actions == 2);
+    CHECK(full->most_actions == 6);
+    CHECK(full->think.least == 500ms);
+    CHECK(full->think.most == 3s);
+    CHECK(full->idle.most == 10s);
+    CHECK(full->pause.least == 1min);
+    CHECK(full->weights.size() == 2);
+    const auto empty = parse_profile("", "x.toml");
+    REQUIRE(empty.has_value());
+    CHECK(empty->first.empty());
+    CHECK(empty->most_actions == 0);
+}
+
+TEST_CASE("profile: what is wrong is said with its line") {
+    struct row {
+        std::string text, wanted;
+    };
+    const row rows[] = {
+        {"about = 1", "x.toml:1: about: must be a text in quotes"},
+        {"\n\nverbs = 1", "x.toml:3: verbs is no key of a profile"},
+        {"first = [\"dance\"]", "x.toml:1: first: \"dance\" is no verb; there are read, read-new"},
+        {"first = \"read\"", "x.toml:1: first: must be a list of verbs"},
+        {"actions = \"6..2\"\n[weights]\nnoop = 1",
+         "x.toml:1: actions: \"6..2\" is no range: the first is larger"},
+        {"\nactions = \"1\"", "x.toml:2: actions are wanted, but no [weights] say which"},
+        {"[weights]\nnoop = 0\nlist = 0",
+         "x.toml:1: weights: the weights are 0 altogether; give one more than 0"},
+        {"[weights]\nnoop = -1", "x.toml:1: weights: the weight of noop is no number from 0 on"},
+        {"[weights]\nwaltz = 1", "x.toml:1: weights: \"waltz\" is no verb"},
+        {"think = \"soon\"", "x.toml:1: think: "},
+        {"first = [", "x.toml:1: "},
+    };
+    for (const row& each : rows) {
+        INFO(each.text);
+        const auto parsed = parse_profile(each.text, "x.toml");
+        REQUIRE_FALSE(parsed.has_value());
+        CHECK(parsed.error().message.substr(0, each.wanted.size()) == each.wanted);
+    }
+}
+
+TEST_CASE("profile: those of the project can be read, and are known by name") {
+    for (const named_text& one : built_in_profiles()) {
+        INFO(one.name);
+        const auto loaded = load_profile(std::string(one.name));
+        REQUIRE(loaded.has_value());
+        CHECK_FALSE(loaded->about.empty());
+    }
+    CHECK(built_in_profiles().size() >= 6);
+    CHECK(load_profile("nobody").error().message.find("is no profile; there are append, desktop") !=
+          std::string::npos);
+}
+
+TEST_CASE("profile: verbs are drawn by their weights") {
+    const auto loaded = parse_profile("[weights]\nnoop = 3\nlist = 1\nidle = 0", "x.toml");
+    REQUIRE(loaded.has_value());
+    postal::base::random_source random(7);
+    std::map<verb, int> drawn;
+    for (int i = 0; i < 4000; ++i)
+        ++drawn[loaded->pick(random)];
+    CHECK(drawn[verb::idle] == 0);
+    CHECK(drawn[verb::noop] > 2800);
+    CHECK(drawn[verb::noop] < 3200);
+    CHECK(drawn[verb::noop] + drawn[verb::list] == 4000);
+}
