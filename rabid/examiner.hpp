@@ -53,6 +53,7 @@ class examiner {
 
   private:
     finding judge(const mail::check_result& checked, ledger::seen_row& row);
+    bool is_fine_but_for_qmail(const mail::check_result& checked) const;
     finding judge_stranger(ledger::seen_row& row);
     void explain(const mail::identity* id, ledger::seen_row& row);
     void count_twice(const mail::identity& id);
