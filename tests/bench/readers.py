@@ -1,0 +1,342 @@
+#!/usr/bin/python3
+"""What reading and checking mail costs rabid. Prints figures of runs side by side; asserts nothing.
+
+    readers.py pipelined              verified messages/s, and per CPU second, against limit_mailbox.c: POP3 with PIPELINING, and
+                                      IMAP with ranges; one worker
+    readers.py idle [--count 5000]    memory of IMAP sessions in IDLE
+    readers.py dovecot [--old RABID]  CPU of rabid and of Dovecot for 10,000 messages (50 users, 200 of 5 KiB each), over POP3 and
+                                      IMAP, and of the original rabid over POP3, such as Debian's
+
+The messages are postal's, of 5 KiB. Every round runs each contender once, in turn; figures are medians over rounds, the first
+of which only warms up. `dovecot` needs root; the others need cc. Programs come from $POSTAL_BIN or build/release/bin. All
+traffic stays on 127.0.0.1.
+"""
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import re
+import socketserver
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = pathlib.Path(__file__).resolve()
+sys.path.insert(0, str(HERE.parents[1]))
+
+from support.dovecot import Dovecot  # noqa: E402
+from support.postal import run  # noqa: E402
+from support.process import Process, free_port, wait_until  # noqa: E402
+from support.watched import cpu_seconds, peak_rss  # noqa: E402
+
+BIN = pathlib.Path(os.environ.get("POSTAL_BIN", HERE.parents[2] / "build/release/bin"))
+POSTAL, RABID = BIN / "postal", BIN / "rabid"
+FIVE_KILOBYTES = ("-m", "5", "-M", "5")
+SESSIONS = 12
+
+IDLE_PROFILE = """\
+about = "waits for new mail, and does nothing else"
+first = ["idle"]
+idle = "10m"
+"""
+
+IMAP = """
+service imap-login {{
+  process_limit = 250
+  inet_listener imap {{
+    address = 127.0.0.1
+    port = {imap}
+  }}
+}}
+service pop3-login {{
+  inet_listener pop3 {{
+    address = 127.0.0.1
+    port = {pop3}
+  }}
+}}
+service imap {{
+  process_limit = 250
+}}
+service pop3 {{
+  process_limit = 250
+}}
+"""
+
+
+def say(text=""):
+    print(text, flush=True)
+
+
+def users_file(folder, users):
+    path = pathlib.Path(folder) / "users.txt"
+    path.write_text("".join(f"{user} secret\n" for user in users))
+    return path
+
+
+class Store(socketserver.BaseRequestHandler):
+    """An LMTP server that writes each message into the server's folder as it came."""
+
+    def handle(self):
+        lines = self.request.makefile("rb")
+        recipients = 0
+        self.say("220 store")
+        for line in lines:
+            verb = line[:4].upper().strip()
+            if verb == b"LHLO":
+                self.say("250-store\r\n250 8BITMIME")
+            elif verb == b"DATA":
+                self.say("354 go")
+                self.store(lines)
+                self.say("\r\n".join(["250 2.0.0 stored"] * recipients))
+                recipients = 0
+            elif verb == b"QUIT":
+                return self.say("221 bye")
+            else:
+                recipients += verb == b"RCPT"
+                self.say("250 2.0.0 fine")
+        return None
+
+    def say(self, text):
+        self.request.sendall(text.encode() + b"\r\n")
+
+    def store(self, lines):
+        content = []
+        for line in lines:
+            if line == b".\r\n":
+                break
+            content.append(line[1:] if line.startswith(b".") else line)
+        folder = self.server.folder
+        (folder / f"{len(os.listdir(folder)):06}").write_bytes(b"".join(content))
+
+
+def make_messages(folder, count):
+    """A folder with so many messages of postal, a file each."""
+    mails = pathlib.Path(folder) / "mails"
+    mails.mkdir()
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Store) as server:
+        server.folder = mails
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        sent = run([POSTAL, "-L", "-c", "-1", *FIVE_KILOBYTES, "--messages", count, f"127.0.0.1:{server.server_address[1]}",
+                    users_file(folder, ["user@example.com"])], 300)
+        server.shutdown()
+    if sent.status or len(os.listdir(mails)) != count:
+        sys.exit(f"postal ended with status {sent.status}: {sent.stderr}")
+    return mails
+
+
+class Limit:
+    """limit_mailbox.c over so many messages."""
+
+    def __init__(self, folder, messages):
+        program = pathlib.Path(folder) / "limit_mailbox"
+        subprocess.run(["cc", "-O2", "-o", program, HERE.parent / "limit_mailbox.c"], check=True)
+        self.pop3, self.imap = free_port(), free_port()
+        self.process = Process([program, self.pop3, self.imap, make_messages(folder, messages)], folder)
+        for port in (self.pop3, self.imap):
+            self.process.wait_for_listener(("127.0.0.1", port))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stop()
+
+
+def read(folder, users, *options, pop3=1, imap=1, timeout=900):
+    """The record of one run of rabid."""
+    record = pathlib.Path(folder) / "rabid.json"
+    record.unlink(missing_ok=True)
+    done = run([RABID, "--record", record, "-r", "1000000", *options, "--imap", f"127.0.0.1:{imap}", f"127.0.0.1:{pop3}", users],
+               timeout)
+    if done.status:
+        sys.exit(f"rabid ended with status {done.status}: {done.stderr}")
+    return json.loads(record.read_text())
+
+
+def own_cpu(record):
+    totals = record["totals"]
+    return totals["cpu_user_s"] + totals["cpu_system_s"]
+
+
+def pipelined(args, folder):
+    """Nothing is deleted, so that every connection finds the whole mailbox."""
+    users = users_file(folder, [f"user{number}@example.com" for number in range(100)])
+    with Limit(folder, args.messages) as server:
+        ways = {"POP3, pipelined": ("-i", "0"), "POP3, one by one": ("-i", "0", "--pipelining", "off"), "IMAP, ranges": ("-i", "100")}
+        table = {name: [] for name in ways}
+        for number in range(args.rounds + 1):
+            for name, words in ways.items():
+                before = cpu_seconds(server.process.pid)
+                record = read(folder, users, "-p", 4, "--workers", "1", "-d", "100:0", "--connections", args.connections, *words,
+                              pop3=server.pop3, imap=server.imap)
+                verified, totals = record["integrity"]["verified"], record["totals"]
+                if verified != totals["messages"] or totals["errors"]:
+                    sys.exit(f"{verified} of {totals['messages']} messages verified, {record['errors']}")
+                if number:
+                    table[name].append((verified / record["duration_s"], verified / own_cpu(record),
+                                        verified / max(cpu_seconds(server.process.pid) - before, 0.01)))
+    say(f"{'':20} {'verified/s':>12} {'per CPU second':>15} {'server, per CPU second':>23}")
+    for name, runs in table.items():
+        wall, own, theirs = (statistics.median(column) for column in zip(*runs))
+        say(f"{name:20} {wall:12.0f} {own:15.0f} {theirs:23.0f}")
+
+
+def resident(pid):
+    found = re.search(r"VmRSS:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text())
+    return int(found[1]) * 1024
+
+
+def idle(args, folder):
+    """The difference between one session and many, each session's share of it."""
+    profile = pathlib.Path(folder) / "idle.toml"
+    profile.write_text(IDLE_PROFILE)
+    with Limit(folder, 10) as server:
+        base = measure_idle(args, folder, server, profile, 1)
+        many = measure_idle(args, folder, server, profile, args.count)
+    say(f"{args.count} sessions were in IDLE after {many['seconds']:.1f} s")
+    for name in ("now", "peak"):
+        say(f"{name:8} {many[name] / 2**20:8.1f} MiB, {(many[name] - base[name]) / (args.count - 1) / 1024:6.2f} KiB a session")
+
+
+def measure_idle(args, folder, server, profile, count):
+    users = users_file(folder, [f"user{number}@example.com" for number in range(count)])
+    words = [RABID, "-p", count, "-i", "100", "-r", "1000000", "--workers", args.workers, "--profile", profile, "--grace", "1s",
+             "--imap", f"127.0.0.1:{server.imap}", f"127.0.0.1:{server.pop3}", users]
+    before, begin = len(os.listdir(f"/proc/{server.process.pid}/fd")), time.monotonic()
+    process = Process(words, folder, f"idle-{count}")
+    try:
+        wait_until(lambda: len(os.listdir(f"/proc/{server.process.pid}/fd")) >= before + count, f"{count} connections", 60)
+        seconds = time.monotonic() - begin
+        last = -1.0
+        def quiet():  # until rabid does nothing any more, all are in IDLE
+            nonlocal last
+            before, last = last, cpu_seconds(process.pid)
+            time.sleep(0.5)
+            return last == before
+        wait_until(quiet, "rabid to be idle", 60)
+        return {"now": resident(process.pid), "peak": peak_rss(process.pid), "seconds": seconds}
+    finally:
+        process.kill()
+        wait_until(lambda: len(os.listdir(f"/proc/{server.process.pid}/fd")) <= before, "the connections' end", 60)
+
+
+class Children:
+    """CPU seconds of a process and all that descend from it, ended ones included, since the last look."""
+
+    def __init__(self, pid):
+        self.pid, self.last = pid, 0.0
+        self.look()
+
+    def look(self):
+        total = self.total()
+        since, self.last = total - self.last, total
+        return since
+
+    def total(self):
+        parents, used = {}, {}
+        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            with contextlib.suppress(OSError):
+                fields = path.read_text().rsplit(")", 1)[1].split()
+                pid = int(path.parent.name)
+                parents[pid], used[pid] = int(fields[1]), sum(int(field) for field in fields[11:15])
+        total = 0
+        for pid in parents:
+            at = pid
+            while at in parents and at != self.pid:
+                at = parents[at]
+            total += used[pid] if at == self.pid else 0
+        return total / os.sysconf("SC_CLK_TCK")
+
+
+def with_time(words, folder, seconds=900):
+    """User and system seconds of a program that is run to its end, by the kernel's count."""
+    before = os.times()
+    done = run(words, seconds, cwd=folder)
+    after = os.times()
+    return done, after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def fill(folder, server, users, each):
+    """So many messages for each user, through Dovecot's LMTP."""
+    for number, user in enumerate(users):
+        done = run([POSTAL, "-L", "-t", "4", "-c", "-1", *FIVE_KILOBYTES, "--messages", each, server.endpoint,
+                    users_file(folder, [user])], 300)
+        if done.status:
+            sys.exit(f"postal ended with status {done.status}: {done.stderr} ({number} of {len(users)} users)")
+
+
+def by_rabid(folder, users, ports, *options):
+    """rabid's CPU seconds for all mailboxes, each read once."""
+    record = read(folder, users, "-p", SESSIONS, "-d", "100:0", *options, **ports)
+    return record["integrity"]["verified"], own_cpu(record), record["duration_s"]
+
+
+def by_original(program, folder, users, ports, wanted):
+    """The same of the original, which runs until it is killed: its figures are those of whole minutes."""
+    words = [program, "-p", SESSIONS, "-d", "100:0", f"[127.0.0.1]{ports['pop3']}", users]
+    process = Process(words, folder, "original")
+    try:
+        time.sleep(0)
+        begin = time.monotonic()
+        wait_until(lambda: len(process.stdout.splitlines()) >= 3, "two minutes of the original", 200)
+        seconds, used = time.monotonic() - begin, cpu_seconds(process.pid)
+    finally:
+        process.kill()
+    messages = sum(int(line.split(",")[1]) for line in process.stdout.splitlines()[1:])
+    return messages, used * 1.0, seconds
+
+
+def dovecot(args, folder):
+    names = [f"user{number}@example.com" for number in range(50)]
+    ports = {"pop3": free_port(), "imap": free_port()}
+    server = Dovecot(folder, names, protocols="lmtp pop3 imap", extra=IMAP.format(**ports))
+    try:
+        for port in ports.values():
+            server.process.wait_for_listener(("127.0.0.1", port))
+        fill(folder, server, names, args.each)
+        users = users_file(folder, names)
+        say(f"{len(server.all_mail())} messages of {len(names)} users")
+        ways = {"rabid, POP3": lambda: by_rabid(folder, users, ports, "--connections", 50 * args.repeat, "-i", "0"),
+                "rabid, IMAP": lambda: by_rabid(folder, users, ports, "--connections", 50 * args.repeat, "-i", "100")}
+        if args.old:
+            ways["original, POP3"] = lambda: by_original(args.old, folder, users, ports, 10_000)
+        table = {name: [] for name in ways}
+        for number in range(args.rounds + 1):
+            for name, measure in ways.items():
+                watcher = Children(server.process.pid)
+                messages, own, seconds = measure()
+                if number:
+                    table[name].append((messages, own / messages * 10_000, watcher.look() / messages * 10_000, messages / seconds))
+    finally:
+        server.stop()
+    say(f"{'for 10,000 messages':20} {'messages':>9} {'own CPU s':>10} {'Dovecot CPU s':>14} {'messages/s':>11}")
+    for name, runs in table.items():
+        messages, own, theirs, rate = (statistics.median(column) for column in zip(*runs))
+        say(f"{name:20} {messages:9.0f} {own:10.3f} {theirs:14.2f} {rate:11.0f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    kinds = {"pipelined": pipelined, "idle": idle, "dovecot": dovecot}
+    parser.add_argument("what", choices=kinds)
+    parser.add_argument("--messages", type=int, default=1000, help="of the mailbox (pipelined)")
+    parser.add_argument("--connections", type=int, default=200, help="of a run, each of which reads all of them (pipelined)")
+    parser.add_argument("--count", type=int, default=5000, help="sessions (idle)")
+    parser.add_argument("--workers", type=int, default=1, help="of rabid (idle)")
+    parser.add_argument("--each", type=int, default=200, help="messages of a user (dovecot)")
+    parser.add_argument("--repeat", type=int, default=2, help="how often each mailbox is read in a run (dovecot)")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--old", help="the original rabid (dovecot)")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        top = pathlib.Path(folder)
+        top.chmod(0o755)
+        kinds[args.what](args, top)
+
+
+if __name__ == "__main__":
+    main()
