@@ -15,11 +15,12 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-MANUALS = {"postal": "postal.8.md", "bhm": "bhm.8.md", "lmtp-deliver": "lmtp-deliver.8.md",
+MANUALS = {"postal": "postal.8.md", "rabid": "rabid.8.md", "bhm": "bhm.8.md", "lmtp-deliver": "lmtp-deliver.8.md",
            "postal-report": "postal-report.1.md"}
 SAMPLES = {
     # program: arguments that end it right after its options were read, and what it says then
     "postal": ([], "SERVER"),
+    "rabid": ([], "SERVER"),
     "bhm": (["/nonexistent/users"], "/nonexistent/users"),
     "lmtp-deliver": (["--agent", "x", "--agents", "/nonexistent/agents"], "/nonexistent/agents"),
 }

@@ -204,24 +204,35 @@ def idle(args, folder):
 
 def measure_idle(args, folder, server, profile, count):
     users = users_file(folder, [f"user{number}@example.com" for number in range(count)])
-    words = [RABID, "-p", count, "-i", "100", "-r", "1000000", "--workers", args.workers, "--profile", profile, "--grace", "1s",
+    record = pathlib.Path(folder) / f"idle-{count}.json"
+    words = [RABID, "-p", count, "-i", "100", "-r", "1000000", "--workers", args.workers, "--profile", profile, "--record", record,
              "--imap", f"127.0.0.1:{server.imap}", f"127.0.0.1:{server.pop3}", users]
-    before, begin = len(os.listdir(f"/proc/{server.process.pid}/fd")), time.monotonic()
+    descriptors = f"/proc/{server.process.pid}/fd"
+    before, begin = len(os.listdir(descriptors)), time.monotonic()
     process = Process(words, folder, f"idle-{count}")
     try:
-        wait_until(lambda: len(os.listdir(f"/proc/{server.process.pid}/fd")) >= before + count, f"{count} connections", 60)
+        wait_until(lambda: len(os.listdir(descriptors)) >= before + count, f"{count} connections", 60)
         seconds = time.monotonic() - begin
-        last = -1.0
-        def quiet():  # until rabid does nothing any more, all are in IDLE
-            nonlocal last
-            before, last = last, cpu_seconds(process.pid)
-            time.sleep(0.5)
-            return last == before
-        wait_until(quiet, "rabid to be idle", 60)
-        return {"now": resident(process.pid), "peak": peak_rss(process.pid), "seconds": seconds}
+        wait_until(nothing_done_by(process.pid), "rabid to be idle", 60)
+        memory = {"now": resident(process.pid), "peak": peak_rss(process.pid), "seconds": seconds}
+        process.stop()
     finally:
         process.kill()
-        wait_until(lambda: len(os.listdir(f"/proc/{server.process.pid}/fd")) <= before, "the connections' end", 60)
+    totals = json.loads(record.read_text())
+    if totals["latency_us"]["list"]["count"] != count or totals["totals"]["errors"]:
+        sys.exit(f"not all were in IDLE: {totals['latency_us']['list']['count']} of {count}, {totals['errors']}")
+    return memory
+
+
+def nothing_done_by(pid):
+    """A condition for wait_until: true when the process used no processor time since the last look, half a second ago."""
+    last = [-1.0]
+
+    def look():
+        before, last[0] = last[0], cpu_seconds(pid)
+        time.sleep(0.5)
+        return last[0] == before
+    return look
 
 
 class Children:
@@ -252,14 +263,6 @@ class Children:
         return total / os.sysconf("SC_CLK_TCK")
 
 
-def with_time(words, folder, seconds=900):
-    """User and system seconds of a program that is run to its end, by the kernel's count."""
-    before = os.times()
-    done = run(words, seconds, cwd=folder)
-    after = os.times()
-    return done, after.children_user + after.children_system - before.children_user - before.children_system
-
-
 def fill(folder, server, users, each):
     """So many messages for each user, through Dovecot's LMTP."""
     for number, user in enumerate(users):
@@ -275,19 +278,17 @@ def by_rabid(folder, users, ports, *options):
     return record["integrity"]["verified"], own_cpu(record), record["duration_s"]
 
 
-def by_original(program, folder, users, ports, wanted):
-    """The same of the original, which runs until it is killed: its figures are those of whole minutes."""
-    words = [program, "-p", SESSIONS, "-d", "100:0", f"[127.0.0.1]{ports['pop3']}", users]
-    process = Process(words, folder, "original")
+def by_original(program, folder, users, ports):
+    """The same of the original, which runs until it is killed, and prints what it did at the end of the clock's minutes."""
+    process = Process([program, "-p", SESSIONS, "-d", "100:0", f"[127.0.0.1]{ports['pop3']}", users], folder, "original")
+    used = Children(process.pid)
+    begin = time.monotonic()
     try:
-        time.sleep(0)
-        begin = time.monotonic()
-        wait_until(lambda: len(process.stdout.splitlines()) >= 3, "two minutes of the original", 200)
-        seconds, used = time.monotonic() - begin, cpu_seconds(process.pid)
+        wait_until(lambda: len(process.stdout.splitlines()) >= 3, "two lines of the original", 200)
+        return (sum(int(line.split(",")[1]) for line in process.stdout.splitlines()[1:]), used.look(),
+                time.monotonic() - begin)
     finally:
         process.kill()
-    messages = sum(int(line.split(",")[1]) for line in process.stdout.splitlines()[1:])
-    return messages, used * 1.0, seconds
 
 
 def dovecot(args, folder):
@@ -303,7 +304,7 @@ def dovecot(args, folder):
         ways = {"rabid, POP3": lambda: by_rabid(folder, users, ports, "--connections", 50 * args.repeat, "-i", "0"),
                 "rabid, IMAP": lambda: by_rabid(folder, users, ports, "--connections", 50 * args.repeat, "-i", "100")}
         if args.old:
-            ways["original, POP3"] = lambda: by_original(args.old, folder, users, ports, 10_000)
+            ways["original, POP3"] = lambda: by_original(args.old, folder, users, ports)
         table = {name: [] for name in ways}
         for number in range(args.rounds + 1):
             for name, measure in ways.items():
