@@ -13,8 +13,8 @@ import pytest
 
 from support.agents import Agents
 from support.deliver import Deliverer
-from support.dovecot import Dovecot
-from support.postal import BlackHole, Sender
+from support.dovecot import PASSWORD, Dovecot
+from support.postal import BlackHole, Reader, Sender
 from support.postfix import MASTER, Postfix
 from support.process import adopt_orphans
 
@@ -52,6 +52,7 @@ class Programs:
     postal = property(lambda self: self.path("postal"))
     bhm = property(lambda self: self.path("bhm"))
     lmtp_deliver = property(lambda self: self.path("lmtp-deliver"))
+    rabid = property(lambda self: self.path("rabid"))
     postal_report = property(lambda self: self.path("postal-report"))
 
 
@@ -103,6 +104,12 @@ def postal(programs, folder):
 
 
 @pytest.fixture
+def rabid(programs, folder):
+    """rabid("-p", "4", …) runs rabid to its end; see support.postal.Reader."""
+    return Reader(programs.rabid, folder)
+
+
+@pytest.fixture
 def bhm(programs, folder):
     """bhm("--lmtp", …, listen=["127.0.0.1:0"]) starts a black hole; it ends with the test."""
     started = []
@@ -138,6 +145,11 @@ def lmtp_deliver(programs, folder):
         one.__exit__()
 
 
+def login_names(users, password=PASSWORD):
+    """Lines of a user list for rabid, as users_file() writes them."""
+    return [f"{user} {password}" for user in users]
+
+
 def needs_root(what):
     if os.geteuid() != 0:
         missing(f"{what} run by root (this is not root)")
@@ -165,8 +177,9 @@ def postfix(folder):
 def dovecot(folder, tool):
     """dovecot(users, …) starts a Dovecot; see support.dovecot.Dovecot."""
     tool("dovecot")
-    if not os.path.exists("/usr/lib/dovecot/lmtp"):
-        missing("dovecot-lmtpd")
+    for part in ("lmtp", "pop3", "imap"):
+        if not os.path.exists(f"/usr/lib/dovecot/{part}"):
+            missing(f"dovecot-{part}d")
     needs_root("Dovecot")
     started = []
 

@@ -1,13 +1,16 @@
-"""A Dovecot of a test's own: LMTP over TCP and a Unix socket into Maildirs below its folder.
+"""A Dovecot of a test's own: LMTP over TCP and a Unix socket into mailboxes below its folder, POP3 and IMAP on wish.
 
 Needs root, no system service. Only the users that it was given exist; others are refused with
 550 5.1.1. Mailboxes belong to the system user `mail`, because Dovecot delivers for no uid 0.
 """
+import contextlib
+import imaplib
 import os
 import pathlib
+import poplib
 import pwd
 
-from .mail import read_maildir
+from .mail import Message, read_maildir
 from .process import Process, free_port, wait_until
 
 CONFIGURATION = """\
@@ -20,7 +23,7 @@ ssl = no
 disable_plaintext_auth = no
 default_process_limit = 250
 default_client_limit = 2000
-mail_location = maildir:~/Maildir
+mail_location = {location}
 first_valid_uid = 1
 lda_mailbox_autocreate = yes
 mail_fsync = never
@@ -52,33 +55,65 @@ protocol lmtp {{
 {extra}
 """
 
+# Processes that are there before they are needed, and serve more than one connection: a fork for each takes longer
+# than most tests.
+READING = """\
+service {name}-login {{
+  service_count = 0
+  process_min_avail = 1
+  inet_listener {name} {{
+    address = 127.0.0.1
+    port = {port}
+  }}
+}}
+service {name} {{
+  service_count = 1000
+  process_min_avail = 1
+  process_limit = 250
+}}
+protocol {name} {{
+  mail_max_userip_connections = 0
+}}
+"""
+LOCATIONS = {"maildir": "maildir:~/Maildir", "sdbox": "sdbox:~/sdbox", "mdbox": "mdbox:~/mdbox"}
+PASSWORD = "secret"
+
 
 class Dovecot:
     """Runs from construction to `stop`. `users` are whole addresses with lower-case letters.
 
-    extra: further configuration. quota: {user: quota rule} for use with the quota plugin.
+    extra: further configuration. quota: {user: quota rule} for use with the quota plugin. reading: listens for POP3
+    and IMAP, too, at `pop3` and `imap`. store: of LOCATIONS. bare_logins: the part before the @ logs in as well.
     """
 
-    def __init__(self, folder, users, protocols="lmtp", extra="", quota=None):
+    def __init__(self, folder, users, protocols="lmtp", extra="", quota=None, *, reading=False, store="maildir",
+                 bare_logins=False):
         self.folder = pathlib.Path(folder)
         self.users = list(users)
         self.port = free_port()
         self.endpoint = f"127.0.0.1:{self.port}"
+        ports = {name: free_port() for name in ("pop3", "imap")} if reading else {}
+        self.pop3, self.imap = (f"127.0.0.1:{ports[name]}" if reading else None for name in ("pop3", "imap"))
+        extra += "".join(READING.format(name=name, port=port) for name, port in ports.items())
         self.socket = self.folder / "lmtp"
         owner = pwd.getpwnam("mail")
         self.mail = self.folder / "mail"
         self.mail.mkdir()
         os.chown(self.mail, owner.pw_uid, owner.pw_gid)
         rules = {user: f"userdb_quota_rule={rule}" for user, rule in (quota or {}).items()}
-        lines = [f"{user}:{{PLAIN}}secret:{owner.pw_uid}:{owner.pw_gid}::{self.mail}/{user}::{rules.get(user, '')}\n"
-                 for user in users]
+        logins = [(user, user) for user in users] + [(user.split("@")[0], user) for user in users if bare_logins]
+        lines = [f"{login}:{{PLAIN}}{PASSWORD}:{owner.pw_uid}:{owner.pw_gid}::{self.mail}/{user}::{rules.get(user, '')}\n"
+                 for login, user in logins]
         (self.folder / "users").write_text("".join(lines))
         configuration = self.folder / "dovecot.conf"
         configuration.write_text(CONFIGURATION.format(
-            folder=self.folder, port=self.port, protocols=protocols, extra=extra))
+            folder=self.folder, port=self.port, protocols=" ".join([protocols, *ports]), extra=extra,
+            location=LOCATIONS[store]))
         self.process = Process(["dovecot", "-F", "-c", configuration], self.folder)
         self.process.wait_for_listener(("127.0.0.1", self.port))
         self.process.wait_for_listener(self.socket)
+        for port in ports.values():
+            self.process.wait_for_listener(("127.0.0.1", port))
 
     @property
     def log(self):
@@ -100,6 +135,45 @@ class Dovecot:
             return len(found) >= count
         wait_until(look, lambda: f"{count} messages in Dovecot, which has {len(found)}: {self.log[-2000:]}", timeout)
         return found
+
+    @contextlib.contextmanager
+    def pop3_session(self, user):
+        """poplib's view of a mailbox; QUIT at the end."""
+        host, port = self.pop3.split(":")
+        client = poplib.POP3(host, int(port), timeout=60)
+        try:
+            client.user(user)
+            client.pass_(PASSWORD)
+            yield client
+        finally:
+            client.quit()
+
+    @contextlib.contextmanager
+    def imap_session(self, user, readonly=True):
+        """imaplib's view of a mailbox, with INBOX selected."""
+        host, port = self.imap.split(":")
+        with imaplib.IMAP4(host, int(port), timeout=60) as client:
+            client.login(user, PASSWORD)
+            assert client.select("INBOX", readonly=readonly)[0] == "OK"
+            yield client
+
+    def pop3_mail(self, user):
+        """The messages that poplib reads."""
+        with self.pop3_session(user) as client:
+            count, _ = client.stat()
+            return [Message(b"\r\n".join(client.retr(number)[1]) + b"\r\n", f"{user} {number}")
+                    for number in range(1, count + 1)]
+
+    def imap_mail(self, user):
+        """The messages that imaplib reads."""
+        with self.imap_session(user) as client:
+            _, found = client.fetch("1:*", "(BODY.PEEK[])") if client.search(None, "ALL")[1] != [b""] else (None, [])
+            return [Message(part[1], f"{user} {number}") for number, part in enumerate(found) if isinstance(part, tuple)]
+
+    def put(self, user, text, mailbox="INBOX"):
+        """APPENDs a message as it is, with CRLF line ends."""
+        with self.imap_session(user, readonly=False) as client:
+            assert client.append(mailbox, None, None, text)[0] == "OK"
 
     def stop(self):
         """Ends the master process and all its services; what is on the disk stays for the test."""

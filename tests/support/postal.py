@@ -8,6 +8,7 @@ import subprocess
 from .process import Process
 
 HEADER = "time,messages,data(K),errors,connections,SSL connections"
+RABID_HEADER = HEADER + ",IMAP connections"
 
 
 def number_or_none(text):
@@ -72,6 +73,8 @@ def check_books(run):
 
 class Sender:
     """postal, run to its end with a record beside it."""
+    name = "postal"
+    header = HEADER
 
     def __init__(self, program, folder):
         self.program = program
@@ -79,15 +82,22 @@ class Sender:
         self.runs = 0
 
     def __call__(self, *words, status=0, timeout=120, **options):
-        """Runs `postal WORDS`; `status` is the exit status wanted (None: any)."""
+        """Runs the program with WORDS; `status` is the exit status wanted (None: any)."""
         self.runs += 1
-        path = self.folder / f"postal-{self.runs}.json"
+        path = self.folder / f"{self.name}-{self.runs}.json"
         done = run([self.program, "--record", path, *words], timeout, **options)
+        done.header = self.header
         if path.exists():
             done.record = read_record(path)
         if status is not None:
             assert done.status == status, f"{done.argv}: status {done.status}\n{done.stderr}\n{done.stdout}"
         return done
+
+
+class Reader(Sender):
+    """rabid, in the same way."""
+    name = "rabid"
+    header = RABID_HEADER
 
 
 class Server:
