@@ -71,6 +71,17 @@ def check_books(run):
     assert totals["started"] == sum(totals[key] for key in outcomes), totals
 
 
+def check_reading(run):
+    """The same of rabid, and that each message that was read turned out to be something."""
+    check_books(run)
+    found = run.record["integrity"]
+    kinds = found["verified"] + found["foreign"] + found["corrupt"] + found["original"]
+    # one of the original postal's that is corrupt is both
+    assert kinds - min(found["original"], found["corrupt"]) <= run.total("messages") <= kinds, found
+    assert run.total("deleted") <= run.total("messages")
+    assert sum(line["IMAP connections"] for line in run.lines) == run.total("imap_connections")
+
+
 class Sender:
     """postal, run to its end with a record beside it."""
     name = "postal"
