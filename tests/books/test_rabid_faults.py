@@ -1,0 +1,305 @@
+"""postal and rabid with one ledger and a Dovecot between them: nothing wrong means nothing reported, and each fault that
+is put into a Maildir by hand is named exactly, with the message that it befell.
+"""
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+
+import pytest
+
+from conftest import login_names
+from support.mail import Message, to_crlf
+from support.postal import check_books, check_reading, run
+from support.relay import Relay
+
+WAYS = ["pop3", "imap"]
+COUNT = 24
+# Not out_of_order: a file that was written anew comes last in its mailbox.
+WRONG = ("lost", "misplaced", "unacknowledged", "duplicated", "corrupt", "misdelivered", "unknown", "foreign")
+
+
+def deliver(postal, server, users_file, book, *words):
+    sent = postal("-L", "-t", "1", "-c", "-1", "-M", "2", "-m", "6", "--messages", COUNT, "--ledger", book, *words,
+                  server.endpoint, users_file(server.users))
+    check_books(sent)
+    assert sent.total("messages") == COUNT
+    return server.wait_for(COUNT)
+
+
+def look(rabid, server, users_file, way, book, *words):
+    """Every user's mailbox is read once; the runs."""
+    share = ["-i", "100", "--imap", server.imap] if way == "imap" else []
+    runs = []
+    for user in server.users:
+        runs.append(rabid("--connections", "1", "-d", "100:0", "--ledger", book, *words, *share, server.pop3,
+                          users_file(login_names([user]))))
+        check_reading(runs[-1])
+    return runs
+
+
+@pytest.fixture
+def report(programs):
+    """report(LEDGER) is the summary as a dictionary and the exit status; report(LEDGER, KIND) the list's rows."""
+    def ask(path, kind=None):
+        done = run([programs.postal_report, "--ledger", path, "--csv", *(["--list", kind] if kind else [])])
+        assert done.status in (0, 3) and not done.stderr
+        rows = list(csv.DictReader(io.StringIO(done.stdout)))
+        if kind:
+            return rows
+        return {name: int(value) for name, value in rows[0].items() if name != "ledger" and value}, done.status
+    return ask
+
+
+class Book:
+    """What a test needs: the ledger, its Dovecot, and one message in it that a fault befalls."""
+
+    def __init__(self, path, server, victim):
+        self.path, self.server, self.victim = path, server, victim
+
+    file = property(lambda self: pathlib.Path(self.victim.source))
+
+    def rewrite(self, change):
+        """Puts change(octets) in the place of the message's file, with nothing about its size in its name."""
+        octets = self.file.read_bytes()
+        changed = change(octets)
+        assert changed != octets
+        self.put(re.sub(r",[SW]=\d+", "", str(self.file)), changed)
+
+    def put(self, path, octets):
+        """Without Dovecot's idea of the file that it had."""
+        stat = self.file.stat()
+        self.file.unlink()
+        path = pathlib.Path(path)
+        path.write_bytes(octets)
+        os.chown(path, stat.st_uid, stat.st_gid)
+
+    def copy(self, to, name):
+        stat = self.file.stat()
+        shutil.copyfile(self.file, pathlib.Path(to) / name)
+        os.chown(pathlib.Path(to) / name, stat.st_uid, stat.st_gid)
+
+    def other_user(self):
+        """A user in whose Maildir the message does not belong, and that Maildir's folder of new mail."""
+        own = self.file.parent.parent.parent.name
+        other = next(user for user in self.server.users if user != own)
+        return other, self.server.mail / other / "Maildir" / "new"
+
+    @property
+    def owner(self):
+        return self.file.parent.parent.parent.name
+
+
+@pytest.fixture
+def delivered(dovecot, postal, users_file, folder):
+    """delivered(body) is a Book: COUNT messages that have just been delivered, and one of them in hand."""
+    def make(body, *words):
+        server = dovecot(3, reading=True)
+        mail = deliver(postal, server, users_file, folder / "book", "--body", body, *words)
+        victim = next(message for message in mail if message.body.count(b"\r\n") > 8)
+        return Book(folder / "book", server, victim)
+    return make
+
+
+def late_ones(server):
+    """How many messages stand behind one with a higher number of the same session and sender, as imaplib sees it:
+    Dovecot's Maildirs do that when several deliveries to a mailbox contend for its lock."""
+    count = 0
+    for user in server.users:
+        highest = {}
+        for message in server.imap_mail(user):
+            stream, number = (message.identity["s"], message.text("from")), int(message.identity["n"])
+            count += number < highest.get(stream, -1)
+            highest[stream] = max(number, highest.get(stream, -1))
+    return count
+
+
+@pytest.mark.parametrize("store", ["maildir", "mdbox"])
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_wrong(dovecot, postal, rabid, users_file, folder, report, way, store):
+    """Also when every message is seen four times, half of them through the other protocol, and is then deleted."""
+    server, book = dovecot(3, reading=True, store=store), folder / "book"
+    sent = postal("-L", "-t", "3", "-c", "-1", "-M", "1", "-m", "20", "--recipients", "1..3", "--body",
+                  "ascii=30,8bit=20,dots=20,long-lines=10,crlf-edge=20", "--messages", COUNT, "--ledger", book,
+                  server.endpoint, users_file(server.users))
+    copies = sent.total("recipients")
+    for each in (way, way, *WAYS):
+        runs = look(rabid, server, users_file, each, book)
+        assert sum(run.record["integrity"]["verified"] for run in runs) == copies
+    late = late_ones(server)
+    share = ["-i", "100", "--imap", server.imap] if way == "imap" else []
+    last = rabid("-p", "3", "--connections", "36", "--ledger", book, *share, server.pop3,
+                 users_file(login_names(server.users)))
+    assert last.total("deleted") == copies
+    found, status = report(book)
+    assert status == 0, found
+    assert found["acknowledged"] == found["found"] == copies
+    assert found["seen"] == 5 * copies
+    assert found["out_of_order"] == late
+    assert not {name: found[name] for name in WRONG if found.get(name)}
+
+
+def flip(octets):
+    """One bit of an octet in the middle of a line of the body, where it stays a printable letter."""
+    at = re.compile(rb"[a-np-y][a-z]", re.I).search(octets, octets.index(b"\n\n") + 60).start()
+    return octets[:at] + bytes([octets[at] ^ 0x01]) + octets[at + 1:]
+
+
+def header_fields(octets, change):
+    header, blank, body = octets.partition(b"\n\n")
+    return change(header) + blank + body
+
+
+def first_line_that(octets, pattern, replacement):
+    """The replacement in the first place of the body that fits."""
+    header, blank, body = octets.partition(b"\n\n")
+    changed, count = re.subn(pattern, replacement, body, count=1)
+    assert count == 1, f"no line fits {pattern}"
+    return header + blank + changed
+
+
+# fault: (kind of body, what is done to the file, the condition in the ledger, how its detail reads)
+DAMAGE = {
+    "truncated": ("ascii", lambda octets: octets[:-200] + b"\n", "truncated", r"truncated at byte \d+ of \d+"),
+    "cut at a line's end": ("ascii", lambda octets: octets[:octets.rindex(b"\n", 0, -100) + 1], "truncated",
+                            r"truncated at byte \d+ of \d+"),
+    "a byte flipped": ("ascii", flip, "octet_changed", r"byte \d+ changed from 0x\w\w to 0x\w\w"),
+    "high bits stripped": ("8bit", lambda octets: bytes(octet & 0x7f for octet in octets), "eight_bit_stripped",
+                           r"8th bit stripped from byte \d+ on, 0x[89a-f]\w became 0x[0-7]\w"),
+    "a dot added": ("dots", lambda octets: first_line_that(octets, rb"(?m)^\.", b".."), "dot_added", r"dot added at line \d+"),
+    "a dot lost": ("dots", lambda octets: first_line_that(octets, rb"(?m)^\.\.", b"."), "dot_lost", r"dot lost at line \d+"),
+    # Dovecot makes CRLF of LF, so that a line end must be lost, or be another one, to be seen.
+    "line ends of another kind": ("ascii", lambda octets: header_fields(octets, lambda head: head)[:octets.index(b"\n\n") + 2]
+                                  + octets[octets.index(b"\n\n") + 2:].replace(b"\n", b"\r"),
+                                  "line_ends_changed", r"line endings changed from CRLF to CR at line 1"),
+    "line ends lost": ("ascii", lambda octets: first_line_that(octets, rb"(?m)(?<=\w)\n(?=\w)", b""), "corrupt", r".+"),
+    "the subject rewritten": ("ascii", lambda octets: header_fields(octets, lambda head: re.sub(
+        rb"(?m)^Subject: ", b"Subject: [SPAM] ", head)), "header_changed", r"header Subject rewritten"),
+    "identity unreadable": ("ascii", lambda octets: header_fields(octets, lambda head: re.sub(
+        rb"X-Postal-Id:[ \t]*v=1; run=\w+", b"X-Postal-Id: v=1; run=nobody", head)), "unreadable",
+        r"identity header unreadable"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("fault", DAMAGE)
+def test_one_message_is_damaged(delivered, rabid, users_file, report, fault, way):
+    body, change, condition, detail = DAMAGE[fault]
+    book = delivered(body)
+    key, owner = book.victim.key, book.owner
+    book.rewrite(change)
+    runs = look(rabid, book.server, users_file, way, book.path)
+    assert sum(run.total("messages") for run in runs) == COUNT
+    assert sum(run.record["integrity"]["corrupt"] for run in runs) == 1
+    [error] = [error for run in runs for error in run.record["errors"]]
+    assert (error["stage"], error["reason"], error["count"]) == ("check", condition, 1)
+    assert re.search(detail, json.dumps(error))
+    found, status = report(book.path)
+    assert status == 3
+    assert found["corrupt"] == 1
+    [row] = report(book.path, "corrupt")
+    assert row["condition"] == condition and re.fullmatch(detail, row["detail"])
+    assert row["mailbox"] == owner
+    if condition == "unreadable":
+        assert found["lost"] == 1, "nobody can tell which message it is"
+        return
+    assert (row["run"], row["session"], row["sequence"]) == key
+    assert not {name: found[name] for name in WRONG if name != "corrupt" and found.get(name)}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_message_is_removed(delivered, rabid, users_file, report, way):
+    book = delivered("ascii")
+    book.file.unlink()
+    look(rabid, book.server, users_file, way, book.path)
+    found, status = report(book.path)
+    assert status == 3 and found["found"] == COUNT - 1
+    assert {name: found[name] for name in WRONG if found.get(name)} == {"lost": 1}
+    [row] = report(book.path, "lost")
+    assert (row["run"], row["session"], row["sequence"]) == book.victim.key
+    assert row["recipient"] == book.owner
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_one_message_is_there_twice(delivered, rabid, users_file, report, way):
+    """It is twice the same message, and not one that was seen twice."""
+    book = delivered("ascii")
+    book.copy(book.file.parent, "1700000000.M1P1.copy")
+    for _ in range(2):
+        runs = look(rabid, book.server, users_file, way, book.path)
+        assert sum(run.record["integrity"]["duplicate"] for run in runs) == 1
+        assert sum(run.record["integrity"]["verified"] for run in runs) == COUNT + 1
+    found, status = report(book.path)
+    assert status == 0 and found["extra_copies"] == 1
+    wrong = {name: found[name] for name in WRONG if found.get(name)}
+    assert wrong == {"duplicated": 1}
+    [row] = report(book.path, "duplicated")
+    assert (row["run"], row["session"], row["sequence"]) == book.victim.key
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("how", ["moved", "copied"])
+def test_one_message_is_in_the_wrong_mailbox(delivered, rabid, users_file, report, way, how):
+    book = delivered("ascii")
+    other, place = book.other_user()
+    assert f"<{other}>" not in book.victim.text("to")
+    book.copy(place, "1700000000.M1P1.astray")
+    if how == "moved":
+        book.file.unlink()
+    runs = look(rabid, book.server, users_file, way, book.path)
+    assert all(run.record["integrity"]["corrupt"] == 0 for run in runs)
+    found, status = report(book.path)
+    wrong = {name: found[name] for name in WRONG if found.get(name)}
+    assert wrong == ({"misdelivered": 1, "misplaced": 1} if how == "moved" else {"misdelivered": 1})
+    assert status == (3 if how == "moved" else 0) or how == "copied"
+    [row] = report(book.path, "misdelivered")
+    assert (row["run"], row["session"], row["sequence"], row["mailbox"]) == (*book.victim.key, other)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_message_that_nobody_acknowledged_and_one_of_a_stranger(delivered, rabid, users_file, report, way):
+    """A copy from another run, whose sender kept no books, is unknown; a stranger's mail is foreign."""
+    book = delivered("ascii")
+    user = book.owner
+    octets = to_crlf(book.file.read_bytes())
+    other_run = re.sub(rb"run=\w{16}", b"run=00000000000000aa", octets)
+    book.server.put(user, other_run)
+    book.server.put(user, b"From: <a@example.net>\r\nSubject: hello\r\n\r\nhello\r\n")
+    assert Message(other_run).key != book.victim.key
+    look(rabid, book.server, users_file, way, book.path)
+    found, _ = report(book.path)
+    assert found["lost"] == 0 and found["found"] == found["acknowledged"] == COUNT
+    assert (found["unknown"], found["foreign"]) == (1, 1)
+
+
+def test_what_was_accepted_and_never_acknowledged(dovecot, postal, rabid, users_file, folder, report):
+    """The connection breaks between the data and its reply: in doubt, and found all the same."""
+    server, book = dovecot(1, reading=True), folder / "book"
+
+    class Deaf(Relay):
+        """Closes every third connection when Dovecot answers the data."""
+        connections = 0
+
+        def listeners(self):
+            self.connections += 1
+            breaks = self.connections % 3 == 0
+
+            def from_server(lines):
+                if breaks and b"2.0.0 <" in lines:
+                    raise OSError("the reply is lost")
+            return None, from_server
+
+    with Deaf(server.port) as relay:
+        sent = postal("-L", "-t", "1", "-c", "1", "-M", "1", "-m", "2", "--messages", "12", "--ledger", book,
+                      relay.endpoint, users_file(server.users))
+    check_books(sent)
+    assert sent.total("in_doubt") > 0
+    server.wait_for(sent.total("messages") + sent.total("in_doubt"))
+    look(rabid, server, users_file, "imap", book)
+    found, status = report(book)
+    assert status == 0 and found["lost"] == 0
+    assert found["unacknowledged"] == sent.total("in_doubt")
+    assert found["acknowledged"] == sent.total("messages")
