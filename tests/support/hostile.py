@@ -43,6 +43,9 @@ class Over(Exception):
 
 
 class Session:
+    """One connection. Another protocol has a class of its own, with its STEPS and FAULTS."""
+    STEPS = STEPS
+
     def __init__(self, server, reader, writer, faulty):
         self.server, self.reader, self.writer, self.faulty = server, reader, writer, faulty
         self.presented = set()   # steps whose reply went out before it was due
@@ -159,7 +162,7 @@ class Session:
 
     async def misbehave(self, step, text):
         self.mark()
-        await FAULTS[self.server.fault](self, step, text)
+        await self.FAULTS[self.server.fault](self, step, text)
 
     async def send(self, text):
         self.writer.write(text)
@@ -236,6 +239,7 @@ FAULTS = {"silence": Session.silence, "close": Session.close, "reset": Session.r
           "wrong_class": Session.wrong_class, "code_999": Session.code_999, "code_000": Session.code_000,
           "mixed_codes": Session.mixed_codes, "shutting_down": Session.shutting_down, "split": Session.split,
           "early": None, "extra": Session.extra, "late": Session.late, "deaf": Session.deaf}
+Session.FAULTS = FAULTS
 
 
 class Hostile:
@@ -245,7 +249,7 @@ class Hostile:
 
     def __init__(self, step=None, fault=None, *, every=1, once=True, lmtp=False, late_seconds=3.0, port=0, heard=lambda line: None, session=Session,
                  capabilities=(b"PIPELINING", b"ENHANCEDSTATUSCODES", b"8BITMIME", b"SIZE 104857600")):
-        assert (step in STEPS and fault in FAULTS) or step is fault is None
+        assert (step in session.STEPS and fault in session.FAULTS) or step is fault is None
         assert fault != "early" or step not in ("banner", "transfer"), "nothing comes before that"
         self.step, self.fault, self.every, self.once, self.lmtp = step, fault, every, once, lmtp
         self.late_seconds, self.port, self.capabilities = late_seconds, port, capabilities

@@ -92,3 +92,17 @@ def read_maildir(folder):
     folder = pathlib.Path(folder)
     return [Message(to_crlf(path.read_bytes()), str(path))
             for part in ("new", "cur") for path in sorted((folder / part).glob("*"))]
+
+
+def made_message(number=0, to="user0@example.com", body=b"one line\r\n.a dot\r\n\r\nthe end\r\n", run="00000000000000aa"):
+    """A mail as postal could have sent it, with a digest of its own; its body cannot be remade from its seed."""
+    text = (f"From: <sender@example.com>\r\nTo: <{to}>\r\nSubject: number {number}\r\n"
+            f"Date: Fri, 20 Nov 2026 20:59:10 +0000\r\nMessage-ID: <{run}.0.{number}@made>\r\n"
+            f"X-Postal-Id: v=1; run={run}; s=0; n={number}; seed=1; kind=ascii; size=%d; head=%d;\r\n"
+            " t=1795208350.283741; d=md5:%s\r\n\r\n").encode()
+    empty = text % (0, 0, b"0" * 32)
+    digest = digest_of("md5", Message(empty + body).canonical()).encode()
+    head = len(empty)
+    for _ in range(3):  # the numbers count themselves
+        head = len(text % (head + len(body), head, digest))
+    return text % (head + len(body), head, digest) + body
