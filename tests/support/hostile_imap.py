@@ -19,6 +19,7 @@ STEPS = ("banner", "capability", "login", "select", "fetch", "message", "search"
          "idle", "append", "noop", "logout")
 UID = 100  # of the first message, less one
 DEEP = 100_000
+AGREEING = {"split", "late", "drip", "small_flood", "answered_twice", "unknown_tag"}  # they give the right answer, too
 
 
 class ImapCount(Count):
@@ -128,8 +129,12 @@ class ImapSession(Session):
             if self.due("message"):
                 await self.send(answer[:-len(text) // 2])
                 await self.misbehave("message", answer[-len(text) // 2:])
+            elif self.due("fetch"):
+                await self.misbehave("fetch", answer)
+                if self.server.fault == "refuse":
+                    return
             else:
-                await self.reply("fetch", answer)
+                await self.send(answer)
             self.server.count.sent += 1
         await self.send(self.done())
 
@@ -147,7 +152,7 @@ class ImapSession(Session):
     async def expunge(self, rest):
         gone = [place for place, uid in enumerate(sorted(self.mail), 1) if uid in self.marked
                 and (not self.by_uid or uid in {uid for _, uid in self.chosen(rest)})]
-        if not self.due("expunge"):
+        if not self.due("expunge") or self.server.fault in AGREEING:
             self.server.count.deleted += len(gone)
         uids = sorted(self.mail)
         for place in gone:
@@ -210,6 +215,7 @@ class ImapSession(Session):
         """Untagged responses without an end."""
         while True:
             await self.send(b"* OK still here\r\n* 3 EXISTS\r\n" * 3000)
+            await asyncio.sleep(0.001)
 
     async def small_flood(self, step, text):
         """Many untagged responses, which a server may send at any time, and then the answer."""
@@ -242,11 +248,13 @@ class ImapSession(Session):
         await self.send(b"* %d FETCH (UID %d BODY[] {4294967296}\r\n" % (self.number, self.uid))
         while True:
             await self.send(b"some more of a very long message\r\n" * 2000)
+            await asyncio.sleep(0.001)
 
     async def literal_as_a_name(self, step, text):
         await self.send(b"* LIST () \"/\" {4294967296}\r\n")
         while True:
             await self.send(b"x" * 65536)
+            await asyncio.sleep(0.001)
 
     async def drip(self, step, text):
         for octet in text * 1000:
