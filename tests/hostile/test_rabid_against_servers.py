@@ -392,3 +392,37 @@ def test_interrupted_while_servers_are_silent(start, way, number):
     check_reading(run)
     assert run.total("failed") >= 2
     assert run.status == 0
+
+
+# ---- what profiles say about time ----
+
+def test_a_pause_between_sessions(read, profile):
+    with HostileImap() as server:
+        run = read(server, "-p", "1", "--duration", "3s", "--profile", profile("noop", more='pause = "500ms"\n'))
+    assert 2 <= run.total("connections") <= 8
+    assert run.record["errors"] == []
+
+
+def test_thinking_between_commands(read, profile):
+    with HostileImap() as server:
+        run = read(server, "-p", "1", "--connections", "2", "--profile", profile(*["noop"] * 4, more='think = "200ms"\n'))
+    assert run.record["latency_us"]["session"]["min"] >= 3 * 200_000
+    assert run.record["errors"] == []
+
+
+def test_idle_lasts_as_long_as_it_says(read, profile):
+    heard = []
+    with HostileImap(heard=heard.append) as server:
+        run = read(server, "-p", "1", "--connections", "2", "--profile", profile("idle", more='idle = "300ms"\n'))
+    assert run.record["latency_us"]["session"]["min"] >= 300_000
+    assert sum(line.endswith(b" IDLE") for line in heard) == 2
+    assert run.record["errors"] == []
+
+
+def test_a_server_without_idle_is_asked_with_noop(read, profile):
+    heard = []
+    with HostileImap(capabilities=(b"IMAP4rev1",), heard=heard.append) as server:
+        run = read(server, "-p", "1", "--connections", "2", "--profile", profile("idle", more='idle = "100ms"\n'))
+    assert not [line for line in heard if line.endswith(b" IDLE")]
+    assert sum(line.endswith(b" NOOP") for line in heard) == 2
+    assert run.record["errors"] == []

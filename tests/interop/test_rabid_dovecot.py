@@ -4,13 +4,16 @@ What rabid counts must be what Dovecot has, before and after; poplib and imaplib
 many connections as here every account is visited but for once in a million runs (`--connections` with few users).
 """
 import re
+import signal
 import sqlite3
 
 import pytest
 
 from conftest import login_names
 from support.mail import Message
-from support.postal import check_reading
+from support.postal import RABID_HEADER, check_reading
+from support.process import wait_until
+from support.watched import Sending
 
 BODIES = "ascii=30,8bit=20,dots=20,long-lines=10,crlf-edge=20"
 WAYS = ["pop3", "imap"]
@@ -266,3 +269,35 @@ def test_profiles(filled, rabid, folder, profile):
     assert len(appended) == len(sent) > 0
     for message in appended:
         message.verify()
+
+
+def test_compressed(filled, rabid):
+    """COMPRESS=DEFLATE (RFC 4978): the same mail in fewer octets."""
+    server = filled(2, 20, extra="protocol imap {\n  mail_plugins = imap_zlib\n}\nmail_plugins = zlib\n")
+    for compress in ("auto", "off"):
+        run = rabid("-p", "2", "--connections", "24", "--compress", compress, "-d", "100:0", *reading(server, "imap"))
+        check_reading(run)
+        assert run.record["errors"] == [] and run.record["integrity"]["verified"] == run.total("messages") > 20
+    for user in server.users:
+        assert len(server.imap_mail(user)) == len(server.pop3_mail(user))
+    run = rabid("-p", "2", "--connections", "24", "--compress", "auto", *reading(server, "imap"))
+    assert run.total("deleted") == 20 and server.all_mail() == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_mail_is_seen_as_it_comes(filled, programs, folder, postal, users_file, way):
+    """--watch: delivery time is taken of each message that comes in while rabid looks."""
+    server = filled(2, 0)
+    with Sending(programs.rabid, folder, "-p", "2", "--watch", "300ms", *reading(server, way)) as watching:
+        wait_until(lambda: len(re.findall(rf"{way}-login: .*Login: ", server.log)) >= 2, "two that watch")
+        postal("-L", "-t", "1", "-c", "-1", "-M", "2", "-m", "2", "--messages", "20", server.endpoint,
+               users_file(server.users))
+        wait_until(lambda: not [*server.mail.glob("*/Maildir/new/*"), *server.mail.glob("*/Maildir/cur/*")], "everything to be read and deleted")
+        watching.signal(signal.SIGTERM)
+        run = watching.wait()
+    run.header = RABID_HEADER
+    check_reading(run)
+    assert run.status == 0 and run.record["errors"] == []
+    assert integrity(run) == {"verified": 20} and run.total("deleted") == 20
+    delivery = run.record["latency_us"]["delivery"]
+    assert delivery["count"] == 20 and 0 < delivery["p50"] < 30_000_000
