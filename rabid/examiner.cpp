@@ -131,7 +131,7 @@ finding examiner::judge(const mail::check_result& checked, ledger::seen_row& row
     explain(checked.id, row);
     counts.corrupt += 1;
     counts.errors.add(to_text(stage::check), 0, ledger::to_text(row.what), detail_);
-    return finding::corrupt;
+    return checked.id != nullptr ? finding::corrupt : finding::doubtful;
 }
 
 // -b qmail-pop: that server puts an empty line behind each message.
@@ -161,7 +161,7 @@ finding examiner::judge_stranger(ledger::seen_row& row) {
         counts.corrupt += 1;
         counts.errors.add(to_text(stage::check), 0, "original", detail_);
     }
-    return fine ? finding::original : finding::corrupt;
+    return fine ? finding::original : finding::doubtful;
 }
 
 void examiner::explain(const mail::identity* id, ledger::seen_row& row) {

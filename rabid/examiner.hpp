@@ -24,7 +24,13 @@
 namespace postal::rabid {
 
 // What a message turned out to be.
-enum class finding : std::uint8_t { verified, foreign, original, corrupt };
+enum class finding : std::uint8_t {
+    verified,
+    foreign,
+    original,
+    corrupt,
+    doubtful  // corrupt, and nothing proves that it is ours: anybody may write such a header
+};
 
 // Where a message was found.
 struct sighting {

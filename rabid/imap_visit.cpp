@@ -97,6 +97,10 @@ asio::awaitable<bool> imap_visit::select() {
     bool fine = co_await send_out(stage::list);
     if (fine) fine = co_await complete(stage::list, tag);
     guest_.connection.took(phase::list, guest_.connection.now() - begun);
+    if (fine && mailbox_.exists() > most_messages) {
+        guest_.connection.give_up(stage::list, "too_many", "messages in one mailbox");
+        co_return false;
+    }
     co_return fine;
 }
 
@@ -272,13 +276,12 @@ asio::awaitable<bool> imap_visit::remove() {
         }
         const imap_verb how = uidplus ? imap_verb::uid_expunge : imap_verb::expunge;
         tag = uidplus ? commands_.uid_expunge(out_, text_) : commands_.plain(out_, how);
+        expunged_ = 0;
         fine = co_await command(stage::remove, tag, how);
+        const std::uint64_t gone = std::min<std::uint64_t>(expunged_, taken);
         stats::tally& counts = guest_.shop.own.tally();
-        if (fine) {
-            counts.deleted += taken;
-        } else if (guest_.connection.broken()) {
-            counts.delete_in_doubt += taken;
-        }
+        counts.deleted += gone;
+        if (guest_.connection.broken()) counts.delete_in_doubt += taken - gone;
         guest_.connection.took(phase::remove, guest_.connection.now() - begun);
         left = left.subspan(taken);
     }
@@ -347,7 +350,9 @@ asio::awaitable<bool> imap_visit::append() {
         text_ = std::string();
     }
     if (fine) fine = co_await complete(stage::command, tag);
-    guest_.shop.note_appended(guest_.who, message, fine);
+    const auto unanswered =
+        guest_.connection.broken() ? ledger::outcome::in_doubt : ledger::outcome::rejected;
+    guest_.shop.note_appended(guest_.who, message, fine ? ledger::outcome::accepted : unanswered);
     co_return fine;
 }
 
@@ -525,6 +530,12 @@ void imap_visit::take_step(stage where, const imap_step& step) {
                 if (found_.size() < most_messages) found_.push_back(static_cast<std::uint32_t>(n));
             }
             break;
+        case imap_event::expunge:
+            ++expunged_;
+            break;
+        case imap_event::vanished:
+            if (!step.earlier) expunged_ += step.range.last - step.range.first + std::uint64_t{1};
+            break;
         case imap_event::body_begin:
             if (reading_ && step.text.empty()) message_begin(step);
             break;
@@ -560,7 +571,7 @@ void imap_visit::message_end() {
     const finding what = guest_.messages.finish({.uid = uid, .place = uid});
     if (uid == 0) return;
     const options& chosen = guest_.shop.of_run.chosen;
-    const bool ours = what != finding::foreign;
+    const bool ours = what != finding::foreign && what != finding::doubtful;
     if (ours && ours_.size() < most_messages) ours_.push_back(uid);
     if ((ours || chosen.delete_foreign) && pick_deletion(chosen, guest_.random)) {
         to_delete_.push_back(uid);

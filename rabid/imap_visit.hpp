@@ -92,6 +92,7 @@ class imap_visit {
     proto::imap_condition condition_ = proto::imap_condition::none;
     load::steady_time since_{};
     std::uint64_t steps_ = 0;
+    std::uint64_t expunged_ = 0;
     bool reading_ = false;  // whole messages are being fetched
     bool in_message_ = false;
     bool whole_ = false;     // the body of the message in hand is complete

@@ -47,9 +47,10 @@ exit_status fail(const base::failure& what, exit_status status) {
 exit_status status_of(const stats::run_report& report, load::run_result result) {
     const exit_status usual = program::status_of(result);
     if (usual == exit_status::system_error) return usual;
-    const auto& logins =
-        report.totals_with_warmup().latency[static_cast<std::size_t>(rabid::phase::login)];
-    return logins.empty() ? exit_status::nothing_delivered : usual;
+    const auto& latency = report.totals_with_warmup().latency;
+    const bool inside = !latency[static_cast<std::size_t>(rabid::phase::login)].empty() ||
+                        !latency[static_cast<std::size_t>(rabid::phase::list)].empty();
+    return inside ? usual : exit_status::nothing_delivered;
 }
 
 // `kept` is null without a ledger.

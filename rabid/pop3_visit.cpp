@@ -18,7 +18,7 @@ using proto::pop3_status;
 using std::chrono::steady_clock;
 
 constexpr std::size_t most_pipelined = 64;
-constexpr std::uint32_t most_messages = 10'000'000;  // that a server may claim
+constexpr std::uint32_t most_messages = 1'000'000;  // that a server may claim
 
 // A number for a unique id, which may be any text (FNV-1a).
 std::uint64_t hash_of(std::string_view text) noexcept {
@@ -253,7 +253,7 @@ void pop3_visit::message_end() {
     since_ = guest_.connection.now();
     const finding what = guest_.messages.finish({.uid = which.uid, .place = which.number});
     const options& chosen = guest_.shop.of_run.chosen;
-    const bool ours = what != finding::foreign;
+    const bool ours = what != finding::foreign && what != finding::doubtful;
     if ((ours || chosen.delete_foreign) && pick_deletion(chosen, guest_.random)) {
         to_delete_.push_back(which.number);
     }

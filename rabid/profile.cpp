@@ -84,20 +84,22 @@ expected<void> read_count(const toml::node& node, profile& into) {
     });
 }
 
-expected<void> read_weights(const toml::node& node, profile& into) {
-    const auto* table = node.as_table();
-    if (table == nullptr) return base::fail("must be a table of verbs and numbers");
-    double sum = 0;
-    for (const auto& [key, value] : *table) {
-        const auto known = known_verb(key.str());
-        if (!known) return known.error();
-        const auto weight = value.value<double>();
-        if (!weight || *weight < 0 || *weight > 1e9) {
-            return base::fail("the weight of {} is no number from 0 on", key.str());
-        }
-        sum += *weight;
-        into.weights.emplace_back(*known, *weight);
+expected<void> read_weight(std::string_view key, const toml::node& value, profile& into) {
+    const auto known = known_verb(key);
+    if (!known) return known.error();
+    const auto weight = value.value<double>();
+    if (!weight || *weight < 0 || *weight > 1e9) {
+        return base::fail("the weight of {} is no number from 0 on", key);
     }
+    into.weights.emplace_back(*known, *weight);
+    return {};
+}
+
+expected<void> read_weights(const toml::node& node, profile& into) {
+    if (node.as_table() == nullptr) return base::fail("must be a table of verbs and numbers");
+    double sum = 0;
+    for (const auto& [what, weight] : into.weights)
+        sum += weight;
     if (sum > 0) return {};
     return base::fail("the weights are 0 altogether; give one more than 0");
 }
@@ -172,6 +174,15 @@ expected<profile> parse_profile(std::string_view text, const std::string& name) 
     if (!table) return table.error();
     profile made;
     made.name = name;
+    if (const auto* weights = table->get_as<toml::table>("weights")) {
+        for (const auto& [key, node] : *weights) {
+            const auto done = read_weight(key.str(), node, made);
+            if (!done) {
+                return base::fail("{}:{}: weights: {}", name, node.source().begin.line,
+                                  done.error().message);
+            }
+        }
+    }
     for (const auto& [key, node] : *table) {
         const auto done = read_key(key.str(), node, made);
         if (!done) {

@@ -47,7 +47,8 @@ workshop::made_message workshop::make_message(const account& whose) {
     return result;
 }
 
-void workshop::note_appended(const account& whose, const made_message& what, bool accepted) {
+void workshop::note_appended(const account& whose, const made_message& what,
+                             ledger::outcome outcome) {
     if (page() == nullptr) return;
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     ledger::sent_row row;
@@ -56,7 +57,7 @@ void workshop::note_appended(const account& whose, const made_message& what, boo
     row.time_us = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(now).count());
     row.recipient = row.sender = page()->address(whose.address);
-    row.what = accepted ? ledger::outcome::accepted : ledger::outcome::rejected;
+    row.what = outcome;
     page()->add(row);
 }
 

@@ -41,7 +41,7 @@ struct workshop final : load::watched {
         std::uint64_t sequence = 0;
     };
     made_message make_message(const account& whose);
-    void note_appended(const account& whose, const made_message& what, bool accepted);
+    void note_appended(const account& whose, const made_message& what, ledger::outcome outcome);
 
     plan& of_run;
     load::worker& own;

@@ -119,8 +119,6 @@ def test_user_lists_with_a_bad_line(programs, folder, text, line):
     refused(run([programs.rabid, "--connections", "1", ANYWHERE, path], timeout=20), f"{path}:{line}:")
 
 
-WRONG_LINE = pytest.mark.xfail(strict=True, reason="a mistake in [weights] is said to be in the line of the header")
-
 
 @pytest.mark.parametrize("text, line, names", [
     ('first = ["read"]\nlasst = ["noop"]\n', 2, ["lasst"]),

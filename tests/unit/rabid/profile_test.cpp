@@ -52,8 +52,8 @@ TEST_CASE("profile: what is wrong is said with its line") {
         {"\nactions = \"1\"", "x.toml:2: actions are wanted, but no [weights] say which"},
         {"[weights]\nnoop = 0\nlist = 0",
          "x.toml:1: weights: the weights are 0 altogether; give one more than 0"},
-        {"[weights]\nnoop = -1", "x.toml:1: weights: the weight of noop is no number from 0 on"},
-        {"[weights]\nwaltz = 1", "x.toml:1: weights: \"waltz\" is no verb"},
+        {"[weights]\nnoop = -1", "x.toml:2: weights: the weight of noop is no number from 0 on"},
+        {"[weights]\nwaltz = 1", "x.toml:2: weights: \"waltz\" is no verb"},
         {"think = \"soon\"", "x.toml:1: think: "},
         {"first = [", "x.toml:1: "},
     };
