@@ -215,7 +215,7 @@ def test_an_account_is_used_by_many_if_that_is_wanted(filled, rabid):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_large_messages(filled, rabid, way):
-    server = filled(1, 3, "--size", "fixed:3M")
+    server = filled(1, 3, "--size", "fixed:3M", "--body", "ascii")
     run = rabid("--connections", "1", *reading(server, way))
     check_reading(run)
     assert integrity(run) == {"verified": 3} and run.total("deleted") == 3
