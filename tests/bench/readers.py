@@ -4,8 +4,10 @@
     readers.py pipelined              verified messages/s, and per CPU second, against limit_mailbox.c: POP3 with PIPELINING, and
                                       IMAP with ranges; one worker
     readers.py idle [--count 5000]    memory of IMAP sessions in IDLE
-    readers.py dovecot [--old RABID]  CPU of rabid and of Dovecot for 10,000 messages (50 users, 200 of 5 KiB each), over POP3 and
-                                      IMAP, and of the original rabid over POP3, such as Debian's
+    readers.py dovecot [--old FOLDER] CPU of rabid and of Dovecot for 10,000 messages (50 users, 200 of 5 KiB each) that are read
+                                      and deleted, over POP3 and IMAP; and of the original rabid over POP3 (FOLDER has postal
+                                      and rabid 0.76, such as Debian's). That one cannot leave messages where they are, and
+                                      pauses at any that are not the original postal's: it gets such
 
 The messages are postal's, of 5 KiB. Every round runs each contender once, in turn; figures are medians over rounds, the first
 of which only warms up. `dovecot` needs root; the others need cc. Programs come from $POSTAL_BIN or build/release/bin. All
@@ -17,6 +19,8 @@ import json
 import os
 import pathlib
 import re
+import shutil
+import smtplib
 import socketserver
 import statistics
 import subprocess
@@ -72,26 +76,27 @@ def say(text=""):
 
 
 def users_file(folder, users):
-    path = pathlib.Path(folder) / "users.txt"
+    path = folder / "users.txt"
     path.write_text("".join(f"{user} secret\n" for user in users))
     return path
 
 
 class Store(socketserver.BaseRequestHandler):
-    """An LMTP server that writes each message into the server's folder as it came."""
+    """An SMTP and LMTP server that writes each message into the server's folder as it came."""
 
     def handle(self):
         lines = self.request.makefile("rb")
-        recipients = 0
+        recipients, lmtp = 0, False
         self.say("220 store")
         for line in lines:
             verb = line[:4].upper().strip()
-            if verb == b"LHLO":
+            if verb in (b"LHLO", b"EHLO"):
+                lmtp = verb == b"LHLO"
                 self.say("250-store\r\n250 8BITMIME")
             elif verb == b"DATA":
                 self.say("354 go")
                 self.store(lines)
-                self.say("\r\n".join(["250 2.0.0 stored"] * recipients))
+                self.say("\r\n".join(["250 2.0.0 stored"] * (recipients if lmtp else 1)))
                 recipients = 0
             elif verb == b"QUIT":
                 return self.say("221 bye")
@@ -113,16 +118,24 @@ class Store(socketserver.BaseRequestHandler):
         (folder / f"{len(os.listdir(folder)):06}").write_bytes(b"".join(content))
 
 
-def make_messages(folder, count):
-    """A folder with so many messages of postal, a file each."""
-    mails = pathlib.Path(folder) / "mails"
-    mails.mkdir()
+@contextlib.contextmanager
+def store(folder):
+    """A folder that messages sent to the port are written into, a file each."""
+    folder.mkdir()
+    socketserver.ThreadingTCPServer.allow_reuse_address = True
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Store) as server:
-        server.folder = mails
+        server.folder, server.daemon_threads = folder, True
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        sent = run([POSTAL, "-L", "-c", "-1", *FIVE_KILOBYTES, "--messages", count, f"127.0.0.1:{server.server_address[1]}",
-                    users_file(folder, ["user@example.com"])], 300)
+        yield server.server_address[1]
         server.shutdown()
+
+
+def make_messages(folder, count):
+    """A folder with so many messages of postal."""
+    mails = folder / "mails"
+    with store(mails) as port:
+        sent = run([POSTAL, "-L", "-c", "-1", *FIVE_KILOBYTES, "--messages", count, f"127.0.0.1:{port}",
+                    users_file(folder, ["user@example.com"])], 300)
     if sent.status or len(os.listdir(mails)) != count:
         sys.exit(f"postal ended with status {sent.status}: {sent.stderr}")
     return mails
@@ -132,7 +145,7 @@ class Limit:
     """limit_mailbox.c over so many messages."""
 
     def __init__(self, folder, messages):
-        program = pathlib.Path(folder) / "limit_mailbox"
+        program = folder / "limit_mailbox"
         subprocess.run(["cc", "-O2", "-o", program, HERE.parent / "limit_mailbox.c"], check=True)
         self.pop3, self.imap = free_port(), free_port()
         self.process = Process([program, self.pop3, self.imap, make_messages(folder, messages)], folder)
@@ -148,7 +161,7 @@ class Limit:
 
 def read(folder, users, *options, pop3=1, imap=1, timeout=900):
     """The record of one run of rabid."""
-    record = pathlib.Path(folder) / "rabid.json"
+    record = folder / "rabid.json"
     record.unlink(missing_ok=True)
     done = run([RABID, "--record", record, "-r", "1000000", *options, "--imap", f"127.0.0.1:{imap}", f"127.0.0.1:{pop3}", users],
                timeout)
@@ -192,7 +205,7 @@ def resident(pid):
 
 def idle(args, folder):
     """The difference between one session and many, each session's share of it."""
-    profile = pathlib.Path(folder) / "idle.toml"
+    profile = folder / "idle.toml"
     profile.write_text(IDLE_PROFILE)
     with Limit(folder, 10) as server:
         base = measure_idle(args, folder, server, profile, 1)
@@ -204,7 +217,7 @@ def idle(args, folder):
 
 def measure_idle(args, folder, server, profile, count):
     users = users_file(folder, [f"user{number}@example.com" for number in range(count)])
-    record = pathlib.Path(folder) / f"idle-{count}.json"
+    record = folder / f"idle-{count}.json"
     words = [RABID, "-p", count, "-i", "100", "-r", "1000000", "--workers", args.workers, "--profile", profile, "--record", record,
              "--imap", f"127.0.0.1:{server.imap}", f"127.0.0.1:{server.pop3}", users]
     descriptors = f"/proc/{server.process.pid}/fd"
@@ -273,41 +286,84 @@ def fill(folder, server, users, each):
 
 
 def by_rabid(folder, users, ports, *options):
-    """rabid's CPU seconds for all mailboxes, each read once."""
-    record = read(folder, users, "-p", SESSIONS, "-d", "100:0", *options, **ports)
-    return record["integrity"]["verified"], own_cpu(record), record["duration_s"]
+    """Messages, rabid's CPU seconds and the time for all mailboxes, each read once and emptied."""
+    record = read(folder, users, "-p", SESSIONS, *options, **ports)
+    verified, deleted = record["integrity"]["verified"], record["totals"]["deleted"]
+    if verified != deleted or record["totals"]["errors"]:
+        sys.exit(f"{verified} messages verified, {deleted} deleted, {record['errors']}")
+    return verified, own_cpu(record), record["duration_s"]
 
 
-def by_original(program, folder, users, ports):
-    """The same of the original, which runs until it is killed, and prints what it did at the end of the clock's minutes."""
-    process = Process([program, "-p", SESSIONS, "-d", "100:0", f"[127.0.0.1]{ports['pop3']}", users], folder, "original")
-    used = Children(process.pid)
-    begin = time.monotonic()
+def fill_with_original(folder, program, server, users, each):
+    """The same messages of the original postal for each user."""
+    mails = folder / "old-mails"
+    with store(mails) as port:
+        sender = Process([program, "-t", "1", "-c", "100", *FIVE_KILOBYTES, "-r", "100000", f"[127.0.0.1]{port}",
+                          users_file(folder, users)], folder, "old-postal")
+        try:
+            wait_until(lambda: len(os.listdir(mails)) > each, "mail of the original postal", 120)
+        finally:
+            sender.kill()
+    with smtplib.LMTP("127.0.0.1", server.port) as client:
+        for path in sorted(mails.iterdir())[:each]:
+            for user in users:  # smtplib expects one reply
+                client.sendmail("sender@example.com", user, path.read_bytes())
+
+
+def by_original(program, folder, users, ports, server):
+    """The same of the original, which never ends: until nine tenths are gone, for it meets accounts by chance."""
+    process = Process([program, "-p", SESSIONS, f"[127.0.0.1]{ports['pop3']}", users], folder, "old-rabid")
+    used, begin = Children(process.pid), time.monotonic()
     try:
-        wait_until(lambda: len(process.stdout.splitlines()) >= 3, "two lines of the original", 200)
-        return (sum(int(line.split(",")[1]) for line in process.stdout.splitlines()[1:]), used.look(),
-                time.monotonic() - begin)
+        names = [line.split()[0] for line in users.read_text().splitlines()]
+        there = stored(server, names)
+        wait_until(lambda: stored(server, names) <= there / 10, "the original to be done", 200)
+        return there - stored(server, names), used.look(), time.monotonic() - begin
     finally:
         process.kill()
 
 
+def stored(server, users):
+    """How many messages lie in their Maildirs."""
+    folders = [server.mail / user / "Maildir" / place for user in users for place in ("new", "cur")]
+    return sum(len(os.listdir(folder)) for folder in folders)
+
+
+class Refill:
+    """Puts all mailboxes back as they were when it was made."""
+
+    def __init__(self, server):
+        self.mail, self.kept = server.mail, server.mail.with_name("mail.kept")
+        subprocess.run(["cp", "-a", self.mail, self.kept], check=True)
+
+    def __call__(self):
+        for path in self.mail.iterdir():
+            shutil.rmtree(path)
+        subprocess.run(["cp", "-a", f"{self.kept}/.", self.mail], check=True)
+
+
 def dovecot(args, folder):
     names = [f"user{number}@example.com" for number in range(50)]
+    old_names = [f"old{number}@example.com" for number in range(50)]
     ports = {"pop3": free_port(), "imap": free_port()}
-    server = Dovecot(folder, names, protocols="lmtp pop3 imap", extra=IMAP.format(**ports))
+    server = Dovecot(folder, names + old_names, protocols="lmtp pop3 imap", extra=IMAP.format(**ports))
     try:
         for port in ports.values():
             server.process.wait_for_listener(("127.0.0.1", port))
         fill(folder, server, names, args.each)
-        users = users_file(folder, names)
-        say(f"{len(server.all_mail())} messages of {len(names)} users")
-        ways = {"rabid, POP3": lambda: by_rabid(folder, users, ports, "--connections", 50 * args.repeat, "-i", "0"),
-                "rabid, IMAP": lambda: by_rabid(folder, users, ports, "--connections", 50 * args.repeat, "-i", "100")}
+        once = ("--connections", len(names))
+        ways = {"rabid, POP3": lambda: by_rabid(folder, users, ports, *once, "-i", "0"),
+                "rabid, IMAP": lambda: by_rabid(folder, users, ports, *once, "-i", "100")}
         if args.old:
-            ways["original, POP3"] = lambda: by_original(args.old, folder, users, ports)
+            fill_with_original(folder, args.old / "postal", server, old_names, args.each)
+            old_users = users_file(folder, old_names).rename(folder / "old-users.txt")
+            ways["original, POP3"] = lambda: by_original(args.old / "rabid", folder, old_users, ports, server)
+        users = users_file(folder, names)
+        refill = Refill(server)
         table = {name: [] for name in ways}
         for number in range(args.rounds + 1):
             for name, measure in ways.items():
+                refill()
                 watcher = Children(server.process.pid)
                 messages, own, seconds = measure()
                 if number:
@@ -329,9 +385,8 @@ def main():
     parser.add_argument("--count", type=int, default=5000, help="sessions (idle)")
     parser.add_argument("--workers", type=int, default=1, help="of rabid (idle)")
     parser.add_argument("--each", type=int, default=200, help="messages of a user (dovecot)")
-    parser.add_argument("--repeat", type=int, default=2, help="how often each mailbox is read in a run (dovecot)")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--old", help="the original rabid (dovecot)")
+    parser.add_argument("--old", type=pathlib.Path, help="folder of the original programs (dovecot)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder)
