@@ -16,8 +16,8 @@ namespace {
 using base::expected;
 namespace fs = std::filesystem;
 
-constexpr auto patience = std::chrono::seconds(3);  // with others' locks, while opening
-constexpr int patience_ms = 3000;
+constexpr auto patience = std::chrono::seconds(5);  // with others' locks, while opening
+constexpr int patience_ms = 5000;
 
 // The numbers are those of the enumerations in rows.hpp.
 constexpr const char* tables = R"sql(
@@ -74,8 +74,7 @@ std::string whole_schema() {
 
 enum class kind { ledger, empty };
 
-// What the file is, as far as it is nothing that must be refused.
-expected<kind> judge(database& file) {
+expected<kind> judge_once(database& file) {
     const auto id = file.number("PRAGMA application_id");
     if (!id) return id.error();
     const auto version = file.number("PRAGMA user_version");
@@ -89,6 +88,14 @@ expected<kind> judge(database& file) {
     if (!objects) return objects.error();
     if (*id == 0 && *version == 0 && *objects == 0) return kind::empty;
     return base::fail("{}: is a database, but no ledger", file.path());
+}
+
+// What the file is, as far as it is nothing that must be refused. Another program may be making it
+// a ledger between two of the questions, in one step: then the second look is right.
+expected<kind> judge(database& file) {
+    auto found = judge_once(file);
+    if (found) return found;
+    return judge_once(file);
 }
 
 bool is_busy(int result) {

@@ -136,7 +136,7 @@ TEST_CASE("ledger writer: several runs add to one file at the same time") {
     for (std::thread& one : threads)
         one.join();
     for (const std::string& problem : problems)
-        CHECK(problem.empty());
+        CHECK(problem == "");  // so that a failure says why
     CHECK(ask_sql(path, "SELECT count(*) FROM sent GROUP BY run") == "20000 20000 20000 20000");
     CHECK(ask_sql(path, "SELECT count(*) FROM (SELECT DISTINCT run, sequence FROM sent)") ==
           "80000");
