@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "net/connection_secured.hpp"
+
 namespace postal::net {
 
 namespace {
@@ -18,10 +20,6 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr std::size_t most_parts_a_call = 1024;  // IOV_MAX on Linux
-
-bool would_block(int number) noexcept {
-    return number == EAGAIN || number == EWOULDBLOCK;
-}
 
 void switch_on(int socket, int level, int option) noexcept {
     const int on = 1;
@@ -55,11 +53,6 @@ int pending_error(int socket) noexcept {
     return number;
 }
 
-// In a program with threads, libc makes each send() and recv() a cancellation point, which costs
-// two locked instructions a call; nothing here is ever cancelled that way.
-ssize_t send_octets(int socket, const void* octets, std::size_t size) noexcept {
-    return ::syscall(SYS_sendto, socket, octets, size, MSG_NOSIGNAL | MSG_DONTWAIT, nullptr, 0);
-}
 ssize_t receive_octets(int socket, std::span<char> into) noexcept {
     return ::syscall(SYS_recvfrom, socket, into.data(), into.size(), MSG_DONTWAIT, nullptr,
                      nullptr);
@@ -98,6 +91,18 @@ void gather::take_away(std::size_t octets) noexcept {
     }
 }
 
+// In a program with threads, libc makes each send() and recv() a cancellation point, which costs
+// two locked instructions a call; nothing here is ever cancelled that way.
+ssize_t send_octets(int socket, const void* octets, std::size_t size) noexcept {
+    return ::syscall(SYS_sendto, socket, octets, size, MSG_NOSIGNAL | MSG_DONTWAIT, nullptr, 0);
+}
+
+connection::connection(asio::io_context& context) : context_(context) {}
+
+connection::~connection() {
+    close();
+}
+
 fault connection::failed(int error_number) noexcept {
     last_fault_ = classify({error_number, boost::system::system_category()}, cancelled_);
     return last_fault_;
@@ -112,6 +117,7 @@ asio::awaitable<fault> connection::open(address remote, std::optional<address> l
     close();
     cancelled_ = cancelled_by::nobody;
     last_fault_ = fault::none;
+    tls_problem_ = {};
     const int socket = make_socket(remote, local);
     if (socket < 0) co_return failed(errno);
     const int made =
@@ -145,7 +151,7 @@ fault connection::adopt(const accepted& from) {
 
 bool connection::write_soon(gather& parts) {
     constexpr std::size_t most = 16 * 1024;
-    if (parts.size() > most || !unsent_.empty()) return false;
+    if (secured_ || parts.size() > most || !unsent_.empty()) return false;
     if (!socket_.of().put_off(*this, parts.left(), parts.size())) return false;
     put_off_ = true;
     put_off_octets_ += parts.size();
@@ -189,6 +195,7 @@ bool connection::write_now(gather& parts) noexcept {
         if (!unsent_.empty()) return false;
     }
     if (last_fault_ != fault::none) return true;
+    if (secured_) return write_secured(parts);
     while (!parts.empty()) {
         const ssize_t sent = send_parts(socket_.native(), parts.left(), parts.size());
         if (sent < 0) {
@@ -219,12 +226,18 @@ asio::awaitable<fault> connection::write_rest(gather& parts) {
 read_result connection::read_ready(std::span<char> into) noexcept {
     if (cancelled_ != cancelled_by::nobody) return {0, cancelled()};
     if (last_fault_ != fault::none) return {0, last_fault_};
+    if (secured_) return read_secured(into);
+    const read_result got = receive(into);
+    octets_in += got.size;
+    return got;
+}
+
+read_result connection::receive(std::span<char> into) noexcept {
     const ssize_t got = receive_octets(socket_.native(), into);
     if (got > 0) {
         const auto size = static_cast<std::size_t>(got);
         // What did not fill the buffer was all there is: the next event will tell of more.
         if (size < into.size()) socket_.not_readable();
-        octets_in += size;
         return {size, fault::none};
     }
     if (got == 0) {
@@ -246,6 +259,7 @@ asio::awaitable<read_result> connection::read_some(std::span<char> into) {
 }
 
 std::size_t connection::read_now(std::span<char> into) noexcept {
+    if (secured_) return read_secured(into).size;
     const ssize_t got = receive_octets(socket_.native(), into);
     if (got <= 0) return 0;
     octets_in += static_cast<std::uint64_t>(got);
@@ -253,8 +267,13 @@ std::size_t connection::read_now(std::span<char> into) noexcept {
     return static_cast<std::size_t>(got);
 }
 
+// Over TLS, what came may be a ticket.
 bool connection::quiet_and_open() noexcept {
-    return !socket_.readable();
+    if (!something_to_read()) return true;
+    if (!secured_) return false;
+    std::array<char, 1> said;
+    const read_result got = read_ready(said);
+    return got.size == 0 && got.why == fault::none;
 }
 
 void connection::cancel(cancelled_by who) noexcept {
@@ -269,11 +288,15 @@ void connection::settle() {
 
 void connection::shutdown_output() noexcept {
     settle();
+    say_goodbye();
     ::shutdown(socket_.native(), SHUT_WR);
 }
 
 void connection::close() noexcept {
     settle();
+    say_goodbye();
+    secured_.reset();
+    more_inside_ = false;
     unsent_.clear();
     socket_.set_leftover(nullptr);
     socket_.close();
@@ -283,6 +306,7 @@ void connection::reset() noexcept {
     if (!socket_.is_open()) return;
     const linger at_once{1, 0};
     setsockopt(socket_.native(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    secured_.reset();
     close();
 }
 

@@ -12,6 +12,10 @@
 // suspending costs more than the system call. A read takes what is there when the kernel has said
 // that something is.
 //
+// With start_tls() the same calls carry TLS: what is written is sent as records, what is read has
+// been decrypted, octets are counted as they are inside (those of the handshake are not). A
+// connection without TLS pays one look at a null pointer for that.
+//
 // One operation a direction at a time. cancel() ends what waits, with the fault of the one who
 // cancelled; after it the connection only closes. Nothing here knows time: the owner calls cancel()
 // when its deadline has passed. Octets are counted in plain fields.
@@ -22,6 +26,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +39,7 @@
 #include "net/endpoint.hpp"
 #include "net/fault.hpp"
 #include "net/poller.hpp"
+#include "net/tls.hpp"
 
 namespace postal::net {
 
@@ -76,11 +82,23 @@ struct accepted {
 
 class connection final : private poller::sender {
   public:
-    explicit connection(boost::asio::io_context& context) : context_(context) {}
-    ~connection() override { close(); }
+    explicit connection(boost::asio::io_context& context);
+    ~connection() override;
 
     boost::asio::awaitable<fault> open(address remote, std::optional<address> local);
     fault adopt(const accepted& from);
+
+    // The handshake, on an open connection on which nothing waits to be written and nothing was
+    // read of what comes now. fault::tls: see tls_problem(). An engine that could not be had (null)
+    // is fault::resources.
+    boost::asio::awaitable<fault> start_tls(std::unique_ptr<tls_engine> engine);
+    bool secure() const noexcept { return secured_ != nullptr; }
+    // Only when secure().
+    tls_facts tls() const;
+    std::string channel_binding();  // tls-exporter; empty without TLS 1.3
+    std::unique_ptr<tls_ticket> tls_ticket_given();
+    // What went wrong, after fault::tls, until the next open().
+    const net::tls_problem& tls_problem() const noexcept { return tls_problem_; }
 
     // True when all of it is written or the connection has failed (see last_fault()).
     bool write_now(gather& parts) noexcept;
@@ -95,7 +113,7 @@ class connection final : private poller::sender {
 
     // The same in two steps, for the hot path: something_to_read(), or co_await wait_to_read();
     // then read_ready(), whose size is 0 without a fault when it was a false alarm.
-    bool something_to_read() const noexcept { return socket_.readable(); }
+    bool something_to_read() const noexcept { return socket_.readable() || more_inside_; }
     boost::asio::awaitable<void> wait_to_read() { return socket_.wait_readable(); }
     read_result read_ready(std::span<char> into) noexcept;
 
@@ -137,15 +155,30 @@ class connection final : private poller::sender {
     std::uint64_t octets_out = 0;
 
   private:
+    struct secured;
+
     void send_put_off(std::string_view octets) override;
     fault failed(int error_number) noexcept;
     fault cancelled() noexcept;
+    read_result receive(std::span<char> into) noexcept;
+
+    bool write_secured(gather& parts);
+    std::size_t send_raw(std::string_view octets);
+    bool send_records();
+    read_result read_secured(std::span<char> into);
+    read_result decrypt(std::string_view& input, std::span<char> into);
+    fault tls_failed();
+    boost::asio::awaitable<fault> shake_hands();
+    void say_goodbye() noexcept;
 
     boost::asio::io_context& context_;
     descriptor socket_;
     fault last_fault_ = fault::none;
     cancelled_by cancelled_ = cancelled_by::nobody;
-    bool put_off_ = false;  // something waits in the poller
+    std::unique_ptr<secured> secured_;  // null without TLS
+    net::tls_problem tls_problem_;
+    bool more_inside_ = false;  // TLS may have more to be read than the socket shows
+    bool put_off_ = false;      // something waits in the poller
     std::size_t put_off_octets_ = 0;
     std::string unsent_;  // of what was put off, what the socket had no room for
 };

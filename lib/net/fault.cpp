@@ -36,9 +36,10 @@ constexpr std::array system_errors{
     row{EAGAIN, fault::refused},  // a Unix socket whose queue is full
 };
 
-constexpr std::array<std::string_view, 11> names{
+constexpr std::array<std::string_view, 13> names{
     "none",       "timeout",       "closed",    "reset",   "refused", "unreachable",
-    "unresolved", "local_address", "resources", "stopped", "other"};
+    "unresolved", "local_address", "resources", "stopped", "tls",
+    "truncated",  "other"};
 
 }  // namespace
 

@@ -21,6 +21,8 @@ enum class fault : std::uint8_t {
     local_address,  // the local address or port could not be used
     resources,      // descriptors, buffers or ports ran out on this side
     stopped,        // we ended it: the run is over
+    tls,            // TLS failed: connection::tls_problem() says how
+    truncated,      // the peer closed a TLS connection without saying so in TLS (RFC 8446 6.1)
     other
 };
 
