@@ -14,6 +14,7 @@
 #include "cli/main.hpp"
 #include "program/ledger.hpp"
 #include "program/run.hpp"
+#include "program/tls_options.hpp"
 #include "serve/door.hpp"
 
 namespace {
@@ -44,6 +45,7 @@ exit_status serve(const bhm::plan& plan, load::run_console& console, program::le
     for (const net::listener& one : *listeners) {
         console.say("listening on " + net::to_text(one.where));
     }
+    program::say_fingerprint(console, chosen.tls, plan.tls.get());
     serve::reception front(chosen.sessions, chosen.transcripts);
     ledger::writer* const book = kept != nullptr ? &kept->book() : nullptr;
     std::vector<std::unique_ptr<bhm::room>> rooms;

@@ -15,7 +15,8 @@ using cli::setter;
 constexpr std::string_view delay_stages = "connect, banner, ehlo, mail, rcpt, data or end";
 
 bool may_be_delayed(proto::server_stage stage) {
-    return stage != proto::server_stage::other && stage != proto::server_stage::quit;
+    using enum proto::server_stage;
+    return stage != other && stage != quit && stage != tls;
 }
 
 setter delay_option(proto::stage_actions& actions) {
@@ -40,13 +41,6 @@ setter port_option(options& o) {
     };
 }
 
-setter no_tls_yet() {
-    return [](const std::string& given) -> expected<void> {
-        if (given == "false") return {};
-        return base::fail("TLS is not in this version; leave it out");
-    };
-}
-
 cli::group listen_options(options& o) {
     return {"Listening",
             {
@@ -64,7 +58,6 @@ cli::group listen_options(options& o) {
                 {"-r,--reverse-dns", "FILE", "",
                  "in the format of /etc/hosts: names for the banner, by local address",
                  cli::text(o.host_names)},
-                {"-s,--ssl", "", "", "offer TLS; not in this version", no_tls_yet()},
             }};
 }
 
@@ -96,8 +89,10 @@ cli::group mail_options(options& o) {
 expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv) {
     cli::program program;
     program.name = "bhm";
+    program.tls = program::tls_libraries();
     program.summary = "Takes mail over SMTP or LMTP, checks and counts it, and throws it away.";
     program.groups = {listen_options(into), mail_options(into),
+                      program::server_tls_group(into.tls, into.listen_tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {{"USER-LIST",
@@ -111,6 +106,8 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     if (!into.ledger.empty() && !into.verify) {
         return base::fail("--ledger: knows messages by what --verify reads; leave --verify on");
     }
+    auto tls = program::check(into.tls, !into.listen_tls.empty());
+    if (!tls) return tls.error();
     auto checked = cli::check(into.run);
     if (!checked) return checked.error();
     return outcome;

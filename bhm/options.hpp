@@ -12,6 +12,7 @@
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
 #include "net/transcript.hpp"
+#include "program/tls_options.hpp"
 #include "proto/smtp_server.hpp"
 
 namespace postal::bhm {
@@ -32,6 +33,8 @@ struct options {
     bool verify = true;
     std::string ledger;                     // a file; empty: none
     std::string host_names;                 // -r
+    program::server_tls tls{};
+    std::vector<std::string> listen_tls;
     net::transcript_options transcripts{};  // -z, -Z, -a
     cli::run_options run{};
     std::vector<cli::effective_option> effective{};  // for the record

@@ -9,6 +9,7 @@
 #include "net/transcript.hpp"
 #include "os/limits.hpp"
 #include "program/shared_options.hpp"
+#include "program/tls_options.hpp"
 
 namespace postal::bhm {
 namespace {
@@ -17,11 +18,12 @@ using base::expected;
 
 // Event loops, timers, listening sockets, standard streams, with room to spare.
 constexpr std::uint64_t descriptors_beside_sessions = 64;
+constexpr std::uint16_t submissions_port = 465;  // RFC 8314 3.3
 
 expected<void> find_places(plan& into) {
     const options& chosen = into.chosen;
-    const bool default_place =
-        chosen.listen.empty() || !chosen.bind_address.empty() || chosen.port_given;
+    const bool default_place = (chosen.listen.empty() && chosen.listen_tls.empty()) ||
+                               !chosen.bind_address.empty() || chosen.port_given;
     if (default_place && chosen.bind_address.empty()) {
         for (const bool required : {true, false}) {
             auto any = net::parse_endpoint(required ? "0.0.0.0" : "[::]", chosen.port);
@@ -38,6 +40,19 @@ expected<void> find_places(plan& into) {
         if (!where) return base::fail("--listen: {}", where.error().message);
         into.places.push_back({std::move(*where)});
     }
+    for (const std::string& text : chosen.listen_tls) {
+        auto where = net::parse_endpoint(text, submissions_port);
+        if (!where) return base::fail("--listen-tls: {}", where.error().message);
+        into.places.push_back({.where = std::move(*where), .tls = true});
+    }
+    return {};
+}
+
+expected<void> prepare_tls(plan& into) {
+    auto made = program::make_context(into.chosen.tls, !into.chosen.listen_tls.empty());
+    if (!made) return made.error();
+    into.tls = std::move(*made);
+    into.rules.tls = into.tls.get();
     return {};
 }
 
@@ -60,6 +75,8 @@ expected<void> configure_server(plan& into) {
     into.rules.timeout = into.chosen.timeout;
     into.rules.data_phase = static_cast<std::size_t>(phase::data);
     into.rules.message_phase = static_cast<std::size_t>(phase::message);
+    into.rules.tls_phase = static_cast<std::size_t>(phase::tls);
+    into.rules.tls_resumed_phase = static_cast<std::size_t>(phase::tls_resumed);
     proto::server_config& server = into.rules.server;
     server.speaks = into.chosen.dialect;
     server.newlines = into.chosen.newlines;
@@ -68,6 +85,8 @@ expected<void> configure_server(plan& into) {
     server.max_message = into.chosen.max_message;
     server.max_recipients = into.chosen.max_recipients;
     server.actions = into.chosen.actions;
+    server.offers_tls = into.chosen.tls.offered;
+    server.requires_tls = into.chosen.tls.required;
     return {};
 }
 
@@ -82,7 +101,7 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>();
     result->chosen = std::move(given);
     result->run = base::fresh_entropy();
-    for (auto* step : {find_places, load_files, configure_server, check_transcripts}) {
+    for (auto* step : {find_places, load_files, configure_server, prepare_tls, check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -108,6 +127,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.transcript = chosen.transcripts.wanted();
     result.checks_integrity = chosen.verify;
+    if (plan.tls) result.tls_library = net::tls_library(chosen.tls.settings.backend);
     if (!chosen.ledger.empty()) {
         std::string run;
         mail::append_run(plan.run, run);

@@ -23,6 +23,7 @@ struct plan {
     recipients valid;
     host_names names;
     serve::house_rules rules;
+    std::shared_ptr<const net::tls_context> tls;  // null without
     std::uint64_t run = 0;  // in the ledger
 };
 

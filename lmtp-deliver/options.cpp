@@ -168,12 +168,14 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     into.temporary = default_temporary();
     cli::program program;
     program.name = "lmtp-deliver";
+    program.tls = program::tls_libraries();
     program.summary = "An LMTP server that runs a local delivery agent for every recipient.";
     program.groups = {listen_options(into),
                       agent_options(into),
                       message_options(into),
                       address_options(into),
                       check_options(into),
+                      program::server_tls_group(into.tls, into.listen_tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.notes =
@@ -181,6 +183,8 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";
     auto outcome = cli::parse(program, argc, argv, into.effective);
     if (!outcome || *outcome == cli::outcome::done) return outcome;
+    auto tls = program::check(into.tls, !into.listen_tls.empty());
+    if (!tls) return tls.error();
     auto checked = cli::check(into.run);
     if (!checked) return checked.error();
     if (into.agent.empty()) {

@@ -16,6 +16,7 @@
 #include "cli/run_options.hpp"
 #include "lmtp-deliver/agent_log.hpp"
 #include "net/transcript.hpp"
+#include "program/tls_options.hpp"
 #include "proto/smtp_server.hpp"
 
 namespace postal::lmtp_deliver {
@@ -65,6 +66,8 @@ struct options {
 
     check_request check;
     log_target log = log_target::standard_error;
+    program::server_tls tls{};
+    std::vector<std::string> listen_tls;
     net::transcript_options transcripts{};
     cli::run_options run{};
     std::vector<cli::effective_option> effective{};  // for the record

@@ -141,6 +141,11 @@ expected<void> find_places(plan& into) {
         if (!where) return base::fail("--listen: {}", where.error().message);
         into.places.push_back({.where = std::move(*where), .rights = rights});
     }
+    for (const std::string& text : into.chosen.listen_tls) {
+        auto where = net::parse_endpoint(text, default_port);
+        if (!where) return base::fail("--listen-tls: {}", where.error().message);
+        into.places.push_back({.where = std::move(*where), .rights = rights, .tls = true});
+    }
     if (!into.places.empty()) return {};
     into.places.push_back({.where = *net::parse_endpoint(default_place, default_port)});
     return {};
@@ -151,6 +156,8 @@ expected<void> configure_server(plan& into) {
     into.rules.timeout = into.chosen.client_timeout;
     into.rules.data_phase = static_cast<std::size_t>(phase::data);
     into.rules.message_phase = static_cast<std::size_t>(phase::message);
+    into.rules.tls_phase = static_cast<std::size_t>(phase::tls);
+    into.rules.tls_resumed_phase = static_cast<std::size_t>(phase::tls_resumed);
     proto::server_config& server = into.rules.server;
     server.speaks = proto::dialect::lmtp;
     server.newlines = into.chosen.newlines;
@@ -159,6 +166,16 @@ expected<void> configure_server(plan& into) {
     server.max_message = into.chosen.max_message;
     server.max_recipients = into.chosen.max_recipients;
     server.judges_senders = true;
+    server.offers_tls = into.chosen.tls.offered;
+    server.requires_tls = into.chosen.tls.required;
+    return {};
+}
+
+expected<void> prepare_tls(plan& into) {
+    auto made = program::make_context(into.chosen.tls, !into.chosen.listen_tls.empty());
+    if (!made) return made.error();
+    into.tls = std::move(*made);
+    into.rules.tls = into.tls.get();
     return {};
 }
 
@@ -188,7 +205,7 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     result->chosen = std::move(given);
     // Capturing the limits comes before anything raises them.
     for (auto* step : {prepare_agent, find_agent, load_exit_statuses, find_user, set_limits,
-                       check_folders, find_places, configure_server, check_transcripts}) {
+                       check_folders, find_places, configure_server, prepare_tls, check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -214,6 +231,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.transcript = chosen.transcripts.wanted();
+    if (plan.tls) result.tls_library = net::tls_library(chosen.tls.settings.backend);
     result.runs_agents = true;
     result.agent_phase = static_cast<std::size_t>(phase::agent);
     result.options["template"] = plan.agent.text();

@@ -19,6 +19,7 @@
 #include "postal/workshop.hpp"
 #include "program/ledger.hpp"
 #include "program/run.hpp"
+#include "program/tls_options.hpp"
 
 namespace postal {
 
@@ -97,6 +98,7 @@ exit_status run(int argc, char** argv) {
         if (!opened) return fail(opened.error(), exit_status::bad_parameters);
         kept = std::move(*opened);
     }
+    program::say_unverified(**console, of.chosen.tls);
     const auto header = (*console)->begin();
     if (!header) return fail(header.error(), exit_status::system_error);
     return sail(of, **console, kept.get());

@@ -8,6 +8,7 @@
 #include "postal/phases.hpp"
 #include "program/ledger.hpp"
 #include "program/shared_options.hpp"
+#include "program/tls_options.hpp"
 
 namespace postal {
 
@@ -45,7 +46,7 @@ setter all_timeouts(phase_timeouts& timeouts) {
         std::chrono::nanoseconds all{};
         auto parsed = cli::duration(all)(given);
         if (!parsed) return parsed;
-        timeouts = {all, all, all, all, all};
+        timeouts = {all, all, all, all, all, all};
         return {};
     };
 }
@@ -86,7 +87,6 @@ cli::group session_options(options& o) {
                  "transactions pipelined on one connection, with --chunking auto",
                  cli::count(o.in_flight, 1, most_in_flight)},
                 program::connect_rate_option(o.connect_rate),
-                program::tls_share_option(),
             }};
 }
 
@@ -145,6 +145,8 @@ cli::group timeout_options(options& o) {
                 {"--timeout", value, "60s", "all of the following", all_timeouts(o.timeouts)},
                 {"--connect-timeout", value, "60s", "until connected",
                  cli::duration(o.timeouts.connect)},
+                {"--tls-timeout", value, "60s", "for a TLS handshake",
+                 cli::duration(o.timeouts.tls)},
                 {"--greeting-timeout", value, "60s", "for the server's greeting",
                  cli::duration(o.timeouts.greeting)},
                 {"--command-timeout", value, "60s", "for the reply to a command",
@@ -178,6 +180,8 @@ expected<void> check(const options& o) {
     if (!o.corpus.empty() && o.sizes) {
         return base::fail("--size: a corpus has its own sizes; leave one of the two out");
     }
+    auto tls = program::check(o.tls);
+    if (!tls) return tls.error();
     return cli::check(o.run);
 }
 
@@ -186,11 +190,13 @@ expected<void> check(const options& o) {
 expected<cli::outcome> parse_options(options& into, int argc, char** argv) {
     cli::program program;
     program.name = "postal";
+    program.tls = program::tls_libraries();
     program.summary = "Delivers random, checkable mail over SMTP or LMTP and counts it.";
     program.groups = {session_options(into),
                       message_options(into),
                       pace_options(into),
                       timeout_options(into),
+                      program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {

@@ -20,6 +20,7 @@
 #include "mail/message_factory.hpp"
 #include "mail/size_spec.hpp"
 #include "net/transcript.hpp"
+#include "program/tls_options.hpp"
 
 namespace postal {
 
@@ -33,6 +34,7 @@ struct recipient_range {
 // How long each phase may take; RFC 5321 4.5.3.2 names the same phases.
 struct phase_timeouts {
     std::chrono::nanoseconds connect = std::chrono::seconds(60);
+    std::chrono::nanoseconds tls = std::chrono::seconds(60);  // the handshake
     std::chrono::nanoseconds greeting = std::chrono::seconds(60);
     std::chrono::nanoseconds command = std::chrono::seconds(60);
     std::chrono::nanoseconds data = std::chrono::seconds(60);         // to take the message
@@ -72,6 +74,8 @@ struct options {
     std::optional<std::uint64_t> messages;
 
     std::string ledger;  // a file; empty: none
+
+    program::client_tls tls;
 
     net::transcript_options transcripts{};  // -z, -Z, -a
 

@@ -15,7 +15,8 @@ namespace postal {
 
 enum class phase : std::uint8_t {
     connect,   // until the connection is made
-    tls,       // the handshake
+    tls,       // a full handshake
+    tls_resumed,  // one that resumed a session
     banner,    // from connected to the greeting
     ehlo,      // from EHLO to its reply
     envelope,  // from the transaction's first octet to the go-ahead for the message
@@ -23,19 +24,31 @@ enum class phase : std::uint8_t {
     message,   // response time: from when it was due to the final reply
     service    // service time: from the transaction's first octet to the final reply
 };
-inline constexpr std::size_t phase_count = 8;
+inline constexpr std::size_t phase_count = 9;
 
 inline const std::vector<std::string>& phase_names() {
-    static const std::vector<std::string> names{"connect",  "tls",  "banner",  "ehlo",
-                                                "envelope", "data", "message", "service"};
+    static const std::vector<std::string> names{"connect",  "tls",  "tls_resumed", "banner", "ehlo",
+                                                "envelope", "data", "message",     "service"};
     return names;
 }
 
-enum class stage : std::uint8_t { connect, banner, ehlo, mail, rcpt, data, end, rset, idle, quit };
+enum class stage : std::uint8_t {
+    connect,
+    tls,
+    banner,
+    ehlo,
+    mail,
+    rcpt,
+    data,
+    end,
+    rset,
+    idle,
+    quit
+};
 
 constexpr std::string_view to_text(stage where) noexcept {
-    constexpr std::array<std::string_view, 10> names{"connect", "banner", "ehlo", "mail", "rcpt",
-                                                     "data",    "end",    "rset", "idle", "quit"};
+    constexpr std::array<std::string_view, 11> names{
+        "connect", "tls", "banner", "ehlo", "mail", "rcpt", "data", "end", "rset", "idle", "quit"};
     return names[static_cast<std::size_t>(where)];
 }
 

@@ -18,6 +18,7 @@ namespace {
 using base::expected;
 
 constexpr std::uint16_t smtp_port = 25;
+constexpr std::uint16_t submissions_port = 465;  // RFC 8314 3.3
 constexpr std::uint16_t lmtp_port = 24;
 // What a process opens besides its sessions: loops, timers, lists, logs.
 constexpr std::uint64_t descriptors_beside_sessions = 64;
@@ -55,7 +56,9 @@ expected<void> load_users(plan& into) {
 }
 
 expected<void> find_servers(plan& into) {
-    const std::uint16_t port = into.chosen.lmtp ? lmtp_port : smtp_port;
+    const std::uint16_t port = into.chosen.lmtp             ? lmtp_port
+                               : into.chosen.tls.implicit() ? submissions_port
+                                                            : smtp_port;
     auto servers = client::find_targets(into.chosen.servers, port);
     if (!servers) return base::fail("SERVER: {}", servers.error().message);
     into.targets = std::move(*servers);
@@ -127,6 +130,13 @@ expected<void> count_sessions(plan& into) {
     return {};
 }
 
+expected<void> prepare_tls(plan& into) {
+    auto made = program::make_security(into.chosen.tls);
+    if (!made) return made.error();
+    into.tls = std::move(*made);
+    return {};
+}
+
 expected<void> check_transcripts(plan& into) {
     return net::check_transcripts(into.chosen.transcripts);
 }
@@ -144,7 +154,8 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     result->run = base::fresh_entropy();
     result->helo = result->chosen.helo.empty() ? os::describe_host().name : result->chosen.helo;
     for (auto* step :
-         {load_users, find_servers, prepare_messages, count_sessions, check_transcripts}) {
+         {load_users, find_servers, prepare_messages, prepare_tls, count_sessions,
+          check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -169,6 +180,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.workers = plan.workers;
     result.transcript = chosen.transcripts.wanted();
+    if (plan.tls.context) result.tls_library = net::tls_library(chosen.tls.settings.backend);
     result.options = {
         {"protocol", chosen.lmtp ? "lmtp" : "smtp"},
         {"server", chosen.servers},
@@ -194,6 +206,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
         result.options["ledger"] = chosen.ledger;
         result.options["run"] = run;
     }
+    if (plan.tls.context) program::describe_tls(chosen.tls, result.options);
     if (chosen.rate) result.options["rate"] = base::format_rate(*chosen.rate);
     if (plan.rate) {
         result.options["arrival"] =

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "client/security.hpp"
 #include "client/target.hpp"
 #include "load/budget.hpp"
 #include "load/pace.hpp"
@@ -28,6 +29,7 @@ struct plan {
 
     options chosen;
     std::vector<client::target> targets;
+    client::security tls;
     std::vector<net::address> local_addresses;
     std::vector<mail::user> recipients;
     std::vector<mail::user> senders;

@@ -30,6 +30,8 @@ session::session(workshop& shop, unsigned index)
       exchange_(shop, index),
       place_(shop.own),
       dialer_({shop.own, shop.gate, place_, *this}, line_),
+      tls_(plan_.tls, {static_cast<std::size_t>(phase::tls),
+                       static_cast<std::size_t>(phase::tls_resumed)}),
       random_(base::mix(plan_.seed, how_many, index)),
       index_(index) {
     const net::transcript_options& wanted = plan_.chosen.transcripts;
@@ -109,6 +111,7 @@ asio::awaitable<bool> session::converse() {
     books_.connected();
     const bool fine = co_await talk();
     clear_deadline();
+    tls_.keep_ticket(line_);
     line_.close();
     state_ = state::connecting;
     books_.disconnected();
@@ -134,9 +137,15 @@ asio::awaitable<bool> session::talk() {
     parser_.reset();
     heard_ = {};
     state_ = state::greeting;
-    step how = co_await hear_greeting();
+    tls_.choose(random_);
+    step how = step::done;
+    if (tls_.at_once()) how = co_await shake_hands();
+    if (how == step::done) how = co_await hear_greeting();
     if (how == step::done && !shop_.own.stopping()) how = co_await say_ehlo();
-    if (how != step::done) co_return false;
+    if (how == step::done && tls_.in_dialogue() && !shop_.own.stopping()) {
+        how = co_await start_tls();
+    }
+    if (how != step::done || (!shop_.own.stopping() && !offers_what_is_needed())) co_return false;
     if (shop_.own.stopping()) {
         co_await say_quit();
         co_return true;
@@ -188,7 +197,34 @@ asio::awaitable<session::step> session::say_ehlo() {
     }
     if (how != step::done) co_return how;
     books_.took(phase::ehlo, now_ - said);
-    co_return offers_what_is_needed() ? step::done : step::failed;
+    co_return step::done;
+}
+
+asio::awaitable<session::step> session::shake_hands() {
+    set_deadline_for(stage::tls);
+    const net::fault why = co_await tls_.shake(line_, target_.where, shop_.own.tally());
+    now_ = std::chrono::steady_clock::now();
+    if (why != net::fault::none) {
+        count_fault(stage::tls, why);
+        co_return step::failed;
+    }
+    if (transcript_) transcript_->note("TLS");
+    co_return step::done;
+}
+
+// RFC 3207: what the server said before is forgotten. Anything behind its reply was put there by
+// somebody else.
+asio::awaitable<session::step> session::start_tls() {
+    if (!offered_.starttls) {
+        books_.error(stage::tls, "no_starttls", "the server does not offer STARTTLS");
+        co_return step::failed;
+    }
+    step how = co_await send_text(stage::tls, proto::starttls_command);
+    if (how == step::done) how = co_await read_reply(stage::tls);
+    if (how == step::done) how = co_await shake_hands();
+    if (how != step::done) co_return how;
+    parser_.reset();
+    co_return co_await say_ehlo();
 }
 
 asio::awaitable<session::step> session::say_hello(std::string_view verb) {
@@ -264,9 +300,10 @@ asio::awaitable<session::step> session::read_reply(stage where) {
 session::step session::judge(stage where) {
     now_ = std::chrono::steady_clock::now();
     const refusal said{parser_.code(), parser_.enhanced(), parser_.text()};
-    const bool wanted = where == stage::banner ? said.code == 220 : parser_.code_class() == 2;
+    const bool ready = where == stage::banner || where == stage::tls;
+    const bool wanted = ready ? said.code == 220 : parser_.code_class() == 2;
     if (wanted && !heard_.empty() && where != stage::quit) {
-        books_.error(where, "unexpected_reply", heard_);
+        books_.error(where, where == stage::tls ? "injection" : "unexpected_reply", heard_);
         return step::failed;
     }
     if (wanted) return step::done;
@@ -284,6 +321,7 @@ void session::set_deadline_for(stage what) {
     const phase_timeouts& timeouts = plan_.chosen.timeouts;
     nanoseconds patience = timeouts.command;
     if (what == stage::banner) patience = timeouts.greeting;
+    if (what == stage::tls) patience = timeouts.tls;
     if (what == stage::data) patience = timeouts.data;
     if (what == stage::end) patience = timeouts.final_reply;
     if (state_ != state::exchanging && shop_.own.stopping()) {
@@ -305,7 +343,8 @@ void session::count_fault(stage where, net::fault why) {
     // That nobody greets or says goodbye in the last second of a run is no fault of the server's.
     const bool cut_short = shop_.own.stopping() && state_ != state::exchanging;
     if (why == net::fault::stopped || cut_short) return;
-    books_.error(where, net::to_text(why), target_.where.text);
+    const client::explanation what = client::explain(why, line_, target_.where.text);
+    books_.error(where, what.reason, what.sample);
 }
 
 }  // namespace postal

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "client/dialer.hpp"
+#include "client/security.hpp"
 #include "load/turnstile.hpp"
 #include "load/watched.hpp"
 #include "net/connection.hpp"
@@ -58,7 +59,9 @@ class session final : public load::watched {
     boost::asio::awaitable<bool> converse();
     boost::asio::awaitable<bool> connect();
     boost::asio::awaitable<bool> talk();
+    boost::asio::awaitable<step> shake_hands();
     boost::asio::awaitable<step> hear_greeting();
+    boost::asio::awaitable<step> start_tls();
     boost::asio::awaitable<step> say_ehlo();
     boost::asio::awaitable<step> say_hello(std::string_view verb);
     boost::asio::awaitable<step> exchange_mail();
@@ -83,6 +86,7 @@ class session final : public load::watched {
     exchange exchange_;
     load::turnstile::waiter place_;
     client::dialer dialer_;
+    client::handshaker tls_;
     proto::reply_parser parser_;
     proto::capabilities offered_;
     std::string_view heard_;  // of inbox_, not parsed yet

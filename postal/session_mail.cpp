@@ -108,8 +108,9 @@ session::step session::give_up(net::fault why) {
     } else {
         now_ = std::chrono::steady_clock::now();
         // That we ended it ourselves is no error of the server's.
-        const std::string_view reason = why == net::fault::stopped ? "" : net::to_text(why);
-        exchange_.lost({reason, target_.where.text, line_.octets_out, now_});
+        const client::explanation what = client::explain(why, line_, target_.where.text);
+        const std::string_view reason = why == net::fault::stopped ? "" : what.reason;
+        exchange_.lost({reason, what.sample, line_.octets_out, now_});
     }
     return step::failed;
 }

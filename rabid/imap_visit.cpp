@@ -29,6 +29,8 @@ imap_visit::imap_visit(const guest& who) : guest_(who), mailbox_(most_messages) 
 
 asio::awaitable<bool> imap_visit::run() {
     bool fine = co_await greet();
+    const bool tls = guest_.connection.tls().in_dialogue();
+    if (fine && tls) fine = co_await start_tls();
     if (fine) fine = co_await log_in();
     if (fine) {
         guest_.messages.open(guest_.who, ledger::way::imap);
@@ -60,6 +62,24 @@ asio::awaitable<bool> imap_visit::greet() {
     }
     guest_.connection.took(phase::banner, guest_.connection.now() - connected);
     co_return !said_bye_;
+}
+
+// RFC 3501 6.2.1: what the server offered before is asked for again. A server that greets with
+// PREAUTH cannot be told any more, and might be somebody in between.
+asio::awaitable<bool> imap_visit::start_tls() {
+    if (logged_in_) {
+        guest_.connection.give_up(stage::tls, "preauth", "PREAUTH over a connection without TLS");
+        co_return false;
+    }
+    const imap_tag tag = commands_.plain(out_, imap_verb::starttls);
+    starting_tls_ = true;
+    const bool agreed = co_await command(stage::tls, tag, imap_verb::starttls);
+    starting_tls_ = false;
+    if (!agreed) co_return false;
+    const bool secured = co_await guest_.connection.secure();
+    if (!secured) co_return false;
+    responses_ = proto::imap_responses();
+    co_return true;
 }
 
 asio::awaitable<bool> imap_visit::log_in() {
@@ -480,6 +500,7 @@ void imap_visit::take_steps(stage where) {
         heard.remove_prefix(step.consumed);
         if (step.event == imap_event::need_more) return;
         take_step(where, step);
+        if (starting_tls_ && step.event == imap_event::tagged) return;
         // No answer is so long: somebody wants us to listen for ever.
         if (++steps_ > steps_expected()) {
             guest_.connection.give_up(where, "flood", "the server talks without an end");

@@ -34,6 +34,7 @@ class imap_visit {
 
   private:
     boost::asio::awaitable<bool> greet();
+    boost::asio::awaitable<bool> start_tls();
     boost::asio::awaitable<bool> log_in();
     boost::asio::awaitable<bool> select();
     boost::asio::awaitable<bool> follow_profile();
@@ -98,6 +99,7 @@ class imap_visit {
     bool whole_ = false;     // the body of the message in hand is complete
     bool go_ahead_ = false;  // a continuation request has come
     bool greeted_ = false;
+    bool starting_tls_ = false;  // nothing may follow the answer
     bool logged_in_ = false;
     bool said_bye_ = false;
     bool leaving_ = false;

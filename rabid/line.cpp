@@ -19,21 +19,27 @@ constexpr std::size_t kept_capacity = 4096;  // what a session that waits may ho
 }  // namespace
 
 line::line(workshop& shop, owner whose, unsigned session)
-    : shop_(shop), watched_(whose.watched), place_(whose.place), connection_(shop.own.context()) {
+    : shop_(shop),
+      watched_(whose.watched),
+      place_(whose.place),
+      connection_(shop.own.context()),
+      tls_(shop.of_run.tls, {static_cast<std::size_t>(phase::tls),
+                             static_cast<std::size_t>(phase::tls_resumed)}) {
     const net::transcript_options& wanted = shop.of_run.chosen.transcripts;
     if (wanted.wanted()) transcript_ = std::make_unique<net::transcript>(wanted, session);
 }
 
-void line::begin(std::string_view server) {
-    server_ = server;
+void line::begin(const client::target& server) {
+    server_ = &server;
     broken_ = false;
     heard_ = {};
     now_ = steady_clock::now();
-    if (transcript_) transcript_->begin_connection(server);
+    if (transcript_) transcript_->begin_connection(server.where.text);
 }
 
 void line::end() {
     watched_.clear_deadline();
+    tls_.keep_ticket(connection_);
     connection_.close();
     heard_ = {};
     kept_ = std::string();
@@ -103,6 +109,24 @@ net::read_result line::expand() {
     return {got.size, got.broken ? net::fault::other : net::fault::none};
 }
 
+asio::awaitable<bool> line::secure() {
+    if (broken_) co_return false;
+    if (!heard_.empty()) {
+        give_up(stage::tls, "injection", heard_);
+        co_return false;
+    }
+    now_ = steady_clock::now();
+    watched_.set_deadline(now_ + shop_.of_run.chosen.timeout);
+    const net::fault why = co_await tls_.shake(connection_, server_->where, shop_.own.tally());
+    now_ = steady_clock::now();
+    if (why != net::fault::none) {
+        lost(stage::tls, why);
+    } else if (transcript_) {
+        transcript_->note("TLS");
+    }
+    co_return !broken_;
+}
+
 // What was heard behind the agreement is compressed already.
 void line::compress() {
     compression_ = net::deflate::create();
@@ -154,7 +178,8 @@ void line::lost(stage where, net::fault why) {
     if (std::exchange(broken_, true)) return;
     if (transcript_) transcript_->note(net::to_text(why));
     if (why == net::fault::stopped) return;
-    shop_.own.tally().errors.add(to_text(where), 0, net::to_text(why), server_);
+    const client::explanation what = client::explain(why, connection_, server_->where.text);
+    shop_.own.tally().errors.add(to_text(where), 0, what.reason, what.sample);
 }
 
 }  // namespace postal::rabid

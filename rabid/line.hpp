@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "client/security.hpp"
+#include "client/target.hpp"
 #include "load/watched.hpp"
 #include "net/connection.hpp"
 #include "net/deflate.hpp"
@@ -29,7 +31,7 @@ class line {
     };
     line(workshop& shop, owner whose, unsigned session);
 
-    void begin(std::string_view server);
+    void begin(const client::target& server);
     void end();
 
     boost::asio::awaitable<bool> send(stage where, std::string_view text);
@@ -40,6 +42,10 @@ class line {
 
     // The same, but ends early when the server says something, or goes.
     boost::asio::awaitable<bool> wait(std::chrono::nanoseconds how_long);
+
+    // The TLS handshake, when the dialogue has come to it; nothing may have been heard beyond.
+    boost::asio::awaitable<bool> secure();
+    client::handshaker& tls() noexcept { return tls_; }
 
     // From now on both directions are compressed (RFC 4978).
     void compress();
@@ -68,10 +74,11 @@ class line {
     load::watched& watched_;
     load::turnstile::waiter& place_;
     net::connection connection_;
+    client::handshaker tls_;
     std::unique_ptr<net::transcript> transcript_;
     std::string_view heard_;
     std::string kept_;
-    std::string server_;
+    const client::target* server_ = nullptr;
     std::unique_ptr<net::deflate> compression_;
     std::string packed_;        // read, and not expanded yet
     bool more_packed_ = false;  // the last expansion filled its buffer

@@ -13,6 +13,7 @@
 #include "cli/main.hpp"
 #include "program/ledger.hpp"
 #include "program/run.hpp"
+#include "program/tls_options.hpp"
 #include "rabid/options.hpp"
 #include "rabid/phases.hpp"
 #include "rabid/plan.hpp"
@@ -93,6 +94,7 @@ exit_status run(int argc, char** argv) {
         if (!opened) return fail(opened.error(), exit_status::bad_parameters);
         kept = std::move(*opened);
     }
+    program::say_unverified(**console, of.chosen.tls);
     const auto header = (*console)->begin();
     if (!header) return fail(header.error(), exit_status::system_error);
     return read_all(of, **console, kept.get());

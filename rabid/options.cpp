@@ -5,6 +5,7 @@
 #include "cli/binders.hpp"
 #include "program/ledger.hpp"
 #include "program/shared_options.hpp"
+#include "program/tls_options.hpp"
 #include "rabid/phases.hpp"
 
 namespace postal::rabid {
@@ -33,9 +34,8 @@ cli::group session_options(options& o) {
              cli::count(o.sessions, 1, most_sessions)},
             {"-i,--imap-percent", "PERCENT", "0", "share of IMAP connections; the others are POP3",
              cli::percent(o.imap_percent)},
-            {"--imap", "ENDPOINT", "SERVER at port 143", "where IMAP connections go",
+            {"--imap", "ENDPOINT", "SERVER at port 143 or 993", "where IMAP connections go",
              cli::text(o.imap_servers)},
-            program::tls_share_option(),
             {"-l,--local-address", "ADDRESS[,ADDRESS...]", "",
              "local addresses of connections, in turn", cli::text(o.local_addresses)},
             {"-u,--strip-domain", "", "", "log in with the part before the @",
@@ -100,8 +100,10 @@ cli::group pace_options(options& o) {
 expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv) {
     cli::program program;
     program.name = "rabid";
+    program.tls = program::tls_libraries();
     program.summary = "Reads mail back over POP3 and IMAP and checks every message.";
     program.groups = {session_options(into), message_options(into), pace_options(into),
+                      program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {
@@ -115,6 +117,8 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing read.";
     auto outcome = cli::parse(program, argc, argv, into.effective);
     if (!outcome || *outcome == cli::outcome::done) return outcome;
+    auto tls = program::check(into.tls);
+    if (!tls) return tls.error();
     auto checked = cli::check(into.run);
     if (!checked) return checked.error();
     return outcome;

@@ -15,7 +15,8 @@ namespace postal::rabid {
 
 enum class phase : std::uint8_t {
     connect,   // until the connection is made
-    tls,       // the handshake
+    tls,       // a full handshake
+    tls_resumed,  // one that resumed a session
     banner,    // from connected to the greeting
     login,     // from the first word about the account to the reply that lets us in
     list,      // from asking what is there to knowing it (POP3: STAT and lists; IMAP: SELECT)
@@ -25,16 +26,17 @@ enum class phase : std::uint8_t {
     session,   // from the connection's beginning to its end
     delivery   // from when postal made a message until it was seen (--watch)
 };
-inline constexpr std::size_t phase_count = 9;
+inline constexpr std::size_t phase_count = 10;
 
 inline const std::vector<std::string>& phase_names() {
-    static const std::vector<std::string> names{"connect",  "tls",    "banner",  "login",   "list",
-                                                "retrieve", "delete", "session", "delivery"};
+    static const std::vector<std::string> names{"connect",  "tls",      "tls_resumed", "banner",  "login",
+                                                "list",     "retrieve", "delete",      "session", "delivery"};
     return names;
 }
 
 enum class stage : std::uint8_t {
     connect,
+    tls,
     banner,
     login,
     list,
@@ -47,9 +49,9 @@ enum class stage : std::uint8_t {
 };
 
 constexpr std::string_view to_text(stage where) noexcept {
-    constexpr std::array<std::string_view, 10> names{"connect",  "banner", "login",   "list",
-                                                     "retrieve", "delete", "command", "idle",
-                                                     "quit",     "check"};
+    constexpr std::array<std::string_view, 11> names{
+        "connect", "tls",    "banner",  "login", "list", "retrieve",
+        "delete",  "command", "idle", "quit",  "check"};
     return names[static_cast<std::size_t>(where)];
 }
 

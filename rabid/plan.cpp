@@ -19,6 +19,8 @@ using base::expected;
 
 constexpr std::uint16_t pop3_port = 110;
 constexpr std::uint16_t imap_port = 143;
+constexpr std::uint16_t pop3s_port = 995;  // RFC 8314 3
+constexpr std::uint16_t imaps_port = 993;
 constexpr std::uint64_t descriptors_beside_sessions = 64;
 
 expected<void> load_accounts(plan& into) {
@@ -36,12 +38,13 @@ expected<void> load_accounts(plan& into) {
 }
 
 expected<void> find_servers(plan& into) {
-    auto pop3 = client::find_targets(into.chosen.servers, pop3_port);
+    const bool implicit = into.chosen.tls.implicit();
+    auto pop3 = client::find_targets(into.chosen.servers, implicit ? pop3s_port : pop3_port);
     if (!pop3) return base::fail("SERVER: {}", pop3.error().message);
     into.pop3 = std::move(*pop3);
     const bool own = !into.chosen.imap_servers.empty();
-    auto imap =
-        client::find_targets(own ? into.chosen.imap_servers : into.chosen.servers, imap_port);
+    auto imap = client::find_targets(own ? into.chosen.imap_servers : into.chosen.servers,
+                                     implicit ? imaps_port : imap_port);
     if (!imap) return base::fail("--imap: {}", imap.error().message);
     into.imap = std::move(*imap);
     if (into.chosen.local_addresses.empty()) return {};
@@ -82,6 +85,13 @@ expected<void> plan_pace(plan& into) {
     return {};
 }
 
+expected<void> prepare_tls(plan& into) {
+    auto made = program::make_security(into.chosen.tls);
+    if (!made) return made.error();
+    into.tls = std::move(*made);
+    return {};
+}
+
 expected<void> check_transcripts(plan& into) {
     return net::check_transcripts(into.chosen.transcripts);
 }
@@ -96,7 +106,8 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     result->started_us = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(now).count());
     for (auto* step :
-         {load_accounts, find_servers, prepare_profile, plan_pace, check_transcripts}) {
+         {load_accounts, find_servers, prepare_profile, prepare_tls, plan_pace,
+          check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -127,6 +138,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.message_phase = static_cast<std::size_t>(phase::retrieve);
     result.workers = plan.workers;
     result.transcript = chosen.transcripts.wanted();
+    if (plan.tls.context) result.tls_library = net::tls_library(chosen.tls.settings.backend);
     result.checks_integrity = true;
     result.reads_mail = true;
     if (chosen.watch.count() > 0) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "client/security.hpp"
 #include "client/target.hpp"
 #include "ledger/rows.hpp"
 #include "load/budget.hpp"
@@ -28,6 +29,7 @@ struct plan {
     options chosen;
     std::vector<client::target> pop3;
     std::vector<client::target> imap;
+    client::security tls;
     std::vector<net::address> local_addresses;
     std::unique_ptr<accounts> users;
     profile behaviour;                                  // of IMAP sessions

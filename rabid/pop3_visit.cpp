@@ -37,6 +37,8 @@ pop3_visit::pop3_visit(const guest& who) : guest_(who) {}
 asio::awaitable<bool> pop3_visit::run() {
     const plan& run = guest_.shop.of_run;
     bool fine = co_await greet();
+    const bool tls = guest_.connection.tls().in_dialogue();
+    if (fine && tls) fine = co_await start_tls();
     if (fine && run.chosen.pipelining) fine = co_await ask_capabilities();
     if (fine) fine = co_await log_in();
     if (!fine) {
@@ -70,6 +72,7 @@ asio::awaitable<bool> pop3_visit::greet() {
 
 // A server without CAPA has no PIPELINING either.
 asio::awaitable<bool> pop3_visit::ask_capabilities() {
+    offered_ = {};
     parser_.expect(pop3_form::listing);
     const bool sent = co_await guest_.connection.send(stage::login, proto::pop3_capa);
     if (!sent) co_return false;
@@ -80,6 +83,16 @@ asio::awaitable<bool> pop3_visit::ask_capabilities() {
         if (parser_.reply_complete()) break;
     }
     if (offered_.pipelining) at_once_ = most_pipelined;
+    co_return true;
+}
+
+// STLS (RFC 2595 4); what was heard before is not believed.
+asio::awaitable<bool> pop3_visit::start_tls() {
+    const bool asked = co_await command(stage::tls, proto::pop3_stls);
+    if (!asked || !accepted(stage::tls)) co_return false;
+    const bool secured = co_await guest_.connection.secure();
+    if (!secured) co_return false;
+    parser_.reset();
     co_return true;
 }
 

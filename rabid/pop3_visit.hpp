@@ -33,6 +33,7 @@ class pop3_visit {
 
     boost::asio::awaitable<bool> greet();
     boost::asio::awaitable<bool> ask_capabilities();
+    boost::asio::awaitable<bool> start_tls();
     boost::asio::awaitable<bool> log_in();
     boost::asio::awaitable<bool> log_in_by_digest(std::string_view timestamp);
     boost::asio::awaitable<bool> look_around();

@@ -111,8 +111,11 @@ asio::awaitable<bool> session::call_on(std::size_t account_number) {
     shop_.gate.use();
     const load::steady_time begun = line_.now();
     const guest who{shop_, line_, examiner_, plan_.users->at(account_number), random_};
-    bool fine = false;
-    if (imap) {
+    bool fine = !line_.tls().at_once();
+    if (!fine) fine = co_await line_.secure();
+    if (!fine) {
+        // counted already
+    } else if (imap) {
         ++shop_.own.tally().imap_connections;
         imap_visit dialogue(who);
         fine = co_await dialogue.run();
@@ -130,7 +133,7 @@ asio::awaitable<bool> session::call_on(std::size_t account_number) {
 
 asio::awaitable<bool> session::connect(const client::target& server) {
     const load::steady_time begun = steady_clock::now();
-    line_.begin(server.where.text);
+    line_.begin(server);
     connecting_ = true;
     const net::fault why =
         co_await dialer_.open(server, shop_.next_local_address(), plan_.chosen.timeout);
@@ -140,7 +143,8 @@ asio::awaitable<bool> session::connect(const client::target& server) {
         line_.end();
         co_return false;
     }
-    line_.begin(server.where.text);
+    line_.begin(server);
+    line_.tls().choose(random_);
     ++shop_.own.tally().connections;
     ++shop_.own.open_connections();
     line_.took(phase::connect, line_.now() - begun);

@@ -158,7 +158,8 @@ std::string help_text(const program& description) {
 }
 
 std::string version_text(const program& description) {
-    return fmt::format("{} {}\nTLS: not built in\nMPI: no\n", description.name, POSTAL_VERSION);
+    return fmt::format("{} {}\nTLS: {}\nMPI: no\n", description.name, POSTAL_VERSION,
+                       description.tls);
 }
 
 std::string bash_completion(const program& description) {

@@ -32,6 +32,7 @@ struct listener {
     acceptor socket;
     address where;          // with the port that the kernel gave
     std::string unix_path;  // to be removed at the end; empty for TCP
+    bool tls = false;       // clients begin with TLS: the owner's note
 };
 
 // Who may connect to a Unix socket: the file's mode and owner, set before anybody can.

@@ -57,16 +57,6 @@ cli::option connect_rate_option(double& target) {
             }};
 }
 
-cli::option tls_share_option() {
-    return {"-s,--ssl-percent", "N", "0", "share of TLS connections; only 0 in this version",
-            [](const std::string& given) -> expected<void> {
-                auto share = cli::parse_count(given, 0, 100);
-                if (!share) return share.error();
-                if (*share == 0) return {};
-                return base::fail("TLS is not built into this version; give 0 or leave it out");
-            }};
-}
-
 cli::group transcript_group(net::transcript_options& target) {
     return {"Transcripts",
             {

@@ -24,8 +24,6 @@ cli::option sessions_option(unsigned& target);
 
 // How fast a client opens its sessions at the start, a second.
 cli::option connect_rate_option(double& target);
-// -s, the share of TLS connections.
-cli::option tls_share_option();
 
 // -z, -Z and -a.
 cli::group transcript_group(net::transcript_options& target);

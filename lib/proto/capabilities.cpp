@@ -20,6 +20,7 @@ constexpr std::array rows{
     row{"CHUNKING", &capabilities::chunking},
     row{"8BITMIME", &capabilities::eight_bit_mime},
     row{"SMTPUTF8", &capabilities::smtputf8},
+    row{"STARTTLS", &capabilities::starttls},
     row{"SIZE", &capabilities::size},
 };
 

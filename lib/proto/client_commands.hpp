@@ -25,6 +25,7 @@ void append_bdat_last(std::string& out, std::uint64_t octets);
 void append_greeting(std::string& out, std::string_view verb, std::string_view domain);
 
 inline constexpr std::string_view data_command = "DATA\r\n";
+inline constexpr std::string_view starttls_command = "STARTTLS\r\n";
 inline constexpr std::string_view rset_command = "RSET\r\n";
 inline constexpr std::string_view quit_command = "QUIT\r\n";
 inline constexpr std::string_view end_of_data = ".\r\n";

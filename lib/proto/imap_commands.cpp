@@ -38,6 +38,7 @@ constexpr verb_row verbs[] = {
     {imap_verb::list, "LIST"},
     {imap_verb::login, "LOGIN"},
     {imap_verb::logout, "LOGOUT"},
+    {imap_verb::starttls, "STARTTLS"},
     {imap_verb::move, "MOVE"},
     {imap_verb::noop, "NOOP"},
     {imap_verb::search, "SEARCH", true},

@@ -54,6 +54,7 @@ enum class imap_verb : std::uint8_t {
     list,
     login,
     logout,
+    starttls,
     move,
     noop,
     search,

@@ -42,7 +42,7 @@ constexpr smtp_server::command smtp_server::command::table[] = {
     {"VRFY", any, required, in_both, server_stage::other, true, &smtp_server::on_vrfy},
     {"EXPN", any, required, in_both, server_stage::other, true, &smtp_server::on_expn},
     {"HELP", any, optional, in_both, server_stage::other, true, &smtp_server::on_help},
-    {"STARTTLS", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
+    {"STARTTLS", any, optional, in_both, server_stage::tls, true, &smtp_server::on_starttls},
     {"AUTH", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
     {"ETRN", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
     {"TURN", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
@@ -76,9 +76,9 @@ server_step smtp_server::on_ehlo(std::string_view argument, std::string& out) {
     const auto size = std::to_chars(std::begin(digits), std::end(digits), config_->max_message);
     out.append("250-").append(host_name_).append("\r\n250-PIPELINING\r\n250-SIZE ");
     out.append(std::begin(digits), size.ptr);
-    out.append(
-        "\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250-SMTPUTF8\r\n250-CHUNKING\r\n"
-        "250 HELP\r\n");
+    out.append("\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250-SMTPUTF8\r\n250-CHUNKING\r\n");
+    if (config_->offers_tls && !secured_) out.append("250-STARTTLS\r\n");
+    out.append("250 HELP\r\n");
     junk_ = 0;
     return {.event = server_event::reply,
             .stage = server_stage::ehlo,
@@ -94,7 +94,22 @@ server_step smtp_server::on_helo(std::string_view argument, std::string& out) {
     return step;
 }
 
+// RFC 3207 4. Between the chunks of a message nothing else may stand (RFC 3030 2).
+server_step smtp_server::on_starttls(std::string_view argument, std::string& out) {
+    if (!config_->offers_tls) return respond(replies::not_implemented, server_stage::tls, out);
+    if (!argument.empty()) return respond(replies::argument_unwanted, server_stage::tls, out);
+    if (secured_) return respond(replies::tls_already, server_stage::tls, out);
+    if (state_ == state::chunks) return respond(replies::chunks_begun, server_stage::tls, out);
+    append_reply(out, replies::start_tls);
+    return {.event = server_event::start_tls,
+            .stage = server_stage::tls,
+            .reply = replies::start_tls};
+}
+
 server_step smtp_server::on_mail(std::string_view argument, std::string& out) {
+    if (config_->requires_tls && !secured_) {
+        return respond(replies::tls_first, server_stage::mail, out);
+    }
     const auto parsed = parse_mail(argument, config_->bare_users);
     if (!parsed) return respond(parsed.error().reply, server_stage::mail, out);
     // RFC 1870 6.1: refused before a single octet of it has come.

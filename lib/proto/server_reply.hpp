@@ -63,6 +63,10 @@ inline constexpr server_reply mail_first{503, "5.5.1", "MAIL comes first"};
 inline constexpr server_reply rcpt_first{503, "5.5.1", "RCPT comes first"};
 inline constexpr server_reply no_valid_recipient{554, "5.5.1", "No valid recipients"};
 inline constexpr server_reply chunks_begun{503, "5.5.1", "Not between the chunks of a message"};
+inline constexpr server_reply start_tls{220, "2.0.0", "Ready to start TLS"};
+inline constexpr server_reply tls_already{503, "5.5.1", "TLS is active already"};
+inline constexpr server_reply tls_first{530, "5.7.0", "Must issue a STARTTLS command first"};
+inline constexpr server_reply tls_injection{554, "5.5.1", "Nothing may follow STARTTLS at once"};
 inline constexpr server_reply too_many_recipients{452, "4.5.3", "Too many recipients"};
 inline constexpr server_reply too_big{552, "5.3.4", "Message too big"};
 // As Postfix answers; RFC 5321 2.3.8 forbids them.

@@ -339,6 +339,16 @@ void smtp_server::count_octets(std::size_t octets) noexcept {
     octets_ = octets > most - octets_ ? most : octets_ + octets;
 }
 
+// RFC 3207 4.2.
+void smtp_server::secured() noexcept {
+    end_transaction();
+    state_ = state::initial;
+    partial_.clear();
+    partial_done_ = false;
+    mail_refused_ = false;
+    secured_ = true;
+}
+
 void smtp_server::end_transaction() noexcept {
     if (state_ != state::initial) state_ = state::greeted;
     recipients_ = 0;

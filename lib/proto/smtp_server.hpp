@@ -14,6 +14,8 @@
 //     content           step.text is the next piece of the message, decoded, lying in `input`
 //     message_end       whole and well-formed: answer_delivery() answers_due() times, now or
 //     minutes later message_refused   whole, but refused and answered here (too big, bare newline)
+//     start_tls         220 was appended: send it, do the handshake, then secured(); input that
+//                       follows already must not be consumed
 //     close             a last reply was appended: send `out` and close; stage quit when the client
 //     asked
 // consume() does one thing a call, so that an owner can hold back any reply, by stage, and pause
@@ -24,7 +26,7 @@
 // (8BITMIME), 6531 (SMTPUTF8). LMTP: RFC 2033, one answer for each accepted recipient. Fails only
 // in replies; never throws but for memory. It stays in step with the client through every refusal:
 // refused messages and chunks are read to their end, over-long lines to theirs. Limits: command
-// lines of max_command_line octets; no BINARYMIME, STARTTLS, AUTH or DSN. About 200 octets, and no
+// lines of max_command_line octets; no BINARYMIME, AUTH or DSN. About 200 octets, and no
 // allocation unless a command line comes in pieces.
 #pragma once
 
@@ -53,6 +55,8 @@ struct server_config {
     std::uint64_t max_message = 10 * 1024 * 1024;  // octets after dots are taken back
     std::uint32_t max_recipients = 1000;
     bool judges_senders = false;    // the owner answers MAIL: event `sender`
+    bool offers_tls = false;        // STARTTLS, RFC 3207
+    bool requires_tls = false;      // before mail
     std::uint32_t max_junk = 20;  // commands in a row that are nonsense or out of order
     stage_actions actions{};
 };
@@ -67,6 +71,7 @@ enum class server_event : std::uint8_t {
     content,
     message_end,
     message_refused,
+    start_tls,
     close
 };
 
@@ -96,6 +101,10 @@ class smtp_server {
     // After `message_end`, in the order of the recipients (LMTP), or once (SMTP).
     void answer_delivery(const server_reply& answer, std::string& out);
     std::uint32_t answers_due() const noexcept { return due_; }
+
+    // From now on the connection has TLS; whatever the client said before is forgotten.
+    void secured() noexcept;
+    bool is_secured() const noexcept { return secured_; }
 
     // The path of the MAIL or RCPT that the last step was about.
     const path& current_path() const noexcept { return path_; }
@@ -145,6 +154,7 @@ class smtp_server {
     server_step on_vrfy(std::string_view argument, std::string& out);
     server_step on_expn(std::string_view argument, std::string& out);
     server_step on_help(std::string_view argument, std::string& out);
+    server_step on_starttls(std::string_view argument, std::string& out);
     server_step on_quit(std::string_view argument, std::string& out);
     server_step on_known(std::string_view argument, std::string& out);
 
@@ -170,6 +180,7 @@ class smtp_server {
     bool partial_done_ = false;  // partial_ is whole and was handed out
     bool smtputf8_ = false;
     bool refused_recipient_ = false;
+    bool secured_ = false;
 };
 
 }  // namespace postal::proto

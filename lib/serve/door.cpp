@@ -30,8 +30,10 @@ base::expected<std::vector<net::listener>> open_listeners(
         auto opened = net::listen(context, one.where, one.rights);
         if (!opened && !one.required) continue;
         if (!opened) return opened.error();
-        for (net::listener& listener : *opened)
+        for (net::listener& listener : *opened) {
+            listener.tls = one.tls;
             all.push_back(std::move(listener));
+        }
     }
     return all;
 }
@@ -81,7 +83,7 @@ asio::awaitable<void> door::run() {
 bool door::let_in(const net::accepted& guest) {
     const auto place = front_.take();
     if (!place) return false;
-    const visitor who{guest, *place};
+    const visitor who{guest, *place, entrance_.tls};
     const std::size_t turn = front_.next_turn() % workers_.size();
     load::worker& where = workers_.at(turn);
     if (&where == &first_) {
@@ -95,8 +97,10 @@ bool door::let_in(const net::accepted& guest) {
 
 void door::turn_away(const net::accepted& guest) {
     first_.tally().errors.add("connect", 421, "4.3.2", house_full_text);
-    [[maybe_unused]] const auto said =
-        ::send(guest.descriptor, house_full.data(), house_full.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (!entrance_.tls) {  // otherwise it could not be read
+        [[maybe_unused]] const auto said = ::send(guest.descriptor, house_full.data(),
+                                                  house_full.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
     ::close(guest.descriptor);
 }
 

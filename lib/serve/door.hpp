@@ -24,6 +24,7 @@ struct listening_place {
     net::endpoint where;
     bool required = true;  // IPv6, when all addresses are wanted, may be missing on this host
     std::optional<net::socket_rights> rights{};  // of a Unix socket's file
+    bool tls = false;                            // from the first octet of each connection
 };
 
 // Opens every place in the context of the first worker; the first failure ends it.

@@ -25,6 +25,9 @@ struct house_rules {
     std::chrono::nanoseconds timeout = std::chrono::minutes(5);  // of silence
     std::size_t data_phase = 0;  // the phases of tally::latency in which sessions count
     std::size_t message_phase = 0;
+    std::size_t tls_phase = 0;  // full handshakes
+    std::size_t tls_resumed_phase = 0;
+    const net::tls_context* tls = nullptr;  // for those who want it
 };
 
 struct room {

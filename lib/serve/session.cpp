@@ -29,7 +29,8 @@ session::session(room& here, const visitor& who, std::string_view host_name)
     : here_(here),
       place_(who.where),
       line_(here.own.context()),
-      machine_(here.rules.server, host_name) {
+      machine_(here.rules.server, host_name),
+      tls_at_once_(who.tls) {
     here_.own.watch(*this);
     ++here_.own.open_connections();
     ++tally().connections;
@@ -56,7 +57,8 @@ asio::awaitable<void> session::run() {
 }
 
 asio::awaitable<void> session::converse() {
-    co_await greet();
+    if (tls_at_once_) co_await secure();
+    if (!closing_) co_await greet();
     while (!closing_) {
         if (here_.own.stopping() && !machine_.in_transaction()) {
             close_politely(closing_for_stop);
@@ -74,7 +76,8 @@ asio::awaitable<void> session::converse() {
         if (!read_input()) continue;
         for (;;) {
             const next what = process();
-            const bool ends = what == next::close || what == next::stop;
+            const bool ends =
+                what == next::close || what == next::stop || what == next::secure;
             if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
             if (closing_ || what == next::read) break;
             if (what == next::stop) {
@@ -85,6 +88,8 @@ asio::awaitable<void> session::converse() {
                 co_await hold_back();
             } else if (what == next::answers) {
                 co_await wait_for_answers();
+            } else if (what == next::secure) {
+                co_await secure();
             }
             if (closing_) break;
         }
@@ -94,6 +99,37 @@ asio::awaitable<void> session::converse() {
 // A client that sends faster than we read would keep the thread to itself.
 asio::awaitable<void> session::let_others_run() {
     co_await asio::post(here_.own.context(), asio::use_awaitable);
+}
+
+asio::awaitable<void> session::secure() {
+    now_ = steady_clock::now();
+    const load::steady_time begun = now_;
+    set_deadline(now_ + here_.rules.timeout);
+    auto engine = here_.rules.tls->begin(net::tls_peer{});
+    reading_ = true;
+    const net::fault why = co_await line_.start_tls(std::move(engine));
+    reading_ = false;
+    now_ = steady_clock::now();
+    if (place_.transcript != nullptr) {
+        place_.transcript->note(why == net::fault::none ? "TLS" : net::to_text(why));
+    }
+    if (why != net::fault::none) {
+        closing_ = true;
+        const net::tls_problem& problem = line_.tls_problem();
+        const bool own = why == net::fault::tls;
+        if (why == net::fault::stopped) co_return;
+        tally().errors.add("tls", 0, own ? std::string_view(problem.reason) : net::to_text(why),
+                           own ? std::string_view(problem.text) : "in the handshake");
+        co_return;
+    }
+    const net::tls_facts agreed = line_.tls();
+    ++tally().tls_connections;
+    tally().tls.add({agreed.version, agreed.cipher, agreed.group, agreed.verification,
+                     agreed.resumed});
+    const std::size_t phase =
+        agreed.resumed ? here_.rules.tls_resumed_phase : here_.rules.tls_phase;
+    tally().latency[phase].record(now_ - begun);
+    machine_.secured();
 }
 
 asio::awaitable<void> session::greet() {
@@ -257,6 +293,8 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
         case server_event::reply:
             act_on_reply(step);
             break;
+        case server_event::start_tls:
+            return begin_tls(before);
         case server_event::close:
             if (step.stage != server_stage::quit || !step.reply.positive()) count_refusal(step);
             return next::close;
@@ -273,6 +311,16 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
     }
     answers_due_now();
     return next::read;
+}
+
+// What stands behind STARTTLS already was not said over TLS and must not be taken for it (RFC 3207
+// 6; CVE-2011-0411).
+session::next session::begin_tls(std::size_t before) {
+    if (input_.empty()) return next::secure;
+    here_.output.resize(before);
+    proto::append_reply(here_.output, proto::replies::tls_injection);
+    tally().errors.add("tls", 0, "injection", "the client said more behind STARTTLS");
+    return next::close;
 }
 
 void session::act_on_reply(const proto::server_step& step) {
@@ -404,6 +452,10 @@ void session::lost(net::fault why) {
                                    : machine_.reading_content() ? "data"
                                                                 : "quit";
     const bool left = why == net::fault::closed;
+    if (why == net::fault::tls) {
+        tally().errors.add(stage, 0, line_.tls_problem().reason, line_.tls_problem().text);
+        return;
+    }
     tally().errors.add(stage, 0, left ? "no_quit" : net::to_text(why),
                        left ? "the client closed the connection without QUIT"
                             : "the session did not end with QUIT");

@@ -87,12 +87,13 @@ class session : public load::watched {
     static constexpr proto::server_reply closing_for_stop{421, "4.3.2", "Shutting down"};
 
   private:
-    enum class next : std::uint8_t { read, flush, hold, answers, close, stop };
+    enum class next : std::uint8_t { read, flush, hold, answers, secure, close, stop };
     // Whether the connection is closed behind what is sent: it must not be put off then.
     enum class closing_after : std::uint8_t { no, yes };
 
     boost::asio::awaitable<void> converse();
     boost::asio::awaitable<void> let_others_run();
+    boost::asio::awaitable<void> secure();
     boost::asio::awaitable<void> greet();
     boost::asio::awaitable<void> hold_back();
     boost::asio::awaitable<void> wait_for_answers();
@@ -105,6 +106,7 @@ class session : public load::watched {
     void keep_input();
     next process();
     next act_on(const proto::server_step& step, std::size_t before);
+    next begin_tls(std::size_t before);
     void act_on_reply(const proto::server_step& step);
     bool at_rest() const;
     bool send_now(closing_after close = closing_after::no);
@@ -140,6 +142,7 @@ class session : public load::watched {
     load::steady_time data_at_{};
     std::uint32_t begun_ = 0;  // units of the message that is coming in or being answered
     unsigned reads_in_a_row_ = 0;
+    bool tls_at_once_ = false;
     bool reading_ = false;  // suspended, waiting for the client
     bool writing_ = false;
     bool closing_ = false;

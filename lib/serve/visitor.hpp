@@ -9,6 +9,7 @@ namespace postal::serve {
 struct visitor {
     net::accepted socket;
     place where;
+    bool tls = false;  // from the first octet
 };
 
 }  // namespace postal::serve

@@ -11,7 +11,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "stats/named_counts.hpp"
 
 namespace postal::stats {
 
@@ -22,11 +23,6 @@ struct agent_usage {
     std::chrono::nanoseconds user{};
     std::chrono::nanoseconds system{};
     std::uint64_t max_rss_bytes = 0;
-};
-
-struct agent_exit {
-    std::string kind;
-    std::uint64_t count = 0;
 };
 
 class agent_counts {
@@ -50,18 +46,14 @@ class agent_counts {
     [[nodiscard]] std::chrono::nanoseconds system() const noexcept { return used_.system; }
     // Of the largest agent.
     [[nodiscard]] std::uint64_t max_rss_bytes() const noexcept { return used_.max_rss_bytes; }
-    // The most frequent first, those of the same count by name; none of zero.
-    [[nodiscard]] std::vector<agent_exit> exits() const;
+    [[nodiscard]] const named_counts& exits() const noexcept { return exits_; }
     [[nodiscard]] bool empty() const noexcept;
 
   private:
-    agent_exit& exit_of(std::string_view kind);
-
     std::uint64_t started_ = 0;
     std::uint64_t ended_ = 0;
     agent_usage used_;  // sums, and the largest memory
-    std::vector<agent_exit> exits_;
-    std::size_t last_ = 0;  // where the previous end counted: most end alike
+    named_counts exits_;
 };
 
 }  // namespace postal::stats

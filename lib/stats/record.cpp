@@ -121,15 +121,29 @@ json errors_of(const tally& total) {
     return array;
 }
 
+json names_of(const named_counts& counts) {
+    json object = json::object();
+    for (const auto& one : counts.sorted())
+        object[one.name] = one.count;
+    return object;
+}
+
 json agents_of(const agent_counts& agents) {
-    json exits = json::object();
-    for (const auto& one : agents.exits())
-        exits[one.kind] = one.count;
     return {{"started", agents.started()},
             {"cpu_user_s", seconds(agents.user())},
             {"cpu_system_s", seconds(agents.system())},
             {"max_rss_bytes", agents.max_rss_bytes()},
-            {"exits", exits}};
+            {"exits", names_of(agents.exits())}};
+}
+
+json tls_of(const std::string& library, const tls_counts& tls) {
+    return {{"library", library},
+            {"full", tls.full},
+            {"resumed", tls.resumed},
+            {"versions", names_of(tls.versions)},
+            {"ciphers", names_of(tls.ciphers)},
+            {"groups", names_of(tls.groups)},
+            {"verification", names_of(tls.verifications)}};
 }
 
 json thresholds_of(const run_report& report) {
@@ -217,6 +231,8 @@ nlohmann::ordered_json to_json(const run_report& report) {
         record["totals"]["delete_in_doubt"] = total.delete_in_doubt;
     }
     if (report.description().runs_agents) record["agents"] = agents_of(total.agents);
+    const std::string& library = report.description().tls_library;
+    if (!library.empty()) record["tls"] = tls_of(library, total.tls);
     record["rate"] = rate_of(report);
     record["latency_us"] = latencies_of(report);
     record["intervals"] = json::array();

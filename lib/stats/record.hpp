@@ -7,7 +7,8 @@
 // generator.reason, errors[].reason (for code 0, where enhanced is empty), thresholds[].unit, and
 // in an interval start_s, warmup, partial, the outcome counts, worker_busy and slip_p99_us; for
 // programs that run agents "agents" (of the totals), and in an interval agents_running,
-// agent_p50_us and agent_p99_us.
+// agent_p50_us and agent_p99_us; for runs with TLS "tls": the library, full and resumed handshakes,
+// and how many had which version, cipher, group and verification.
 //
 // write_record() writes a temporary file beside the wanted one and renames it, so that a reader
 // never sees half a record; fails with one line (no such folder, disk full). "-" is standard

@@ -33,6 +33,7 @@ struct run_description {
     bool checks_integrity = false;  // verified, foreign, corrupt, duplicate mean something
     bool runs_agents = false;       // tally::agents means something
     std::size_t agent_phase = 0;    // from an agent's start to its end; only with runs_agents
+    std::string tls_library;        // "OpenSSL 3.0.15"; empty: a run without TLS
     nlohmann::json options = nlohmann::json::object();  // the effective options, long name to value
     base::host_info host;
 };

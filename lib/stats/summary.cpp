@@ -114,16 +114,30 @@ std::string agents_text(const agent_counts& agents) {
     std::uint64_t other = 0;
     std::size_t kinds = 0;
     std::string list;
-    for (const auto& one : agents.exits()) {
-        if (one.kind == "0") continue;
+    for (const auto& one : agents.exits().sorted()) {
+        if (one.name == "0") continue;
         other += one.count;
         if (++kinds > shown_kinds) continue;
         list += fmt::format("{}{} x {}", kinds > 1 ? ", " : "", base::format_count(one.count),
-                            one.kind);
+                            one.name);
     }
     if (other == 0) return text;
     if (kinds > shown_kinds) list += fmt::format(", {} other kinds", kinds - shown_kinds);
     return text + fmt::format(", {} did not end with 0: {}", base::format_count(other), list);
+}
+
+// "OpenSSL 3.0.15: 90 full handshakes, 10 resumed; TLSv1.3; TLS_AES_256_GCM_SHA384"
+std::string tls_text(const std::string& library, const tls_counts& tls) {
+    std::string text = fmt::format("{}: {} full handshakes, {} resumed", library,
+                                   base::format_count(tls.full), base::format_count(tls.resumed));
+    for (const named_counts* counts : {&tls.versions, &tls.ciphers, &tls.groups}) {
+        const auto kinds = counts->sorted();
+        for (std::size_t i = 0; i < kinds.size() && i < shown_kinds; ++i) {
+            text += (i == 0 ? "; " : ", ") + kinds[i].name;
+            if (kinds.size() > 1) text += fmt::format(" x {}", base::format_count(kinds[i].count));
+        }
+    }
+    return text;
 }
 
 std::string latency_table(const run_report& report) {
@@ -205,6 +219,7 @@ std::string format_summary(const run_report& report) {
     if (run.checks_integrity) text += row("integrity", integrity_text(report.totals()));
     if (run.reads_mail) text += row("mailboxes", mailbox_text(report.totals()));
     if (run.runs_agents) text += row("agents", agents_text(report.totals().agents));
+    if (!run.tls_library.empty()) text += row("TLS", tls_text(run.tls_library, report.totals().tls));
     text += latency_table(report);
     text += error_lines(report);
     text += "\n";

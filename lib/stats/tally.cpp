@@ -30,6 +30,7 @@ void tally::merge(const tally& other) {
     slip.merge(other.slip);
     errors.merge(other.errors);
     agents.merge(other.agents);
+    tls.merge(other.tls);
     busy += other.busy;
     wall += other.wall;
 }
@@ -48,6 +49,7 @@ void tally::clear() noexcept {
     slip.clear();
     errors.clear();
     agents.clear();
+    tls.clear();
     busy = {};
     wall = {};
 }

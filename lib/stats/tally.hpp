@@ -13,6 +13,7 @@
 #include "stats/agent_counts.hpp"
 #include "stats/error_table.hpp"
 #include "stats/histogram.hpp"
+#include "stats/tls_counts.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -48,6 +49,7 @@ struct tally {
     histogram slip;  // how late the generator's own timers and schedule were
     error_table errors;
     agent_counts agents;              // of servers that run programs to deliver
+    tls_counts tls;                   // of runs with TLS
     std::chrono::nanoseconds busy{};  // CPU time of the worker thread in this piece
     std::chrono::nanoseconds wall{};  // and the piece's length as that thread saw it
 

@@ -42,8 +42,8 @@ piece minute(double start_s, int started, int ended) {
 
 std::string shown(const agent_counts& counts) {
     std::string text;
-    for (const auto& one : counts.exits())
-        text += one.kind + "*" + std::to_string(one.count) + " ";
+    for (const auto& one : counts.exits().sorted())
+        text += one.name + "*" + std::to_string(one.count) + " ";
     return text;
 }
 

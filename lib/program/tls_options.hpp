@@ -1,0 +1,69 @@
+// The options about TLS, which mean the same in every program, and what becomes of them.
+//
+// Flow: client_tls chosen; groups.push_back(client_tls_group(chosen)); ... parse ...;
+//       auto made = make_security(chosen);   check_client_tls() has been asked before
+//
+// Failures are one line that names the option.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/options.hpp"
+#include "client/security.hpp"
+#include "load/run_console.hpp"
+#include "net/tls.hpp"
+
+namespace postal::program {
+
+struct client_tls {
+    net::tls_settings settings;
+    std::optional<unsigned> percent;        // -s
+    std::optional<client::tls_mode> mode;   // --tls
+    unsigned resume_percent = 0;
+    std::string server_name;
+    std::string needs_tls;  // the first option that was given and means nothing without TLS
+
+    unsigned share() const noexcept { return percent.value_or(mode ? 100 : 0); }
+    bool wanted() const noexcept { return share() > 0; }
+    bool implicit() const noexcept { return wanted() && mode == client::tls_mode::implicit; }
+};
+
+cli::group client_tls_group(client_tls& target);
+base::expected<void> check(const client_tls& chosen);
+// What a record says of it.
+void describe_tls(const client_tls& chosen, nlohmann::json& options);
+// Without TLS it holds no context.
+base::expected<client::security> make_security(const client_tls& chosen);
+
+struct server_tls {
+    server_tls() { settings.role = net::tls_role::server; }
+
+    net::tls_settings settings;
+    bool offered = false;   // -s: STARTTLS
+    bool required = false;  // --require-tls
+    std::string needs_tls;
+};
+
+// `listen_tls` is where clients begin with TLS (--listen-tls).
+cli::group server_tls_group(server_tls& target, std::vector<std::string>& listen_tls);
+base::expected<void> check(const server_tls& chosen, bool implicit);
+// Null when neither STARTTLS nor implicit TLS is wanted.
+base::expected<std::shared_ptr<const net::tls_context>> make_context(const server_tls& chosen,
+                                                                     bool implicit);
+
+// Says so once when servers' certificates are not verified.
+void say_unverified(load::run_console& console, const client_tls& chosen);
+// Says the fingerprint of a certificate that was made at the start.
+void say_fingerprint(load::run_console& console, const server_tls& chosen,
+                     const net::tls_context* made);
+
+// For --version: "OpenSSL 3.0.15, GnuTLS 3.7.9", or "not built in".
+std::string tls_libraries();
+
+}  // namespace postal::program
