@@ -28,6 +28,23 @@ SAMPLES = {
 GENERAL = {"config", "help", "version", "check", "from", "to"}
 
 
+# Lines that mean nothing without others, which are tried with them.
+COMPANIONS = {
+    "tls-": {"postal": "ssl-percent = 100", "rabid": "ssl-percent = 100", "bhm": "ssl = true", "lmtp-deliver": "ssl = true"},
+    "require-tls": {"bhm": "ssl = true", "lmtp-deliver": "ssl = true"},
+    "tls-ca": {"postal": 'tls-verify = "on"', "rabid": 'tls-verify = "on"'},
+    "tls-crl": {"postal": 'tls-verify = "on"', "rabid": 'tls-verify = "on"',
+                "bhm": 'tls-client-ca = "/etc/ssl/clients.pem"', "lmtp-deliver": 'tls-client-ca = "/etc/ssl/clients.pem"'},
+    "tls-key": dict.fromkeys(SAMPLES, 'tls-cert = "/etc/ssl/server.pem"'),
+}
+
+
+def with_companions(program, line):
+    """The line, and behind it those without which it means nothing."""
+    more = [lines[program] for start, lines in COMPANIONS.items() if line.startswith(start) and program in lines]
+    return "\n".join([line, *more]) + "\n"
+
+
 def run(*command):
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
@@ -59,7 +76,7 @@ def check_sample(program, path, names):
         yield f"{path.name}: {name} is missing"
     for line in lines:
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
-            file.write(line + "\n")
+            file.write(with_companions(path.stem, line))
             file.flush()
             said = run(program, "--config", file.name, *arguments)
         if said.returncode != 1 or wanted not in said.stderr:

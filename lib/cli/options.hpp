@@ -47,8 +47,8 @@ struct program {
     std::string summary;  // one sentence
     std::vector<group> groups;
     std::vector<positional> positionals = {};
-    std::string tls = "not built in";  // for --version: the libraries
     std::string notes = {};  // free text under the options, examples for instance
+    std::string tls = "not built in";  // for --version: the libraries
 };
 
 }  // namespace postal::cli

@@ -55,7 +55,10 @@ TEST_CASE("bhm options: delays by stage") {
 }
 
 TEST_CASE("bhm options: what cannot be done is refused") {
-    CHECK(parse({"-s"}).refusal.find("TLS") != std::string::npos);
+    CHECK(parse({"--tls-cert", "x"}).refusal.starts_with("--tls-cert: means nothing without"));
+    CHECK(parse({"-s", "--tls-key", "x"}).refusal == "--tls-key: needs --tls-cert too");
+    CHECK(parse({"-s", "--tls-min", "1.3", "--tls-max", "1.2"}).refusal.starts_with("--tls-min"));
+    CHECK(parse({"-s", "--tls-backend", "nss"}).refusal.starts_with("--tls-backend"));
     CHECK(parse({"-p", "65536"}).refusal.find("--port") != std::string::npos);
     CHECK(parse({"-t", "0"}).refusal.find("--sessions") != std::string::npos);
     CHECK(parse({"-m", "0"}).refusal.find("--max-size") != std::string::npos);
