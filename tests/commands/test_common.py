@@ -6,8 +6,8 @@ import pytest
 from conftest import ROOT
 from support.postal import run
 
-PROGRAMS = ["postal", "bhm", "lmtp-deliver", "postal-report"]
-LETTERS = {"postal": "mMtcrsLlabzZf", "bhm": "mtbpsazZr", "lmtp-deliver": "tmzZa"}
+PROGRAMS = ["postal", "rabid", "bhm", "lmtp-deliver", "postal-report"]
+LETTERS = {"postal": "mMtcrsLlabzZf", "rabid": "rplcasidbuzZ", "bhm": "mtbpsazZr", "lmtp-deliver": "tmzZa"}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -56,7 +56,7 @@ def test_install_puts_programs_and_manual_pages_in_place(programs, folder):
 
 
 @pytest.mark.parametrize("name, words", [
-    (name, words) for name in ("postal", "bhm", "lmtp-deliver")
+    (name, words) for name in ("postal", "rabid", "bhm", "lmtp-deliver")
     for words in (["--no-such-option"], ["-Q"], ["--interval"], ["--config", "/nowhere.toml"])
 ] + [("postal-report", ["--no-such-option"])])
 def test_a_wrong_command_line_is_one_line_and_status_1(programs, name, words):
@@ -70,7 +70,8 @@ def test_a_mistyped_option_is_recognised(programs):
     assert "--messages" in run([programs.postal, "--mesages", "1"]).stderr
 
 
-@pytest.mark.parametrize("name, words", [("postal", []), ("postal", ["127.0.0.1"]), ("postal-report", []), ("lmtp-deliver", [])])
+@pytest.mark.parametrize("name, words", [("postal", []), ("postal", ["127.0.0.1"]), ("rabid", []), ("rabid", ["127.0.0.1"]), ("postal-report", []),
+                                         ("lmtp-deliver", [])])
 def test_missing_words_are_asked_for(programs, name, words):
     done = run([programs.path(name), *words])
     assert done.status == 1
