@@ -14,6 +14,7 @@ import pytest
 from support.agents import Agents
 from support.deliver import Deliverer
 from support.dovecot import PASSWORD, Dovecot
+from support.ledger import Report
 from support.postal import BlackHole, Reader, Sender
 from support.postfix import MASTER, Postfix
 from support.process import adopt_orphans
@@ -107,6 +108,12 @@ def postal(programs, folder):
 def rabid(programs, folder):
     """rabid("-p", "4", …) runs rabid to its end; see support.postal.Reader."""
     return Reader(programs.rabid, folder)
+
+
+@pytest.fixture
+def report(programs):
+    """report(LEDGER, …) asks postal-report; see support.ledger.Report."""
+    return Report(programs.postal_report)
 
 
 @pytest.fixture

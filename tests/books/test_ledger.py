@@ -3,8 +3,6 @@
 Ledgers are read here with Python's own sqlite3 module, the report's answers as CSV.
 """
 import contextlib
-import csv
-import io
 import re
 import resource
 import shutil
@@ -55,20 +53,6 @@ def check_sent(path, done):
 def check_seen(path, black):
     own = own_rows(black.record).replace("run", "observer", 1)
     assert number(path, f"SELECT count(*) FROM seen_messages WHERE {own}") == black.record["totals"]["recipients"]
-
-
-@pytest.fixture
-def report(programs):
-    """report(LEDGER) is the summary as a dictionary and the exit status; report(LEDGER, KIND) the list's rows."""
-    def ask_report(path, kind=None):
-        words = ["--list", kind] if kind else []
-        done = run([programs.postal_report, "--ledger", path, "--csv", *words])
-        assert done.status in (0, 3) and not done.stderr
-        rows = list(csv.DictReader(io.StringIO(done.stdout)))
-        if kind:
-            return rows
-        return {name: int(value) for name, value in rows[0].items() if name != "ledger" and value}, done.status
-    return ask_report
 
 
 LOADS = {

@@ -1,8 +1,6 @@
 """postal and rabid with one ledger and a Dovecot between them: nothing wrong means nothing reported, and each fault that
 is put into a Maildir by hand is named exactly, with the message that it befell.
 """
-import csv
-import io
 import json
 import os
 import pathlib
@@ -12,14 +10,13 @@ import shutil
 import pytest
 
 from conftest import login_names
+from support.ledger import WRONG
 from support.mail import Message, to_crlf
-from support.postal import check_books, check_reading, run
+from support.postal import check_books, check_reading
 from support.relay import Relay
 
 WAYS = ["pop3", "imap"]
 COUNT = 24
-# Not out_of_order: a file that was written anew comes last in its mailbox.
-WRONG = ("lost", "misplaced", "unacknowledged", "duplicated", "corrupt", "misdelivered", "unknown", "foreign")
 
 
 def deliver(postal, server, users_file, book, *words):
@@ -39,19 +36,6 @@ def look(rabid, server, users_file, way, book, *words):
                           users_file(login_names([user]))))
         check_reading(runs[-1])
     return runs
-
-
-@pytest.fixture
-def report(programs):
-    """report(LEDGER) is the summary as a dictionary and the exit status; report(LEDGER, KIND) the list's rows."""
-    def ask(path, kind=None):
-        done = run([programs.postal_report, "--ledger", path, "--csv", *(["--list", kind] if kind else [])])
-        assert done.status in (0, 3) and not done.stderr
-        rows = list(csv.DictReader(io.StringIO(done.stdout)))
-        if kind:
-            return rows
-        return {name: int(value) for name, value in rows[0].items() if name != "ledger" and value}, done.status
-    return ask
 
 
 class Book:
@@ -117,7 +101,7 @@ def late_ones(server):
     return count
 
 
-@pytest.mark.parametrize("store", ["maildir", "mdbox"])
+@pytest.mark.parametrize("store", ["maildir", "sdbox", "mdbox"])
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_wrong(dovecot, postal, rabid, users_file, folder, report, way, store):
     """Also when every message is seen four times, half of them through the other protocol, and is then deleted."""
