@@ -28,14 +28,7 @@ first_valid_uid = 1
 lda_mailbox_autocreate = yes
 mail_fsync = never
 postmaster_address = postmaster@example.com
-passdb {{
-  driver = passwd-file
-  args = username_format=%u {folder}/users
-}}
-userdb {{
-  driver = passwd-file
-  args = username_format=%u {folder}/users
-}}
+{accounts}
 service stats {{
   client_limit = 2000
 }}
@@ -53,6 +46,18 @@ protocol lmtp {{
   recipient_delimiter =
 }}
 {extra}
+"""
+
+# The users of a Dovecot that was not told where else they are.
+PASSWD_FILE = """\
+passdb {{
+  driver = passwd-file
+  args = username_format=%u {folder}/users
+}}
+userdb {{
+  driver = passwd-file
+  args = username_format=%u {folder}/users
+}}
 """
 
 # Processes that are there before they are needed, and serve more than one connection: a fork for each takes longer
@@ -84,10 +89,11 @@ class Dovecot:
 
     extra: further configuration. quota: {user: quota rule} for use with the quota plugin. reading: listens for POP3
     and IMAP, too, at `pop3` and `imap`. store: of LOCATIONS. bare_logins: the part before the @ logs in as well.
+    accounts: passdb and userdb that know the users, in place of a file; homes are below folder/mail.
     """
 
     def __init__(self, folder, users, protocols="lmtp", extra="", quota=None, *, reading=False, store="maildir",
-                 bare_logins=False):
+                 bare_logins=False, accounts=None):
         self.folder = pathlib.Path(folder)
         self.users = list(users)
         self.port = free_port()
@@ -105,15 +111,20 @@ class Dovecot:
         lines = [f"{login}:{{PLAIN}}{PASSWORD}:{owner.pw_uid}:{owner.pw_gid}::{self.mail}/{user}::{rules.get(user, '')}\n"
                  for login, user in logins]
         (self.folder / "users").write_text("".join(lines))
-        configuration = self.folder / "dovecot.conf"
-        configuration.write_text(CONFIGURATION.format(
+        (self.folder / "dovecot.conf").write_text(CONFIGURATION.format(
             folder=self.folder, port=self.port, protocols=" ".join([protocols, *ports]), extra=extra,
-            location=LOCATIONS[store]))
-        self.process = Process(["dovecot", "-F", "-c", configuration], self.folder)
-        self.process.wait_for_listener(("127.0.0.1", self.port))
-        self.process.wait_for_listener(self.socket)
-        for port in ports.values():
-            self.process.wait_for_listener(("127.0.0.1", port))
+            location=LOCATIONS[store], accounts=accounts or PASSWD_FILE.format(folder=self.folder)))
+        self.listeners = [self.socket, *(("127.0.0.1", port) for port in (self.port, *ports.values()))]
+        self.start()
+
+    def start(self):
+        """Also again, after `stop`, with the same mail, users and ports. Nobody holds the locks that killed processes
+        have left; where their holder had not yet written its number into one, Dovecot would wait two minutes."""
+        for lock in self.mail.glob("*/Maildir/*.lock"):
+            lock.unlink()
+        self.process = Process(["dovecot", "-F", "-c", self.folder / "dovecot.conf"], self.folder)
+        for listener in self.listeners:
+            self.process.wait_for_listener(listener)
 
     @property
     def log(self):
@@ -176,5 +187,5 @@ class Dovecot:
             assert client.append(mailbox, None, None, text)[0] == "OK"
 
     def stop(self):
-        """Ends the master process and all its services; what is on the disk stays for the test."""
+        """Ends (SIGKILL) the master process and all its services; what is on the disk stays for the test."""
         self.process.kill()

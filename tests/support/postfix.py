@@ -4,11 +4,14 @@ Needs root (Postfix's master does), no syslog and no system service. The master 
 process group, so that ending it ends its daemons. `Postfix` takes further main.cf settings as
 keyword arguments. What it accepted and what became of it is read from its own log.
 """
+import contextlib
 import grp
 import os
 import pathlib
 import pwd
 import re
+import stat
+import subprocess
 
 from .process import Process, free_port, wait_until
 
@@ -19,6 +22,7 @@ MASTER_CF = """\
 127.0.0.1:{port} inet n - n - 200 smtpd
 [::1]:{port}     inet n - n - 200 smtpd
 smtpd     unix  n - n - 200 smtpd
+pickup    unix  n - n 60 1  pickup
 cleanup   unix  n - n - 0   cleanup
 qmgr      unix  n - n 300 1 qmgr
 rewrite   unix  - - n - -   trivial-rewrite
@@ -83,9 +87,14 @@ class Postfix:
         self.socket = self.queue / "public" / "smtpd"
         self._make_folders()
         self._configure(transport, master, settings)
+        self.start()
+
+    def start(self):
+        """Also again, after `stop`, with the same queue and port."""
+        starts = self.log.count("daemon started")
         self.process = Process([MASTER, "-c", self.folder, "-d"], self.folder, "master")
         # its log and not a connection says that it listens: the tests count connections
-        wait_until(lambda: "daemon started" in self.log or not self.process.running, "Postfix to start")
+        wait_until(lambda: self.log.count("daemon started") > starts or not self.process.running, "Postfix to start")
         assert self.process.running, f"Postfix ended: {self.log}{self.process.stderr}"
 
     def _make_folders(self):
@@ -153,6 +162,22 @@ class Postfix:
                            f"{len(self.removed)} done; the log ends: {self.log[-3000:]}", timeout)
         return len(self.accepted)
 
+    def queued(self):
+        """The queue files of messages that it has taken responsibility for: those that are complete (S_IXUSR)."""
+        found = []
+        for name in ("maildrop", "incoming", "active", "deferred"):
+            for place, _, files in os.walk(self.queue / name):
+                for file in files:
+                    with contextlib.suppress(FileNotFoundError):
+                        if os.stat(os.path.join(place, file)).st_mode & stat.S_IXUSR:
+                            found.append(file)
+        return found
+
+    def flush(self, timeout=60):
+        """Runs the queue (postqueue -f), until all of it is delivered."""
+        subprocess.run(["postqueue", "-c", self.folder, "-f"], check=True, timeout=timeout)
+        wait_until(lambda: not self.queued(), lambda: f"an empty queue: {self.queued()}; the log ends: {self.log[-3000:]}", timeout)
+
     def stop(self):
-        """Ends master and all its daemons; nothing of what they hold is wanted any more."""
+        """Ends (SIGKILL) master and all its daemons; the queue stays as it is."""
         self.process.kill()

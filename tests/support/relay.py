@@ -9,6 +9,11 @@ import collections
 import re
 import threading
 
+# Answers to the data of a message: the first digit.
+LMTP_DELIVER = rb"(?m)^(\d)\d\d \d\.\d+\.\d+ (?:Delivered|Agent )"
+DOVECOT = rb"(?m)^(\d)\d\d \d\.\d+\.\d+ <"
+POSTFIX = rb"(?m)^(\d)\d\d \d\.\d+\.\d+ (?:Ok: queued|Error: queue|Bad message|Error: timeout)"
+
 
 class Relay:
     def __init__(self, target_port, pattern=rb"(?m)^250 2\.[06]\.0 "):
@@ -82,13 +87,14 @@ class Relay:
 
 
 class WireLedger(Relay):
-    """A relay between postal -L and an LMTP server that knows which messages the server has acknowledged.
+    """A relay between postal and a server that knows which messages the server has acknowledged.
 
     For one recipient a message: the answers to the data of a connection, which fit `pattern`, come in the order of
-    its messages. `acknowledged` are the keys (support.mail.Message.key) of those that were answered with 2xx."""
+    its messages. `acknowledged` are the keys (support.mail.Message.key) of those that were answered with 2xx. What
+    fits while no message waits for its answer (Dovecot's refusal of a recipient) is none."""
 
-    def __init__(self, target_port):
-        super().__init__(target_port, rb"(?m)^(\d)\d\d \d\.\d+\.\d+ (?:Delivered|Agent )")
+    def __init__(self, target_port, pattern=LMTP_DELIVER):
+        super().__init__(target_port, pattern)
         self.acknowledged = set()
 
     def listeners(self):
@@ -99,7 +105,7 @@ class WireLedger(Relay):
                 sent.append((run.decode(), session.decode(), number.decode()))
 
         def from_server(lines):
-            for first in self.pattern.findall(lines):
+            for first in self.pattern.findall(lines) if sent else ():
                 key = sent.popleft()
                 self.counted += 1
                 if first == b"2":
