@@ -32,6 +32,7 @@ import time
 HERE = pathlib.Path(__file__).resolve()
 sys.path.insert(0, str(HERE.parents[1]))
 
+from support.content_filter import TakesMail  # noqa: E402
 from support.dovecot import Dovecot  # noqa: E402
 from support.postal import run  # noqa: E402
 from support.process import Process, free_port, wait_until  # noqa: E402
@@ -81,41 +82,13 @@ def users_file(folder, users):
     return path
 
 
-class Store(socketserver.BaseRequestHandler):
-    """An SMTP and LMTP server that writes each message into the server's folder as it came."""
+class Store(TakesMail):
+    """Writes each message into the server's folder as it came."""
 
-    def handle(self):
-        lines = self.request.makefile("rb")
-        recipients, lmtp = 0, False
-        self.say("220 store")
-        for line in lines:
-            verb = line[:4].upper().strip()
-            if verb in (b"LHLO", b"EHLO"):
-                lmtp = verb == b"LHLO"
-                self.say("250-store\r\n250 8BITMIME")
-            elif verb == b"DATA":
-                self.say("354 go")
-                self.store(lines)
-                self.say("\r\n".join(["250 2.0.0 stored"] * (recipients if lmtp else 1)))
-                recipients = 0
-            elif verb == b"QUIT":
-                return self.say("221 bye")
-            else:
-                recipients += verb == b"RCPT"
-                self.say("250 2.0.0 fine")
-        return None
-
-    def say(self, text):
-        self.request.sendall(text.encode() + b"\r\n")
-
-    def store(self, lines):
-        content = []
-        for line in lines:
-            if line == b".\r\n":
-                break
-            content.append(line[1:] if line.startswith(b".") else line)
+    def take(self, octets):
         folder = self.server.folder
-        (folder / f"{len(os.listdir(folder)):06}").write_bytes(b"".join(content))
+        (folder / f"{len(os.listdir(folder)):06}").write_bytes(octets)
+        return "250 2.0.0 stored"
 
 
 @contextlib.contextmanager

@@ -113,7 +113,8 @@ def test_dovecot_while_rabid_deletes(dovecot, programs, rabid, users_file, folde
     users, logins = users_file(store.users), users_file(login_names(store.users))
     share = ["-i", "100", "--imap", store.imap] if way == "imap" else []
     with WireLedger(store.port, DOVECOT) as relay:
-        with Sending(programs.rabid, folder, "-p", "3", "--rate", "20/s", "--ledger", book, *share, store.pop3, logins, name="reading") as reading:
+        with Sending(programs.rabid, folder, "-p", "3", "--rate", "20/s", "--ledger", book, *share, store.pop3, logins,
+                     name="reading") as reading:
             with Sending(programs.postal, folder, "-L", *LOAD, "--ledger", book, relay.endpoint, users) as sending:
                 kill_and_start(store, relay)
                 sent = sending.wait(200)
