@@ -15,6 +15,7 @@ from support.agents import Agents
 from support.deliver import Deliverer
 from support.dovecot import PASSWORD, Dovecot
 from support.ledger import Report
+from support.mariadb import MariaDB
 from support.postal import BlackHole, Reader, Sender
 from support.postfix import MASTER, Postfix
 from support.process import adopt_orphans
@@ -195,6 +196,26 @@ def dovecot(folder, tool):
         place.mkdir()
         names = user_names(users) if isinstance(users, int) else users
         started.append(Dovecot(place, names, **keywords))
+        return started[-1]
+    yield start
+    for one in started:
+        one.stop()
+
+
+@pytest.fixture
+def mariadb(folder, tool):
+    """mariadb() starts a MariaDB that Dovecot can ask for its users; see support.mariadb.MariaDB."""
+    for name in ("mariadbd", "mariadb-install-db", "mariadb"):
+        tool(name)
+    if not os.path.exists("/usr/lib/dovecot/modules/auth/libdriver_mysql.so"):
+        missing("dovecot-mysql")
+    needs_root("MariaDB")
+    started = []
+
+    def start():
+        place = folder / f"mariadb-{len(started)}"
+        place.mkdir()
+        started.append(MariaDB(place))
         return started[-1]
     yield start
     for one in started:
