@@ -4,6 +4,7 @@
 #include "bhm/phases.hpp"
 #include "cli/binders.hpp"
 #include "program/ledger.hpp"
+#include "program/origin_options.hpp"
 #include "program/shared_options.hpp"
 
 namespace postal::bhm {
@@ -53,6 +54,7 @@ cli::group listen_options(options& o) {
                  "and -p",
                  cli::texts(o.listen), true},
                 program::sessions_option(o.sessions),
+                program::proxy_trusted_option(o.proxies),
                 {"--timeout", "DURATION", "5m", "end a session that is silent for so long",
                  cli::duration(o.timeout)},
                 {"-r,--reverse-dns", "FILE", "",

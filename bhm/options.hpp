@@ -11,6 +11,7 @@
 
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
+#include "net/ip_address.hpp"
 #include "net/transcript.hpp"
 #include "program/tls_options.hpp"
 #include "proto/smtp_server.hpp"
@@ -35,6 +36,7 @@ struct options {
     std::string host_names;                 // -r
     program::server_tls tls{};
     std::vector<std::string> listen_tls;
+    std::vector<net::address_range> proxies;  // --proxy-trusted
     net::transcript_options transcripts{};  // -z, -Z, -a
     cli::run_options run{};
     std::vector<cli::effective_option> effective{};  // for the record

@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "cli/binders.hpp"
 #include "lmtp-deliver/phases.hpp"
+#include "program/origin_options.hpp"
 #include "program/shared_options.hpp"
 
 namespace postal::lmtp_deliver {
@@ -77,7 +78,8 @@ cli::group listen_options(options& o) {
              octal_mode(o.socket_mode)},
             {"--socket-owner", "USER[:GROUP]", "", "to whom Unix sockets belong",
              cli::text(o.socket_owner)},
-            program::sessions_option(o.sessions),
+            program::proxy_trusted_option(o.proxies),
+                program::sessions_option(o.sessions),
             {"--client-timeout", "DURATION", "5m",
              "end a session whose client is silent for so long", cli::duration(o.client_timeout)},
         }};

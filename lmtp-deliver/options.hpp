@@ -15,6 +15,7 @@
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
 #include "lmtp-deliver/agent_log.hpp"
+#include "net/ip_address.hpp"
 #include "net/transcript.hpp"
 #include "program/tls_options.hpp"
 #include "proto/smtp_server.hpp"
@@ -68,6 +69,7 @@ struct options {
     log_target log = log_target::standard_error;
     program::server_tls tls{};
     std::vector<std::string> listen_tls;
+    std::vector<net::address_range> proxies;  // --proxy-trusted
     net::transcript_options transcripts{};
     cli::run_options run{};
     std::vector<cli::effective_option> effective{};  // for the record

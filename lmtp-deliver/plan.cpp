@@ -156,6 +156,7 @@ expected<void> configure_server(plan& into) {
     into.rules.timeout = into.chosen.client_timeout;
     into.rules.data_phase = static_cast<std::size_t>(phase::data);
     into.rules.message_phase = static_cast<std::size_t>(phase::message);
+    into.rules.proxies = into.chosen.proxies;
     into.rules.tls_phase = static_cast<std::size_t>(phase::tls);
     into.rules.tls_resumed_phase = static_cast<std::size_t>(phase::tls_resumed);
     proto::server_config& server = into.rules.server;

@@ -24,7 +24,7 @@ boost::asio::awaitable<void> serve_guest(room& here, serve::visitor who) {
 proto::server_reply session::judge_sender() {
     auto begun = std::make_unique<transaction>(here_.of_run.storage);
     begun->id = here_.next_id();
-    if (client_.empty()) client_ = net::peer_name(socket());
+    if (client_.empty()) client_ = client_name();
     begun->client = client_;
     begun->helo = helo_;
     begun->set_sender(machine().current_path(), here_.of_run.chosen.detail_delimiter,

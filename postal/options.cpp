@@ -87,6 +87,10 @@ cli::group session_options(options& o) {
                  "transactions pipelined on one connection, with --chunking auto",
                  cli::count(o.in_flight, 1, most_in_flight)},
                 program::connect_rate_option(o.connect_rate),
+                program::proxy_protocol_option(o.origin),
+                {"--xclient", "", "", "say XCLIENT where a server offers it, as Postfix does",
+                 cli::flag(o.origin.xclient)},
+                program::client_addresses_option(o.origin),
             }};
 }
 
@@ -182,6 +186,8 @@ expected<void> check(const options& o) {
     }
     auto tls = program::check(o.tls);
     if (!tls) return tls.error();
+    auto origin = program::check(o.origin);
+    if (!origin) return origin.error();
     return cli::check(o.run);
 }
 

@@ -20,6 +20,7 @@
 #include "mail/message_factory.hpp"
 #include "mail/size_spec.hpp"
 #include "net/transcript.hpp"
+#include "program/origin_options.hpp"
 #include "program/tls_options.hpp"
 
 namespace postal {
@@ -76,6 +77,7 @@ struct options {
     std::string ledger;  // a file; empty: none
 
     program::client_tls tls;
+    program::origin_choice origin;  // --proxy-protocol, --xclient
 
     net::transcript_options transcripts{};  // -z, -Z, -a
 

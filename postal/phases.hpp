@@ -37,6 +37,7 @@ enum class stage : std::uint8_t {
     tls,
     banner,
     ehlo,
+    xclient,
     mail,
     rcpt,
     data,
@@ -47,8 +48,9 @@ enum class stage : std::uint8_t {
 };
 
 constexpr std::string_view to_text(stage where) noexcept {
-    constexpr std::array<std::string_view, 11> names{
-        "connect", "tls", "banner", "ehlo", "mail", "rcpt", "data", "end", "rset", "idle", "quit"};
+    constexpr std::array<std::string_view, 12> names{
+        "connect", "tls", "banner", "ehlo", "xclient", "mail",
+        "rcpt",    "data", "end",  "rset", "idle",    "quit"};
     return names[static_cast<std::size_t>(where)];
 }
 

@@ -134,6 +134,7 @@ expected<void> prepare_tls(plan& into) {
     auto made = program::make_security(into.chosen.tls);
     if (!made) return made.error();
     into.tls = std::move(*made);
+    into.origin = program::origin_of(into.chosen.origin);
     return {};
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "client/origin.hpp"
 #include "client/security.hpp"
 #include "client/target.hpp"
 #include "load/budget.hpp"
@@ -30,6 +31,7 @@ struct plan {
     options chosen;
     std::vector<client::target> targets;
     client::security tls;
+    client::origin origin;
     std::vector<net::address> local_addresses;
     std::vector<mail::user> recipients;
     std::vector<mail::user> senders;

@@ -130,7 +130,11 @@ asio::awaitable<bool> session::connect() {
     now_ = std::chrono::steady_clock::now();
     books_.took(phase::connect, now_ - begun);
     if (transcript_) transcript_->begin_connection(target_.where.text);
-    co_return true;
+    origin_ = client::draw_origin(plan_.origin, random_);
+    if (!plan_.origin.proxy) co_return true;
+    const net::fault sent = co_await client::send_proxy_header(line_, *plan_.origin.proxy, origin_);
+    if (sent != net::fault::none) count_fault(stage::connect, sent);
+    co_return sent == net::fault::none;
 }
 
 asio::awaitable<bool> session::talk() {
@@ -144,6 +148,9 @@ asio::awaitable<bool> session::talk() {
     if (how == step::done && !shop_.own.stopping()) how = co_await say_ehlo();
     if (how == step::done && tls_.in_dialogue() && !shop_.own.stopping()) {
         how = co_await start_tls();
+    }
+    if (how == step::done && plan_.chosen.origin.xclient && !shop_.own.stopping()) {
+        how = co_await say_xclient();
     }
     if (how != step::done || (!shop_.own.stopping() && !offers_what_is_needed())) co_return false;
     if (shop_.own.stopping()) {
@@ -233,6 +240,21 @@ asio::awaitable<session::step> session::say_hello(std::string_view verb) {
     const step how = co_await send_text(stage::ehlo, text);
     if (how != step::done) co_return how;
     co_return co_await read_reply(stage::ehlo);
+}
+
+// The server greets anew, as if that client had connected.
+asio::awaitable<session::step> session::say_xclient() {
+    if (!offered_.xclient) {
+        books_.error(stage::xclient, "no_xclient", "the server does not offer XCLIENT ADDR");
+        co_return step::failed;
+    }
+    std::string text;
+    const std::string address = origin_.address.text();
+    proto::append_xclient(text, origin_.address.is_v4() ? address : "IPV6:" + address);
+    step how = co_await send_text(stage::xclient, text);
+    if (how == step::done) how = co_await read_reply(stage::xclient);
+    if (how != step::done) co_return how;
+    co_return co_await say_ehlo();
 }
 
 // Mail that the server does not take must not be sent to it (RFC 6152 3, RFC 6531 3.1).

@@ -62,6 +62,7 @@ class session final : public load::watched {
     boost::asio::awaitable<step> shake_hands();
     boost::asio::awaitable<step> hear_greeting();
     boost::asio::awaitable<step> start_tls();
+    boost::asio::awaitable<step> say_xclient();
     boost::asio::awaitable<step> say_ehlo();
     boost::asio::awaitable<step> say_hello(std::string_view verb);
     boost::asio::awaitable<step> exchange_mail();
@@ -87,6 +88,7 @@ class session final : public load::watched {
     load::turnstile::waiter place_;
     client::dialer dialer_;
     client::handshaker tls_;
+    net::ip_endpoint origin_;  // where the connection in hand says it comes from
     proto::reply_parser parser_;
     proto::capabilities offered_;
     std::string_view heard_;  // of inbox_, not parsed yet

@@ -48,6 +48,8 @@ cli::group session_options(options& o) {
              cli::choice(o.compress, {{"auto", true}, {"off", false}})},
             {"--pipelining", "auto|off", "auto", "send POP3 commands without waiting",
              cli::choice(o.pipelining, {{"auto", true}, {"off", false}})},
+            program::proxy_protocol_option(o.origin),
+            program::client_addresses_option(o.origin),
             {"--timeout", "DURATION", "1m", "give up on a server that is silent for so long",
              cli::duration(o.timeout)},
         }};
@@ -119,6 +121,8 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     if (!outcome || *outcome == cli::outcome::done) return outcome;
     auto tls = program::check(into.tls);
     if (!tls) return tls.error();
+    auto origin = program::check(into.origin);
+    if (!origin) return origin.error();
     auto checked = cli::check(into.run);
     if (!checked) return checked.error();
     return outcome;

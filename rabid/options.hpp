@@ -15,6 +15,7 @@
 #include "cli/run_options.hpp"
 #include "load/pace.hpp"
 #include "net/transcript.hpp"
+#include "program/origin_options.hpp"
 #include "program/tls_options.hpp"
 
 namespace postal::rabid {
@@ -48,6 +49,7 @@ struct options {
     std::string ledger;
     std::chrono::nanoseconds watch{0};  // 0: no watching
     program::client_tls tls{};
+    program::origin_choice origin{};  // --proxy-protocol
     net::transcript_options transcripts{};
     cli::run_options run{};
     std::vector<cli::effective_option> effective{};  // for the record

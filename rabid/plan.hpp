@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "client/origin.hpp"
 #include "client/security.hpp"
 #include "client/target.hpp"
 #include "ledger/rows.hpp"
@@ -30,6 +31,7 @@ struct plan {
     std::vector<client::target> pop3;
     std::vector<client::target> imap;
     client::security tls;
+    client::origin origin;
     std::vector<net::address> local_addresses;
     std::unique_ptr<accounts> users;
     profile behaviour;                                  // of IMAP sessions

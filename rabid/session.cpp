@@ -135,9 +135,13 @@ asio::awaitable<bool> session::connect(const client::target& server) {
     const load::steady_time begun = steady_clock::now();
     line_.begin(server);
     connecting_ = true;
-    const net::fault why =
+    net::fault why =
         co_await dialer_.open(server, shop_.next_local_address(), plan_.chosen.timeout);
     connecting_ = false;
+    if (why == net::fault::none && plan_.origin.proxy) {
+        const net::ip_endpoint from = client::draw_origin(plan_.origin, random_);
+        why = co_await client::send_proxy_header(line_.connection(), *plan_.origin.proxy, from);
+    }
     if (why != net::fault::none) {
         line_.lost(stage::connect, why);
         line_.end();

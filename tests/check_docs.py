@@ -31,6 +31,7 @@ GENERAL = {"config", "help", "version", "check", "from", "to"}
 # Lines that mean nothing without others, which are tried with them.
 COMPANIONS = {
     "tls-": {"postal": "ssl-percent = 100", "rabid": "ssl-percent = 100", "bhm": "ssl = true", "lmtp-deliver": "ssl = true"},
+    "client-addresses": {"postal": 'proxy-protocol = "v2"', "rabid": 'proxy-protocol = "v2"'},
     "require-tls": {"bhm": "ssl = true", "lmtp-deliver": "ssl = true"},
     "tls-ca": {"postal": 'tls-verify = "on"', "rabid": 'tls-verify = "on"'},
     "tls-crl": {"postal": 'tls-verify = "on"', "rabid": 'tls-verify = "on"',

@@ -33,6 +33,11 @@ void capabilities::add(std::string_view line) noexcept {
     for (const row& one : rows) {
         if (base::iequals(keyword, one.keyword)) this->*one.offered = true;
     }
+    if (base::iequals(keyword, "XCLIENT")) {
+        for (const std::string_view attribute : base::split(parameters, ' ')) {
+            xclient = xclient || base::iequals(attribute, "ADDR");
+        }
+    }
     if (base::iequals(keyword, "SIZE")) {
         const char* end = parameters.data() + parameters.size();
         std::from_chars(parameters.data(), end, size_limit);

@@ -17,6 +17,7 @@ struct capabilities {
     bool eight_bit_mime = false;   // RFC 6152
     bool smtputf8 = false;         // RFC 6531
     bool starttls = false;         // RFC 3207
+    bool xclient = false;          // Postfix's, with ADDR
     bool size = false;             // RFC 1870
     std::uint64_t size_limit = 0;  // octets; 0: no limit is known
 

@@ -37,6 +37,10 @@ void append_bdat_last(std::string& out, std::uint64_t octets) {
     out.append(" LAST\r\n");
 }
 
+void append_xclient(std::string& out, std::string_view address) {
+    out.append("XCLIENT ADDR=").append(address).append("\r\n");
+}
+
 void append_greeting(std::string& out, std::string_view verb, std::string_view domain) {
     out.append(verb).append(" ").append(domain).append("\r\n");
 }

@@ -21,6 +21,8 @@ void append_mail(std::string& out, std::string_view reverse_path, const mail_par
 void append_rcpt(std::string& out, std::string_view forward_path);
 // BDAT size LAST: the whole message as one chunk.
 void append_bdat_last(std::string& out, std::uint64_t octets);
+// XCLIENT ADDR=...: whom Postfix shall take the client for; an IPv6 address with its prefix.
+void append_xclient(std::string& out, std::string_view address);
 // EHLO, LHLO or HELO.
 void append_greeting(std::string& out, std::string_view verb, std::string_view domain);
 

@@ -14,6 +14,7 @@
 
 #include "load/worker.hpp"
 #include "net/connection.hpp"
+#include "net/ip_address.hpp"
 #include "proto/smtp_server.hpp"
 #include "serve/reception.hpp"
 
@@ -28,6 +29,8 @@ struct house_rules {
     std::size_t tls_phase = 0;  // full handshakes
     std::size_t tls_resumed_phase = 0;
     const net::tls_context* tls = nullptr;  // for those who want it
+    // Whoever connects from here begins with a PROXY header.
+    std::vector<net::address_range> proxies{};
 };
 
 struct room {

@@ -1,13 +1,15 @@
 #include "serve/session.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
-
-#include <sys/socket.h>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
+
+#include "net/proxy_header.hpp"
 
 namespace postal::serve {
 namespace {
@@ -57,7 +59,8 @@ asio::awaitable<void> session::run() {
 }
 
 asio::awaitable<void> session::converse() {
-    if (tls_at_once_) co_await secure();
+    if (!here_.rules.proxies.empty()) co_await hear_proxy();
+    if (tls_at_once_ && !closing_) co_await secure();
     if (!closing_) co_await greet();
     while (!closing_) {
         if (here_.own.stopping() && !machine_.in_transaction()) {
@@ -99,6 +102,42 @@ asio::awaitable<void> session::converse() {
 // A client that sends faster than we read would keep the thread to itself.
 asio::awaitable<void> session::let_others_run() {
     co_await asio::post(here_.own.context(), asio::use_awaitable);
+}
+
+// The specification of the PROXY protocol: those who may send a header must, nobody else is asked.
+asio::awaitable<void> session::hear_proxy() {
+    const auto peer = net::peer_of(line_.native());
+    const auto& proxies = here_.rules.proxies;
+    const bool trusted =
+        peer && std::any_of(proxies.begin(), proxies.end(),
+                            [&](const auto& range) { return range.contains(peer->address); });
+    if (!trusted) co_return;
+    now_ = steady_clock::now();
+    set_deadline(now_ + here_.rules.timeout);
+    net::proxy_header_reader header;
+    std::array<char, 1024> octets;
+    net::read_result got;
+    while (header.wanted() != 0 && got.why == net::fault::none) {
+        reading_ = true;
+        const std::span<char> room(octets.data(), std::min(header.wanted(), octets.size()));
+        got = co_await line_.read_some(room);
+        reading_ = false;
+        header.feed({octets.data(), got.size});
+    }
+    now_ = steady_clock::now();
+    if (header.good()) {
+        client_ = header.client();
+        co_return;
+    }
+    closing_ = true;
+    if (got.why == net::fault::stopped) co_return;
+    const bool broken = got.why == net::fault::none;
+    tally().errors.add("connect", 0, broken ? "no_proxy_header" : net::to_text(got.why),
+                       "a trusted proxy did not say whom it speaks for");
+}
+
+std::string session::client_name() const {
+    return client_ ? client_->address.text() : net::peer_name(line_.native());
 }
 
 asio::awaitable<void> session::secure() {

@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -75,7 +76,8 @@ class session : public load::watched {
     stats::tally& tally() noexcept { return here_.own.tally(); }
     load::steady_time now() const noexcept { return now_; }
     load::steady_time mail_at() const noexcept { return mail_at_; }
-    int socket() const noexcept { return line_.native(); }
+    // Who is served: the peer's address, or what a trusted proxy says it is.
+    std::string client_name() const;
     // Messages (LMTP: recipients) begun and without an outcome.
     std::uint32_t units_begun() const noexcept { return begun_; }
     void units_ended(std::uint32_t units) noexcept { begun_ -= units; }
@@ -93,6 +95,7 @@ class session : public load::watched {
 
     boost::asio::awaitable<void> converse();
     boost::asio::awaitable<void> let_others_run();
+    boost::asio::awaitable<void> hear_proxy();
     boost::asio::awaitable<void> secure();
     boost::asio::awaitable<void> greet();
     boost::asio::awaitable<void> hold_back();
@@ -143,6 +146,7 @@ class session : public load::watched {
     std::uint32_t begun_ = 0;  // units of the message that is coming in or being answered
     unsigned reads_in_a_row_ = 0;
     bool tls_at_once_ = false;
+    std::optional<net::ip_endpoint> client_{};  // as a proxy has it
     bool reading_ = false;  // suspended, waiting for the client
     bool writing_ = false;
     bool closing_ = false;

@@ -1,0 +1,60 @@
+// Addresses as numbers, and ranges of them to draw clients from (CIDR, RFC 4632).
+//
+// An IPv4 address is kept mapped into IPv6 (RFC 4291 2.5.5.2). Failures are one line that names the
+// text and says what would be right.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/result.hpp"
+
+namespace postal::net {
+
+struct ip_address {
+    std::array<std::uint8_t, 16> octets{};
+
+    bool is_v4() const noexcept;
+    std::string text() const;   // "192.0.2.1", "2001:db8::1"
+    std::string text6() const;  // the same, with an IPv4 address as "::ffff:192.0.2.1"
+    bool operator==(const ip_address&) const = default;
+};
+
+struct ip_endpoint {
+    ip_address address;
+    std::uint16_t port = 0;
+    bool operator==(const ip_endpoint&) const = default;
+};
+
+// "192.0.2.1" or "2001:db8::1"; nothing else.
+std::optional<ip_address> parse_ip(std::string_view text);
+
+// The other end of a connected TCP socket; nothing for a Unix socket.
+std::optional<ip_endpoint> peer_of(int socket);
+// This end of it.
+std::optional<ip_endpoint> own_end_of(int socket);
+
+class address_range {
+  public:
+    bool contains(const ip_address& one) const noexcept;
+    // Any of its addresses, each as likely as the others.
+    ip_address draw(base::random_source& random) const noexcept;
+
+  private:
+    friend base::expected<address_range> parse_address_range(std::string_view text);
+
+    ip_address first_;
+    unsigned fixed_bits_ = 128;
+};
+
+// "198.18.0.0/15", "2001:db8::/32", or one address.
+base::expected<address_range> parse_address_range(std::string_view text);
+// Several, separated by commas.
+base::expected<std::vector<address_range>> parse_address_ranges(std::string_view text);
+
+}  // namespace postal::net
