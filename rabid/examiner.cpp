@@ -5,6 +5,7 @@
 
 #include "base/random.hpp"
 #include "mail/difference.hpp"
+#include "mail/old_postal.hpp"
 #include "rabid/phases.hpp"
 
 namespace postal::rabid {

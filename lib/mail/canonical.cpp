@@ -81,6 +81,18 @@ header_section scan_headers(std::string_view text) noexcept {
     return section;
 }
 
+std::string_view find_value(std::string_view section, std::string_view name) noexcept {
+    while (!section.empty()) {
+        const std::string_view line = section.substr(0, line_end(section, 0));
+        section.remove_prefix(line.size());
+        const std::size_t colon = line.find(':');
+        if (colon == std::string_view::npos || !base::iequals(line.substr(0, colon), name))
+            continue;
+        return base::trim(line.substr(colon + 1));
+    }
+    return {};
+}
+
 std::size_t header_end(std::string_view text, std::size_t from) noexcept {
     std::size_t at = from;
     if (at == 0) {

@@ -41,6 +41,10 @@ struct header_section {
 // text: header fields, without the blank line that ends them; LF or CRLF.
 [[nodiscard]] header_section scan_headers(std::string_view text) noexcept;
 
+// The value of the first field of that name, of a folded one the first line, without blanks around;
+// empty when there is none. section: header fields.
+[[nodiscard]] std::string_view find_value(std::string_view section, std::string_view name) noexcept;
+
 // Offset just behind the blank line that ends the header section; npos when there is none.
 [[nodiscard]] std::size_t header_end(std::string_view text, std::size_t from = 0) noexcept;
 

@@ -18,7 +18,6 @@
 #include "mail/rebuild.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -61,15 +60,5 @@ struct difference {
 
 // One line for people: "truncated at byte 1234 of 5120", "byte 17 changed from 0x41 to 0x61".
 [[nodiscard]] std::string to_text(const difference& found);
-
-// Mail of the original postal, up to 0.76: it has an X-PostalHash of 32 hexadecimal digits and an
-// X-Postal. section: header fields.
-[[nodiscard]] bool is_old_postal(std::string_view section) noexcept;
-
-// Whether its digest matches; nothing when it is not such mail. The digest covers the lines From,
-// To, Subject, Date, Message-Id as they are, and the body. It is an MD5 over 32-bit words only
-// where that program was built for 32 bits: elsewhere its words were 64 bits long by mistake, and
-// the sum is no MD5. Both are accepted.
-[[nodiscard]] std::optional<bool> check_old_postal(std::string_view message);
 
 }  // namespace postal::mail

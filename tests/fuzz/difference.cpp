@@ -3,6 +3,7 @@
 #include "mail/difference.hpp"
 
 #include "mail/message_checker.hpp"
+#include "mail/old_postal.hpp"
 
 #include <cstdlib>
 #include <string_view>

@@ -1,6 +1,7 @@
 #include "mail/difference.hpp"
 
 #include "mail/message_checker.hpp"
+#include "mail/old_postal.hpp"
 #include "support.hpp"
 
 #include <catch2/catch.hpp>

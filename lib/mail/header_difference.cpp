@@ -1,0 +1,141 @@
+// See header_difference.hpp. Each field is a row: how to tell whether it is as made.
+#include "mail/header_difference.hpp"
+
+#include "mail/message_factory.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace postal::mail {
+namespace {
+
+constexpr std::string_view any_other = "From, To, Message-ID or X-Postal-Id";
+
+// "subject:value CRLF CRLF": what the digest makes of one field.
+std::string canonical_field(const header_section& section, covered field) {
+    std::string text;
+    append_canonical(section, static_cast<coverage>(1U << static_cast<unsigned>(field)), text);
+    return text;
+}
+
+// message_factory's words of a Subject: two to eight, the first bits say how many.
+std::string subject_text(const message_plan::constants& prepared, std::uint64_t bits) {
+    std::string text;
+    const std::size_t words = 2 + (bits & 7U) * 6 / 7;
+    bits >>= 3U;
+    for (std::size_t i = 0; i < words; ++i, bits >>= 7U) {
+        if (i > 0) text += ' ';
+        const std::size_t word = (bits & 127U) + 128 * (i & 1U);
+        const std::size_t begin = prepared.starts[word];
+        text.append(prepared.words, begin, prepared.starts[word + 1] - begin);
+    }
+    return text;
+}
+
+// The Subject is drawn behind kind and size, and the receiver does not know how many draws a run's
+// mix of kinds and spread of sizes took; so it is whole when it follows from any small number.
+bool is_our_subject(std::string_view canonical, const identity& id) {
+    constexpr int most_draws = 512;
+    message_options options;
+    options.seed = id.seed;
+    const auto plan = message_plan::create(std::move(options));
+    if (!plan.has_value()) return true;
+    base::random_source random(base::mix(id.seed, id.session, id.sequence));
+    for (int draw = 0; draw < most_draws; ++draw) {
+        const std::string made = subject_text((*plan)->prepared(), random.next());
+        if (canonical == "subject:" + made + "\r\n\r\n") return true;
+    }
+    return false;
+}
+
+bool is_our_date(std::string_view canonical, const identity& id) {
+    using namespace std::chrono;
+    constexpr std::uint64_t most_us = 9'000'000'000'000'000;  // what system_clock can hold
+    if (id.time_us > most_us) return false;
+    date_text date;
+    const auto made = date.at(system_clock::time_point(microseconds(id.time_us)));
+    return canonical == "date:" + std::string(made) + "\r\n\r\n";
+}
+
+bool is_our_message_id(std::string_view canonical, const identity& id) {
+    std::string begin = "message-id:<";
+    append_run(id.run, begin);
+    begin += fmt::format(".{}.{}@", id.session, id.sequence);
+    return canonical.starts_with(begin) && canonical.ends_with(">\r\n\r\n");
+}
+
+bool is_in_brackets(std::string_view canonical, const identity&) {
+    return canonical.find(":<") == canonical.find(':') && canonical.ends_with(">\r\n\r\n");
+}
+
+bool is_our_to(std::string_view canonical, const identity& id) {
+    return canonical.ends_with(":undisclosed-recipients:;\r\n\r\n") ||
+           is_in_brackets(canonical, id);
+}
+
+struct field_rule {
+    covered field;
+    std::string_view name;
+    bool (*is_ours)(std::string_view canonical, const identity& id);
+};
+constexpr std::array<field_rule, covered_fields> field_rules{
+    {{covered::from, "From", is_in_brackets},
+     {covered::to, "To", is_our_to},
+     {covered::subject, "Subject", is_our_subject},
+     {covered::date, "Date", is_our_date},
+     {covered::message_id, "Message-ID", is_our_message_id}}};
+
+// Where relays note what From and To were made of.
+struct noted_rule {
+    covered field;
+    std::string_view name;
+    std::string_view noted_in;
+};
+constexpr std::array noted_rules{noted_rule{covered::from, "From", "Return-Path"},
+                                 noted_rule{covered::to, "To", "X-Original-To"},
+                                 noted_rule{covered::to, "To", "Delivered-To"},
+                                 noted_rule{covered::to, "To", "Envelope-To"}};
+
+}  // namespace
+
+bool digest_matches(const header_section& fields, std::string_view body, const identity& id) {
+    if (!is_available(id.digest.kind)) return false;
+    std::string canonical;
+    append_canonical(fields, id.covers, canonical);
+    body_digester digester;
+    digester.begin(id.digest.kind, canonical);
+    digester.feed(body);
+    return digester.finish() == id.digest;
+}
+
+// The body is whole, the digest does not match: which field?
+difference compare_headers(std::string_view section, std::string_view body, const identity& id) {
+    const header_section found = scan_headers(section);
+    difference result;
+    result.kind = difference_kind::header_rewritten;
+    for (const field_rule& rule : field_rules) {
+        const auto bit = 1U << static_cast<unsigned>(rule.field);
+        if ((id.covers & bit) == 0) continue;
+        result.name = rule.name;
+        if ((found.present & bit) == 0) return result;
+        if (!rule.is_ours(canonical_field(found, rule.field), id)) return result;
+    }
+    for (const noted_rule& rule : noted_rules) {
+        std::string_view noted = find_value(section, rule.noted_in);
+        if (noted.starts_with('<') && noted.ends_with('>'))
+            noted = noted.substr(1, noted.size() - 2);
+        const std::string value = "<" + std::string(noted) + ">";
+        header_section as_made = found;
+        as_made.values[static_cast<std::size_t>(rule.field)] = value;
+        result.name = rule.name;
+        if (!noted.empty() && digest_matches(as_made, body, id)) return result;
+    }
+    result.name = any_other;
+    return result;
+}
+
+}  // namespace postal::mail
