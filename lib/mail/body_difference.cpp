@@ -2,6 +2,7 @@
 // wins; else the cause that explains most of what follows.
 #include "mail/body_difference.hpp"
 
+#include "mail/eighth_bit.hpp"
 #include "mail/line_causes.hpp"
 
 #include <algorithm>
@@ -26,8 +27,10 @@ difference by_cause(const both& compared, const line_cause& cause) {
     found.line = line_number(compared.made, compared.at);
     found.name = cause.name;
     if (cause.kind == difference_kind::eight_bit_stripped) {
-        found.from = static_cast<std::uint8_t>(compared.made[compared.at]);
-        found.to = static_cast<std::uint8_t>(compared.received[compared.at]);
+        const std::size_t at = first_stripped(compared);
+        found.octet = at + 1;
+        found.from = static_cast<std::uint8_t>(compared.made[at]);
+        found.to = static_cast<std::uint8_t>(found.from & 0x7fU);
     }
     return found;
 }

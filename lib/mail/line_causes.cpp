@@ -1,5 +1,7 @@
-// See line_causes.hpp. Each cause rewrites a line; what it makes is compared with what came.
+// See line_causes.hpp. Most causes rewrite a line; what that makes is compared with what came.
 #include "mail/line_causes.hpp"
+
+#include "mail/eighth_bit.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,12 +33,6 @@ void add_dot(const line_parts& line, std::string& out) {
 
 void cut_blanks(const line_parts& line, std::string& out) {
     out += line.text.substr(0, line.text.find_last_not_of(" \t") + 1);
-    out += line.ending;
-}
-
-void strip_eighth_bit(const line_parts& line, std::string& out) {
-    for (const char c : line.text)
-        out += static_cast<char>(static_cast<unsigned char>(c) & 0x7fU);
     out += line.ending;
 }
 
@@ -94,7 +90,7 @@ constexpr std::array causes{
     line_cause{difference_kind::dot_lost, {}, rewritten<lose_dot>},
     line_cause{difference_kind::dot_added, {}, rewritten<add_dot>},
     line_cause{difference_kind::trailing_blanks_cut, {}, rewritten<cut_blanks>},
-    line_cause{difference_kind::eight_bit_stripped, {}, rewritten<strip_eighth_bit>},
+    line_cause{difference_kind::eight_bit_stripped, {}, eighth_bit_stripped},
     line_cause{difference_kind::line_ends_changed, "LF", rewritten<end_in_lf>},
     line_cause{difference_kind::line_ends_changed, "CR", rewritten<end_in_cr>},
     line_cause{difference_kind::line_ends_changed, "CRCRLF", rewritten<end_in_cr_cr_lf>},

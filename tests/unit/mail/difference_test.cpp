@@ -246,6 +246,71 @@ TEST_CASE("difference: what servers do to lines is told apart") {
     }
 }
 
+TEST_CASE("difference: a lost 8th bit is named also where that makes line ends") {
+    // A body of ours in which 0x8a, 0x8d and 0x80 follow each other cannot be had by choice.
+    std::uint64_t sequence = 1;
+    const auto has_all = [](const std::string& text) {
+        return text.find('\x8a') != std::string::npos && text.find('\x8d') != std::string::npos &&
+               text.find('\x80') != std::string::npos;
+    };
+    while (!has_all(made(body_kind::eight_bit, 9000, sequence)))
+        ++sequence;
+    const sample one(body_kind::eight_bit, 9000, sequence);
+    std::string stripped = one.body;
+    for (char& c : stripped)
+        c = static_cast<char>(c & 0x7f);
+    const auto crlf_of_lf = [](std::string text) {
+        return replaced_all(replaced_all(std::move(text), "\r\n", "\n"), "\n", "\r\n");
+    };
+    const std::string stored = crlf_of_lf(stripped);
+    const std::string all_crlf =
+        crlf_of_lf(replaced_all(replaced_all(stripped, "\r\n", "\n"), "\r", "\n"));
+    std::string imap = stored;
+    for (char& c : imap)
+        c = c == '\0' ? '\x80' : c;
+    const std::size_t lf = one.body.find('\x8a');
+    const std::size_t next_line = one.body.find("\r\n", lf);
+    const std::string in_one_line = one.body.substr(0, lf) + "\r\n" + one.body.substr(lf + 1);
+    std::string line = one.body.substr(0, next_line);
+    std::size_t character = lf;  // where that of 0x8a begins
+    while ((one.body[character] & 0x40) == 0)
+        --character;
+    for (std::size_t at = character; at < line.size(); ++at)
+        line[at] = static_cast<char>(line[at] & 0x7f);
+    const auto first = static_cast<std::size_t>(
+        std::find_if(one.body.begin(), one.body.end(), [](char c) { return (c & 0x80) != 0; }) -
+        one.body.begin());
+    const auto wanted = [&](std::size_t at) {
+        return fmt::format("8th bit stripped from byte {} on, {} became {}",
+                           one.head.size() + at + 1, hex(one.body[at]),
+                           hex(static_cast<char>(one.body[at] & 0x7f)));
+    };
+    struct row {
+        std::string body;
+        std::string told;
+        const char* why;
+    };
+    const std::vector<row> rows{
+        {stripped, wanted(first), "octet by octet"},
+        {stored, wanted(first), "LF as CRLF, as Dovecot stores and hands it out"},
+        {all_crlf, wanted(first), "CR as CRLF too"},
+        {imap, wanted(first), "NUL as 0x80: what IMAP can carry"},
+        {stored.substr(0, stored.size() - 2), wanted(first), "and no final line end"},
+        {stored + "\r\n", wanted(first), "or one supplied"},
+        {crlf_of_lf(line) + one.body.substr(next_line), wanted(character), "of one line only"},
+        {stored.substr(0, stored.size() - 1200) + "\r\n", wanted(first), "and then cut"},
+        {in_one_line.substr(0, lf + 2) + in_one_line.substr(lf + 2 + 20),
+         fmt::format("differs from byte {} on", one.head.size() + lf + 1), "something was lost"},
+    };
+    for (const row& each : rows) {
+        INFO(each.why);
+        CHECK(told(one.head + each.body) == each.told);
+    }
+    // Line ends that no bit made are compared as they are.
+    const std::string lf_alone = replaced_all(one.body, "\r\n", "\n");
+    CHECK(told(one.head + lf_alone) == "line endings changed from CRLF to LF at line 1");
+}
+
 TEST_CASE("difference: empty bodies, and bodies without a final CRLF") {
     const sample empty(body_kind::ascii, 0);
     REQUIRE(empty.body.empty());
