@@ -1,4 +1,5 @@
-// What bhm's sessions of one worker share beside a server's room: the plan and spare checkers.
+// What bhm's sessions of one worker share beside a server's room: the plan, spare checkers, and
+// what is kept of messages for the ledger.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,9 @@
 #include <vector>
 
 #include "bhm/plan.hpp"
+#include "ledger/evidence.hpp"
 #include "mail/message_checker.hpp"
+#include "mail/rebuild.hpp"
 #include "program/ledger.hpp"
 #include "serve/room.hpp"
 
@@ -25,18 +28,25 @@ struct room : serve::room {
         });
     }
 
-    // Checkers are lent from the beginning of a message to its end, so that an idle session holds
-    // none.
-    std::unique_ptr<mail::message_checker> lend_checker() {
-        if (spare_.empty()) return std::make_unique<mail::message_checker>();
+    // What a message is looked at with: the checker, and with a ledger what is kept to say how it
+    // differs. Lent from the beginning of a message to its end, so that an idle session holds none.
+    struct examination {
+        explicit examination(ledger::evidence_room& all) : kept(all) {}
+        mail::message_checker checker;
+        ledger::evidence kept;
+    };
+    std::unique_ptr<examination> lend_examination() {
+        if (spare_.empty()) return std::make_unique<examination>(evidence_);
         auto one = std::move(spare_.back());
         spare_.pop_back();
         return one;
     }
-    void take_back(std::unique_ptr<mail::message_checker> one) {
-        one->reset();
+    void take_back(std::unique_ptr<examination> one) {
+        one->checker.reset();
+        one->kept.end();
         spare_.push_back(std::move(one));
     }
+    mail::body_rebuilder& rebuilder() noexcept { return rebuilder_; }
 
     // Null without a ledger.
     program::ledger_desk* desk() noexcept { return desk_ ? &*desk_ : nullptr; }
@@ -61,7 +71,9 @@ struct room : serve::room {
 
     std::optional<program::ledger_desk> desk_;
     std::vector<held*> held_;
-    std::vector<std::unique_ptr<mail::message_checker>> spare_;
+    ledger::evidence_room evidence_;
+    std::vector<std::unique_ptr<examination>> spare_;
+    mail::body_rebuilder rebuilder_{ledger::evidence::most_remade};
 };
 
 }  // namespace postal::bhm

@@ -27,11 +27,14 @@ proto::server_reply session::judge_recipient() {
 }
 
 void session::begin_message() {
-    if (here_.of_run.chosen.verify) checker_ = here_.lend_checker();
+    if (here_.of_run.chosen.verify) examination_ = here_.lend_examination();
 }
 
 void session::take_content(std::string_view text) {
-    if (checker_) checker_->feed(text);
+    if (!examination_) return;
+    mail::message_checker& checker = examination_->checker;
+    if (here_.desk() != nullptr && !checker.skipping()) examination_->kept.feed(text);
+    checker.feed(text);
 }
 
 // The answers are appended here and counted when they are let go.
@@ -39,11 +42,11 @@ void session::end_message() {
     verdict_due found{.octets = machine().message_octets(),
                       .recipients = machine().recipients(),
                       .units = units_begun()};
-    if (checker_) {
-        const mail::check_result result = checker_->finish();
+    if (examination_) {
+        const mail::check_result result = examination_->checker.finish();
         found.found = result.what;
         if (here_.desk() != nullptr) describe(result, found);
-        here_.take_back(std::move(checker_));
+        here_.take_back(std::move(examination_));
     }
     due_ = std::move(found);
     late_ = here_.desk() != nullptr && !here_.desk()->keeps_up();
@@ -85,13 +88,12 @@ void session::describe(const mail::check_result& result, verdict_due& into) cons
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
                                        std::chrono::system_clock::now().time_since_epoch())
                                        .count());
-    row.what = result.what == mail::verdict::foreign    ? ledger::condition::foreign
-               : result.what == mail::verdict::verified ? ledger::condition::verified
-                                                        : ledger::condition::corrupt;
-    if (result.id == nullptr) {
-        if (result.what == mail::verdict::corrupt) row.what = ledger::condition::unreadable;
-        return;
+    row.what = result.what == mail::verdict::foreign ? ledger::condition::foreign
+                                                     : ledger::condition::verified;
+    if (result.what == mail::verdict::corrupt) {
+        examination_->kept.explain(result.id, here_.rebuilder(), row);
     }
+    if (result.id == nullptr) return;
     row.run = result.id->run;
     row.session = result.id->session;
     row.sequence = result.id->sequence;
@@ -122,7 +124,10 @@ void session::count_integrity() {
             break;
         case mail::verdict::corrupt:
             tally().corrupt += due_->units;
-            tally().errors.add("end", 0, "corrupt", "a message differs from what was sent");
+            tally().errors.add("end", 0, "corrupt",
+                               due_->sighting.detail.empty()
+                                   ? "a message differs from what was sent"
+                                   : due_->sighting.detail);
             break;
     }
 }
@@ -141,7 +146,7 @@ void session::drop_message() {
     late_verdict_.reset();
     late_ = false;
     here_.forget(*this);
-    if (checker_) here_.take_back(std::move(checker_));
+    if (examination_) here_.take_back(std::move(examination_));
 }
 
 }  // namespace postal::bhm

@@ -1,8 +1,8 @@
 // What the black hole does with mail: asks whether the recipient is valid, checks the message on
 // its way to nowhere, and says that it was accepted.
 //
-// With a ledger each recipient's copy is written there when it is counted; while the ledger does
-// not keep up, messages are answered late.
+// With a ledger each recipient's copy is written there when it is counted, one that differs with
+// how it does; while the ledger does not keep up, messages are answered late.
 //
 // The conversation is serve::session's. Messages (LMTP: recipients) end as accepted here, or in
 // doubt when the session is lost while their reply is held back (--delay).
@@ -61,7 +61,7 @@ class session final : public serve::session, private room::held {
     std::optional<verdict_due> late_verdict_;  // until the ledger has caught up
     bool late_ = false;
     std::vector<ledger::address_id> recipients_;  // with a ledger only
-    std::unique_ptr<mail::message_checker> checker_;
+    std::unique_ptr<room::examination> examination_;
 };
 
 boost::asio::awaitable<void> serve_guest(room& here, serve::visitor who);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/random.hpp"
-#include "mail/difference.hpp"
 #include "mail/old_postal.hpp"
 #include "rabid/phases.hpp"
 
@@ -12,43 +11,11 @@ namespace postal::rabid {
 namespace {
 
 using ledger::condition;
-using mail::difference_kind;
-
-constexpr std::size_t idle_capacity = 64 * 1024;
 
 std::uint64_t now_us() {
     return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
                                           std::chrono::system_clock::now().time_since_epoch())
                                           .count());
-}
-
-condition condition_of(difference_kind kind) noexcept {
-    switch (kind) {
-        case difference_kind::truncated:
-            return condition::truncated;
-        case difference_kind::changed:
-            return condition::octet_changed;
-        case difference_kind::eight_bit_stripped:
-            return condition::eight_bit_stripped;
-        case difference_kind::dot_added:
-            return condition::dot_added;
-        case difference_kind::dot_lost:
-            return condition::dot_lost;
-        case difference_kind::line_ends_changed:
-            return condition::line_ends_changed;
-        case difference_kind::trailing_blanks_cut:
-            return condition::trailing_blanks_cut;
-        case difference_kind::header_rewritten:
-            return condition::header_changed;
-        case difference_kind::unreadable_identity:
-            return condition::unreadable;
-        case difference_kind::none:
-        case difference_kind::recoded:
-        case difference_kind::extra:
-        case difference_kind::other:
-            break;
-    }
-    return condition::corrupt;
 }
 
 std::string_view header_section(std::string_view message) {
@@ -66,25 +33,22 @@ void examiner::open(const account& whose, ledger::way through) {
 void examiner::close() {
     drop();
     seen_ = {};
-    kept_ = std::string();
 }
 
 void examiner::begin() {
     checker_.reset();
-    kept_.clear();
+    kept_.begin();
     detail_.clear();
-    octets_ = 0;
 }
 
 void examiner::feed(std::string_view piece) {
-    octets_ += piece.size();
     checker_.feed(piece);
-    if (octets_ <= most_kept) kept_.append(piece);
+    kept_.feed(piece);
 }
 
 void examiner::drop() {
     checker_.reset();
-    kept_.clear();
+    kept_.end();
 }
 
 finding examiner::finish(const sighting& where) {
@@ -93,7 +57,7 @@ finding examiner::finish(const sighting& where) {
     stats::tally& counts = shop_.own.tally();
     counts.messages += 1;
     counts.recipients += 1;
-    counts.bytes += octets_;
+    counts.bytes += kept_.octets();
     const bool watching = shop_.of_run.chosen.watch.count() > 0;
     if (shop_.page() != nullptr || watching) row.time_us = now_us();
     // Of what lay there before nobody knows when it came.
@@ -109,7 +73,7 @@ finding examiner::finish(const sighting& where) {
         row.through = through_;
         shop_.page()->add(std::move(row));
     }
-    if (kept_.capacity() > idle_capacity) kept_ = std::string();
+    kept_.end();
     return found;
 }
 
@@ -129,7 +93,8 @@ finding examiner::judge(const mail::check_result& checked, ledger::seen_row& row
         counts.verified += 1;
         return finding::verified;
     }
-    explain(checked.id, row);
+    kept_.explain(checked.id, shop_.rebuilder, row);
+    detail_ = row.detail;
     counts.corrupt += 1;
     counts.errors.add(to_text(stage::check), 0, ledger::to_text(row.what), detail_);
     return checked.id != nullptr ? finding::corrupt : finding::doubtful;
@@ -137,11 +102,11 @@ finding examiner::judge(const mail::check_result& checked, ledger::seen_row& row
 
 // -b qmail-pop: that server puts an empty line behind each message.
 bool examiner::is_fine_but_for_qmail(const mail::check_result& checked) const {
-    const bool may_be = shop_.of_run.chosen.qmail_pop && checked.id != nullptr &&
-                        octets_ <= most_kept && kept_.ends_with("\r\n");
+    const bool may_be = shop_.of_run.chosen.qmail_pop && checked.id != nullptr && kept_.whole() &&
+                        kept_.text().ends_with("\r\n");
     if (!may_be) return false;
     mail::message_checker again;
-    again.feed(std::string_view(kept_).substr(0, kept_.size() - 2));
+    again.feed(kept_.text().substr(0, kept_.text().size() - 2));
     return again.finish().what == mail::verdict::verified;
 }
 
@@ -149,11 +114,11 @@ bool examiner::is_fine_but_for_qmail(const mail::check_result& checked) const {
 finding examiner::judge_stranger(ledger::seen_row& row) {
     stats::tally& counts = shop_.own.tally();
     row.what = condition::foreign;
-    if (octets_ > most_kept || !mail::is_old_postal(header_section(kept_))) {
+    if (!kept_.whole() || !mail::is_old_postal(header_section(kept_.text()))) {
         counts.foreign += 1;
         return finding::foreign;
     }
-    const bool fine = mail::check_old_postal(kept_).value_or(false);
+    const bool fine = mail::check_old_postal(kept_.text()).value_or(false);
     counts.original += 1;
     if (!fine) {
         row.what = condition::corrupt;
@@ -163,18 +128,6 @@ finding examiner::judge_stranger(ledger::seen_row& row) {
         counts.errors.add(to_text(stage::check), 0, "original", detail_);
     }
     return fine ? finding::original : finding::doubtful;
-}
-
-void examiner::explain(const mail::identity* id, ledger::seen_row& row) {
-    row.what = condition::corrupt;
-    if (octets_ > most_kept) {
-        detail_ = "differs from what was sent, and is too large to be compared";
-    } else {
-        const mail::difference how = mail::diagnose(kept_, id, shop_.rebuilder);
-        row.what = condition_of(how.kind);
-        detail_ = mail::to_text(how);
-    }
-    row.detail = detail_;
 }
 
 void examiner::count_twice(const mail::identity& id) {

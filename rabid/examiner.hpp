@@ -6,7 +6,7 @@
 // Each message is verified, foreign (none of ours, left alone), of the original postal, or corrupt;
 // then what is wrong with it is said, by remaking what was sent. One that comes twice in a mailbox
 // is a duplicate too. Messages are kept until they are found to be fine, so that a corrupt one can
-// be compared; of those larger than most_kept only the verdict is known.
+// be compared; of those that ledger::evidence does not keep only the verdict is known.
 //
 // One for each session.
 #pragma once
@@ -16,6 +16,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "ledger/evidence.hpp"
 #include "ledger/rows.hpp"
 #include "mail/message_checker.hpp"
 #include "rabid/accounts.hpp"
@@ -40,9 +41,7 @@ struct sighting {
 
 class examiner {
   public:
-    static constexpr std::size_t most_kept = std::size_t{16} << 20U;
-
-    explicit examiner(workshop& shop) : shop_(shop) {}
+    explicit examiner(workshop& shop) : shop_(shop), kept_(shop.evidence) {}
 
     // A mailbox is opened: whose, and through which protocol.
     void open(const account& whose, ledger::way through);
@@ -53,7 +52,7 @@ class examiner {
     finding finish(const sighting& where);
     void drop();
 
-    std::uint64_t octets() const noexcept { return octets_; }
+    std::uint64_t octets() const noexcept { return kept_.octets(); }
     // A word for what finish() found: "truncated"; valid until begin().
     const std::string& detail() const noexcept { return detail_; }
 
@@ -61,15 +60,13 @@ class examiner {
     finding judge(const mail::check_result& checked, ledger::seen_row& row);
     bool is_fine_but_for_qmail(const mail::check_result& checked) const;
     finding judge_stranger(ledger::seen_row& row);
-    void explain(const mail::identity* id, ledger::seen_row& row);
     void count_twice(const mail::identity& id);
 
     workshop& shop_;
     mail::message_checker checker_;
-    std::string kept_;
+    ledger::evidence kept_;
     std::string detail_;
     std::unordered_set<std::uint64_t> seen_;  // identities of this mailbox, mixed
-    std::uint64_t octets_ = 0;
     ledger::address_id mailbox_ = 0;
     ledger::way through_ = ledger::way::pop3;
 };

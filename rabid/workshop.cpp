@@ -3,8 +3,6 @@
 namespace postal::rabid {
 namespace {
 
-constexpr std::uint64_t largest_rebuilt = std::uint64_t{64} << 20U;
-
 std::optional<load::schedule> schedule_of(const plan& plan, const load::worker& worker) {
     if (!plan.rate) return std::nullopt;
     return load::schedule(*plan.rate, plan.chosen.arrival, plan.seed,
@@ -17,7 +15,6 @@ workshop::workshop(plan& of, load::worker& worker, ledger::writer* book)
     : of_run(of),
       own(worker),
       gate(worker, schedule_of(of, worker), of.budget),
-      rebuilder(largest_rebuilt),
       factory_(of.appends),
       next_local_(worker.index()) {
     if (book != nullptr) desk_.emplace(*book, worker, [](bool) {});

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "ledger/evidence.hpp"
 #include "load/turnstile.hpp"
 #include "load/worker.hpp"
 #include "mail/message_factory.hpp"
@@ -46,7 +47,8 @@ struct workshop final : load::watched {
     plan& of_run;
     load::worker& own;
     load::turnstile gate;
-    mail::body_rebuilder rebuilder;
+    mail::body_rebuilder rebuilder{ledger::evidence::most_remade};
+    ledger::evidence_room evidence;  // of the messages in hand
     std::array<char, inbox_size> inbox{};
 
   private:
