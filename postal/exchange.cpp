@@ -57,10 +57,11 @@ void exchange::compose(load::steady_time now, std::uint64_t written) {
         if (newest != nullptr && newest->next != utterance::nothing) {
             if (!say_next(*newest, now)) break;
         } else if (reset_due_) {
-            text_.append(proto::rset_command);
-            expect(stage::rset);
-            reset_due_ = false;
+            say_rset();
         } else if (may_begin(now)) {
+            // RFC 3030 2: when a chunk fails, its transaction stays open until RSET; and nobody
+            // knows yet whether the one that is still under way does.
+            if (chunking_ && open_ > 0) say_rset();
             begin_transaction(now);
         } else {
             break;
@@ -185,6 +186,12 @@ void exchange::say_message(transaction& tx, load::steady_time now) {
     tx.data_begun = now;
     tx.next = utterance::nothing;
     expect(stage::end);
+}
+
+void exchange::say_rset() {
+    text_.append(proto::rset_command);
+    expect(stage::rset);
+    reset_due_ = false;
 }
 
 void exchange::gather_output() {

@@ -11,7 +11,8 @@
 //
 // Without PIPELINING each command waits for its reply. With it (RFC 2920) an envelope is one write,
 // and the end of one message and the envelope of the next go together. With CHUNKING (RFC 3030) the
-// message follows its envelope at once, and up to in_flight transactions overlap.
+// message follows its envelope at once, and up to in_flight transactions overlap, with RSET between them: the
+// transaction of a chunk that fails stays open until then.
 //
 // Replies come in the order of the commands (RFC 2920 3.1); `expected_` holds what each will
 // answer. A reply that nothing asked for, or of a class that its command cannot have, breaks the
@@ -103,6 +104,7 @@ class exchange {
     void say_rcpt(transaction& tx);
     void say_data(transaction& tx, load::steady_time now);
     void say_message(transaction& tx, load::steady_time now);
+    void say_rset();
     void expect(stage what) { expected_.push_back(what); }
     void gather_output();
     void add_text(std::string_view text);

@@ -144,7 +144,8 @@ verdict exchange::on_data_reply(transaction& tx, const refusal& said, load::stea
 
 verdict exchange::on_end_reply(transaction& tx, const refusal& said, load::steady_time now) {
     ++tx.ends;
-    // RFC 3030 2: RSET must follow a chunk that failed. Behind what is in flight it comes too late.
+    // RFC 3030 2: RSET must follow a chunk that failed. Before what is in flight behind it, it has
+    // been said.
     const bool whole = tx.accepted == 0 || !shop_.of_run.chosen.lmtp;
     if (chunking_ && whole && negative(said) && open_ == 1) reset_due_ = !tx.mail_refused;
     if (tx.accepted == 0) {  // its outcome is known; the server only had to get to the end

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -90,7 +91,8 @@ class stage_play {
             const std::size_t body = said.find("From: ", at);
             if (body == std::string::npos) return result + said.substr(at);
             const std::size_t dot = said.find("\r\n.\r\n", body);
-            const std::size_t next = said.find("MAIL FROM", body);
+            const std::size_t next =
+                std::min(said.find("MAIL FROM", body), said.find("RSET\r\n", body));
             std::size_t end = dot == std::string::npos ? next : dot + 2;
             result += said.substr(at, body - at) + "<message>";
             if (end == std::string::npos) return result;
@@ -202,11 +204,56 @@ TEST_CASE("exchange: with CHUNKING envelope and message are one write, several i
     }
     CHECK(mails == 3);
     CHECK(said.find("DATA") == std::string::npos);
-    play.hear("250 a\r\n250 b\r\n250 c\r\n250 a\r\n");
+    const std::string a_message = "250 mail\r\n250 rcpt\r\n250 end\r\n";
+    const std::string next = "250 rset\r\n" + a_message;
+    play.hear(a_message + "250 rset\r\n");
     CHECK(play.books().messages == 1);
-    CHECK(play.say().starts_with("MAIL"));
-    play.hear("250 b\r\n250 c\r\n250 a\r\n250 b\r\n250 c\r\n");
+    CHECK(play.say().starts_with("RSET\r\nMAIL"));
+    play.hear(a_message + next);
     CHECK(play.books().messages == 3);
+    play.say();
+    play.hear(next + next);
+    CHECK(play.outcomes() == outcomes{5, 0, 0, 0, 0});
+    CHECK(play.line().idle());
+}
+
+// A server whose transaction stays open when its only recipient is refused (RFC 3030 2).
+TEST_CASE("exchange: a refused message in flight does not take the next one with it") {
+    struct row {
+        bool lmtp;
+        std::string first;
+        std::string second;
+        outcomes wanted;
+        const char* why;
+    };
+    const row rows[]{
+        {false, "250 m\r\n550 r\r\n550 r\r\n503 b\r\n", "250 m\r\n250 r\r\n250 r\r\n250 b\r\n",
+         outcomes{1, 1, 0, 0, 0}, "SMTP: nobody is known"},
+        {false, "250 m\r\n250 r\r\n250 r\r\n452 b\r\n", "250 m\r\n250 r\r\n550 r\r\n250 b\r\n",
+         outcomes{1, 0, 1, 0, 0}, "SMTP: the chunk fails"},
+        {false, "550 m\r\n503 r\r\n503 r\r\n503 b\r\n", "250 m\r\n250 r\r\n250 r\r\n250 b\r\n",
+         outcomes{1, 1, 0, 0, 0}, "SMTP: MAIL is refused"},
+        {true, "250 m\r\n550 r\r\n450 r\r\n503 b\r\n",
+         "250 m\r\n250 r\r\n250 r\r\n250 b\r\n250 b\r\n", outcomes{2, 1, 1, 0, 0},
+         "LMTP: one reply for a chunk without recipients"},
+        {true, "250 m\r\n250 r\r\n550 r\r\n451 b\r\n",
+         "250 m\r\n250 r\r\n250 r\r\n250 b\r\n550 b\r\n", outcomes{1, 2, 1, 0, 0},
+         "LMTP: each recipient its own"},
+    };
+    for (const row& one : rows) {
+        INFO(one.why);
+        stage_play play({.lmtp = one.lmtp,
+                         .pipelining = true,
+                         .chunking = true,
+                         .in_flight = 2,
+                         .recipients = 2,
+                         .messages = 2});
+        const std::string said = play.say();
+        CHECK(said.find("<message>RSET\r\nMAIL FROM") != std::string::npos);
+        CHECK(play.hear(one.first + "250 rset\r\n" + one.second) == verdict::go_on);
+        CHECK(play.outcomes() == one.wanted);
+        CHECK(play.line().idle());
+    }
 }
 
 TEST_CASE("exchange: a connection that never rests does not remember every reply") {
