@@ -85,6 +85,7 @@ expected<void> configure_server(plan& into) {
     server.bare_users = proto::bare_local_part::allowed;
     server.max_message = into.chosen.max_message;
     server.max_recipients = into.chosen.max_recipients;
+    server.delivery_options = true;
     server.actions = into.chosen.actions;
     server.offers_tls = into.chosen.tls.offered;
     server.requires_tls = into.chosen.tls.required;

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "postal/workshop.hpp"
 #include "proto/client_commands.hpp"
+#include "proto/esmtp_parameters.hpp"
 
 namespace postal {
 
@@ -144,21 +147,57 @@ bool exchange::say_next(transaction& tx, load::steady_time now) {
     return false;
 }
 
+// What is passed through takes the place of what we would say ourselves.
 void exchange::say_mail(transaction& tx) {
+    const options& chosen = shop_.of_run.chosen;
+    const passed_parameters& passed = chosen.mail_parameters;
     proto::mail_parameters with;
-    if (offered_.size) {
+    if (offered_.size && !passed.has("SIZE")) {
         with.size = chunking_ ? tx.message->total_octets() : tx.message->declared_octets();
     }
-    with.eight_bit_mime = offered_.eight_bit_mime && tx.message->needs_8bit();
-    with.smtputf8 = offered_.smtputf8 && tx.message->needs_smtputf8();
+    with.eight_bit_mime =
+        offered_.eight_bit_mime && tx.message->needs_8bit() && !passed.has("BODY");
+    with.smtputf8 = offered_.smtputf8 && tx.message->needs_smtputf8() && !passed.has("SMTPUTF8");
+    with.others = passed.text;
+    if (asks_for_dsn()) {
+        with.ret = chosen.dsn.ret;
+        name_envelope(tx);
+        with.envid = envid_;
+    }
     proto::append_mail(text_, tx.sender, with);
     expect(stage::mail);
     tx.next = utterance::rcpt;
 }
 
+bool exchange::asks_for_dsn() const noexcept {
+    return offered_.dsn && shop_.of_run.chosen.dsn.wanted;
+}
+
+// RFC 3461 4.4: the message's id, as in its Message-ID; without the host where that is too long.
+void exchange::name_envelope(const transaction& tx) {
+    const mail::identity& id = tx.message->id();
+    envid_.clear();
+    mail::append_run(id.run, envid_);
+    envid_ += fmt::format(".{}.{}", id.session, id.sequence);
+    const std::string_view host = shop_.of_run.helo;
+    const bool plain = proto::is_envid_value(host) && host.find('+') == std::string_view::npos;
+    if (plain && envid_.size() + 1 + host.size() <= proto::most_envid_octets) {
+        envid_.append("@").append(host);
+    }
+}
+
 void exchange::say_rcpt(transaction& tx) {
     const std::uint32_t one = tx.recipients[tx.said++];
-    proto::append_rcpt(text_, shop_.of_run.recipients[one].address);
+    const options& chosen = shop_.of_run.chosen;
+    const std::string_view address = shop_.of_run.recipients[one].address;
+    proto::rcpt_parameters with;
+    with.others = chosen.rcpt_parameters.text;
+    if (asks_for_dsn()) {
+        with.notify = chosen.dsn.notify;
+        // RFC 6533 has another type for others, which DSN alone does not promise.
+        with.orcpt = mail::is_ascii(address);
+    }
+    proto::append_rcpt(text_, address, with);
     expect(stage::rcpt);
     if (tx.said == tx.recipients.size()) tx.next = utterance::data;
 }

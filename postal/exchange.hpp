@@ -11,8 +11,8 @@
 //
 // Without PIPELINING each command waits for its reply. With it (RFC 2920) an envelope is one write,
 // and the end of one message and the envelope of the next go together. With CHUNKING (RFC 3030) the
-// message follows its envelope at once, and up to in_flight transactions overlap, with RSET between them: the
-// transaction of a chunk that fails stays open until then.
+// message follows its envelope at once, and up to in_flight transactions overlap, with RSET between
+// them: the transaction of a chunk that fails stays open until then.
 //
 // Replies come in the order of the commands (RFC 2920 3.1); `expected_` holds what each will
 // answer. A reply that nothing asked for, or of a class that its command cannot have, breaks the
@@ -102,6 +102,8 @@ class exchange {
     bool say_next(transaction& tx, load::steady_time now);
     void say_mail(transaction& tx);
     void say_rcpt(transaction& tx);
+    bool asks_for_dsn() const noexcept;
+    void name_envelope(const transaction& tx);
     void say_data(transaction& tx, load::steady_time now);
     void say_message(transaction& tx, load::steady_time now);
     void say_rset();
@@ -144,6 +146,7 @@ class exchange {
     std::vector<stage> expected_;
     std::size_t expected_head_ = 0;
     std::string text_;
+    std::string envid_;  // scratch
     std::vector<segment> segments_;
     std::vector<mail::message*> sending_;
     std::uint64_t queued_ = 0;  // octets of the output so far, with what was written before

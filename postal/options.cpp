@@ -94,6 +94,21 @@ cli::group session_options(options& o) {
             }};
 }
 
+cli::group envelope_options(options& o) {
+    return {
+        "Envelopes",
+        {
+            {"--dsn", "notify=EVENTS,ret=full|hdrs", "",
+             "ask for delivery status notifications: never, or some of success+failure+delay",
+             cli::parsed(o.dsn, parse_dsn)},
+            {"--mail-parameter", "KEY[=VALUE]", "",
+             "add this ESMTP parameter to MAIL, whatever the server offers; several are allowed",
+             passed_parameter(o.mail_parameters), true},
+            {"--rcpt-parameter", "KEY[=VALUE]", "", "the same of RCPT",
+             passed_parameter(o.rcpt_parameters), true},
+        }};
+}
+
 cli::group message_options(options& o) {
     return {"Messages",
             {
@@ -188,6 +203,8 @@ expected<void> check(const options& o) {
     if (!tls) return tls.error();
     auto origin = program::check(o.origin);
     if (!origin) return origin.error();
+    auto envelopes = check(o.dsn, o.mail_parameters, o.rcpt_parameters);
+    if (!envelopes) return envelopes;
     return cli::check(o.run);
 }
 
@@ -199,6 +216,7 @@ expected<cli::outcome> parse_options(options& into, int argc, char** argv) {
     program.tls = program::tls_libraries();
     program.summary = "Delivers random, checkable mail over SMTP or LMTP and counts it.";
     program.groups = {session_options(into),
+                      envelope_options(into),
                       message_options(into),
                       pace_options(into),
                       timeout_options(into),

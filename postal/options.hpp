@@ -20,6 +20,7 @@
 #include "mail/message_factory.hpp"
 #include "mail/size_spec.hpp"
 #include "net/transcript.hpp"
+#include "postal/envelope_options.hpp"
 #include "program/origin_options.hpp"
 #include "program/tls_options.hpp"
 
@@ -56,6 +57,9 @@ struct options {
     unsigned in_flight = 1;
     recipient_range recipients;
     std::string helo;  // empty: this host's name
+    dsn_request dsn;
+    passed_parameters mail_parameters;
+    passed_parameters rcpt_parameters;
     phase_timeouts timeouts;
     double connect_rate = 2000;  // sessions opened a second at the start
 

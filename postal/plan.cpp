@@ -208,6 +208,15 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
         result.options["run"] = run;
     }
     if (plan.tls.context) program::describe_tls(chosen.tls, result.options);
+    if (chosen.dsn.wanted) {
+        result.options["dsn"] = {{"notify", chosen.dsn.notify}, {"ret", chosen.dsn.ret}};
+    }
+    if (!chosen.mail_parameters.given.empty()) {
+        result.options["mail-parameters"] = chosen.mail_parameters.given;
+    }
+    if (!chosen.rcpt_parameters.given.empty()) {
+        result.options["rcpt-parameters"] = chosen.rcpt_parameters.given;
+    }
     if (chosen.rate) result.options["rate"] = base::format_rate(*chosen.rate);
     if (plan.rate) {
         result.options["arrival"] =

@@ -2,9 +2,11 @@
 //
 // make_plan() turns options into a plan: users, servers and their addresses, the source of
 // messages, the schedule, the stop rules. It is the last place that refuses bad input, with one
-// line each; what it gives is shared by all threads and only read, but for the budget.
+// line each; what it gives is shared by all threads and only read, but for the budget and what is
+// said once.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -46,6 +48,8 @@ struct plan {
     unsigned workers = 1;
     bool needs_8bit_mime = false;  // some message of the run does
     bool needs_smtputf8 = false;
+    // --dsn and a server without DSN: said once a run.
+    std::atomic<bool> said_no_dsn = false;
 
     std::unique_ptr<mail::message_source> make_source() const;
 };

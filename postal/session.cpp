@@ -262,6 +262,11 @@ bool session::offers_what_is_needed() {
     std::string_view missing;
     if (plan_.needs_8bit_mime && !offered_.eight_bit_mime) missing = "no_8bitmime";
     if (plan_.needs_smtputf8 && !offered_.smtputf8) missing = "no_smtputf8";
+    // Without it the mail goes all the same; that is said once a run.
+    const bool no_dsn = plan_.chosen.dsn.wanted && !offered_.dsn;
+    if (no_dsn && !shop_.of_run.said_no_dsn.exchange(true)) {
+        books_.error(stage::ehlo, "no_dsn", "the server does not offer DSN: --dsn is left out");
+    }
     if (missing.empty()) return true;
     books_.error(stage::ehlo, missing, "the server does not offer what the messages need");
     return false;

@@ -22,6 +22,7 @@ constexpr std::array rows{
     row{"SMTPUTF8", &capabilities::smtputf8},
     row{"STARTTLS", &capabilities::starttls},
     row{"SIZE", &capabilities::size},
+    row{"DSN", &capabilities::dsn},
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ struct capabilities {
     bool starttls = false;         // RFC 3207
     bool xclient = false;          // Postfix's, with ADDR
     bool size = false;             // RFC 1870
+    bool dsn = false;              // RFC 3461
     std::uint64_t size_limit = 0;  // octets; 0: no limit is known
 
     void add(std::string_view line) noexcept;

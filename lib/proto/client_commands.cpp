@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "proto/esmtp_parameters.hpp"
+
 namespace postal::proto {
 
 namespace {
@@ -11,6 +13,10 @@ void append_number(std::string& out, std::uint64_t number) {
     std::array<char, 20> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
     out.append(digits.data(), end);
+}
+
+void append_others(std::string& out, std::string_view others) {
+    if (!others.empty()) out.append(" ").append(others);
 }
 
 }  // namespace
@@ -24,11 +30,24 @@ void append_mail(std::string& out, std::string_view reverse_path, const mail_par
     }
     if (with.eight_bit_mime) out.append(" BODY=8BITMIME");
     if (with.smtputf8) out.append(" SMTPUTF8");
+    if (!with.ret.empty()) out.append(" RET=").append(with.ret);
+    if (!with.envid.empty()) {
+        out.append(" ENVID=");
+        append_xtext(out, with.envid);
+    }
+    append_others(out, with.others);
     out.append("\r\n");
 }
 
-void append_rcpt(std::string& out, std::string_view forward_path) {
-    out.append("RCPT TO:<").append(forward_path).append(">\r\n");
+void append_rcpt(std::string& out, std::string_view forward_path, const rcpt_parameters& with) {
+    out.append("RCPT TO:<").append(forward_path).append(">");
+    if (!with.notify.empty()) out.append(" NOTIFY=").append(with.notify);
+    if (with.orcpt) {
+        out.append(" ORCPT=rfc822;");
+        append_xtext(out, forward_path);
+    }
+    append_others(out, with.others);
+    out.append("\r\n");
 }
 
 void append_bdat_last(std::string& out, std::uint64_t octets) {

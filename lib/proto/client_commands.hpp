@@ -1,4 +1,4 @@
-// What a client says: the commands of RFC 5321 4.1.1 and RFC 3030, appended to a buffer.
+// What a client says: the commands of RFC 5321 4.1.1, RFC 3030 and RFC 3461, appended to a buffer.
 //
 // Each ends in CRLF. Addresses go out exactly as given: whoever loads them has made sure that they
 // hold no control character. Nothing here fails.
@@ -10,15 +10,25 @@
 
 namespace postal::proto {
 
-// ESMTP parameters of MAIL; only what the server offers may be set.
+// ESMTP parameters of MAIL; only what the server offers may be set, but for `others`.
 struct mail_parameters {
     std::uint64_t size = 0;       // SIZE=, RFC 1870; 0: not given
     bool eight_bit_mime = false;  // BODY=8BITMIME, RFC 6152
     bool smtputf8 = false;        // RFC 6531
+    std::string_view ret{};       // RET=, RFC 3461: "HDRS"; empty: not given
+    std::string_view envid{};     // ENVID=, RFC 3461, as plain text: it is encoded here
+    std::string_view others{};    // as they are: "BY=120;R MT-PRIORITY=3"
+};
+
+// The same of RCPT.
+struct rcpt_parameters {
+    std::string_view notify{};  // NOTIFY=, RFC 3461: "SUCCESS,FAILURE"
+    bool orcpt = false;         // ORCPT=, RFC 3461: the address itself; ASCII only
+    std::string_view others{};
 };
 
 void append_mail(std::string& out, std::string_view reverse_path, const mail_parameters& with);
-void append_rcpt(std::string& out, std::string_view forward_path);
+void append_rcpt(std::string& out, std::string_view forward_path, const rcpt_parameters& with = {});
 // BDAT size LAST: the whole message as one chunk.
 void append_bdat_last(std::string& out, std::uint64_t octets);
 // XCLIENT ADDR=...: whom Postfix shall take the client for; an IPv6 address with its prefix.

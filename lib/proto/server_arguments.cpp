@@ -1,9 +1,12 @@
 #include "proto/server_arguments.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <span>
 
 #include "base/text.hpp"
+#include "proto/esmtp_parameters.hpp"
 
 namespace postal::proto {
 namespace {
@@ -65,29 +68,45 @@ path_result take_path(std::string_view& text, path_rules rules) {
     return result;
 }
 
-struct mail_parameter {
+struct parameter_row {
     std::string_view keyword;
+    parameter_set in;
     // Gets what stands behind '=', or an empty view; false when it has no such value.
     bool (*take)(std::string_view value, mail_arguments& into);
 };
 
-constexpr mail_parameter mail_parameters[] = {
-    {"SIZE",
+template <bool (*Is)(std::string_view) noexcept>
+bool checked(std::string_view value, mail_arguments&) {
+    return Is(value);
+}
+
+constexpr parameter_row mail_parameters[] = {
+    {"SIZE", parameter_set::basic,
      [](std::string_view value, mail_arguments& into) { return parse_octets(value, into.size); }},
-    {"BODY",
+    {"BODY", parameter_set::basic,
      [](std::string_view value, mail_arguments& into) {
          into.eight_bit = base::iequals(value, "8BITMIME");
          return into.eight_bit || base::iequals(value, "7BIT");
      }},
-    {"SMTPUTF8",
+    {"SMTPUTF8", parameter_set::basic,
      [](std::string_view value, mail_arguments& into) {
          into.smtputf8 = true;
          return value.empty();
      }},
+    {"RET", parameter_set::with_delivery, checked<is_ret_value>},
+    {"ENVID", parameter_set::with_delivery, checked<is_envid_value>},
+    {"BY", parameter_set::with_delivery, checked<is_by_value>},
+    {"MT-PRIORITY", parameter_set::with_delivery, checked<is_mt_priority_value>},
+};
+
+constexpr parameter_row rcpt_parameters[] = {
+    {"NOTIFY", parameter_set::with_delivery, checked<is_notify_value>},
+    {"ORCPT", parameter_set::with_delivery, checked<is_orcpt_value>},
 };
 
 // Every word behind the path; the reply of the first that is wrong, code 0 when none is.
-server_reply take_parameters(std::string_view text, mail_arguments& into) {
+server_reply take_parameters(std::string_view text, std::span<const parameter_row> rows,
+                             parameter_set known, mail_arguments& into) {
     unsigned seen = 0;
     for (std::string_view word = next_word(text); !word.empty(); word = next_word(text)) {
         const std::size_t equals = word.find('=');
@@ -95,16 +114,11 @@ server_reply take_parameters(std::string_view text, mail_arguments& into) {
         const bool has_value = equals != std::string_view::npos;
         const std::string_view value = has_value ? word.substr(equals + 1) : std::string_view{};
         if (has_value && value.empty()) return replies::parameter_value;
-        unsigned bit = 1;
-        const mail_parameter* found = nullptr;
-        for (const mail_parameter& candidate : mail_parameters) {
-            if (base::iequals(keyword, candidate.keyword)) {
-                found = &candidate;
-                break;
-            }
-            bit <<= 1;
-        }
-        if (found == nullptr) return replies::parameter_unknown;
+        const auto found = std::find_if(rows.begin(), rows.end(), [&](const parameter_row& row) {
+            return row.in <= known && base::iequals(keyword, row.keyword);
+        });
+        if (found == rows.end()) return replies::parameter_unknown;
+        const unsigned bit = 1U << (found - rows.begin());
         if ((seen & bit) != 0) return replies::parameter_twice;
         seen |= bit;
         if (!found->take(value, into)) return replies::parameter_value;
@@ -118,23 +132,27 @@ void throw_exception_from_error(const argument_refusal&, const boost::source_loc
     std::abort();
 }
 
-parsed_argument<mail_arguments> parse_mail(std::string_view text, bare_local_part bare) {
+parsed_argument<mail_arguments> parse_mail(std::string_view text, bare_local_part bare,
+                                           parameter_set known) {
     if (!take_keyword(text, "FROM:")) return refuse(replies::mail_syntax);
     const path_result path = take_path(text, {.role = path_role::reverse, .bare = bare});
     if (!path.ok()) return refuse({501, "5.1.7", path.refusal});
     mail_arguments result;
     result.reverse_path = path.value;
-    const server_reply refusal = take_parameters(text, result);
+    const server_reply refusal = take_parameters(text, mail_parameters, known, result);
     if (refusal.code != 0) return refuse(refusal);
     if (path.value.non_ascii && !result.smtputf8) return refuse(replies::needs_smtputf8);
     return result;
 }
 
-parsed_argument<path> parse_rcpt(std::string_view text, bare_local_part bare, utf8_addresses utf8) {
+parsed_argument<path> parse_rcpt(std::string_view text, bare_local_part bare, utf8_addresses utf8,
+                                 parameter_set known) {
     if (!take_keyword(text, "TO:")) return refuse(replies::rcpt_syntax);
     const path_result path = take_path(text, {.role = path_role::forward, .bare = bare});
     if (!path.ok()) return refuse({501, "5.1.3", path.refusal});
-    if (!without_blanks(text).empty()) return refuse(replies::parameter_unknown);
+    mail_arguments none;
+    const server_reply refusal = take_parameters(text, rcpt_parameters, known, none);
+    if (refusal.code != 0) return refuse(refusal);
     if (path.value.non_ascii && utf8 == utf8_addresses::refused)
         return refuse(replies::needs_smtputf8);
     return path.value;

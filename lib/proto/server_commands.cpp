@@ -78,6 +78,7 @@ server_step smtp_server::on_ehlo(std::string_view argument, std::string& out) {
     out.append(std::begin(digits), size.ptr);
     out.append("\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250-SMTPUTF8\r\n250-CHUNKING\r\n");
     if (config_->offers_tls && !secured_) out.append("250-STARTTLS\r\n");
+    if (config_->delivery_options) out.append("250-DSN\r\n250-DELIVERBY\r\n250-MT-PRIORITY\r\n");
     out.append("250 HELP\r\n");
     junk_ = 0;
     return {.event = server_event::reply,
@@ -106,11 +107,15 @@ server_step smtp_server::on_starttls(std::string_view argument, std::string& out
             .reply = replies::start_tls};
 }
 
+parameter_set smtp_server::known_parameters() const noexcept {
+    return config_->delivery_options ? parameter_set::with_delivery : parameter_set::basic;
+}
+
 server_step smtp_server::on_mail(std::string_view argument, std::string& out) {
     if (config_->requires_tls && !secured_) {
         return respond(replies::tls_first, server_stage::mail, out);
     }
-    const auto parsed = parse_mail(argument, config_->bare_users);
+    const auto parsed = parse_mail(argument, config_->bare_users, known_parameters());
     if (!parsed) return respond(parsed.error().reply, server_stage::mail, out);
     // RFC 1870 6.1: refused before a single octet of it has come.
     if (parsed->size > config_->max_message)
@@ -127,7 +132,7 @@ server_step smtp_server::on_mail(std::string_view argument, std::string& out) {
 
 server_step smtp_server::on_rcpt(std::string_view argument, std::string& out) {
     const auto utf8 = smtputf8_ ? utf8_addresses::allowed : utf8_addresses::refused;
-    const auto parsed = parse_rcpt(argument, config_->bare_users, utf8);
+    const auto parsed = parse_rcpt(argument, config_->bare_users, utf8, known_parameters());
     if (!parsed) {
         refused_recipient_ = true;
         return respond(parsed.error().reply, server_stage::rcpt, out);

@@ -23,10 +23,11 @@
 // current_path(), are valid until the next call. While answers are due nothing is consumed.
 //
 // SMTP: RFC 5321, 1870 (SIZE), 2034 (enhanced codes), 2920 (PIPELINING), 3030 (CHUNKING), 6152
-// (8BITMIME), 6531 (SMTPUTF8). LMTP: RFC 2033, one answer for each accepted recipient. Fails only
+// (8BITMIME), 6531 (SMTPUTF8), and on request the syntax of 3461 (DSN), 2852 (DELIVERBY) and 6710
+// (MT-PRIORITY). LMTP: RFC 2033, one answer for each accepted recipient. Fails only
 // in replies; never throws but for memory. It stays in step with the client through every refusal:
 // refused messages and chunks are read to their end, over-long lines to theirs. Limits: command
-// lines of max_command_line octets; no BINARYMIME, AUTH or DSN. About 200 octets, and no
+// lines of max_command_line octets; no BINARYMIME or AUTH. About 200 octets, and no
 // allocation unless a command line comes in pieces.
 #pragma once
 
@@ -37,13 +38,16 @@
 
 #include "proto/address.hpp"
 #include "proto/data_decoder.hpp"
+#include "proto/server_arguments.hpp"
 #include "proto/server_reply.hpp"
 #include "proto/server_stage.hpp"
 
 namespace postal::proto {
 
-// RFC 5321 4.5.3.1.4 with its CRLF, and what SIZE (26), BODY (17) and SMTPUTF8 (10) add to MAIL.
-inline constexpr std::size_t max_command_line = 512 + 26 + 17 + 10;
+// RFC 5321 4.5.3.1.4 with its CRLF, and what parameters add: to MAIL those of SIZE (26), BODY (17),
+// SMTPUTF8 (10), DSN (116), DELIVERBY (17) and MT-PRIORITY (15), to RCPT those of DSN (RFC 3461 4:
+// 540), which is more.
+inline constexpr std::size_t max_command_line = 512 + 540;
 
 enum class dialect : std::uint8_t { smtp, lmtp };
 enum class bare_newlines : std::uint8_t { reject, accept };
@@ -57,7 +61,8 @@ struct server_config {
     bool judges_senders = false;    // the owner answers MAIL: event `sender`
     bool offers_tls = false;        // STARTTLS, RFC 3207
     bool requires_tls = false;      // before mail
-    std::uint32_t max_junk = 20;  // commands in a row that are nonsense or out of order
+    bool delivery_options = false;  // DSN, DELIVERBY, MT-PRIORITY: offered, checked, not followed
+    std::uint32_t max_junk = 20;    // commands in a row that are nonsense or out of order
     stage_actions actions{};
 };
 
@@ -138,6 +143,7 @@ class smtp_server {
     server_step close_with(const server_reply& reply, server_stage stage, std::string& out);
     server_reply out_of_order(const command& row) const noexcept;
     const server_reply* fault_at(server_stage stage) const noexcept;
+    parameter_set known_parameters() const noexcept;
     void count_octets(std::size_t octets) noexcept;
     void end_transaction() noexcept;
 

@@ -184,7 +184,8 @@ class TestSmtplib:
         with smtplib.SMTP("127.0.0.1", hole.port) as client:
             assert client.helo("client.example.com")[0] == 250
             assert client.ehlo("client.example.com")[0] == 250
-            for extension in ("pipelining", "8bitmime", "smtputf8", "size", "enhancedstatuscodes", "chunking"):
+            for extension in ("pipelining", "8bitmime", "smtputf8", "size", "enhancedstatuscodes", "chunking", "dsn",
+                              "deliverby", "mt-priority"):
                 assert client.has_extn(extension), extension
             assert client.noop()[0] == 250
             assert client.rset()[0] == 250

@@ -68,8 +68,9 @@ def test_several_local_addresses_take_turns(postfix, postal, users_file):
     assert origins == {"unknown[127.0.0.1]": 10, "unknown[127.0.0.2]": 10}
 
 
-@pytest.mark.parametrize("options", [["--pipelining", "off"], ["--pipelining", "auto"], ["--chunking", "auto"]],
-                         ids=["plain", "pipelined", "chunked"])
+@pytest.mark.parametrize("options", [["--pipelining", "off"], ["--pipelining", "auto"], ["--chunking", "auto"],
+                                     ["--chunking", "auto", "--in-flight", "8"]],
+                         ids=["plain", "pipelined", "chunked", "chunked-8-in-flight"])
 def test_refused_recipients_are_counted_by_code(postfix, postal, users_file, options):
     server = postfix("discard:", **reject_table(user0="550 5.7.1 not you", user1="450 4.2.1 not now"))
     run = postal("-t", "3", "-c", "-1", *options, "--messages", "150", server.endpoint, users_file(6))
@@ -117,9 +118,13 @@ def test_a_server_that_closes_after_its_errors_is_survived(postfix, postal, user
     assert run.total("connections") > 2
 
 
+def commands_seen(server, verb):
+    """The commands that Postfix saw, from its log of a debugged peer."""
+    return re.findall(rf"smtpd\[\d+\]: < \S+: ({verb} .*)", server.log)
+
+
 def parameters_of_mail(server):
-    """The MAIL commands that Postfix saw, from its log of a debugged peer."""
-    return re.findall(r"smtpd\[\d+\]: < \S+: (MAIL .*)", server.log)
+    return commands_seen(server, "MAIL")
 
 
 def test_mail_declares_size_and_8bitmime_where_offered_and_needed(postfix, postal, users_file):
@@ -160,3 +165,50 @@ def test_without_smtputf8_no_non_ascii_address_is_sent(postfix, postal, users_fi
     assert run.total("messages") == 0
     assert run.total("errors") > 0
     assert not [command for command in parameters_of_mail(server) if not command.isascii()]
+
+
+@pytest.mark.parametrize("notify, answered", [("success+failure", True), ("never", False)])
+def test_delivery_status_notifications(postfix, postal, users_file, notify, answered):
+    """Postfix sends one for each message, or none, as was asked; ENVID and ORCPT are what RFC 3461 wants."""
+    server = postfix("discard:", debug_peer_list="127.0.0.1")
+    users = ["one+tag@example.com", "two@example.com"]
+    run = postal("-c", "-1", "--dsn", f"notify={notify},ret=hdrs", "--messages", "6", server.endpoint, users_file(users))
+    check_books(run)
+    assert (run.total("messages"), run.total("errors")) == (6, 0)
+    server.drain(6)
+    mails = commands_seen(server, "MAIL")
+    assert all(" RET=HDRS " in command + " " for command in mails)
+    envelopes = {re.search(r" ENVID=([!-*,-<>-~]+)", command).group(1) for command in mails}
+    assert len(envelopes) == len(mails) == 6
+    assert all(re.fullmatch(r"[0-9a-f]{16}\.\d+\.\d+@\S+", one) for one in envelopes), envelopes
+    for command in commands_seen(server, "RCPT"):
+        path, *parameters = command.split(" ")[1:]
+        address = path.removeprefix("TO:<").removesuffix(">")
+        assert parameters == [f"NOTIFY={notify.upper().replace('+', ',')}", "ORCPT=rfc822;" + address.replace("+", "+2B")]
+    told = len(re.findall("sender delivery status notification: ", server.log))
+    assert told == (6 if answered else 0)
+
+
+def test_no_notification_is_asked_of_a_server_that_has_none(postfix, postal, users_file):
+    server = postfix("discard:", debug_peer_list="127.0.0.1", smtpd_discard_ehlo_keywords="dsn")
+    run = postal("-t", "3", "--dsn", "notify=never", "--messages", "9", server.endpoint, users_file(3))
+    check_books(run)
+    assert run.total("messages") == server.drain(9) == 9
+    assert not [command for command in commands_seen(server, "MAIL") if "ENVID" in command]
+    assert not [command for command in commands_seen(server, "RCPT") if "NOTIFY" in command]
+    [error] = run.record["errors"]
+    assert (error["stage"], error["reason"], error["count"]) == ("ehlo", "no_dsn", 1)
+
+
+def test_parameters_are_passed_through(postfix, postal, users_file):
+    """Also those that the server does not know, which it refuses."""
+    server = postfix("discard:", debug_peer_list="127.0.0.1")
+    run = postal("--mail-parameter", "RET=FULL", "--mail-parameter", "SIZE=77", "--rcpt-parameter", "NOTIFY=NEVER",
+                 "--messages", "3", server.endpoint, users_file(3))
+    check_books(run)
+    assert run.total("messages") == server.drain(3) == 3
+    assert {command.partition("> ")[2] for command in commands_seen(server, "MAIL")} == {"RET=FULL SIZE=77"}
+    assert {command.partition("> ")[2] for command in commands_seen(server, "RCPT")} == {"NOTIFY=NEVER"}
+    refused = postal("--mail-parameter", "MT-PRIORITY=3", "--messages", "3", server.endpoint, users_file(3), status=4)
+    assert refused.total("rejected") == 3
+    assert {(error["stage"], error["code"]) for error in refused.record["errors"]} == {("mail", 555)}

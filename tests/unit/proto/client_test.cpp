@@ -48,3 +48,23 @@ TEST_CASE("client_commands: the others") {
     append_bdat_last(out, 86);
     CHECK(out == "EHLO host.example\r\nRCPT TO:<b@example.com>\r\nBDAT 86 LAST\r\n");
 }
+
+TEST_CASE("client commands: parameters of DSN, and those that are passed through") {
+    std::string out;
+    append_mail(
+        out, "a@example.com",
+        {.size = 5, .ret = "HDRS", .envid = "0f.1.2@a+b=c.example", .others = "BY=120;R X-Y"});
+    CHECK(out ==
+          "MAIL FROM:<a@example.com> SIZE=5 RET=HDRS ENVID=0f.1.2@a+2Bb+3Dc.example BY=120;R "
+          "X-Y\r\n");
+    out.clear();
+    append_rcpt(out, "b+list@example.com",
+                {.notify = "SUCCESS,DELAY", .orcpt = true, .others = "X-Z=1"});
+    CHECK(out ==
+          "RCPT TO:<b+list@example.com> NOTIFY=SUCCESS,DELAY ORCPT=rfc822;b+2Blist@example.com "
+          "X-Z=1\r\n");
+    capabilities offered;
+    CHECK_FALSE(offered.dsn);
+    offered.add("dsn");
+    CHECK(offered.dsn);
+}

@@ -270,3 +270,48 @@ TEST_CASE("smtp_server: too many recipients and too many octets") {
     CHECK(found.messages == std::vector<std::string>{".345678\r\n"});
     CHECK(found.refused == 1);
 }
+
+TEST_CASE("smtp server: the parameters of DSN, DELIVERBY and MT-PRIORITY") {
+    server_config config;
+    config.delivery_options = true;
+    std::vector<std::string> offering = greeted;
+    offering.insert(offering.end() - 1, {"<- 250-DSN", "<- 250-DELIVERBY", "<- 250-MT-PRIORITY"});
+    replay(
+        config,
+        after(
+            offering,
+            {
+                "-> MAIL FROM:<a@example.com> RET=BODY",
+                "<- 501 5.5.4 Parameter has no such value",
+                "-> MAIL FROM:<a@example.com> ENVID=a+",
+                "<- 501 5.5.4 Parameter has no such value",
+                "-> MAIL FROM:<a@example.com> ENVID=a ENVID=b",
+                "<- 501 5.5.4 Parameter given twice",
+                "-> MAIL FROM:<a@example.com> BY=0;R",
+                "<- 501 5.5.4 Parameter has no such value",
+                "-> MAIL FROM:<a@example.com> MT-PRIORITY=12",
+                "<- 501 5.5.4 Parameter has no such value",
+                "-> MAIL FROM:<a@example.com> NOTIFY=NEVER",
+                "<- 555 5.5.4 Parameter not recognized",
+                "-> MAIL FROM:<a@example.com> SIZE=1 RET=HDRS ENVID=a+2Bb BY=120;NT MT-PRIORITY=-3",
+                "<- 250 2.1.0 Sender ok",
+                "-> RCPT TO:<b@example.com> NOTIFY=NEVER,DELAY",
+                "<- 501 5.5.4 Parameter has no such value",
+                "-> RCPT TO:<b@example.com> ORCPT=b@example.com",
+                "<- 501 5.5.4 Parameter has no such value",
+                "-> RCPT TO:<b@example.com> RET=FULL",
+                "<- 555 5.5.4 Parameter not recognized",
+                "-> RCPT TO:<b@example.com> NOTIFY=SUCCESS,DELAY ORCPT=rfc822;b@example.com",
+                "<- 250 2.1.5 Recipient ok",
+                "-> RCPT TO:<c@example.com>",
+                "<- 250 2.1.5 Recipient ok",
+            }));
+    replay({}, after(greeted, {
+                                  "-> MAIL FROM:<a@example.com> RET=FULL",
+                                  "<- 555 5.5.4 Parameter not recognized",
+                                  "-> MAIL FROM:<a@example.com>",
+                                  "<- 250 2.1.0 Sender ok",
+                                  "-> RCPT TO:<b@example.com> NOTIFY=NEVER",
+                                  "<- 555 5.5.4 Parameter not recognized",
+                              }));
+}
