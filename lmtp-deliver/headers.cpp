@@ -41,6 +41,7 @@ std::string headers(const plan& run, const transaction& of, const mailbox* recip
         mail::date_text date;
         text += fmt::format("; {}\r\n", date.at(std::chrono::system_clock::now()));
     }
+    if (run.storage.ends == mail::line_ends::lf) std::erase(text, '\r');
     return text;
 }
 

@@ -3,7 +3,10 @@
 // offset 0 for an only reader.
 #include "lmtp-deliver/message_file.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include <fcntl.h>
@@ -78,6 +81,34 @@ base::expected<unique_fd> open_unlinked(const std::string& folder) {
 }
 
 void message_file::append(std::string_view octets) noexcept {
+    if (rules_->ends == mail::line_ends::lf) return append_lf(octets);
+    store(octets);
+}
+
+// A CR is held until it is known what follows.
+void message_file::append_lf(std::string_view octets) noexcept {
+    std::array<char, 16 * 1024> text;
+    std::size_t used = 0;
+    const auto put = [&](std::string_view piece) {
+        while (!piece.empty()) {
+            if (used == text.size()) store({text.data(), std::exchange(used, 0)});
+            const std::size_t fits = std::min(piece.size(), text.size() - used);
+            std::memcpy(text.data() + used, piece.data(), fits);
+            used += fits;
+            piece.remove_prefix(fits);
+        }
+    };
+    while (!octets.empty()) {
+        if (held_cr_ && octets.front() != '\n') put("\r");
+        const std::size_t cr = std::min(octets.find('\r'), octets.size());
+        put(octets.substr(0, cr));
+        held_cr_ = cr < octets.size();
+        octets.remove_prefix(std::min(cr + 1, octets.size()));
+    }
+    if (used > 0) store({text.data(), used});
+}
+
+void message_file::store(std::string_view octets) noexcept {
     if (error_ != 0) return;
     if (!file_.is_open()) {
         file_ = open_in_memory();
@@ -106,7 +137,8 @@ void message_file::move_to_disk() noexcept {
 }
 
 base::expected<void> message_file::finish() {
-    if (!file_.is_open() && error_ == 0) append({});  // an empty message is a file too
+    if (std::exchange(held_cr_, false)) store("\r");
+    if (!file_.is_open() && error_ == 0) store({});  // an empty message is a file too
     if (error_ == 0 && in_memory_) {
         const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;
         if (::fcntl(file_.get(), F_ADD_SEALS, seals) != 0) error_ = errno;

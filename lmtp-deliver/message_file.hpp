@@ -7,6 +7,9 @@
 // offset of its own and needs nothing of this process afterwards: an agent that outlives the server
 // still reads the whole message. Failures (a full disk) are remembered, and finish() gives the
 // first one. Writing to a disk blocks the calling thread as long as the kernel does.
+//
+// With line_ends::lf each CRLF is stored as LF, whatever pieces it comes in; a CR that no LF
+// follows stays. size() is then that of what is stored, which is what an agent reads.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +18,14 @@
 #include <utility>
 
 #include "base/result.hpp"
+#include "mail/canonical.hpp"
 
 namespace postal::lmtp_deliver {
 
 struct storage_rules {
     std::uint64_t memory_limit = 1024 * 1024;
     std::string folder = "/var/tmp";  // must exist
+    mail::line_ends ends = mail::line_ends::crlf;
 };
 
 // A descriptor that is closed with its owner.
@@ -58,6 +63,8 @@ class message_file {
     bool in_memory() const noexcept { return in_memory_; }
 
   private:
+    void append_lf(std::string_view octets) noexcept;
+    void store(std::string_view octets) noexcept;
     void write(std::string_view octets) noexcept;
     void move_to_disk() noexcept;
 
@@ -66,6 +73,7 @@ class message_file {
     std::uint64_t size_ = 0;
     int error_ = 0;  // the first failure, an errno value
     bool in_memory_ = true;
+    bool held_cr_ = false;  // the last octet so far, with line_ends::lf
 };
 
 // An unlinked file in `folder`: the test, before anything is received, that one can be made there.

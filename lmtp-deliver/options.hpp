@@ -15,6 +15,7 @@
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
 #include "lmtp-deliver/agent_log.hpp"
+#include "mail/canonical.hpp"
 #include "net/ip_address.hpp"
 #include "net/transcript.hpp"
 #include "program/tls_options.hpp"
@@ -56,6 +57,7 @@ struct options {
     std::uint64_t max_message = std::uint64_t{2} << 30U;
     std::uint32_t max_recipients = 1000;
     proto::bare_newlines newlines = proto::bare_newlines::reject;
+    mail::line_ends line_ends = mail::line_ends::crlf;
     std::uint64_t memory_limit = std::uint64_t{1} << 20U;
     std::string temporary;
     added_headers headers;

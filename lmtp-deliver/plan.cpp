@@ -120,7 +120,7 @@ expected<void> check_folders(plan& into) {
     if (!std::filesystem::is_directory(into.chosen.directory, error)) {
         return base::fail("--directory: {}: is no directory", into.chosen.directory);
     }
-    into.storage = {into.chosen.memory_limit, into.chosen.temporary};
+    into.storage = {into.chosen.memory_limit, into.chosen.temporary, into.chosen.line_ends};
     const auto file = open_unlinked(into.storage.folder);
     if (!file) return base::fail("--temporary: {}", file.error().message);
     return {};

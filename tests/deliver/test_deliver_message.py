@@ -89,6 +89,62 @@ def test_a_message_that_is_too_big_runs_no_agent(lmtp_deliver, agents, kept):
     assert [path.name for path in kept.iterdir()] == ["three"]
 
 
+# --line-ends
+
+@pytest.mark.parametrize("recipients", [1, 3])
+@pytest.mark.parametrize("size", [64 * KILOBYTE, 3 * MEGABYTE])
+def test_lines_that_end_in_lf(lmtp_deliver, agents, kept, size, recipients):
+    """Totals are of what came, %size% is of what the agent reads."""
+    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"), "--line-ends", "lf")
+    octets = lines(size)
+    wanted = octets.replace(b"\r\n", b"\n")
+    answers = server.deliver([f"user{number}@example.com" for number in range(recipients)], octets)
+    assert [answer.code for answer in answers] == [250] * recipients
+    found = {path.name: path.read_bytes() for path in kept.iterdir()}
+    assert found == {f"user{number}-{len(wanted)}": wanted for number in range(recipients)}
+    assert server.stop().total("bytes") == size * recipients
+
+
+@pytest.mark.parametrize("way", ["DATA", "BDAT"])
+def test_a_cr_at_the_end_of_what_was_read(lmtp_deliver, agents, kept, way):
+    """Every octet comes in a segment of its own, so that the server reads a CR last again and again."""
+    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "--line-ends", "lf", "--bare-newline", "accept")
+    octets = b"Subject: x\r\n\r\n" + b"\rone\rtwo\r\r\n" * 40 + b"end\r\n"
+    with server.connect() as client:
+        client.envelope_for(["user@example.com"])
+        if way == "DATA":
+            client.say("DATA", 354)
+        said = octets + b".\r\n" if way == "DATA" else b"BDAT %d LAST\r\n" % len(octets) + octets
+        for piece in re.findall(rb"(?s)[^\r]*\r|[^\r]+", said):
+            client.write(piece)
+        client.expect(250)
+    assert (kept / "user").read_bytes() == octets.replace(b"\r\n", b"\n")
+
+
+def test_a_cr_alone_at_the_end_of_a_chunk(lmtp_deliver, agents, kept):
+    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"), "--line-ends", "lf")
+    with server.connect() as client:
+        client.envelope_for(["user@example.com"])
+        client.write(b"BDAT 3\r\na\r\r")
+        client.expect(250)
+        client.write(b"BDAT 3\r\n\nb\r")
+        client.expect(250)
+        client.write(b"BDAT 0 LAST\r\n")
+        client.expect(250)
+    assert {path.name: path.read_bytes() for path in kept.iterdir()} == {"user-5": b"a\r\nb\r"}
+
+
+def test_added_headers_end_in_lf_too(lmtp_deliver, agents, kept):
+    words = [word for name in ("return-path", "delivered-to", "received") for word in ("--add-header", name)]
+    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"), "--line-ends", "lf", *words)
+    server.deliver(["one@example.com", "two@example.com"])
+    for path in kept.iterdir():
+        octets = path.read_bytes()
+        assert b"\r" not in octets and octets.startswith(b"Return-Path: <sender@example.com>\nDelivered-To: ")
+        assert octets.endswith(b"\n" + MAIL.replace(b"\r\n", b"\n"))
+        assert path.name.endswith(f"-{len(octets)}")
+
+
 # --add-header
 
 HEADERS = ["return-path", "delivered-to", "received"]

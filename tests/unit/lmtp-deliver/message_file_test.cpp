@@ -94,3 +94,52 @@ TEST_CASE("message file: a folder that takes no file is told at the end, and not
     CHECK(open_unlinked("/nonexistent/folder").error().message ==
           "/nonexistent/folder: cannot make a file: No such file or directory");
 }
+
+TEST_CASE("message file: with LF at the end of lines, wherever the pieces end") {
+    struct row {
+        std::string given, wanted;
+        const char* reason;
+    };
+    const row rows[] = {{"a\r\nb\r\n", "a\nb\n", "lines"},
+                        {"a\rb\r\r\nc\r", "a\rb\r\nc\r", "a CR that no LF follows stays"},
+                        {"\r\n\r\n\r\r\n", "\n\n\r\n", "empty lines"},
+                        {"a\nb", "a\nb", "LF stays LF"},
+                        {"", "", "nothing"}};
+    for (const row& each : rows) {
+        for (std::size_t first = 0; first <= each.given.size(); ++first) {
+            for (std::size_t second = first; second <= each.given.size(); ++second) {
+                INFO(each.reason << " " << first << " " << second);
+                const storage_rules rules{100, "/tmp", postal::mail::line_ends::lf};
+                message_file file(rules);
+                file.append(std::string_view(each.given).substr(0, first));
+                file.append(std::string_view(each.given).substr(first, second - first));
+                file.append(std::string_view(each.given).substr(second));
+                REQUIRE(file.finish().has_value());
+                CHECK(file.size() == each.wanted.size());
+                const auto copy = file.open_copy();
+                REQUIRE(copy.has_value());
+                CHECK(content_of(*copy) == each.wanted);
+            }
+        }
+    }
+}
+
+TEST_CASE("message file: long messages with LF at the end of lines") {
+    const storage_rules rules{50'000, "/tmp", postal::mail::line_ends::lf};
+    message_file file(rules);
+    std::string wanted;
+    for (int i = 0; i < 5000; ++i) {
+        const std::string line(static_cast<std::size_t>(i % 78), 'x');
+        file.append(line + "\r");
+        file.append("\n");
+        wanted += line + "\n";
+    }
+    const std::string block = std::string(16'383, 'y') + "\r\n" + std::string(40'000, 'z') + "\r";
+    file.append(block);
+    wanted += std::string(16'383, 'y') + "\n" + std::string(40'000, 'z') + "\r";
+    REQUIRE(file.finish().has_value());
+    CHECK_FALSE(file.in_memory());
+    const auto copy = file.open_copy();
+    REQUIRE(copy.has_value());
+    CHECK(content_of(*copy) == wanted);
+}
