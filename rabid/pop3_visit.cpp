@@ -137,20 +137,34 @@ asio::awaitable<bool> pop3_visit::log_in_by_digest(std::string_view timestamp) {
 
 // ---- what is there ----
 
+// STAT, and who is there by number: LIST, or with a ledger UIDL, in one write where that may be.
 asio::awaitable<bool> pop3_visit::look_around() {
     const load::steady_time begun = steady_clock::now();
-    const bool asked = co_await command(stage::list, proto::pop3_stat);
-    if (!asked || !accepted(stage::list)) co_return false;
+    const bool by_uid = guest_.shop.page() != nullptr;
+    const std::string_view listing = by_uid ? proto::pop3_uidl : proto::pop3_list;
+    out_ = proto::pop3_stat;
+    parser_.expect(pop3_form::status_line);
+    if (offered_.pipelining) {
+        out_ += listing;
+        parser_.expect(pop3_form::listing);
+    }
+    bool fine = co_await guest_.connection.send(stage::list, out_);
+    if (!fine) co_return false;
+    const pop3_event event = co_await next(stage::list);
+    if (event != pop3_event::status || !accepted(stage::list)) co_return false;
     const auto numbers = proto::parse_stat(parser_.text());
     if (!numbers || numbers->number > most_messages) {
         guest_.connection.give_up(stage::list, "garbage", parser_.text());
         co_return false;
     }
     there_ = static_cast<std::uint32_t>(numbers->number);
-    if (guest_.shop.page() != nullptr && there_ != 0) {
-        const bool told = co_await read_uids();
-        if (!told) co_return false;
+    if (!offered_.pipelining) {
+        parser_.expect(pop3_form::listing);
+        fine = co_await guest_.connection.send(stage::list, listing);
+        if (!fine) co_return false;
     }
+    fine = co_await read_listing();
+    if (!fine) co_return false;
     guest_.connection.took(phase::list, guest_.connection.now() - begun);
     for (const std::uint32_t number :
          pick_messages(guest_.shop.of_run.chosen, there_, guest_.random)) {
@@ -160,31 +174,47 @@ asio::awaitable<bool> pop3_visit::look_around() {
     co_return true;
 }
 
-// For the ledger, so that a message that is seen in two sessions is no duplicate.
-asio::awaitable<bool> pop3_visit::read_uids() {
-    parser_.expect(pop3_form::listing);
-    const bool sent = co_await guest_.connection.send(stage::list, proto::pop3_uidl);
-    if (!sent) co_return false;
-    uids_.assign(there_, 0);
+// Unique ids are for the ledger, so that a message that is seen in two sessions is no duplicate.
+asio::awaitable<bool> pop3_visit::read_listing() {
+    const bool by_uid = guest_.shop.page() != nullptr;
+    if (by_uid) uids_.assign(there_, 0);
     std::uint32_t lines = 0;
+    bool beyond = false;
     for (;;) {
         const pop3_event event = co_await next(stage::list);
         if (event == pop3_event::broken) co_return false;
         if (event == pop3_event::list_line) {
-            const auto uid = proto::parse_uidl_line(parser_.text());
-            if (uid && uid->number >= 1 && uid->number <= there_) {
-                uids_[uid->number - 1] = hash_of(uid->uid);
-            }
             ++lines;
+            const bool known = by_uid ? note_uid(parser_.text()) : is_listed(parser_.text());
+            beyond = beyond || !known;
         }
         if (parser_.reply_complete()) break;
     }
-    // UIDL is optional (RFC 1939 7); who has it must agree with STAT.
-    if (parser_.status() == pop3_status::ok && lines != there_) {
+    if (parser_.status() != pop3_status::ok) {
+        // UIDL is optional (RFC 1939 7), LIST is not (RFC 1939 5).
+        if (!by_uid) guest_.connection.refused(stage::list, "refused", parser_.text());
+        co_return true;
+    }
+    if (lines != there_ || beyond) {
         guest_.connection.refused(stage::list, "contradiction",
-                                  "STAT and UIDL do not agree about how many messages there are");
+                                  std::string("STAT and ") + (by_uid ? "UIDL" : "LIST") +
+                                      " do not agree about how many messages there are");
     }
     co_return true;
+}
+
+// False for a number that STAT does not know; what cannot be read is no id, and no contradiction.
+bool pop3_visit::note_uid(std::string_view line) {
+    const auto uid = proto::parse_uidl_line(line);
+    if (!uid) return true;
+    if (uid->number < 1 || uid->number > there_) return false;
+    uids_[uid->number - 1] = hash_of(uid->uid);
+    return true;
+}
+
+bool pop3_visit::is_listed(std::string_view line) const {
+    const auto one = proto::parse_list_line(line);
+    return !one || one->number <= there_;
 }
 
 // ---- reading ----

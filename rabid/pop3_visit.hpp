@@ -37,7 +37,7 @@ class pop3_visit {
     boost::asio::awaitable<bool> log_in();
     boost::asio::awaitable<bool> log_in_by_digest(std::string_view timestamp);
     boost::asio::awaitable<bool> look_around();
-    boost::asio::awaitable<bool> read_uids();
+    boost::asio::awaitable<bool> read_listing();
     boost::asio::awaitable<bool> retrieve();
     boost::asio::awaitable<bool> remove();
     boost::asio::awaitable<bool> say_quit();
@@ -47,6 +47,8 @@ class pop3_visit {
     boost::asio::awaitable<proto::pop3_event> next(stage where);
     bool accepted(stage where);
 
+    bool note_uid(std::string_view line);
+    bool is_listed(std::string_view line) const;
     bool may_ask() const noexcept;
     void ask_for_more();
     void take_replies();

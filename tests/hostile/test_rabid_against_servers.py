@@ -41,12 +41,13 @@ def start(programs, folder, users_file):
     """start(SERVER, option, …) starts rabid with short timeouts against a hostile server."""
     users, started = users_file(login_names(user_names(30))), []
 
-    def begin(server, *words):
+    def begin(server, *words, ledger=True):
         share = ["-i", "100", "--imap", server.endpoint] if isinstance(server, HostileImap) else []
         # A ledger makes it ask for unique ids.
         name = f"reading-{len(started)}"
-        started.append(Sending(programs.rabid, folder, *SHORT, "--ledger", folder / f"{name}.db", *words, *share,
-                               server.endpoint, users, name=name, preexec_fn=limited))
+        book = ["--ledger", folder / f"{name}.db"] if ledger else []
+        started.append(Sending(programs.rabid, folder, *SHORT, *book, *words, *share, server.endpoint, users, name=name,
+                               preexec_fn=limited))
         return started[-1]
     yield begin
     for one in started:
@@ -56,8 +57,8 @@ def start(programs, folder, users_file):
 @pytest.fixture
 def read(start):
     """read(SERVER, option, …) is one run to its end; checks what holds whatever the fault was."""
-    def run_to_end(server, *words, status=0, timeout=25):
-        run = start(server, *words).wait(timeout)
+    def run_to_end(server, *words, status=0, timeout=25, **more):
+        run = start(server, *words, **more).wait(timeout)
         run.header = RABID_HEADER
         assert run.status == status, (run.stderr[-2000:], run.record and run.record["errors"])
         check_reading(run)
@@ -79,9 +80,9 @@ def hostile(way, step, fault, **more):
     return (HostilePop3 if way == "pop3" else HostileImap)(step, fault, **more)
 
 
-def half_faulty(read, way, step, fault, *words):
-    with hostile(way, step, fault, every=2) as server:
-        run = read(server, "--connections", "12", "--duration", "6s", *words)
+def half_faulty(read, way, step, fault, *words, ledger=True, **more):
+    with hostile(way, step, fault, every=2, **more) as server:
+        run = read(server, "--connections", "12", "--duration", "6s", *words, ledger=ledger)
     assert server.count.faults > 0
     assert run.total("messages") > 0, "the other sessions went on"
     if fault not in ("flood", "drip", "endless", "other_uid"):  # where deleting and answering are not the same
@@ -192,10 +193,21 @@ def test_what_never_ends(read, way, step, fault):
 
 # ---- POP3 ----
 
-@pytest.mark.parametrize("fault", ["more_than_there_are", "fewer_than_there_are"])
-def test_stat_does_not_agree_with_the_list(read, fault):
-    run = half_faulty(read, "pop3", "stat", fault)
-    assert "contradiction" in reasons(errors_at(run, "list")), run.record["errors"]
+@pytest.mark.parametrize("capabilities", [(b"USER", b"UIDL", b"PIPELINING"), (b"USER",)], ids=["pipelined", "plain"])
+def test_nothing_wrong_without_a_ledger(read, capabilities):
+    with HostilePop3(capabilities=capabilities) as server:
+        run = read(server, "--connections", "12", ledger=False)
+    assert run.record["errors"] == []
+    assert run.total("messages") == run.record["integrity"]["verified"] == run.total("deleted") == 36
+
+
+@pytest.mark.parametrize("capabilities", [(b"USER", b"UIDL", b"PIPELINING"), (b"USER",)], ids=["pipelined", "plain"])
+@pytest.mark.parametrize("ledger", [True, False], ids=["uidl", "list"])
+@pytest.mark.parametrize("fault", ["more_than_there_are", "fewer_than_there_are", "none_is_there"])
+def test_stat_does_not_agree_with_the_list(read, fault, ledger, capabilities):
+    run = half_faulty(read, "pop3", "stat", fault, ledger=ledger, capabilities=capabilities)
+    [error] = [error for error in errors_at(run, "list") if error["reason"] == "contradiction"]
+    assert ("UIDL" if ledger else "LIST") in error["sample"]
     if fault == "more_than_there_are":
         assert run.total("rejected") > 0
         assert reasons(errors_at(run, "retrieve")) == {"refused"}

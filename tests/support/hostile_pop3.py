@@ -151,6 +151,9 @@ class PopSession(Session):
     async def fewer_than_there_are(self, step, text):
         await self.send(b"+OK 1 1000\r\n")
 
+    async def none_is_there(self, step, text):
+        await self.send(b"+OK 0 0\r\n")
+
     async def millions(self, step, text):
         await self.send(b"+OK 9999999 1000\r\n")
 
@@ -169,7 +172,7 @@ class PopSession(Session):
 
 FAULTS = {name: Session.FAULTS[name] for name in ("silence", "close", "reset", "garbage", "half_line", "long_line", "split", "late")}
 FAULTS |= {name: vars(PopSession)[name] for name in (
-    "refuse", "says_goodbye", "flood", "endless", "drip", "more_than_there_are", "fewer_than_there_are", "millions",
+    "refuse", "says_goodbye", "flood", "endless", "drip", "more_than_there_are", "fewer_than_there_are", "none_is_there", "millions",
     "too_many", "no_numbers", "wrong_numbers", "same_uid")}
 PopSession.FAULTS = FAULTS
 
