@@ -30,6 +30,19 @@ void accounts::give_back(std::size_t number, visit how) {
     (how == visit::done ? visited_ : free_).push_back(number);
 }
 
+void accounts::keep(std::size_t number, memory what) {
+    auto kept = std::make_unique<memory>(std::move(what));
+    const std::scoped_lock lock(mutex_);
+    if (memories_.empty()) memories_.resize(all_.size());
+    memories_[number].swap(kept);
+}
+
+proto::imap_memory accounts::recall(std::size_t number, std::size_t server) const {
+    const std::scoped_lock lock(mutex_);
+    if (memories_.empty() || !memories_[number] || memories_[number]->server != server) return {};
+    return memories_[number]->inbox;
+}
+
 std::vector<account> accounts_of(const std::vector<mail::user>& users, bool strip_domain) {
     std::vector<account> result;
     std::unordered_set<std::string> known;

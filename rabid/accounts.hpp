@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 
 #include "base/random.hpp"
 #include "mail/user_list.hpp"
+#include "proto/imap_memory.hpp"
 
 namespace postal::rabid {
 
@@ -36,15 +38,26 @@ class accounts {
     // One whose mailbox could not be visited comes sooner again.
     void give_back(std::size_t number, visit how);
 
+    // What a visit leaves for the next one to the same INBOX: what it knew of it (RFC 7162), and on
+    // which server. At most 2 KiB each, and only where profiles want it.
+    struct memory {
+        std::size_t server = 0;
+        proto::imap_memory inbox;
+    };
+    void keep(std::size_t number, memory what);
+    // Nothing known, or of another server: not usable().
+    proto::imap_memory recall(std::size_t number, std::size_t server) const;
+
     const account& at(std::size_t number) const noexcept { return all_[number]; }
     std::size_t size() const noexcept { return all_.size(); }
 
   private:
     const std::vector<account> all_;
     const sharing how_;
-    std::mutex mutex_;                  // guards what follows
+    mutable std::mutex mutex_;          // guards what follows
     std::vector<std::size_t> free_;     // in this round
     std::vector<std::size_t> visited_;  // free as well, but not before the others
+    std::vector<std::unique_ptr<memory>> memories_;
 };
 
 // Of a user list; addresses that stand there twice are one account.

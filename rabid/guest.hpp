@@ -10,11 +10,18 @@
 namespace postal::rabid {
 
 struct guest {
+    // The place of an account in the plan, and of its server.
+    struct place {
+        std::size_t account = 0;
+        std::size_t server = 0;
+    };
+
     workshop& shop;
     line& connection;
     examiner& messages;
     const account& who;
     base::random_source& random;
+    place at;
 };
 
 }  // namespace postal::rabid

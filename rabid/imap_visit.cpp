@@ -32,6 +32,7 @@ asio::awaitable<bool> imap_visit::run() {
     const bool tls = guest_.connection.tls().in_dialogue();
     if (fine && tls) fine = co_await start_tls();
     if (fine) fine = co_await log_in();
+    if (fine) fine = co_await enable_qresync();
     if (fine) {
         guest_.messages.open(guest_.who, ledger::way::imap);
         fine = co_await select();
@@ -39,6 +40,9 @@ asio::awaitable<bool> imap_visit::run() {
     const bool watching = guest_.shop.of_run.chosen.watch.count() > 0;
     if (fine && watching) fine = co_await watch();
     if (fine && !watching) fine = co_await follow_profile();
+    if (resyncs_ && mailbox_.selected()) {
+        guest_.shop.of_run.users->keep(guest_.at.account, {guest_.at.server, mailbox_.remember()});
+    }
     if (!guest_.connection.broken()) {
         const bool ended = co_await say_logout();
         fine = fine && ended;
@@ -110,13 +114,38 @@ asio::awaitable<bool> imap_visit::log_in() {
     co_return !guest_.connection.broken();
 }
 
+// RFC 5161, RFC 7162 3.2.3; where the profile wants it. A server that refuses it has said no to
+// what it offers, and the session goes on without.
+asio::awaitable<bool> imap_visit::enable_qresync() {
+    const proto::imap_capabilities& offered = responses_.capabilities();
+    const bool may = what_to_do().resync && offered.has(imap_capability::enable) &&
+                     offered.has(imap_capability::qresync);
+    if (!may) co_return true;
+    const imap_tag tag = commands_.enable(out_, "QRESYNC");
+    const bool agreed = co_await command(stage::login, tag, imap_verb::enable);
+    resyncs_ = agreed && responses_.enabled().has(imap_capability::qresync);
+    if (resyncs_) mailbox_.qresync_enabled();
+    co_return !guest_.connection.broken();
+}
+
 asio::awaitable<bool> imap_visit::select() {
     const load::steady_time begun = guest_.connection.now();
-    const imap_tag tag = commands_.select(out_, imap_verb::select, "INBOX");
-    if (!mailbox_.select("INBOX", tag, imap_verb::select)) co_return false;
+    proto::imap_memory before;
+    if (resyncs_) before = guest_.shop.of_run.users->recall(guest_.at.account, guest_.at.server);
+    proto::imap_select_options with;
+    text_.clear();
+    if (before.usable()) {
+        before.append_uids(text_);
+        with = {.uid_validity = before.uid_validity, .modseq = before.modseq, .known_uids = text_};
+    }
+    const bool resyncing = before.usable();
+    const imap_tag tag = commands_.select(out_, imap_verb::select, "INBOX", with);
+    if (!mailbox_.resync("INBOX", tag, imap_verb::select, std::move(before))) co_return false;
     bool fine = co_await send_out(stage::list);
     if (fine) fine = co_await complete(stage::list, tag);
     guest_.connection.took(phase::list, guest_.connection.now() - begun);
+    // What the server does not want to hear is not said again.
+    if (!fine && resyncing) guest_.shop.of_run.users->keep(guest_.at.account, {});
     if (fine && mailbox_.exists() > most_messages) {
         guest_.connection.give_up(stage::list, "too_many", "messages in one mailbox");
         co_return false;

@@ -1,8 +1,10 @@
 // One IMAP connection, from the greeting to LOGOUT (RFC 3501, 9051).
 //
-// Logs in, selects INBOX, and does what the profile says; every message that is read whole is
-// checked. What the server says is held against what it said before (imap_mailbox), and a
-// contradiction is an error with the command that showed it. Messages that are read may be deleted
+// Logs in, selects INBOX, and does what the profile says; with `resync` the mailbox is selected
+// with what the last visit to the account knew of it (QRESYNC, RFC 7162). Every message that is
+// read whole is checked. What the server says is held against what it said before (imap_mailbox),
+// and a contradiction is an error with the command that showed it. Messages that are read may be
+// deleted
 // (-d) with UID EXPUNGE; without UIDPLUS a plain EXPUNGE is only said when nothing else is marked.
 // Deletions count when the server has confirmed them. Only what this session found to be postal's
 // is ever marked, copied, moved or deleted, unless --delete-foreign says so.
@@ -36,6 +38,7 @@ class imap_visit {
     boost::asio::awaitable<bool> greet();
     boost::asio::awaitable<bool> start_tls();
     boost::asio::awaitable<bool> log_in();
+    boost::asio::awaitable<bool> enable_qresync();
     boost::asio::awaitable<bool> select();
     boost::asio::awaitable<bool> follow_profile();
     boost::asio::awaitable<bool> say_logout();
@@ -103,6 +106,7 @@ class imap_visit {
     bool logged_in_ = false;
     bool said_bye_ = false;
     bool leaving_ = false;
+    bool resyncs_ = false;       // QRESYNC is enabled
     bool expecting_no_ = false;  // a refusal is as good as an agreement
 };
 

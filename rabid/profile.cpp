@@ -111,6 +111,13 @@ expected<void> read_about(const toml::node& node, profile& into) {
     return {};
 }
 
+expected<void> read_resync(const toml::node& node, profile& into) {
+    const auto wanted = node.value_exact<bool>();
+    if (!wanted) return base::fail("must be true or false");
+    into.resync = *wanted;
+    return {};
+}
+
 struct key_row {
     std::string_view key;
     expected<void> (*read)(const toml::node& node, profile& into);
@@ -124,6 +131,7 @@ constexpr key_row keys[] = {
     {"think", [](const toml::node& n, profile& p) { return read_lengths(n, p.think); }},
     {"idle", [](const toml::node& n, profile& p) { return read_lengths(n, p.idle); }},
     {"pause", [](const toml::node& n, profile& p) { return read_lengths(n, p.pause); }},
+    {"resync", read_resync},
     {"weights", read_weights},
 };
 

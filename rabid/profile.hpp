@@ -7,6 +7,7 @@
 //   think   = "500ms..3s"              between two of them
 //   idle    = "10s"                    how long idle lasts
 //   pause   = "0s"                     between a session and the next
+//   resync  = true                     SELECT with QRESYNC, where the server has it (RFC 7162)
 //   [weights]
 //   read-one = 5
 //
@@ -63,6 +64,7 @@ struct profile {
     length_range think;
     length_range idle{std::chrono::seconds(10), std::chrono::seconds(10)};
     length_range pause;
+    bool resync = false;
     std::vector<std::pair<verb, double>> weights;
 
     verb pick(base::random_source& random) const;

@@ -101,7 +101,8 @@ asio::awaitable<void> session::back_off() {
 asio::awaitable<bool> session::call_on(std::size_t account_number) {
     const bool imap = random_.below(100) < plan_.chosen.imap_percent;
     const auto& servers = imap ? plan_.imap : plan_.pop3;
-    const client::target& server = servers[index_ % servers.size()];
+    const std::size_t server_number = index_ % servers.size();
+    const client::target& server = servers[server_number];
     const bool connected = co_await connect(server);
     if (!connected) {
         return_ticket();
@@ -110,7 +111,9 @@ asio::awaitable<bool> session::call_on(std::size_t account_number) {
     ticket_ = {};
     shop_.gate.use();
     const load::steady_time begun = line_.now();
-    const guest who{shop_, line_, examiner_, plan_.users->at(account_number), random_};
+    const guest who{shop_,     line_,
+                    examiner_, plan_.users->at(account_number),
+                    random_,   {account_number, server_number}};
     bool fine = !line_.tls().at_once();
     if (!fine) fine = co_await line_.secure();
     if (!fine) {

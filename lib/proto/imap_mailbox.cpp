@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace postal::proto {
 namespace {
@@ -23,9 +24,11 @@ bool imap_mailbox::sent(imap_tag tag, imap_verb verb) noexcept {
     return true;
 }
 
-bool imap_mailbox::select(std::string_view name, imap_tag tag, imap_verb verb) {
+bool imap_mailbox::resync(std::string_view name, imap_tag tag, imap_verb verb,
+                          imap_memory remembered) {
     if (!sent(tag, verb)) return false;
     next_name_ = name;
+    next_remembered_ = std::move(remembered);
     if (running_count_ == 1) begin_select();
     return true;
 }
@@ -53,6 +56,8 @@ std::string_view imap_mailbox::apply(const imap_step& step) {
             return on_fetch_uid(step);
         case imap_event::fetch_flags:
             return on_fetch_flags(step);
+        case imap_event::fetch_modseq:
+            return on_modseq(step);
         default:
             return {};
     }
@@ -95,10 +100,12 @@ void imap_mailbox::begin_select() {
         uid_next_ = 0;
     }
     forget_messages();
+    remembered_ = std::move(next_remembered_);
+    next_remembered_ = {};
     phase_ = phase::selecting;
 }
 
-std::string_view imap_mailbox::end_select(const imap_step& step) noexcept {
+std::string_view imap_mailbox::end_select(const imap_step& step) {
     if (step.condition != imap_condition::ok) {
         phase_ = phase::none;
         forget_messages();
@@ -108,16 +115,18 @@ std::string_view imap_mailbox::end_select(const imap_step& step) noexcept {
     read_only_ = answered_ == imap_verb::examine || step.code == imap_code::read_only;
     // An EXISTS behind the first one may count mail that came later than UIDNEXT was told.
     selected_ = told_exists_ == 1 && uid_next_ != 0 ? exists_ : 0;
-    return told_exists_ == 0 ? "SELECT without EXISTS" : std::string_view{};
+    selected_modseq_ = highest_modseq_;
+    const std::string_view wrong = end_resync();
+    return told_exists_ == 0 ? "SELECT without EXISTS" : wrong;
 }
 
 void imap_mailbox::forget_messages() noexcept {
     uids_.clear();
     flags_.clear();
     exists_ = recent_ = known_ = fetched_ = told_exists_ = selected_ = 0;
-    highest_modseq_ = 0;
+    highest_modseq_ = selected_modseq_ = 0;
     permanent_flags_ = 0;
-    read_only_ = false;
+    read_only_ = no_modseq_ = synchronized_ = false;
 }
 
 std::string_view imap_mailbox::on_code(const imap_step& step) {
@@ -127,8 +136,9 @@ std::string_view imap_mailbox::on_code(const imap_step& step) {
         case imap_code::uid_next:
             return set_uid_next(step.number);
         case imap_code::highest_modseq:
-            if (step.number < highest_modseq_) return "HIGHESTMODSEQ shrank";
-            highest_modseq_ = step.number;
+            return set_highest_modseq(step.number);
+        case imap_code::no_modseq:
+            no_modseq_ = true;
             return {};
         case imap_code::permanent_flags:
             permanent_flags_ = imap_flags_of(step.arguments);
@@ -210,38 +220,7 @@ std::string_view imap_mailbox::on_expunge(const imap_step& step) {
     if (phase_ == phase::selecting) return {};  // of the mailbox that was selected before
     if (step.number == 0 || step.number > exists_) return "EXPUNGE beyond EXISTS";
     erase(static_cast<std::uint32_t>(step.number), 1);
-    return expunge_forbidden();
-}
-
-// RFC 7162 3.2.10. Earlier ones were gone before EXISTS was told.
-std::string_view imap_mailbox::on_vanished(const imap_step& step) {
-    if (phase_ == phase::none) return "VANISHED while no mailbox is selected";
-    if (phase_ == phase::selecting || step.earlier) return {};
-    const std::uint64_t length = std::uint64_t{step.range.last} - step.range.first + 1;
-    const std::uint32_t known = uids_within(step.range);
-    if (all_uids_known() || known == length) {
-        if (known == 0) return "VANISHED names an unknown UID";
-        const auto from = std::find_if(uids_.begin(), uids_.end(), [&](std::uint32_t uid) {
-            return uid != 0 && uid >= step.range.first;
-        });
-        erase(static_cast<std::uint32_t>(from - uids_.begin()) + 1, known);
-        return expunge_forbidden();
-    }
-    if (length > exists_) return "VANISHED beyond EXISTS";
-    // Which numbers went is not known, so none of the numbers is any more.
-    const auto left = exists_ - static_cast<std::uint32_t>(length);
-    shrink(left);
-    std::fill(uids_.begin(), uids_.end(), 0U);
-    std::fill(flags_.begin(), flags_.end(), imap_flags{0});
-    known_ = selected_ = 0;
-    return expunge_forbidden();
-}
-
-std::uint32_t imap_mailbox::uids_within(imap_range range) const noexcept {
-    const auto within = [range](std::uint32_t uid) {
-        return uid >= range.first && uid <= range.last;
-    };
-    return static_cast<std::uint32_t>(std::count_if(uids_.begin(), uids_.end(), within));
+    return qresync_ ? "EXPUNGE although QRESYNC is enabled" : expunge_forbidden();
 }
 
 imap_verb imap_mailbox::running_search() const noexcept {

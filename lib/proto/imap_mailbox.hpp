@@ -12,8 +12,9 @@
 // A contradiction is a static text, and the knowledge goes on with what the server said last, so
 // that one mistake is reported once. Nothing is reported that the server may do: changes by others,
 // unsolicited FETCH and EXISTS, gaps in knowledge. Memory: five octets a message, only once
-// something of it was fetched, and only for the first max_messages; messages behind those are
-// counted but not known. At most max_running commands without their tagged response.
+// something of it was fetched or is remembered, and only for the first max_messages; messages
+// behind those are counted but not known. At most max_running commands without their tagged
+// response.
 #pragma once
 
 #include <array>
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "proto/imap_commands.hpp"
+#include "proto/imap_memory.hpp"
 #include "proto/imap_responses.hpp"
 
 namespace postal::proto {
@@ -38,7 +40,19 @@ class imap_mailbox {
     // False when too many are running: read first.
     [[nodiscard]] bool sent(imap_tag tag, imap_verb verb) noexcept;
     // SELECT or EXAMINE of this mailbox; what was known is forgotten, but not UIDVALIDITY.
-    [[nodiscard]] bool select(std::string_view name, imap_tag tag, imap_verb verb);
+    [[nodiscard]] bool select(std::string_view name, imap_tag tag, imap_verb verb) {
+        return resync(name, tag, verb, {});
+    }
+    // The same, said with what an earlier session remembers (QRESYNC); see synchronized().
+    [[nodiscard]] bool resync(std::string_view name, imap_tag tag, imap_verb verb,
+                              imap_memory remembered);
+    // The server has said that it is on: VANISHED comes in place of EXPUNGE (RFC 7162 3.2.3).
+    void qresync_enabled() noexcept { qresync_ = true; }
+    // What the next session may ask with; of no use without QRESYNC. Its mod-sequence is that of
+    // SELECT: what changed later is told again.
+    imap_memory remember() const;
+    // The mailbox was the remembered one: what is known of it goes on from there.
+    bool synchronized() const noexcept { return synchronized_; }
     // A text, or nothing when all is well.
     std::string_view apply(const imap_step& step);
 
@@ -80,13 +94,18 @@ class imap_mailbox {
     std::string_view on_exists(const imap_step& step);
     std::string_view on_expunge(const imap_step& step);
     std::string_view on_vanished(const imap_step& step);
+    std::string_view take_vanished(const imap_step& step);
+    std::string_view on_vanished_earlier(const imap_step& step);
+    std::string_view on_modseq(const imap_step& step) const noexcept;
+    std::string_view set_highest_modseq(std::uint64_t value) noexcept;
     std::string_view on_found(const imap_step& step) const noexcept;
     std::string_view on_fetch(const imap_step& step) noexcept;
     std::string_view on_fetch_uid(const imap_step& step);
     std::string_view on_fetch_flags(const imap_step& step);
 
     void begin_select();
-    std::string_view end_select(const imap_step& step) noexcept;
+    std::string_view end_select(const imap_step& step);
+    std::string_view end_resync();
     std::string_view set_uid_validity(std::uint64_t value) noexcept;
     std::string_view set_uid_next(std::uint64_t value) noexcept;
     std::string_view expunge_forbidden() const noexcept;
@@ -102,9 +121,12 @@ class imap_mailbox {
     std::vector<std::uint32_t> uids_{};  // ascending but for zeros: not known
     std::vector<imap_flags> flags_{};    // as long; the bit `any` says that they are known
     std::string name_{};
-    std::string next_name_{};  // of the SELECT whose turn has not come
+    std::string next_name_{};   // of the SELECT whose turn has not come
+    imap_memory remembered_{};  // of this mailbox, less what has vanished
+    imap_memory next_remembered_{};
     std::array<command, max_running> commands_{};
     std::uint64_t highest_modseq_ = 0;
+    std::uint64_t selected_modseq_ = 0;  // what SELECT said
     std::size_t running_count_ = 0;
     imap_tag last_tag_ = no_tag;
     std::uint32_t max_messages_;
@@ -120,6 +142,9 @@ class imap_mailbox {
     imap_verb answered_ = imap_verb::none;
     phase phase_ = phase::none;
     bool read_only_ = false;
+    bool qresync_ = false;
+    bool no_modseq_ = false;  // the mailbox has none
+    bool synchronized_ = false;
 };
 
 }  // namespace postal::proto

@@ -1,5 +1,5 @@
 // proto/imap_responses.hpp and imap_mailbox.hpp: what a server says, fed whole and octet by octet,
-// is the same, and so is what the mailbox makes of it.
+// is the same, and so is what the mailbox makes of it, with and without QRESYNC.
 #include "proto/imap_responses.hpp"
 
 #include <algorithm>
@@ -54,11 +54,14 @@ struct listener {
     }
 };
 
-std::string read_all(std::string_view input, std::size_t piece) {
+// With QRESYNC, and what is remembered of an earlier session; or without.
+std::string read_all(std::string_view input, std::size_t piece, const imap_memory& remembered) {
     listener one;
-    if (!one.mailbox.select("INBOX", one.tag, imap_verb::select)) std::abort();
+    if (remembered.usable()) one.mailbox.qresync_enabled();
+    if (!one.mailbox.resync("INBOX", one.tag, imap_verb::select, remembered)) std::abort();
     while (!input.empty() && one.feed(input.substr(0, piece)))
         input.remove_prefix(std::min(piece, input.size()));
+    one.mailbox.remember().append_uids(one.seen);
     return one.seen;
 }
 
@@ -66,6 +69,9 @@ std::string read_all(std::string_view input, std::size_t piece) {
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
     const std::string_view input(reinterpret_cast<const char*>(data), size);
-    if (size > 0 && read_all(input, size) != read_all(input, 1)) std::abort();
+    const imap_memory before{7, 20, {{3, 5}, {8, 9}}, true};
+    for (const imap_memory& one : {imap_memory{}, before}) {
+        if (size > 0 && read_all(input, size, one) != read_all(input, 1, one)) std::abort();
+    }
     return 0;
 }

@@ -271,6 +271,41 @@ def test_profiles(filled, rabid, folder, profile):
         message.verify()
 
 
+def test_a_later_visit_asks_what_has_happened_since(filled, programs, folder):
+    """QRESYNC (RFC 7162): the UIDs that went while nobody looked are said to have vanished, and nothing contradicts."""
+    server = filled(1, 12, "-M", "1", "-m", "1")
+    own = folder / "sync.toml"
+    own.write_text('first = ["flags"]\nresync = true\npause = "200ms"\n')
+
+    def conversations():
+        return [path.read_text(errors="replace") for path in sorted(folder.glob("said:0:*"), key=lambda path: int(path.name.rpartition(":")[2]))]
+
+    with Sending(programs.rabid, folder, "-p", "1", "--profile", own, "-d", "100:0", "-Z", folder / "said",
+                 *reading(server, "imap")) as visiting:
+        wait_until(lambda: len(conversations()) > 2, "the first visits")
+        with server.imap_session(server.users[0], readonly=False) as client:
+            client.uid("store", "1", "+FLAGS", r"(\Flagged)")
+            client.uid("store", "2,5:6", "+FLAGS", r"(\Deleted)")
+            client.expunge()
+            client.append("INBOX", None, None, STRANGER % 1)
+        wait_until(lambda: any("VANISHED (EARLIER) 2,5:6" in text for text in conversations()), lambda: f"the UIDs that went: {conversations()[-9:-5]}")
+        before = len(conversations())
+        wait_until(lambda: len(conversations()) > before + 2, "visits behind it")
+        visiting.signal(signal.SIGTERM)
+        run = visiting.wait()
+    run.header = RABID_HEADER
+    check_reading(run)
+    assert run.status == 0 and run.record["errors"] == []
+    selects = [re.search(r" SELECT (\S+)(.*)", text) for text in conversations() if " SELECT " in text]
+    assert selects[0].group(2).strip() == "", "the first visit knows nothing"
+    asked = [re.fullmatch(r" \(QRESYNC \((\d+) (\d+) (\S+)\)\)", one.group(2).rstrip().removesuffix("\\r\\n")) for one in selects[1:]]
+    assert all(asked), [one.group(0) for one in selects]
+    assert len({one.group(1) for one in asked}) == 1
+    modseqs = [int(one.group(2)) for one in asked]
+    assert modseqs == sorted(modseqs)
+    assert asked[0].group(3) == "1:12" and asked[-1].group(3) == "1,3:4,7:13"
+
+
 def test_compressed(filled, rabid):
     """COMPRESS=DEFLATE (RFC 4978): the same mail in fewer octets."""
     server = filled(2, 20, extra="protocol imap {\n  mail_plugins = imap_zlib\n}\nmail_plugins = zlib\n")

@@ -17,6 +17,7 @@ last = ["read"]
 think = "500ms..3s"
 idle = "10s"
 pause = "1m"
+resync = true
 [weights]
 noop = 1
 read-one = 2.5
@@ -31,11 +32,13 @@ read-one = 2.5
     CHECK(full->think.most == 3s);
     CHECK(full->idle.most == 10s);
     CHECK(full->pause.least == 1min);
+    CHECK(full->resync);
     CHECK(full->weights.size() == 2);
     const auto empty = parse_profile("", "x.toml");
     REQUIRE(empty.has_value());
     CHECK(empty->first.empty());
     CHECK(empty->most_actions == 0);
+    CHECK_FALSE(empty->resync);
 }
 
 TEST_CASE("profile: what is wrong is said with its line") {
@@ -55,6 +58,7 @@ TEST_CASE("profile: what is wrong is said with its line") {
         {"[weights]\nnoop = -1", "x.toml:2: weights: the weight of noop is no number from 0 on"},
         {"[weights]\nwaltz = 1", "x.toml:2: weights: \"waltz\" is no verb"},
         {"think = \"soon\"", "x.toml:1: think: "},
+        {"resync = 1", "x.toml:1: resync: must be true or false"},
         {"first = [", "x.toml:1: "},
     };
     for (const row& each : rows) {
