@@ -340,6 +340,26 @@ class TestPostal:
         assert integrity(done)["corrupt"] == integrity(done)["foreign"] == 0
         assert integrity(done)["verified"] == run.total("messages")
 
+    @pytest.mark.parametrize("protocol", ["smtp", "lmtp"])
+    def test_parameters_of_delivery(self, bhm, postal, users_file, folder, protocol):
+        """bhm takes DSN, DELIVERBY and MT-PRIORITY; an address that is not ASCII goes without ORCPT."""
+        hole, lmtp = bhm(*(["--lmtp"] if protocol == "lmtp" else [])), ["-L"] if protocol == "lmtp" else []
+        run = postal(*lmtp, "-c", "-1", "--recipients", "2", "--dsn", "notify=delay+failure,ret=full", "--helo", "p+q.example",
+                     "--mail-parameter", "BY=120;RT", "--mail-parameter", "MT-PRIORITY=-2", "-z", folder / "said",
+                     "--messages", "4", hole.endpoint, users_file(["a+b@example.com", "jörg@example.com"]))
+        check_books(run)
+        said = (folder / "said:0").read_text()
+        mails = re.findall(r"-> (MAIL .*)", said)
+        assert 2 * len(mails) == run.total("recipients") == 8
+        for command in mails:
+            assert re.search(r" RET=FULL ENVID=[0-9a-f]{16}\.0\.\d+ BY=120;RT MT-PRIORITY=-2$", command), command
+        assert set(re.findall(r"-> RCPT (.*)", said)) == {
+            "TO:<a+b@example.com> NOTIFY=DELAY,FAILURE ORCPT=rfc822;a+2Bb@example.com", "TO:<jörg@example.com> NOTIFY=DELAY,FAILURE"}
+        refused = postal(*lmtp, "--mail-parameter", "BY=0;R", "--messages", "1", hole.endpoint, users_file(1), status=4)
+        assert [(error["stage"], error["code"]) for error in refused.record["errors"]] == [("mail", 501)]
+        # MAIL, and RCPT and DATA that were pipelined behind it
+        check_server(hole.stop(), run.total("messages"), recipients=8, errors=3)
+
 
 def count_lines(hole):
     """Messages in the lines that a running bhm has printed so far."""
