@@ -452,19 +452,19 @@ asio::awaitable<bool> imap_visit::idle_until(load::steady_time until, std::uint3
     co_return true;
 }
 
-// --watch: reads what comes in from now on, until the run ends.
+// --watch: reads what comes in from now on, until the run ends. That is also what the server tells
+// of while others are read and deleted, so EXPUNGE itself lowers the number of those known.
 asio::awaitable<bool> imap_visit::watch() {
-    std::uint32_t known = mailbox_.exists();
+    known_ = mailbox_.exists();
     bool fine = true;
     while (fine && !guest_.shop.own.stopping()) {
-        if (mailbox_.exists() <= known) fine = co_await rest(guest_.shop.of_run.chosen.watch);
-        if (!fine || mailbox_.exists() <= known) continue;
+        if (mailbox_.exists() <= known_) fine = co_await rest(guest_.shop.of_run.chosen.watch);
+        if (!fine || mailbox_.exists() <= known_) continue;
         std::vector<std::uint32_t> numbers;
-        while (known < mailbox_.exists())
-            numbers.push_back(++known);
+        while (known_ < mailbox_.exists())
+            numbers.push_back(++known_);
         fine = co_await read(numbers);
         if (fine) fine = co_await remove();
-        known = std::min(known, mailbox_.exists());
     }
     co_return fine;
 }
@@ -582,9 +582,10 @@ void imap_visit::take_step(stage where, const imap_step& step) {
             break;
         case imap_event::expunge:
             ++expunged_;
+            if (step.number > 0 && step.number <= known_) --known_;
             break;
         case imap_event::vanished:
-            if (!step.earlier) expunged_ += step.range.last - step.range.first + std::uint64_t{1};
+            if (!step.earlier) note_vanished(step.range.last - step.range.first + std::uint64_t{1});
             break;
         case imap_event::body_begin:
             if (reading_ && step.text.empty()) message_begin(step);
@@ -601,6 +602,12 @@ void imap_visit::take_step(stage where, const imap_step& step) {
         default:
             break;
     }
+}
+
+// UIDs: those that we have deleted ourselves, which we knew.
+void imap_visit::note_vanished(std::uint64_t count) noexcept {
+    expunged_ += count;
+    known_ -= static_cast<std::uint32_t>(std::min<std::uint64_t>(known_, count));
 }
 
 void imap_visit::message_begin(const imap_step&) {

@@ -78,6 +78,7 @@ class imap_visit {
     void take_steps(stage where);
     std::uint64_t steps_expected() const noexcept;
     void take_step(stage where, const proto::imap_step& step);
+    void note_vanished(std::uint64_t count) noexcept;
     void message_begin(const proto::imap_step& step);
     void message_end();
 
@@ -97,7 +98,8 @@ class imap_visit {
     load::steady_time since_{};
     std::uint64_t steps_ = 0;
     std::uint64_t expunged_ = 0;
-    bool reading_ = false;  // whole messages are being fetched
+    std::uint32_t known_ = 0;  // --watch: messages up to this number need not be read (again)
+    bool reading_ = false;     // whole messages are being fetched
     bool in_message_ = false;
     bool whole_ = false;     // the body of the message in hand is complete
     bool go_ahead_ = false;  // a continuation request has come
