@@ -272,7 +272,7 @@ def fill_with_original(folder, program, server, users, each):
     mails = folder / "old-mails"
     with store(mails) as port:
         sender = Process([program, "-t", "1", "-c", "100", *FIVE_KILOBYTES, "-r", "100000", f"[127.0.0.1]{port}",
-                          users_file(folder, users)], folder, "old-postal")
+                          users_file(folder, users)], folder, "old-postal", cwd=folder)  # its log goes to the current folder
         try:
             wait_until(lambda: len(os.listdir(mails)) > each, "mail of the original postal", 120)
         finally:
@@ -285,7 +285,7 @@ def fill_with_original(folder, program, server, users, each):
 
 def by_original(program, folder, users, ports, server):
     """The same of the original, which never ends: until nine tenths are gone, for it meets accounts by chance."""
-    process = Process([program, "-p", SESSIONS, f"[127.0.0.1]{ports['pop3']}", users], folder, "old-rabid")
+    process = Process([program, "-p", SESSIONS, f"[127.0.0.1]{ports['pop3']}", users], folder, "old-rabid", cwd=folder)
     used, begin = Children(process.pid), time.monotonic()
     try:
         names = [line.split()[0] for line in users.read_text().splitlines()]
@@ -359,7 +359,7 @@ def main():
     parser.add_argument("--workers", type=int, default=1, help="of rabid (idle)")
     parser.add_argument("--each", type=int, default=200, help="messages of a user (dovecot)")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--old", type=pathlib.Path, help="folder of the original programs (dovecot)")
+    parser.add_argument("--old", type=lambda text: pathlib.Path(text).resolve(), help="folder of the original programs (dovecot)")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         top = pathlib.Path(folder)
