@@ -16,6 +16,7 @@ LIBRARIES = {
     # room: the rooms of lib/ that it may include
     "base": set(),
     "proto": {"base"},
+    "sasl": {"proto", "base"},
     "mail": {"proto", "base"},
     "ledger": {"mail", "proto", "base"},
     "stats": {"base"},
@@ -35,6 +36,7 @@ THREADS = r"(thread|mutex|shared_mutex|condition_variable|future|stop_token|latc
 CLOCK = r"(ctime|time\.h|sys/time\.h)$"
 SOCKETS = r"(sys/socket\.h|netinet/|arpa/|netdb\.h|sys/epoll\.h|poll\.h|sys/un\.h)"
 FILES = r"(fstream|filesystem|cstdio|stdio\.h|fcntl\.h|unistd\.h|sys/stat\.h|dirent\.h)$"
+SASL = r"gsasl"
 TERMINAL = r"(iostream|CLI/|toml\+\+/)"
 
 # room: [(what, pattern of system and library headers that it must not include)]
@@ -42,6 +44,8 @@ FORBIDDEN = {
     "base": [("Asio", ASIO), ("TLS", TLS), ("threads", THREADS), ("sockets", SOCKETS), ("the terminal", TERMINAL)],
     "proto": [("Asio", ASIO), ("TLS", r"(openssl/|gnutls)"), ("threads", THREADS), ("a clock", CLOCK),
               ("sockets", SOCKETS), ("files", FILES), ("the terminal", TERMINAL)],
+    "sasl": [("Asio", ASIO), ("TLS", r"(openssl/|gnutls)"), ("threads", THREADS), ("a clock", CLOCK),
+             ("sockets", SOCKETS), ("files", FILES), ("the terminal", TERMINAL)],
     "mail": [("Asio", ASIO), ("TLS", TLS), ("threads", THREADS), ("sockets", SOCKETS), ("the terminal", TERMINAL)],
     "ledger": [("Asio", ASIO), ("TLS", TLS), ("sockets", SOCKETS), ("the terminal", TERMINAL)],
     "stats": [("Asio", ASIO), ("TLS", r"(openssl/|gnutls)"), ("threads", THREADS), ("sockets", SOCKETS),
@@ -60,6 +64,7 @@ CALLS = {
               ("reads the environment", r"\bgetenv\(")],
     "mail": [("reads the environment", r"\bgetenv\(")],
     "base": [("reads a clock", r"_clock::now\("), ("reads the environment", r"\bgetenv\(")],
+    "sasl": [("reads a clock", r"_clock::now\("), ("reads the environment", r"\bgetenv\(")],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
@@ -90,7 +95,8 @@ def wrong_includes(path, text):
             elif other not in allowed:
                 found.append(f'{where}: {room} must not include "{header}"')
             continue
-        for what, pattern in FORBIDDEN.get(room, []):
+        forbidden = FORBIDDEN.get(room, []) + ([] if room == "sasl" else [("GNU SASL", SASL)])
+        for what, pattern in forbidden:
             if re.match(pattern, header):
                 found.append(f"{where}: {room} must not know {what}: <{header}>")
     for number, line in enumerate(text.splitlines(), 1):
@@ -123,6 +129,10 @@ def self_test():
         ("lib/cli/parse.cpp", '#include "stats/record.hpp"', True),
         ("lib/base/units.cpp", '#include "units.hpp"', True),
         ("lib/attic/old.cpp", "", True),
+        ("lib/sasl/client.cpp", "#include <gsasl.h>", False),
+        ("lib/sasl/client.cpp", '#include "net/connection.hpp"', True),
+        ("lib/proto/base64.cpp", "#include <gsasl.h>", True),
+        ("bhm/session.cpp", "#include <gsasl.h>", True),
         ("postal/main.cpp", '#include "cli/parse.hpp"', False),
         ("postal/main.cpp", '#include "bhm/plan.hpp"', True),
         ("tests/unit/any_test.cpp", "#include <boost/asio.hpp>", False),

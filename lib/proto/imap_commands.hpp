@@ -116,7 +116,7 @@ class imap_commands {
     // CAPABILITY, NOOP, LOGOUT, CLOSE, UNSELECT, EXPUNGE, IDLE, COMPRESS DEFLATE.
     imap_tag plain(imap_output& out, imap_verb verb);
     imap_tag login(imap_output& out, std::string_view user, std::string_view password);
-    // An empty response: none, to be asked for. Else base64 (sasl.hpp), if SASL-IR is offered.
+    // An empty response: none, to be asked for. Else base64 (base64.hpp), if SASL-IR is offered.
     imap_tag authenticate(imap_output& out, std::string_view mechanism, std::string_view response);
     // Words of RFC 5161: "QRESYNC".
     imap_tag enable(imap_output& out, std::string_view words);

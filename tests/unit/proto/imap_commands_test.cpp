@@ -1,5 +1,4 @@
 #include "proto/imap_commands.hpp"
-#include "proto/sasl.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -191,20 +190,4 @@ TEST_CASE("imap_commands: what the capabilities allow") {
     CHECK(forbids_expunge(imap_verb::fetch));
     CHECK_FALSE(forbids_expunge(imap_verb::uid_fetch));
     CHECK(imap_verb_name(imap_verb::uid_search) == "UID SEARCH");
-}
-
-TEST_CASE("sasl: base64 as RFC 4648 10 has it, and PLAIN") {
-    const std::pair<std::string_view, std::string_view> rows[] = {
-        {"", ""},
-        {"f", "Zg=="},
-        {"fo", "Zm8="},
-        {"foo", "Zm9v"},
-        {"foob", "Zm9vYg=="},
-        {"fooba", "Zm9vYmE="},
-        {"foobar", "Zm9vYmFy"},
-        {"\xff\xfe\xfd", "//79"},
-    };
-    for (const auto& [octets, wanted] : rows)
-        CHECK(to_base64(octets) == wanted);
-    CHECK(sasl_plain("tim", "tanstaaftanstaaf") == "AHRpbQB0YW5zdGFhZnRhbnN0YWFm");
 }

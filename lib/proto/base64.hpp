@@ -1,0 +1,18 @@
+// base64 as AUTH and AUTHENTICATE of every protocol write it (RFC 4648 4): with padding, without
+// line ends.
+//
+// Reading is strict, as RFC 4954 4 asks for: nothing but the alphabet and right padding, whose
+// spare bits are zero. Nothing here fails but from_base64(), which then gives nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace postal::proto {
+
+std::string to_base64(std::string_view octets);
+
+std::optional<std::string> from_base64(std::string_view text);
+
+}  // namespace postal::proto

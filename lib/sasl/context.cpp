@@ -1,0 +1,55 @@
+#include "sasl/context.hpp"
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+#include <gsasl.h>
+
+#include "sasl/password_source.hpp"
+
+namespace postal::sasl {
+namespace {
+
+// Servers ask through this; clients have said everything before.
+int on_question(Gsasl*, Gsasl_session* session, Gsasl_property what) {
+    auto* source = static_cast<password_source*>(gsasl_session_hook_get(session));
+    return source == nullptr ? static_cast<int>(GSASL_NO_CALLBACK)
+                             : source->answer(session, static_cast<int>(what));
+}
+
+}  // namespace
+
+void session_end::operator()(Gsasl_session* one) const noexcept {
+    gsasl_finish(one);
+}
+
+void context::end::operator()(Gsasl* one) const noexcept {
+    gsasl_done(one);
+}
+
+context::context() {
+    Gsasl* made = nullptr;
+    const int problem = gsasl_init(&made);
+    if (problem != GSASL_OK) {
+        throw std::runtime_error(std::string("GNU SASL: ") + gsasl_strerror(problem));
+    }
+    handle_.reset(made);
+    gsasl_callback_set(made, on_question);
+}
+
+const std::string* context::salted_password(const std::string& under) const {
+    const auto found = salted_.find(under);
+    return found == salted_.end() ? nullptr : &found->second;
+}
+
+void context::keep_salted_password(const std::string& under, std::string_view made) {
+    if (salted_.size() >= most_salted_passwords) salted_.clear();
+    salted_.insert_or_assign(under, std::string(made));
+}
+
+std::string_view library_version() noexcept {
+    return gsasl_check_version(nullptr);
+}
+
+}  // namespace postal::sasl

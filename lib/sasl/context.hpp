@@ -1,0 +1,62 @@
+// GNU SASL, once for each worker.
+//
+// context.cpp, client.cpp and server.cpp are the only files that include its header. A context is
+// one thread's own, must outlive the clients and servers that are made with it, and costs a few
+// allocations, so that it is made only where somebody authenticates. Making one throws
+// std::runtime_error with the library's words when that fails, which is before the run.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+struct Gsasl;
+struct Gsasl_session;
+
+namespace postal::sasl {
+
+struct session_end {
+    void operator()(Gsasl_session* one) const noexcept;
+};
+using session_handle = std::unique_ptr<Gsasl_session, session_end>;
+
+class context {
+  public:
+    context();
+
+    Gsasl* handle() const noexcept { return handle_.get(); }
+
+    // What SCRAM clients have worked out, by user, password, salt and iterations; null when that is
+    // not known. At most most_salted_passwords, then all are forgotten.
+    static constexpr std::size_t most_salted_passwords = 100'000;
+    const std::string* salted_password(const std::string& under) const;
+    void keep_salted_password(const std::string& under, std::string_view made);
+
+    // What a SCRAM server needs to know of a user (RFC 5802 3), in base64; empty when it is new.
+    // As many as the server has users.
+    struct scram_keys {
+        std::string password;  // that they were made of
+        std::string server_key;
+        std::string stored_key;
+    };
+    enum class scram_hash { sha_1, sha_256 };
+    scram_keys& scram_keys_of(scram_hash hash, const std::string& user) {
+        return (hash == scram_hash::sha_1 ? sha_1_keys_ : sha_256_keys_)[user];
+    }
+
+  private:
+    struct end {
+        void operator()(Gsasl* one) const noexcept;
+    };
+    std::unique_ptr<Gsasl, end> handle_;
+    std::unordered_map<std::string, std::string> salted_;
+    std::unordered_map<std::string, scram_keys> sha_1_keys_;
+    std::unordered_map<std::string, scram_keys> sha_256_keys_;
+};
+
+// "2.2.0": of the library that is loaded.
+std::string_view library_version() noexcept;
+
+}  // namespace postal::sasl
