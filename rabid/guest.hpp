@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/random.hpp"
+#include "net/endpoint.hpp"
 #include "rabid/accounts.hpp"
 #include "rabid/examiner.hpp"
 #include "rabid/line.hpp"
@@ -22,6 +23,7 @@ struct guest {
     const account& who;
     base::random_source& random;
     place at;
+    const net::endpoint& server;
 };
 
 }  // namespace postal::rabid

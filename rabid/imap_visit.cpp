@@ -94,14 +94,21 @@ asio::awaitable<bool> imap_visit::log_in() {
     }
     if (!logged_in_) {
         const load::steady_time begun = guest_.connection.now();
-        if (responses_.capabilities().has(imap_capability::login_disabled)) {
+        const bool by_sasl = guest_.shop.of_run.chosen.auth.wanted();
+        if (!by_sasl && responses_.capabilities().has(imap_capability::login_disabled)) {
             guest_.connection.give_up(stage::login, "login_disabled",
                                       "the server lets nobody in without TLS");
             co_return false;
         }
         commands_.literals(proto::imap_literals_of(responses_.capabilities()));
-        const imap_tag tag = commands_.login(out_, guest_.who.login, guest_.who.password);
-        const bool in = co_await command(stage::login, tag, imap_verb::login);
+        bool in = false;
+        if (by_sasl) {
+            in = co_await authenticate();
+        } else {
+            const imap_tag tag = commands_.login(out_, guest_.who.login, guest_.who.password);
+            shown_ = "a" + std::to_string(tag) + " LOGIN " + guest_.who.login + " ***\r\n";
+            in = co_await command(stage::login, tag, imap_verb::login);
+        }
         if (!in) co_return false;
         guest_.connection.took(phase::login, guest_.connection.now() - begun);
     }
@@ -474,6 +481,7 @@ asio::awaitable<bool> imap_visit::watch() {
 asio::awaitable<bool> imap_visit::command(stage where, imap_tag tag, imap_verb verb) {
     if (tag == proto::no_tag || !mailbox_.sent(tag, verb)) {
         out_.clear();
+        shown_.clear();
         guest_.connection.refused(where, "not_sayable", "the name or password cannot be sent");
         co_return false;
     }
@@ -486,18 +494,23 @@ asio::awaitable<bool> imap_visit::command(stage where, imap_tag tag, imap_verb v
 asio::awaitable<bool> imap_visit::send_out(stage where) {
     const std::string text = std::exchange(out_.text, {});
     const std::vector<std::size_t> waits = std::exchange(out_.waits, {});
+    const std::string secret = std::exchange(shown_, {});
+    std::string_view shown = secret;
     std::size_t at = 0;
     for (const std::size_t wait : waits) {
         go_ahead_ = false;
         const std::string_view piece = std::string_view(text).substr(at, wait - at);
-        bool fine = co_await guest_.connection.send(where, piece);
+        if (secret.empty()) shown = piece;
+        bool fine = co_await guest_.connection.send(where, piece, shown);
+        shown = "***\r\n";
         if (fine) fine = co_await wait_for_go_ahead(where);
         if (!fine) co_return false;
         at = wait;
     }
     if (at == text.size()) co_return true;
     const std::string_view rest = std::string_view(text).substr(at);
-    co_return co_await guest_.connection.send(where, rest);
+    if (secret.empty()) shown = rest;
+    co_return co_await guest_.connection.send(where, rest, shown);
 }
 
 // True as well when the server has answered the command instead.
@@ -558,6 +571,7 @@ void imap_visit::take_step(stage where, const imap_step& step) {
             steps_ = 0;
             answered_ = proto::read_imap_tag(step.tag);
             condition_ = step.condition;
+            if (authenticating_) said_ = step.text;
             if (condition_ != imap_condition::ok && !expecting_no_) {
                 guest_.connection.refused(where, "refused", step.text);
             }
@@ -574,6 +588,7 @@ void imap_visit::take_step(stage where, const imap_step& step) {
             break;
         case imap_event::continuation:
             go_ahead_ = true;
+            if (authenticating_) said_ = step.text;
             break;
         case imap_event::found:
             for (std::uint64_t n = step.range.first; n <= step.range.last; ++n) {

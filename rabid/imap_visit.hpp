@@ -24,6 +24,7 @@
 #include "proto/imap_responses.hpp"
 #include "rabid/guest.hpp"
 #include "rabid/profile.hpp"
+#include "sasl/conversation.hpp"
 
 namespace postal::rabid {
 
@@ -39,6 +40,8 @@ class imap_visit {
     boost::asio::awaitable<bool> start_tls();
     boost::asio::awaitable<bool> log_in();
     boost::asio::awaitable<bool> enable_qresync();
+    boost::asio::awaitable<bool> authenticate();
+    boost::asio::awaitable<bool> converse(sasl::conversation& talk, proto::imap_tag tag);
     boost::asio::awaitable<bool> select();
     boost::asio::awaitable<bool> follow_profile();
     boost::asio::awaitable<bool> say_logout();
@@ -90,6 +93,8 @@ class imap_visit {
     proto::imap_commands commands_;
     proto::imap_output out_;
     std::string text_;                      // scratch: sequence sets
+    std::string shown_;                     // of the command in out_, if that holds a secret
+    std::string said_;                      // challenges and verdicts, while authenticating_
     std::vector<std::uint32_t> ours_;       // UIDs of messages found to be postal's
     std::vector<std::uint32_t> to_delete_;  // UIDs
     std::vector<std::uint32_t> found_;      // by SEARCH
@@ -109,6 +114,7 @@ class imap_visit {
     bool said_bye_ = false;
     bool leaving_ = false;
     bool resyncs_ = false;       // QRESYNC is enabled
+    bool authenticating_ = false;
     bool expecting_no_ = false;  // a refusal is as good as an agreement
 };
 

@@ -48,9 +48,9 @@ void line::end() {
     compression_.reset();
 }
 
-asio::awaitable<bool> line::send(stage where, std::string_view text) {
+asio::awaitable<bool> line::send(stage where, std::string_view text, std::string_view shown) {
     if (broken_) co_return false;
-    if (transcript_) transcript_->sent(text);
+    if (transcript_) transcript_->sent(shown);
     std::string packed;
     if (compression_) compression_->compress(text, packed);
     net::gather parts;

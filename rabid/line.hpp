@@ -34,7 +34,11 @@ class line {
     void begin(const client::target& server);
     void end();
 
-    boost::asio::awaitable<bool> send(stage where, std::string_view text);
+    boost::asio::awaitable<bool> send(stage where, std::string_view text) {
+        return send(where, text, text);
+    }
+    // The same with a secret in it: `shown` is for the transcript.
+    boost::asio::awaitable<bool> send(stage where, std::string_view text, std::string_view shown);
     // Waits until something was heard; to be called when heard() is empty.
     boost::asio::awaitable<bool> hear(stage where);
     // Lets time pass; false when the run stops.

@@ -26,6 +26,16 @@ setter shares(options& o) {
     };
 }
 
+cli::group login_options(options& o) {
+    cli::group rows{"Logging in", client::auth_option_rows(o.auth, "login")};
+    rows.options.push_back({"--apop", "auto|off", "off",
+                            "log in to POP3 with APOP where it is offered",
+                            cli::choice(o.apop, {{"auto", true}, {"off", false}})});
+    rows.options.push_back({"-u,--strip-domain", "", "", "log in with the part before the @",
+                            cli::flag(o.strip_domain)});
+    return rows;
+}
+
 cli::group session_options(options& o) {
     return {
         "Sessions",
@@ -38,12 +48,8 @@ cli::group session_options(options& o) {
              cli::text(o.imap_servers)},
             {"-l,--local-address", "ADDRESS[,ADDRESS...]", "",
              "local addresses of connections, in turn", cli::text(o.local_addresses)},
-            {"-u,--strip-domain", "", "", "log in with the part before the @",
-             cli::flag(o.strip_domain)},
             {"--shared-accounts", "", "", "let sessions use the same account at once",
              cli::flag(o.shared_accounts)},
-            {"--apop", "auto|off", "off", "log in to POP3 with APOP where it is offered",
-             cli::choice(o.apop, {{"auto", true}, {"off", false}})},
             {"--compress", "auto|off", "off", "use COMPRESS=DEFLATE where an IMAP server offers it",
              cli::choice(o.compress, {{"auto", true}, {"off", false}})},
             {"--pipelining", "auto|off", "auto", "send POP3 commands without waiting",
@@ -104,7 +110,10 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     program.name = "rabid";
     program.tls = program::tls_libraries();
     program.summary = "Reads mail back over POP3 and IMAP and checks every message.";
-    program.groups = {session_options(into), message_options(into), pace_options(into),
+    program.groups = {session_options(into),
+                      login_options(into),
+                      message_options(into),
+                      pace_options(into),
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};

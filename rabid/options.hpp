@@ -13,6 +13,7 @@
 #include "base/units.hpp"
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
+#include "client/auth.hpp"
 #include "load/pace.hpp"
 #include "net/transcript.hpp"
 #include "program/origin_options.hpp"
@@ -37,6 +38,7 @@ struct options {
     bool pipelining = true;
     bool apop = false;
     bool compress = false;
+    client::auth_options auth{};
     std::string profile = "original";
     std::optional<std::uint64_t> connections;
     std::optional<base::rate> rate{base::rate{24'000.0 / 60}};  // -r, connections

@@ -23,12 +23,27 @@ constexpr std::uint16_t pop3s_port = 995;  // RFC 8314 3
 constexpr std::uint16_t imaps_port = 993;
 constexpr std::uint64_t descriptors_beside_sessions = 64;
 
+// Without SASL a password is always needed.
+bool needs_passwords(const plan& of) {
+    return !of.auth.chosen.wanted() || of.auth.needs_passwords();
+}
+
+expected<void> plan_auth(plan& into) {
+    auto made = client::auth_plan::make(into.chosen.auth);
+    if (!made) return made.error();
+    into.auth = std::move(*made);
+    if (into.chosen.apop && into.chosen.auth.wanted()) {
+        return base::fail("--apop: is not for --auth; leave one of the two out");
+    }
+    return {};
+}
+
 expected<void> load_accounts(plan& into) {
     auto users = mail::load_users(into.chosen.user_list);
     if (!users) return base::fail("USER-LIST: {}", users.error().message);
     const auto bare = std::find_if(users->begin(), users->end(),
                                    [](const mail::user& one) { return one.password.empty(); });
-    if (bare != users->end()) {
+    if (needs_passwords(into) && bare != users->end()) {
         return base::fail("USER-LIST: {}:{}: no password; give one behind the address",
                           into.chosen.user_list, bare->line);
     }
@@ -107,7 +122,7 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     result->started_us = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(now).count());
     for (auto* step :
-         {load_accounts, find_servers, prepare_profile, prepare_tls, plan_pace,
+         {plan_auth, load_accounts, find_servers, prepare_profile, prepare_tls, plan_pace,
           check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();

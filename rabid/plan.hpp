@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "client/auth.hpp"
 #include "client/origin.hpp"
 #include "client/security.hpp"
 #include "client/target.hpp"
@@ -34,6 +35,7 @@ struct plan {
     client::origin origin;
     std::vector<net::address> local_addresses;
     std::unique_ptr<accounts> users;
+    client::auth_plan auth;
     profile behaviour;                                  // of IMAP sessions
     std::shared_ptr<const mail::message_plan> appends;  // what APPEND puts into mailboxes
     std::optional<load::rate_curve> rate;

@@ -39,7 +39,8 @@ asio::awaitable<bool> pop3_visit::run() {
     bool fine = co_await greet();
     const bool tls = guest_.connection.tls().in_dialogue();
     if (fine && tls) fine = co_await start_tls();
-    if (fine && run.chosen.pipelining) fine = co_await ask_capabilities();
+    const bool asks = run.chosen.pipelining || run.chosen.auth.wanted();
+    if (fine && asks) fine = co_await ask_capabilities();
     if (fine) fine = co_await log_in();
     if (!fine) {
         if (!guest_.connection.broken()) co_await say_quit();
@@ -82,7 +83,8 @@ asio::awaitable<bool> pop3_visit::ask_capabilities() {
         if (event == pop3_event::list_line) offered_.add(parser_.text());
         if (parser_.reply_complete()) break;
     }
-    if (offered_.pipelining) at_once_ = most_pipelined;
+    const bool may = guest_.shop.of_run.chosen.pipelining;
+    if (offered_.pipelining && may) at_once_ = most_pipelined;
     co_return true;
 }
 
@@ -100,7 +102,10 @@ asio::awaitable<bool> pop3_visit::log_in() {
     const load::steady_time begun = steady_clock::now();
     const std::string_view timestamp = proto::apop_timestamp(greeting_);
     bool fine = false;
-    if (guest_.shop.of_run.chosen.apop && !timestamp.empty()) {
+    if (guest_.shop.of_run.chosen.auth.wanted()) {
+        fine = co_await authenticate();
+        if (!fine) co_return false;
+    } else if (guest_.shop.of_run.chosen.apop && !timestamp.empty()) {
         fine = co_await log_in_by_digest(timestamp);
     } else {
         out_.clear();
@@ -109,7 +114,7 @@ asio::awaitable<bool> pop3_visit::log_in() {
         if (!fine || !accepted(stage::login)) co_return false;
         out_.clear();
         if (!proto::append_pass(out_, guest_.who.password)) co_return false;
-        fine = co_await command(stage::login, out_);
+        fine = co_await command(stage::login, out_, "PASS ***\r\n");
     }
     if (!fine || !accepted(stage::login)) co_return false;
     guest_.connection.took(phase::login, guest_.connection.now() - begun);
@@ -131,7 +136,8 @@ asio::awaitable<bool> pop3_visit::log_in_by_digest(std::string_view timestamp) {
         guest_.connection.give_up(stage::login, "no_md5", "this host has no MD5, which APOP needs");
         co_return false;
     }
-    const bool fine = co_await command(stage::login, out_);
+    const std::string shown = "APOP " + guest_.who.login + " ***\r\n";
+    const bool fine = co_await command(stage::login, out_, shown);
     co_return fine;
 }
 
@@ -340,8 +346,14 @@ asio::awaitable<bool> pop3_visit::say_quit() {
 // ---- single commands ----
 
 asio::awaitable<bool> pop3_visit::command(stage where, std::string_view text) {
+    const bool fine = co_await command(where, text, text);
+    co_return fine;
+}
+
+asio::awaitable<bool> pop3_visit::command(stage where, std::string_view text,
+                                          std::string_view shown) {
     parser_.expect(pop3_form::status_line);
-    const bool sent = co_await guest_.connection.send(where, text);
+    const bool sent = co_await guest_.connection.send(where, text, shown);
     if (!sent) co_return false;
     const pop3_event event = co_await next(where);
     co_return event == pop3_event::status;

@@ -15,6 +15,7 @@
 
 #include "proto/pop3_client.hpp"
 #include "rabid/guest.hpp"
+#include "sasl/conversation.hpp"
 
 namespace postal::rabid {
 
@@ -36,6 +37,8 @@ class pop3_visit {
     boost::asio::awaitable<bool> start_tls();
     boost::asio::awaitable<bool> log_in();
     boost::asio::awaitable<bool> log_in_by_digest(std::string_view timestamp);
+    boost::asio::awaitable<bool> authenticate();
+    boost::asio::awaitable<bool> converse(sasl::conversation& talk);
     boost::asio::awaitable<bool> look_around();
     boost::asio::awaitable<bool> read_listing();
     boost::asio::awaitable<bool> retrieve();
@@ -44,6 +47,9 @@ class pop3_visit {
 
     // One reply of one line; its status is in parser_.
     boost::asio::awaitable<bool> command(stage where, std::string_view text);
+    // The same with a secret; `shown` is for the transcript.
+    boost::asio::awaitable<bool> command(stage where, std::string_view text,
+                                         std::string_view shown);
     boost::asio::awaitable<proto::pop3_event> next(stage where);
     bool accepted(stage where);
 

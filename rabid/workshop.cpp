@@ -17,6 +17,7 @@ workshop::workshop(plan& of, load::worker& worker, ledger::writer* book)
       gate(worker, schedule_of(of, worker), of.budget),
       factory_(of.appends),
       next_local_(worker.index()) {
+    if (of.auth.chosen.wanted()) sasl.emplace();
     if (book != nullptr) desk_.emplace(*book, worker, [](bool) {});
     own.watch(*this);
 }

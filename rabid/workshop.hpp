@@ -17,6 +17,7 @@
 #include "mail/rebuild.hpp"
 #include "program/ledger.hpp"
 #include "rabid/plan.hpp"
+#include "sasl/context.hpp"
 
 namespace postal::rabid {
 
@@ -48,7 +49,8 @@ struct workshop final : load::watched {
     load::worker& own;
     load::turnstile gate;
     mail::body_rebuilder rebuilder{ledger::evidence::most_remade};
-    ledger::evidence_room evidence;  // of the messages in hand
+    ledger::evidence_room evidence;     // of the messages in hand
+    std::optional<sasl::context> sasl;  // with --auth only
     std::array<char, inbox_size> inbox{};
 
   private:

@@ -25,7 +25,7 @@ LIBRARIES = {
     "net": {"proto", "base"},
     "load": {"stats", "os", "base"},
     "serve": {"load", "net", "proto", "stats", "base"},
-    "client": {"load", "net", "stats", "base"},
+    "client": {"cli", "sasl", "mail", "load", "net", "stats", "base"},
     "program": {"cli", "client", "ledger", "load", "net", "proto", "stats", "os", "base"},
 }
 PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-report")

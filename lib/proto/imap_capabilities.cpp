@@ -36,7 +36,14 @@ constexpr row rows[] = {
     {"AUTH=PLAIN", imap_capability::auth_plain},
     {"AUTH=LOGIN", imap_capability::auth_login},
     {"AUTH=CRAM-MD5", imap_capability::auth_cram_md5},
+    {"AUTH=SCRAM-SHA-1", imap_capability::auth_scram_sha_1},
     {"AUTH=SCRAM-SHA-256", imap_capability::auth_scram_sha_256},
+    {"AUTH=SCRAM-SHA-1-PLUS", imap_capability::auth_scram_sha_1_plus},
+    {"AUTH=SCRAM-SHA-256-PLUS", imap_capability::auth_scram_sha_256_plus},
+    {"AUTH=XOAUTH2", imap_capability::auth_xoauth2},
+    {"AUTH=OAUTHBEARER", imap_capability::auth_oauthbearer},
+    {"AUTH=EXTERNAL", imap_capability::auth_external},
+    {"AUTH=ANONYMOUS", imap_capability::auth_anonymous},
 };
 
 }  // namespace

@@ -34,10 +34,17 @@ enum class imap_capability : std::uint8_t {
     utf8_accept,     // RFC 6855
     starttls,        // RFC 3501 6.2.1
     login_disabled,  // RFC 3501 6.2.3
-    auth_plain,
+    auth_plain,      // AUTH= and a SASL mechanism's name
     auth_login,
     auth_cram_md5,
-    auth_scram_sha_256
+    auth_scram_sha_1,
+    auth_scram_sha_256,
+    auth_scram_sha_1_plus,
+    auth_scram_sha_256_plus,
+    auth_xoauth2,
+    auth_oauthbearer,
+    auth_external,
+    auth_anonymous
 };
 
 class imap_capabilities {
@@ -52,11 +59,11 @@ class imap_capabilities {
     bool operator==(const imap_capabilities&) const = default;
 
   private:
-    static constexpr std::uint32_t bit(imap_capability one) noexcept {
-        return std::uint32_t{1} << static_cast<unsigned>(one);
+    static constexpr std::uint64_t bit(imap_capability one) noexcept {
+        return std::uint64_t{1} << static_cast<unsigned>(one);
     }
 
-    std::uint32_t bits_ = 0;
+    std::uint64_t bits_ = 0;
 };
 
 }  // namespace postal::proto

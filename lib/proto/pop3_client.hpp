@@ -18,7 +18,7 @@
 // Content is streamed and never kept; its final CRLF belongs to the message. It ends with CRLF "."
 // CRLF only. Lines of status and listings may also end in LF alone, since old servers do that and
 // nothing can be smuggled to who reads one reply a command. Bounded whatever comes: such a line has
-// at most max_line octets (RFC 1939 has 512, an AUTH challenge may need more), a listing at most
+// at most max_line octets (RFC 1939 has 512, an AUTH challenge may have as many as this), a listing at most
 // max_list_lines. The size of a message is not bounded here: its owner counts.
 #pragma once
 
@@ -44,7 +44,7 @@ enum class pop3_status : std::uint8_t { ok, err, continuation };
 
 class pop3_client {
   public:
-    static constexpr std::size_t max_line = 4096;
+    static constexpr std::size_t max_line = 12288;
     static constexpr std::size_t max_list_lines = std::size_t{1} << 22U;
 
     // One more reply is to come. Allocates only when more are outstanding than ever before.

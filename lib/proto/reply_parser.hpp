@@ -26,7 +26,8 @@ enum class reply_event { need_more, line, reply, malformed };
 
 class reply_parser {
   public:
-    static constexpr std::size_t max_line = 2048;  // RFC 5321 4.5.3.1.5 has 512
+    // RFC 5321 4.5.3.1.5 has 512, challenges of AUTH may have as many as this (RFC 4954 4).
+    static constexpr std::size_t max_line = 12288;
     static constexpr std::size_t max_lines = 1000;
 
     reply_event feed(std::string_view& bytes);

@@ -54,6 +54,10 @@ class mechanism_set {
     mechanism_set operator&(mechanism_set other) const noexcept {
         return mechanism_set(bits_ & other.bits_);
     }
+    mechanism_set& operator|=(mechanism_set other) noexcept {
+        bits_ |= other.bits_;
+        return *this;
+    }
     bool operator==(const mechanism_set&) const = default;
     mechanism_set() = default;
 

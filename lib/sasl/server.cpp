@@ -65,6 +65,7 @@ progress server::begin(std::string& challenge) {
     challenge.clear();
     if (!problem_.empty()) return progress::failed;
     if (client_first(which_)) return progress::go_on;
+    begun_ = true;
     return ask_library({}, challenge);
 }
 
@@ -73,6 +74,9 @@ progress server::step(std::string_view response, std::string& challenge) {
     if (!problem_.empty()) return progress::failed;
     if (++rounds_ > max_rounds) return refuse("bad_response");
     if (wants_token(which_)) return read_token(response, challenge);
+    if (!client_first(which_) && !begun_) {
+        if (begin(challenge) == progress::failed) return progress::failed;
+    }
     if (proving_) return response.empty() ? progress::done : refuse("bad_response");
     return ask_library(response, challenge);
 }

@@ -5,6 +5,8 @@
 //   progress = they.begin(challenge);                 when the client gave no initial response
 //   progress = they.step(response, challenge);        for it, and for each response
 //     go_on   say the challenge      done  user() is in      failed  it is not, for problem()
+// Clients that say the name at once in LOGIN, as some do, are understood.
+//
 // Of SCRAM the last challenge, with the server's signature, is answered with nothing and then done
 // (RFC 5802 5; SMTP has no data beside success).
 //
@@ -73,6 +75,7 @@ class server final : private password_source {
     std::string user_;
     std::string_view problem_;
     unsigned rounds_ = 0;
+    bool begun_ = false;
     bool refusal_explained_ = false;
     bool proving_ = false;  // the last challenge was said, all is well
 };

@@ -230,6 +230,9 @@ nlohmann::ordered_json to_json(const run_report& report) {
         record["totals"]["deleted"] = total.deleted;
         record["totals"]["delete_in_doubt"] = total.delete_in_doubt;
     }
+    if (!report.totals_with_warmup().authentications.empty()) {
+        record["authentications"] = names_of(total.authentications);
+    }
     if (report.description().runs_agents) record["agents"] = agents_of(total.agents);
     const std::string& library = report.description().tls_library;
     if (!library.empty()) record["tls"] = tls_of(library, total.tls);

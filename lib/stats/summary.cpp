@@ -140,6 +140,16 @@ std::string tls_text(const std::string& library, const tls_counts& tls) {
     return text;
 }
 
+// "12 SCRAM-SHA-256, 3 PLAIN"
+std::string authentication_text(const named_counts& counts) {
+    std::string text;
+    for (const auto& one : counts.sorted()) {
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", base::format_count(one.count),
+                            one.name);
+    }
+    return text;
+}
+
 std::string latency_table(const run_report& report) {
     std::string text;
     const auto& names = report.description().phases;
@@ -218,6 +228,9 @@ std::string format_summary(const run_report& report) {
     text += row("outcomes", outcome_text(report.totals()));
     if (run.checks_integrity) text += row("integrity", integrity_text(report.totals()));
     if (run.reads_mail) text += row("mailboxes", mailbox_text(report.totals()));
+    if (!report.totals().authentications.empty()) {
+        text += row("logins", authentication_text(report.totals().authentications));
+    }
     if (run.runs_agents) text += row("agents", agents_text(report.totals().agents));
     if (!run.tls_library.empty()) text += row("TLS", tls_text(run.tls_library, report.totals().tls));
     text += latency_table(report);

@@ -29,6 +29,7 @@ void tally::merge(const tally& other) {
         latency[i].merge(other.latency[i]);
     slip.merge(other.slip);
     errors.merge(other.errors);
+    authentications.merge(other.authentications);
     agents.merge(other.agents);
     tls.merge(other.tls);
     busy += other.busy;
@@ -38,7 +39,7 @@ void tally::merge(const tally& other) {
 bool tally::empty() const noexcept {
     const bool nothing = std::all_of(counters.begin(), counters.end(),
                                      [this](const auto counter) { return this->*counter == 0; });
-    return nothing && errors.empty() && agents.empty();
+    return nothing && errors.empty() && authentications.empty() && agents.empty();
 }
 
 void tally::clear() noexcept {
@@ -48,6 +49,7 @@ void tally::clear() noexcept {
         phase.clear();
     slip.clear();
     errors.clear();
+    authentications.clear();
     agents.clear();
     tls.clear();
     busy = {};

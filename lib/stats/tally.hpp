@@ -13,6 +13,7 @@
 #include "stats/agent_counts.hpp"
 #include "stats/error_table.hpp"
 #include "stats/histogram.hpp"
+#include "stats/named_counts.hpp"
 #include "stats/tls_counts.hpp"
 
 #include <chrono>
@@ -48,6 +49,7 @@ struct tally {
     std::vector<histogram> latency;
     histogram slip;  // how late the generator's own timers and schedule were
     error_table errors;
+    named_counts authentications;     // that succeeded, by SASL mechanism
     agent_counts agents;              // of servers that run programs to deliver
     tls_counts tls;                   // of runs with TLS
     std::chrono::nanoseconds busy{};  // CPU time of the worker thread in this piece

@@ -111,6 +111,16 @@ TEST_CASE("sasl: every mechanism lets the right password in, and no other") {
     }
 }
 
+TEST_CASE("sasl: a LOGIN client may say its name at once") {
+    context with;
+    server they(with, mechanism::login, {.look_up = users});
+    std::string challenge;
+    CHECK(they.step("tim", challenge) == progress::go_on);
+    CHECK(challenge == "Password");
+    CHECK(they.step(tims_password, challenge) == progress::done);
+    CHECK(they.user() == "tim");
+}
+
 TEST_CASE("sasl: a channel between us is noticed by -PLUS") {
     context with;
     for (const mechanism how : {mechanism::scram_sha_1_plus, mechanism::scram_sha_256_plus}) {

@@ -1,0 +1,118 @@
+#include "client/auth.hpp"
+
+#include "base/text.hpp"
+#include "cli/binders.hpp"
+#include "mail/read_file.hpp"
+#include "sasl/bearer.hpp"
+
+namespace postal::client {
+namespace {
+
+using base::expected;
+
+// The word for doing without is compared as it is, so that "login" is not the mechanism LOGIN.
+cli::setter method(auth_options& target, const std::string& without) {
+    return [&target, without](const std::string& given) -> expected<void> {
+        if (given == without) {
+            target.way = auth_way::without_sasl;
+        } else if (given == "auto") {
+            target.way = auth_way::strongest;
+        } else if (const auto found = sasl::mechanism_of(given)) {
+            target.way = auth_way::named;
+            target.named = *found;
+        } else {
+            return base::fail("\"{}\" is no mechanism; give {}, auto or one of {}",
+                              base::printable(given, 60), without,
+                              sasl::to_text(sasl::mechanism_set::all()));
+        }
+        return {};
+    };
+}
+
+expected<std::string> load_token(const std::string& path) {
+    const auto text = mail::read_file(path);
+    if (!text) return base::fail("--auth-token-file: {}", text.error().message);
+    const std::string_view token = base::trim(*text);
+    if (!sasl::is_token(token)) {
+        return base::fail(
+            "--auth-token-file: {}: wants one token, of letters, digits and -._~+/=, and nothing "
+            "else",
+            path);
+    }
+    return {boost::system::in_place_value, std::string(token)};
+}
+
+}  // namespace
+
+std::vector<cli::option> auth_option_rows(auth_options& target, const std::string& without) {
+    return {
+        {"--auth", without + "|auto|MECHANISM", without,
+         "SASL: the strongest mechanism that the server offers, or the one named",
+         method(target, without)},
+        {"--auth-token-file", "FILE", "", "the token for OAUTHBEARER and XOAUTH2",
+         cli::text(target.token_file)},
+        {"--auth-insecure", "", "", "send passwords and tokens without TLS, too",
+         cli::flag(target.insecure)},
+    };
+}
+
+expected<auth_plan> auth_plan::make(const auth_options& chosen) {
+    auth_plan result;
+    result.chosen = chosen;
+    if (!chosen.wanted() && !chosen.token_file.empty()) {
+        return base::fail("--auth-token-file: is of no use without --auth");
+    }
+    if (!chosen.wanted() && chosen.insecure) {
+        return base::fail("--auth-insecure: is of no use without --auth");
+    }
+    if (!chosen.token_file.empty()) {
+        if (chosen.way == auth_way::named && !sasl::wants_token(chosen.named)) {
+            return base::fail("--auth-token-file: {} has no token", sasl::name_of(chosen.named));
+        }
+        auto token = load_token(chosen.token_file);
+        if (!token) return token.error();
+        result.token = std::move(*token);
+    }
+    return result;
+}
+
+bool auth_plan::needs_passwords() const noexcept {
+    if (!chosen.wanted() || !token.empty()) return false;
+    return chosen.way == auth_way::strongest
+               ? !client_certificate
+               : sasl::wants_password(chosen.named) || sasl::wants_token(chosen.named);
+}
+
+auth_choice choose_mechanism(const auth_plan& plan, const auth_situation& on) {
+    const bool may_show = on.secure || plan.chosen.insecure;
+    if (plan.chosen.way == auth_way::strongest) {
+        const auto found =
+            sasl::strongest(on.offered, {.password = on.password,
+                                         .token = !plan.token.empty(),
+                                         .client_certificate = plan.client_certificate,
+                                         .channel_binding = on.channel_binding,
+                                         .may_send_secret = may_show});
+        if (found) return {found, {}, {}};
+        return {
+            {}, "no_mechanism", "the server offers none that fits: " + sasl::to_text(on.offered)};
+    }
+    const sasl::mechanism named = plan.chosen.named;
+    if (!on.offered.has(named)) {
+        return {
+            {}, "not_offered", with_name(named, "the server offers " + sasl::to_text(on.offered))};
+    }
+    if (sasl::sends_secret(named) && !may_show) {
+        return {
+            {}, "insecure", with_name(named, "not without TLS, unless --auth-insecure is given")};
+    }
+    if (sasl::binds_channel(named) && !on.channel_binding) {
+        return {{}, "no_channel_binding", with_name(named, "needs TLS 1.3 to be bound to")};
+    }
+    return {named, {}, {}};
+}
+
+std::string with_name(sasl::mechanism which, std::string_view words) {
+    return std::string(sasl::name_of(which)).append(": ").append(words);
+}
+
+}  // namespace postal::client
