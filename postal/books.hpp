@@ -59,6 +59,8 @@ class books {
         own_->tally().latency[static_cast<std::size_t>(what)].record(time);
     }
 
+    void authenticated(std::string_view mechanism) { own_->tally().authentications.add(mechanism); }
+
     void connected() noexcept {
         ++own_->tally().connections;
         ++own_->open_connections();

@@ -33,7 +33,8 @@ void choose_recipients(const plan& plan, base::random_source& random,
 exchange::exchange(workshop& shop, unsigned session)
     : shop_(shop), books_(shop.own), entries_(shop.entries()), session_(session) {}
 
-void exchange::begin(const proto::capabilities& offered, std::uint64_t left) {
+void exchange::begin(const proto::capabilities& offered, std::uint64_t left,
+                     std::optional<std::uint32_t> sender) {
     const options& chosen = shop_.of_run.chosen;
     offered_ = offered;
     pipelining_ = offered.pipelining && chosen.pipelining == offer::automatic;
@@ -41,6 +42,7 @@ void exchange::begin(const proto::capabilities& offered, std::uint64_t left) {
     most_open_ = !pipelining_ ? 1 : chunking_ ? chosen.in_flight : 2;
     if (slots_.size() < most_open_) slots_.resize(most_open_);
     left_ = left;
+    sender_ = sender;
     reset_due_ = false;
     any_accepted_ = false;
     last_answered_ = stage::ehlo;
@@ -103,6 +105,7 @@ void exchange::begin_transaction(load::steady_time now) {
     tx.session = session_;
     tx.sequence = request.sequence;
     tx.sender_index = static_cast<std::uint32_t>(random.below(plan.senders.size()));
+    if (sender_) tx.sender_index = *sender_;
     request.from = plan.senders[tx.sender_index].address;
     request.recipients = shop_.recipients;
     request.now = shop_.wall_clock(now);

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,8 +51,10 @@ class exchange {
   public:
     exchange(workshop& shop, unsigned session);
 
-    // A new connection, which may carry `left` messages.
-    void begin(const proto::capabilities& offered, std::uint64_t left);
+    // A new connection, which may carry `left` messages. With a `sender` all of them are from that
+    // one of the plan's, who has logged in.
+    void begin(const proto::capabilities& offered, std::uint64_t left,
+               std::optional<std::uint32_t> sender = std::nullopt);
     // The ticket that the caller has got for the first or the next transaction.
     void take(const load::ticket& go) noexcept { ticket_ = go; }
     bool has_ticket() const noexcept { return ticket_.what == load::pass::go; }
@@ -139,6 +142,7 @@ class exchange {
     bool any_accepted_ = false;
     std::size_t most_open_ = 1;
     std::uint64_t left_ = 0;
+    std::optional<std::uint32_t> sender_;
     load::ticket ticket_;
     std::vector<transaction> slots_;  // a ring: open ones from first_slot_ on
     std::size_t first_slot_ = 0;

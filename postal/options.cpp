@@ -109,6 +109,14 @@ cli::group envelope_options(options& o) {
         }};
 }
 
+cli::group auth_options(options& o) {
+    cli::group rows{"Authentication", client::auth_option_rows(o.auth, "off")};
+    rows.options.push_back({"--auth-users", "FILE", "",
+                            "who logs in, with passwords (those who mail is from, if not given)",
+                            cli::text(o.auth_users)});
+    return rows;
+}
+
 cli::group message_options(options& o) {
     return {"Messages",
             {
@@ -196,6 +204,9 @@ expected<void> check(const options& o) {
     if (o.in_flight > 1 && o.pipelining == offer::off) {
         return base::fail("--in-flight: needs --pipelining auto");
     }
+    if (!o.auth_users.empty() && !o.auth.wanted()) {
+        return base::fail("--auth-users: is of no use without --auth");
+    }
     if (!o.corpus.empty() && o.sizes) {
         return base::fail("--size: a corpus has its own sizes; leave one of the two out");
     }
@@ -217,6 +228,7 @@ expected<cli::outcome> parse_options(options& into, int argc, char** argv) {
     program.summary = "Delivers random, checkable mail over SMTP or LMTP and counts it.";
     program.groups = {session_options(into),
                       envelope_options(into),
+                      auth_options(into),
                       message_options(into),
                       pace_options(into),
                       timeout_options(into),

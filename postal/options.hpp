@@ -14,6 +14,7 @@
 #include "base/units.hpp"
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
+#include "client/auth.hpp"
 #include "load/pace.hpp"
 #include "mail/body_kind.hpp"
 #include "mail/digest.hpp"
@@ -60,6 +61,8 @@ struct options {
     dsn_request dsn;
     passed_parameters mail_parameters;
     passed_parameters rcpt_parameters;
+    client::auth_options auth;
+    std::string auth_users;  // empty: those who mail is from
     phase_timeouts timeouts;
     double connect_rate = 2000;  // sessions opened a second at the start
 

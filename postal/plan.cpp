@@ -55,6 +55,27 @@ expected<void> load_users(plan& into) {
     return {};
 }
 
+expected<void> plan_auth(plan& into) {
+    auto made = client::auth_plan::make(into.chosen.auth);
+    if (!made) return made.error();
+    into.auth = std::move(*made);
+    if (!into.chosen.auth_users.empty()) {
+        auto users = load_list(into.chosen.auth_users, "--auth-users");
+        if (!users) return users.error();
+        into.auth_users = std::move(*users);
+    }
+    if (!into.auth.needs_passwords()) return {};
+    const auto bare = std::find_if(into.accounts().begin(), into.accounts().end(),
+                                   [](const mail::user& one) { return one.password.empty(); });
+    if (bare == into.accounts().end()) return {};
+    const options& chosen = into.chosen;
+    return base::fail("--auth: {}:{}: no password; give one behind the address",
+                      !chosen.auth_users.empty()    ? chosen.auth_users
+                      : !chosen.sender_list.empty() ? chosen.sender_list
+                                                    : chosen.user_list,
+                      bare->line);
+}
+
 expected<void> find_servers(plan& into) {
     const std::uint16_t port = into.chosen.lmtp             ? lmtp_port
                                : into.chosen.tls.implicit() ? submissions_port
@@ -154,9 +175,8 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     result->seed = result->chosen.seed.value_or(base::fresh_entropy() >> 11U);
     result->run = base::fresh_entropy();
     result->helo = result->chosen.helo.empty() ? os::describe_host().name : result->chosen.helo;
-    for (auto* step :
-         {load_users, find_servers, prepare_messages, prepare_tls, count_sessions,
-          check_transcripts}) {
+    for (auto* step : {load_users, plan_auth, find_servers, prepare_messages, prepare_tls,
+                       count_sessions, check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -197,6 +217,12 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
         {"in-flight", chosen.in_flight},
         {"loop", chosen.open_loop ? "open" : "closed"},
     };
+    if (chosen.auth.wanted()) {
+        result.options["auth"] = chosen.auth.way == client::auth_way::strongest
+                                     ? "auto"
+                                     : std::string(sasl::name_of(chosen.auth.named));
+        result.options["accounts"] = plan.accounts().size();
+    }
     if (plan.corpus) {
         result.options["corpus"] = chosen.corpus;
         result.options["corpus-messages"] = plan.corpus->mails().size();

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "client/auth.hpp"
 #include "client/origin.hpp"
 #include "client/security.hpp"
 #include "client/target.hpp"
@@ -37,6 +38,8 @@ struct plan {
     std::vector<net::address> local_addresses;
     std::vector<mail::user> recipients;
     std::vector<mail::user> senders;
+    client::auth_plan auth;
+    std::vector<mail::user> auth_users;                   // with --auth-users
     std::shared_ptr<const mail::message_plan> generated;  // one of these two
     std::shared_ptr<const mail::corpus_plan> corpus;
     std::optional<load::rate_curve> rate;
@@ -50,6 +53,11 @@ struct plan {
     bool needs_smtputf8 = false;
     // --dsn and a server without DSN: said once a run.
     std::atomic<bool> said_no_dsn = false;
+
+    // Whose accounts sessions log in to.
+    const std::vector<mail::user>& accounts() const noexcept {
+        return auth_users.empty() ? senders : auth_users;
+    }
 
     std::unique_ptr<mail::message_source> make_source() const;
 };

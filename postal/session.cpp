@@ -153,12 +153,17 @@ asio::awaitable<bool> session::talk() {
         how = co_await say_xclient();
     }
     if (how != step::done || (!shop_.own.stopping() && !offers_what_is_needed())) co_return false;
+    if (plan_.auth.chosen.wanted() && !shop_.own.stopping()) {
+        how = co_await authenticate();
+        if (how == step::refused) co_await say_quit();
+    }
+    if (how != step::done) co_return false;
     if (shop_.own.stopping()) {
         co_await say_quit();
         co_return true;
     }
     const std::uint64_t messages = messages_for_connection();
-    exchange_.begin(offered_, messages);
+    exchange_.begin(offered_, messages, sender_);
     const load::ticket go = std::exchange(ticket_, {});
     if (go.what == load::pass::go) shop_.gate.use();
     if (messages > 0) {  // otherwise the connection itself was what the ticket admitted
@@ -193,10 +198,12 @@ asio::awaitable<session::step> session::hear_greeting() {
 // EHLO, or HELO to a server that does not know it (RFC 5321 3.2); LHLO for LMTP.
 asio::awaitable<session::step> session::say_ehlo() {
     offered_ = {};
+    mechanisms_ = {};
     const load::steady_time said = now_;
     step how = co_await say_hello(plan_.chosen.lmtp ? "LHLO" : "EHLO");
     if (how == step::refused && !plan_.chosen.lmtp && parser_.code_class() == 5) {
         offered_ = {};
+        mechanisms_ = {};
         how = co_await say_hello("HELO");
     }
     if (how == step::refused) {
@@ -282,10 +289,11 @@ asio::awaitable<session::step> session::say_quit() {
     co_return how;
 }
 
-asio::awaitable<session::step> session::send_text(stage where, std::string_view text) {
+asio::awaitable<session::step> session::send_text(stage where, std::string_view text,
+                                                  std::string_view shown) {
     net::gather parts;
     parts.add(text);
-    if (transcript_) transcript_->sent(text);
+    if (transcript_) transcript_->sent(shown);
     set_deadline_for(where);
     net::fault why = net::fault::none;
     if (line_.write_now(parts)) {
@@ -317,18 +325,24 @@ asio::awaitable<session::step> session::read_reply(stage where) {
             books_.error(where, parser_.problem(), parser_.offending());
             co_return step::failed;
         }
-        if (where == stage::ehlo && !first_line) offered_.add(parser_.text());
+        if (where == stage::ehlo && !first_line) {
+            offered_.add(parser_.text());
+            mechanisms_ |= sasl::parse_mechanisms(proto::auth_mechanisms(parser_.text()));
+        }
         first_line = false;
         if (event == proto::reply_event::reply) co_return judge(where);
     }
 }
 
-// Whether a reply is what its stage wants. A refusal of EHLO is not counted yet: HELO may do.
+// Whether a reply is what its stage wants. A refusal of EHLO is not counted yet: HELO may do; one
+// of AUTH is counted with the mechanism's name.
 session::step session::judge(stage where) {
     now_ = std::chrono::steady_clock::now();
     const refusal said{parser_.code(), parser_.enhanced(), parser_.text()};
     const bool ready = where == stage::banner || where == stage::tls;
-    const bool wanted = ready ? said.code == 220 : parser_.code_class() == 2;
+    const bool wanted = ready                  ? said.code == 220
+                        : where == stage::auth ? said.code == 235 || said.code == 334
+                                               : parser_.code_class() == 2;
     if (wanted && !heard_.empty() && where != stage::quit) {
         books_.error(where, where == stage::tls ? "injection" : "unexpected_reply", heard_);
         return step::failed;
@@ -338,7 +352,7 @@ session::step session::judge(stage where) {
         books_.error(where, {said.code, "unexpected_code", said.text});
         return step::failed;
     }
-    if (where != stage::ehlo) books_.error(where, said);
+    if (where != stage::ehlo && where != stage::auth) books_.error(where, said);
     return step::refused;
 }
 

@@ -1,6 +1,7 @@
 // One of postal's sessions: connection after connection, and the dialogue on each.
 //
-// A coroutine that reads like RFC 5321: connect, hear the greeting, say EHLO, exchange mail, QUIT.
+// A coroutine that reads like RFC 5321: connect, hear the greeting, say EHLO, authenticate where
+// that is wanted (session_auth.cpp), exchange mail, QUIT.
 // It lives on one worker until the run stops or the stop rules let no more through. A connection
 // that fails is counted under the stage it failed at and tried again after a pause that doubles
 // from 100 ms; the ticket it held goes back, because no message was started.
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +32,7 @@
 #include "postal/workshop.hpp"
 #include "proto/capabilities.hpp"
 #include "proto/reply_parser.hpp"
+#include "sasl/conversation.hpp"
 
 namespace postal {
 
@@ -65,11 +68,20 @@ class session final : public load::watched {
     boost::asio::awaitable<step> say_xclient();
     boost::asio::awaitable<step> say_ehlo();
     boost::asio::awaitable<step> say_hello(std::string_view verb);
+    boost::asio::awaitable<step> authenticate();
+    boost::asio::awaitable<step> converse(sasl::conversation& talk);
+    step refused(const sasl::conversation& talk);
+    step agreed(sasl::conversation& talk);
     boost::asio::awaitable<step> exchange_mail();
     boost::asio::awaitable<step> wait_for_next();
     boost::asio::awaitable<step> say_quit();
 
-    boost::asio::awaitable<step> send_text(stage where, std::string_view text);
+    boost::asio::awaitable<step> send_text(stage where, std::string_view text) {
+        return send_text(where, text, text);
+    }
+    // The same with a secret in it: `shown` is for the transcript.
+    boost::asio::awaitable<step> send_text(stage where, std::string_view text,
+                                           std::string_view shown);
     boost::asio::awaitable<step> read_reply(stage where);
     step hear_replies();
     step judge(stage where);
@@ -91,7 +103,9 @@ class session final : public load::watched {
     net::ip_endpoint origin_;  // where the connection in hand says it comes from
     proto::reply_parser parser_;
     proto::capabilities offered_;
-    std::string_view heard_;  // of inbox_, not parsed yet
+    sasl::mechanism_set mechanisms_;       // that the server offers
+    std::optional<std::uint32_t> sender_;  // who has logged in, where mail is to be from him
+    std::string_view heard_;               // of inbox_, not parsed yet
     std::array<char, 1024> inbox_{};
     load::ticket ticket_;
     load::steady_time now_{};

@@ -19,6 +19,7 @@ workshop::workshop(plan& of, load::worker& worker, ledger::writer* book)
       source(of.make_source()),
       next_local_(worker.index()) {
     own.watch(*this);
+    if (of.auth.chosen.wanted()) sasl.emplace();
     if (book == nullptr) return;
     desk_.emplace(*book, worker, [this](bool keeps_up) { gate.hold_shut(!keeps_up); });
     entries_.emplace(of, *book, *desk_);

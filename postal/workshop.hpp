@@ -17,6 +17,7 @@
 #include "postal/ledger_entries.hpp"
 #include "postal/plan.hpp"
 #include "program/ledger.hpp"
+#include "sasl/context.hpp"
 
 namespace postal {
 
@@ -47,6 +48,7 @@ struct workshop final : load::watched {
     load::worker& own;
     load::turnstile gate;
     std::unique_ptr<mail::message_source> source;
+    std::optional<sasl::context> sasl;         // with --auth only
     std::vector<std::string_view> recipients;  // scratch of begin_transaction()
 
   private:

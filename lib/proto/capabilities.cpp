@@ -45,4 +45,10 @@ void capabilities::add(std::string_view line) noexcept {
     }
 }
 
+std::string_view auth_mechanisms(std::string_view line) noexcept {
+    const bool named = line.size() > 5 && base::iequals(line.substr(0, 4), "AUTH");
+    return named && (line[4] == ' ' || line[4] == '=') ? base::trim(line.substr(5))
+                                                       : std::string_view{};
+}
+
 }  // namespace postal::proto

@@ -25,4 +25,8 @@ struct capabilities {
     void add(std::string_view line) noexcept;
 };
 
+// The mechanisms of the line "AUTH PLAIN LOGIN" (RFC 4954 3), or of "AUTH=PLAIN LOGIN", as servers
+// say to please clients of before that; empty for other lines.
+std::string_view auth_mechanisms(std::string_view line) noexcept;
+
 }  // namespace postal::proto

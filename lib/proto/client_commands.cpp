@@ -60,6 +60,17 @@ void append_xclient(std::string& out, std::string_view address) {
     out.append("XCLIENT ADDR=").append(address).append("\r\n");
 }
 
+void append_auth_command(std::string& out, std::string_view mechanism, std::string_view initial) {
+    out.append("AUTH ").append(mechanism);
+    if (!initial.empty()) out.append(" ").append(initial);
+    out.append("\r\n");
+}
+
+std::size_t room_behind_auth(std::string_view mechanism) noexcept {
+    constexpr std::size_t around = std::string_view("AUTH  \r\n").size();
+    return 512 - around - mechanism.size();
+}
+
 void append_greeting(std::string& out, std::string_view verb, std::string_view domain) {
     out.append(verb).append(" ").append(domain).append("\r\n");
 }

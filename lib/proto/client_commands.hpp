@@ -4,6 +4,7 @@
 // hold no control character. Nothing here fails.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,6 +36,11 @@ void append_bdat_last(std::string& out, std::uint64_t octets);
 void append_xclient(std::string& out, std::string_view address);
 // EHLO, LHLO or HELO.
 void append_greeting(std::string& out, std::string_view verb, std::string_view domain);
+
+// AUTH (RFC 4954 4), with an initial response in base64 or "=", or empty for none.
+void append_auth_command(std::string& out, std::string_view mechanism, std::string_view initial);
+// How many octets an initial response may have within a command line of 512 (RFC 4954 4).
+std::size_t room_behind_auth(std::string_view mechanism) noexcept;
 
 inline constexpr std::string_view data_command = "DATA\r\n";
 inline constexpr std::string_view starttls_command = "STARTTLS\r\n";

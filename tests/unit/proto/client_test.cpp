@@ -32,6 +32,23 @@ TEST_CASE("capabilities: a broken SIZE is one without a limit") {
     }
 }
 
+TEST_CASE("capabilities: the mechanisms of AUTH") {
+    CHECK(auth_mechanisms("AUTH PLAIN LOGIN") == "PLAIN LOGIN");
+    CHECK(auth_mechanisms("auth=LOGIN PLAIN ") == "LOGIN PLAIN");
+    for (const char* line : {"AUTH", "AUTH ", "AUTHX PLAIN", "XAUTH PLAIN", "SIZE 1", ""})
+        CHECK(auth_mechanisms(line).empty());
+}
+
+TEST_CASE("client_commands: AUTH, and the room behind it") {
+    std::string out;
+    append_auth_command(out, "CRAM-MD5", "");
+    append_auth_command(out, "EXTERNAL", "=");
+    CHECK(out == "AUTH CRAM-MD5\r\nAUTH EXTERNAL =\r\n");
+    out.clear();
+    append_auth_command(out, "PLAIN", std::string(room_behind_auth("PLAIN"), 'A'));
+    CHECK(out.size() == 512);
+}
+
 TEST_CASE("client_commands: MAIL has no blank behind its colon") {
     std::string out;
     append_mail(out, "a@example.com", {});
