@@ -1,5 +1,6 @@
 #include "bhm/options.hpp"
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "bhm/phases.hpp"
 #include "cli/binders.hpp"
@@ -13,7 +14,7 @@ namespace {
 using base::expected;
 using cli::setter;
 
-constexpr std::string_view delay_stages = "connect, banner, ehlo, mail, rcpt, data or end";
+constexpr std::string_view delay_stages = "connect, banner, ehlo, auth, mail, rcpt, data or end";
 
 bool may_be_delayed(proto::server_stage stage) {
     using enum proto::server_stage;
@@ -42,6 +43,56 @@ setter port_option(options& o) {
     };
 }
 
+// Every name must be one that we know, so that none is left out in silence.
+expected<sasl::mechanism_set> parse_auth(std::string_view text) {
+    sasl::mechanism_set known = sasl::mechanism_set::all();
+    known.remove(sasl::mechanism::external);
+    sasl::mechanism_set found;
+    for (const std::string_view part : base::split(text, ',')) {
+        for (const std::string_view name : base::fields(part)) {
+            const auto one = sasl::mechanism_of(name);
+            if (!one || !known.has(*one)) {
+                return base::fail("\"{}\" is not known here; give some of {}",
+                                  base::printable(name, 40), sasl::to_text(known));
+            }
+            found.add(*one);
+        }
+    }
+    if (found.empty())
+        return base::fail("names no mechanism; give some of {}", sasl::to_text(known));
+    return found;
+}
+
+cli::group auth_options(options& o) {
+    return {"Authentication",
+            {
+                {"--auth", "MECHANISM[,MECHANISM]", "",
+                 "offer AUTH with these; passwords are those of USER-LIST",
+                 cli::parsed(o.auth, parse_auth)},
+                {"--require-auth", "", "", "take mail only from who has authenticated",
+                 cli::flag(o.requires_auth)},
+                {"--auth-insecure", "", "",
+                 "offer mechanisms that show passwords or tokens without TLS, too",
+                 cli::flag(o.auth_insecure)},
+            }};
+}
+
+expected<void> check_auth(const options& o) {
+    if (o.auth.empty() && o.requires_auth) {
+        return base::fail("--require-auth: nobody could; give --auth too");
+    }
+    if (o.auth.empty() && o.auth_insecure) {
+        return base::fail("--auth-insecure: is of no use without --auth");
+    }
+    sasl::mechanism_set by_name = o.auth;
+    by_name.remove(sasl::mechanism::anonymous);
+    if (!by_name.empty() && o.user_list.empty()) {
+        return base::fail("--auth: {} need passwords; give a USER-LIST that has them",
+                          sasl::to_text(by_name));
+    }
+    return {};
+}
+
 cli::group listen_options(options& o) {
     return {"Listening",
             {
@@ -64,26 +115,26 @@ cli::group listen_options(options& o) {
 }
 
 cli::group mail_options(options& o) {
-    return {
-        "Mail",
-        {
-            {"--lmtp", "", "", "speak LMTP, with an answer for each recipient",
-             [&o](const std::string& given) -> expected<void> {
-                 o.dialect = given == "true" ? proto::dialect::lmtp : proto::dialect::smtp;
-                 return {};
-             }},
-            {"-m,--max-size", "SIZE", "10240", "largest message; a bare number is kilobytes",
-             program::message_limit(o.max_message)},
-            program::max_recipients_option(o.max_recipients),
-            program::bare_newline_option(o.newlines),
-            {"--verify", "on|off", "on", "check the digests of postal's messages",
-             cli::choice(o.verify, {{"on", true}, {"off", false}})},
-            program::ledger_option(o.ledger),
-            {"--delay", "STAGE=DURATION", "",
-             "hold back the reply at connect, banner, ehlo, mail, rcpt, data or end; several are "
-             "allowed",
-             delay_option(o.actions), true},
-        }};
+    return {"Mail",
+            {
+                {"--lmtp", "", "", "speak LMTP, with an answer for each recipient",
+                 [&o](const std::string& given) -> expected<void> {
+                     o.dialect = given == "true" ? proto::dialect::lmtp : proto::dialect::smtp;
+                     return {};
+                 }},
+                {"-m,--max-size", "SIZE", "10240", "largest message; a bare number is kilobytes",
+                 program::message_limit(o.max_message)},
+                program::max_recipients_option(o.max_recipients),
+                program::bare_newline_option(o.newlines),
+                {"--verify", "on|off", "on", "check the digests of postal's messages",
+                 cli::choice(o.verify, {{"on", true}, {"off", false}})},
+                program::ledger_option(o.ledger),
+                {"--delay", "STAGE=DURATION", "",
+                 "hold back the reply at connect, banner, ehlo, auth, mail, rcpt, data or end; "
+                 "several are "
+                 "allowed",
+                 delay_option(o.actions), true},
+            }};
 }
 
 }  // namespace
@@ -93,7 +144,7 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     program.name = "bhm";
     program.tls = program::tls_libraries();
     program.summary = "Takes mail over SMTP or LMTP, checks and counts it, and throws it away.";
-    program.groups = {listen_options(into), mail_options(into),
+    program.groups = {listen_options(into), auth_options(into), mail_options(into),
                       program::server_tls_group(into.tls, into.listen_tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
@@ -110,6 +161,8 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     }
     auto tls = program::check(into.tls, !into.listen_tls.empty());
     if (!tls) return tls.error();
+    auto auth = check_auth(into);
+    if (!auth) return auth.error();
     auto checked = cli::check(into.run);
     if (!checked) return checked.error();
     return outcome;

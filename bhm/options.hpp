@@ -15,6 +15,7 @@
 #include "net/transcript.hpp"
 #include "program/tls_options.hpp"
 #include "proto/smtp_server.hpp"
+#include "sasl/mechanism.hpp"
 
 namespace postal::bhm {
 
@@ -31,6 +32,9 @@ struct options {
     proto::bare_newlines newlines = proto::bare_newlines::reject;
     proto::stage_actions actions{};
     std::chrono::nanoseconds timeout = std::chrono::minutes(5);
+    sasl::mechanism_set auth{};
+    bool requires_auth = false;
+    bool auth_insecure = false;
     bool verify = true;
     std::string ledger;                     // a file; empty: none
     std::string host_names;                 // -r

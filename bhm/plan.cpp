@@ -71,6 +71,32 @@ expected<void> load_files(plan& into) {
     return {};
 }
 
+expected<void> announce_auth(plan& into) {
+    const options& chosen = into.chosen;
+    sasl::mechanism_set secure = chosen.auth;
+    sasl::mechanism_set over_tls;
+    for (std::size_t i = 0; i < sasl::mechanism_count; ++i) {
+        const auto one = static_cast<sasl::mechanism>(i);
+        if (sasl::binds_channel(one)) secure.remove(one);
+        if (sasl::sends_secret(one) && !chosen.auth_insecure) over_tls.add(one);
+    }
+    sasl::mechanism_set plain = secure;
+    for (std::size_t i = 0; i < sasl::mechanism_count; ++i) {
+        const auto one = static_cast<sasl::mechanism>(i);
+        if (over_tls.has(one)) plain.remove(one);
+    }
+    into.auth = {sasl::to_text(plain), sasl::to_text(secure), sasl::to_text(chosen.auth),
+                 sasl::to_text(chosen.auth & over_tls)};
+    sasl::mechanism_set by_name = chosen.auth;
+    by_name.remove(sasl::mechanism::anonymous);
+    if (!by_name.empty() && !into.valid.any_password()) {
+        return base::fail("--auth: {}: no user has a password; give one behind the address",
+                          chosen.user_list);
+    }
+    into.rules.server.requires_auth = chosen.requires_auth;
+    return {};
+}
+
 expected<void> configure_server(plan& into) {
     into.rules.timeout = into.chosen.timeout;
     into.rules.data_phase = static_cast<std::size_t>(phase::data);
@@ -103,7 +129,8 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>();
     result->chosen = std::move(given);
     result->run = base::fresh_entropy();
-    for (auto* step : {find_places, load_files, configure_server, prepare_tls, check_transcripts}) {
+    for (auto* step : {find_places, load_files, announce_auth, configure_server, prepare_tls,
+                       check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -135,6 +162,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
         mail::append_run(plan.run, run);
         result.options["run"] = run;
     }
+    if (!chosen.auth.empty()) result.options["auth"] = sasl::to_text(chosen.auth);
     if (plan.valid.size() != 0) result.options["recipients"] = plan.valid.size();
     return result;
 }

@@ -22,6 +22,11 @@ struct plan {
     std::vector<serve::listening_place> places;
     recipients valid;
     host_names names;
+    // What EHLO says, by what the connection is: without TLS, with it, and with its tls-exporter
+    // known; and what is there only with TLS.
+    struct auth_words {
+        std::string plain, secure, bound, over_tls;
+    } auth;
     serve::house_rules rules;
     std::shared_ptr<const net::tls_context> tls;  // null without
     std::uint64_t run = 0;  // in the ledger

@@ -49,9 +49,15 @@ base::expected<void> recipients::admit(const std::vector<mail::user>& users,
             return base::fail("{}:{}: \"{}\" cannot be a recipient: {}", file, one.line,
                               base::printable(one.address, 80), path.refusal);
         }
-        known_.insert(path.value.quoted ? unquoted(path.value) : one.address);
+        known_.try_emplace(path.value.quoted ? unquoted(path.value) : one.address, one.password);
+        any_password_ = any_password_ || !one.password.empty();
     }
     return {};
+}
+
+const std::string* recipients::password(std::string_view user) const {
+    const auto found = known_.find(user);
+    return found == known_.end() ? nullptr : &found->second;
 }
 
 bool recipients::valid(const proto::path& who) const {

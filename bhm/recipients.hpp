@@ -2,14 +2,14 @@
 //
 // ASCII case does not matter in either part; a quoted local part means the same as the plain one
 // (RFC 5321 4.1.2). `postmaster` without a domain is always valid (RFC 5321 4.5.1). Without a list
-// everybody is. Asking allocates only for quoted local parts. Made before the run, then only read.
-// Fails on a list that uses the behaviour column, naming file and line: this version has no
-// behaviours.
+// everybody is. The same list has the passwords of AUTH. Asking allocates only for quoted local
+// parts. Made before the run, then only read. Fails on a list that uses the behaviour column,
+// naming file and line: this version has no behaviours.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.hpp"
@@ -26,6 +26,10 @@ class recipients {
     bool valid(const proto::path& who) const;
     std::size_t size() const noexcept { return known_.size(); }
 
+    // Of who logs in with the address as it stands in the list; null for nobody.
+    const std::string* password(std::string_view user) const;
+    bool any_password() const noexcept { return any_password_; }
+
   private:
     struct folded_hash {
         using is_transparent = void;
@@ -36,7 +40,9 @@ class recipients {
         bool operator()(std::string_view a, std::string_view b) const noexcept;
     };
 
-    std::unordered_set<std::string, folded_hash, folded_equal> known_;
+    // with their passwords; of two lines with the same address the first counts
+    std::unordered_map<std::string, std::string, folded_hash, folded_equal> known_;
+    bool any_password_ = false;
 };
 
 }  // namespace postal::bhm

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "mail/message_checker.hpp"
 #include "mail/rebuild.hpp"
 #include "program/ledger.hpp"
+#include "sasl/context.hpp"
+#include "sasl/server.hpp"
 #include "serve/room.hpp"
 
 namespace postal::bhm {
@@ -22,6 +25,10 @@ struct room : serve::room {
     // Without a ledger `book` is null.
     room(const plan& run, serve::reception& front, load::worker& worker, ledger::writer* book)
         : serve::room(run.rules, front, worker), of_run(run) {
+        if (!run.chosen.auth.empty()) {
+            sasl.emplace();
+            passwords = [&run](std::string_view user) { return run.valid.password(user); };
+        }
         if (book == nullptr) return;
         desk_.emplace(*book, worker, [this](bool keeps_up) {
             if (keeps_up) let_go();
@@ -61,6 +68,8 @@ struct room : serve::room {
     void forget(held& one) { std::erase(held_, &one); }
 
     const plan& of_run;
+    std::optional<sasl::context> sasl;  // with --auth only
+    sasl::password_of passwords;
 
   private:
     void let_go() {

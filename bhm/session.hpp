@@ -39,6 +39,8 @@ class session final : public serve::session, private room::held {
         ledger::seen_row sighting{};  // of the first recipient; with a ledger only
     };
 
+    void line_ready() override;
+    serve::auth_answer judge_auth(const proto::server_step& step) override;
     proto::server_reply judge_recipient() override;
     void begin_message() override;
     void take_content(std::string_view text) override;
@@ -56,7 +58,14 @@ class session final : public serve::session, private room::held {
     void count_integrity();
     void write_sightings();
 
+    // One exchange of AUTH (session_auth.cpp).
+    struct login {
+        std::string channel_binding;
+        std::unique_ptr<sasl::server> they;
+    };
+
     room& here_;
+    std::unique_ptr<login> login_;  // from AUTH to its end
     std::optional<verdict_due> due_;
     std::optional<verdict_due> late_verdict_;  // until the ledger has caught up
     bool late_ = false;

@@ -43,7 +43,7 @@ constexpr smtp_server::command smtp_server::command::table[] = {
     {"EXPN", any, required, in_both, server_stage::other, true, &smtp_server::on_expn},
     {"HELP", any, optional, in_both, server_stage::other, true, &smtp_server::on_help},
     {"STARTTLS", any, optional, in_both, server_stage::tls, true, &smtp_server::on_starttls},
-    {"AUTH", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
+    {"AUTH", any, optional, in_both, server_stage::auth, true, &smtp_server::on_auth},
     {"ETRN", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
     {"TURN", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
     {"SEND", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
@@ -79,6 +79,7 @@ server_step smtp_server::on_ehlo(std::string_view argument, std::string& out) {
     out.append("\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250-SMTPUTF8\r\n250-CHUNKING\r\n");
     if (config_->offers_tls && !secured_) out.append("250-STARTTLS\r\n");
     if (config_->delivery_options) out.append("250-DSN\r\n250-DELIVERBY\r\n250-MT-PRIORITY\r\n");
+    if (!auth_mechanisms_.empty()) out.append("250-AUTH ").append(auth_mechanisms_).append("\r\n");
     out.append("250 HELP\r\n");
     junk_ = 0;
     return {.event = server_event::reply,

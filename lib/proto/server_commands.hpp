@@ -22,6 +22,12 @@ struct smtp_server::command {
     bool obeys_fault;  // the stage's fault stands in for the handler
     handler run;
 
+    // What takes mail, or tells about users (RFC 4954 6); the rest of a transaction needs MAIL.
+    bool needs_auth() const noexcept {
+        return stage == server_stage::mail || run == &smtp_server::on_vrfy ||
+               run == &smtp_server::on_expn;
+    }
+
     static const command table[];
 };
 

@@ -69,6 +69,19 @@ inline constexpr server_reply tls_first{530, "5.7.0", "Must issue a STARTTLS com
 inline constexpr server_reply tls_injection{554, "5.5.1", "Nothing may follow STARTTLS at once"};
 inline constexpr server_reply too_many_recipients{452, "4.5.3", "Too many recipients"};
 inline constexpr server_reply too_big{552, "5.3.4", "Message too big"};
+// RFC 4954 4 and 6.
+inline constexpr server_reply authenticated{235, "2.7.0", "Authentication succeeded"};
+inline constexpr server_reply auth_wrong{535, "5.7.8", "Authentication credentials invalid"};
+inline constexpr server_reply auth_unreadable{501, "5.5.2", "Cannot read the response"};
+inline constexpr server_reply auth_not_base64{501, "5.5.2", "Not base64"};
+inline constexpr server_reply auth_cancelled{501, "5.7.0", "Authentication cancelled"};
+inline constexpr server_reply auth_syntax{501, "5.5.4", "Syntax: AUTH mechanism [response]"};
+inline constexpr server_reply auth_line_too_long{500, "5.5.6", "Line too long"};
+inline constexpr server_reply auth_unknown{504, "5.5.4", "No such mechanism"};
+inline constexpr server_reply auth_needs_tls{538, "5.7.11", "That mechanism needs TLS"};
+inline constexpr server_reply auth_twice{503, "5.5.1", "Already authenticated"};
+inline constexpr server_reply auth_in_mail{503, "5.5.1", "Not within a mail transaction"};
+inline constexpr server_reply auth_first{530, "5.7.0", "Authentication required"};
 // As Postfix answers; RFC 5321 2.3.8 forbids them.
 inline constexpr server_reply bare_newline{550, "5.5.2", "Message has a bare CR or LF"};
 inline constexpr server_reply no_such_user{550, "5.1.1", "No such user"};

@@ -20,6 +20,7 @@ enum class server_stage : std::uint8_t {
     banner,
     ehlo,  // EHLO, HELO, LHLO
     tls,   // STARTTLS
+    auth,  // AUTH, and each reply of its exchange
     mail,
     rcpt,
     data,   // the 354, or the reply to a chunk that is not the last
@@ -28,10 +29,10 @@ enum class server_stage : std::uint8_t {
     quit
 };
 
-inline constexpr std::size_t server_stage_count = 10;
+inline constexpr std::size_t server_stage_count = 11;
 
 inline constexpr std::array<std::string_view, server_stage_count> server_stage_names{
-    "connect", "banner", "ehlo", "tls", "mail", "rcpt", "data", "end", "other", "quit"};
+    "connect", "banner", "ehlo", "tls", "auth", "mail", "rcpt", "data", "end", "other", "quit"};
 
 constexpr std::string_view to_text(server_stage stage) noexcept {
     return server_stage_names[static_cast<std::size_t>(stage)];

@@ -81,12 +81,13 @@ server_step smtp_server::take_line(std::string_view input, std::string& out) {
         found == nullptr
             ? input.size()
             : static_cast<std::size_t>(static_cast<const char*>(found) - input.data()) + 1;
-    if (partial_.size() + length > max_command_line) {
-        const bool chunk = is_bdat(partial_.empty() ? input : partial_);
+    if (partial_.size() + length > longest_line(input)) {
+        const bool chunk = mode_ == mode::command && line_begins("BDAT", input);
+        const bool auth = mode_ == mode::auth || line_begins("AUTH", input);
         last_discarded_ = partial_.empty() ? '\0' : partial_.back();
         partial_.clear();
         if (chunk) return close_with(replies::line_too_long, server_stage::data, out);
-        discarding_ = discarding::too_long;
+        discarding_ = auth ? discarding::auth_too_long : discarding::too_long;
         return discard_line(input, out);
     }
     if (found == nullptr) {
@@ -116,11 +117,12 @@ server_step smtp_server::discard_line(std::string_view input, std::string& out) 
         last_discarded_ = input[at];
         if (!ends) continue;
         last_discarded_ = 0;
-        const bool answered =
-            std::exchange(discarding_, discarding::nothing) == discarding::refused;
+        const discarding why = std::exchange(discarding_, discarding::nothing);
         server_step step;
-        if (answered) {
+        if (why == discarding::refused) {
             step.event = server_event::go_on;
+        } else if (why == discarding::auth_too_long) {
+            step = end_auth(replies::auth_line_too_long, out);
         } else {
             step = respond(replies::line_too_long, server_stage::other, out);
         }
@@ -138,8 +140,10 @@ server_step smtp_server::run_line(std::string_view line, std::string& out) {
     } else if (config_->newlines == bare_newlines::reject) {
         // What stands behind the LF is the same line still (RFC 5321 2.3.8), and is not run either.
         discarding_ = discarding::refused;
+        if (mode_ == mode::auth) return end_auth(replies::line_end, out);
         return respond(replies::line_end, server_stage::other, out);
     }
+    if (mode_ == mode::auth) return run_auth_line(line, out);
     if (has_control(line)) return respond(replies::control_character, server_stage::other, out);
     std::size_t verb = 0;
     while (verb < line.size() && !base::is_blank(line[verb]))
@@ -161,6 +165,9 @@ server_step smtp_server::dispatch(const command& row, std::string_view argument,
     }
     if ((row.states & (1U << static_cast<unsigned>(state_))) == 0) {
         return respond(out_of_order(row), row.stage, out);
+    }
+    if (config_->requires_auth && !authenticated_ && row.needs_auth()) {
+        return respond(replies::auth_first, row.stage, out);
     }
     if (row.argument == command::none && !argument.empty()) {
         return respond(replies::argument_unwanted, row.stage, out);
@@ -346,6 +353,7 @@ void smtp_server::secured() noexcept {
     partial_.clear();
     partial_done_ = false;
     mail_refused_ = false;
+    authenticated_ = false;
     secured_ = true;
 }
 

@@ -16,6 +16,10 @@
 //     minutes later message_refused   whole, but refused and answered here (too big, bare newline)
 //     start_tls         220 was appended: send it, do the handshake, then secured(); input that
 //                       follows already must not be consumed
+//     auth_begin        AUTH (after announce_auth()): step.text is the mechanism, auth_initial() an
+//                       initial response; ask_auth() or answer_auth()
+//     auth_line         step.text is the next response, decoded; the same. A client that cancels or
+//                       says what is no base64 is answered here, and the exchange is over
 //     close             a last reply was appended: send `out` and close; stage quit when the client
 //     asked
 // consume() does one thing a call, so that an owner can hold back any reply, by stage, and pause
@@ -23,16 +27,17 @@
 // current_path(), are valid until the next call. While answers are due nothing is consumed.
 //
 // SMTP: RFC 5321, 1870 (SIZE), 2034 (enhanced codes), 2920 (PIPELINING), 3030 (CHUNKING), 6152
-// (8BITMIME), 6531 (SMTPUTF8), and on request the syntax of 3461 (DSN), 2852 (DELIVERBY) and 6710
-// (MT-PRIORITY). LMTP: RFC 2033, one answer for each accepted recipient. Fails only
-// in replies; never throws but for memory. It stays in step with the client through every refusal:
-// refused messages and chunks are read to their end, over-long lines to theirs. Limits: command
-// lines of max_command_line octets; no BINARYMIME or AUTH. About 200 octets, and no
-// allocation unless a command line comes in pieces.
+// (8BITMIME), 6531 (SMTPUTF8), 3207 (STARTTLS), 4954 (AUTH), and on request the syntax of 3461
+// (DSN), 2852 (DELIVERBY) and 6710 (MT-PRIORITY). LMTP: RFC 2033, one answer for each accepted
+// recipient. Fails only in replies; never throws but for memory. It stays in step with the client
+// through every refusal: refused messages and chunks are read to their end, over-long lines to
+// theirs. Limits: command lines of max_command_line octets, AUTH and its responses max_auth_line;
+// no BINARYMIME. About 250 octets, and no allocation unless a command line comes in pieces.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -49,6 +54,9 @@ namespace postal::proto {
 // 540), which is more.
 inline constexpr std::size_t max_command_line = 512 + 540;
 
+// RFC 4954 4: AUTH with its initial response, and each response, with CRLF.
+inline constexpr std::size_t max_auth_line = 12288;
+
 enum class dialect : std::uint8_t { smtp, lmtp };
 enum class bare_newlines : std::uint8_t { reject, accept };
 
@@ -61,6 +69,7 @@ struct server_config {
     bool judges_senders = false;    // the owner answers MAIL: event `sender`
     bool offers_tls = false;        // STARTTLS, RFC 3207
     bool requires_tls = false;      // before mail
+    bool requires_auth = false;     // before MAIL, VRFY and EXPN: 530
     bool delivery_options = false;  // DSN, DELIVERBY, MT-PRIORITY: offered, checked, not followed
     std::uint32_t max_junk = 20;    // commands in a row that are nonsense or out of order
     stage_actions actions{};
@@ -77,6 +86,8 @@ enum class server_event : std::uint8_t {
     message_end,
     message_refused,
     start_tls,
+    auth_begin,
+    auth_line,
     close
 };
 
@@ -98,6 +109,22 @@ class smtp_server {
 
     server_step greet(std::string& out);
     server_step consume(std::string_view input, std::string& out);
+
+    // The mechanisms of AUTH, with blanks between, from now on, and those that would be there over
+    // TLS (538). Both must outlive the session. Forgets who has authenticated.
+    void announce_auth(std::string_view mechanisms, std::string_view over_tls) noexcept {
+        auth_mechanisms_ = mechanisms;
+        auth_over_tls_ = over_tls;
+        authenticated_ = false;
+    }
+    // After `auth_begin`: null when the client gave none.
+    const std::string* auth_initial() const noexcept;
+    // After `auth_begin` and `auth_line`: one more challenge, in octets, or the end; 235 is
+    // success.
+    void ask_auth(std::string_view challenge, std::string& out);
+    void answer_auth(const server_reply& answer, std::string& out);
+    // Whether the next line is a response: a secret.
+    bool in_auth() const noexcept { return mode_ == mode::auth; }
 
     // After `sender`: a positive answer begins a transaction.
     void answer_sender(const server_reply& answer, std::string& out);
@@ -121,12 +148,12 @@ class smtp_server {
         return (!partial_.empty() && !partial_done_) || discarding_ != discarding::nothing;
     }
     // Whether the next octets are message content.
-    bool reading_content() const noexcept { return mode_ != mode::command; }
+    bool reading_content() const noexcept { return mode_ == mode::data || mode_ == mode::chunk; }
     // Whether a client that leaves now leaves an envelope or a message behind.
-    bool in_transaction() const noexcept { return state_ >= state::mail || mode_ != mode::command; }
+    bool in_transaction() const noexcept { return state_ >= state::mail || reading_content(); }
 
   private:
-    enum class mode : std::uint8_t { command, data, chunk };
+    enum class mode : std::uint8_t { command, auth, data, chunk };
     enum class state : std::uint8_t { initial, greeted, mail, rcpt, chunks };
     struct command;
 
@@ -134,6 +161,10 @@ class smtp_server {
     server_step discard_line(std::string_view input, std::string& out);
     server_step run_line(std::string_view line, std::string& out);
     server_step dispatch(const command& row, std::string_view argument, std::string& out);
+    std::size_t longest_line(std::string_view input) const noexcept;
+    bool line_begins(std::string_view verb, std::string_view input) const noexcept;
+    server_step run_auth_line(std::string_view line, std::string& out);
+    server_step end_auth(const server_reply& reply, std::string& out);
     server_step take_data(std::string_view input, std::string& out);
     server_step take_chunk(std::string_view input, std::string& out);
     server_step end_chunk(std::string& out);
@@ -151,6 +182,7 @@ class smtp_server {
     static const command* find_command(std::string_view verb) noexcept;
     server_step on_ehlo(std::string_view argument, std::string& out);
     server_step on_helo(std::string_view argument, std::string& out);
+    server_step on_auth(std::string_view argument, std::string& out);
     server_step on_mail(std::string_view argument, std::string& out);
     server_step on_rcpt(std::string_view argument, std::string& out);
     server_step on_data(std::string_view argument, std::string& out);
@@ -179,7 +211,16 @@ class smtp_server {
     const server_reply* chunk_refusal_ =
         nullptr;  // the chunk is read, thrown away, and answered so
     bool chunk_last_ = false;
-    enum class discarding : std::uint8_t { nothing, too_long, refused };
+    struct auth_exchange {
+        std::string mechanism;
+        std::string octets;  // the client's last response
+        bool initial = false;
+    };
+    std::unique_ptr<auth_exchange> auth_{};  // from AUTH to its end
+    std::string_view auth_mechanisms_{};
+    std::string_view auth_over_tls_{};
+    bool authenticated_ = false;
+    enum class discarding : std::uint8_t { nothing, too_long, auth_too_long, refused };
     discarding discarding_ = discarding::nothing;
     char last_discarded_ = 0;
     bool mail_refused_ = false;
@@ -188,5 +229,8 @@ class smtp_server {
     bool refused_recipient_ = false;
     bool secured_ = false;
 };
+
+// A client's command line as a transcript may show it: of AUTH with "***" for the initial response.
+std::string without_secret(std::string_view line);
 
 }  // namespace postal::proto

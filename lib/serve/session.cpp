@@ -169,6 +169,7 @@ asio::awaitable<void> session::secure() {
         agreed.resumed ? here_.rules.tls_resumed_phase : here_.rules.tls_phase;
     tally().latency[phase].record(now_ - begun);
     machine_.secured();
+    if (!tls_at_once_) line_ready();
 }
 
 asio::awaitable<void> session::greet() {
@@ -178,6 +179,7 @@ asio::awaitable<void> session::greet() {
     const auto at_banner = delay_at(server_stage::banner);
     if (at_banner.count() > 0) co_await pause(at_banner);
     if (closing_) co_return;
+    line_ready();
     const proto::server_step step = machine_.greet(here_.output);
     if (!step.reply.positive()) count_refusal(step);
     const bool ends = step.event == server_event::close;
@@ -284,11 +286,12 @@ session::next session::process() {
         // A client that pipelines is between two transactions only here.
         if (here_.own.stopping() && at_rest()) return next::stop;
         const std::size_t before = here_.output.size();
-        const bool content = place_.transcript != nullptr && machine_.reading_content();
+        const was_reading before_it = machine_.reading_content() ? was_reading::content
+                                      : machine_.in_auth()       ? was_reading::secrets
+                                                                 : was_reading::commands;
         const proto::server_step step = machine_.consume(input_, here_.output);
         if (place_.transcript != nullptr && step.consumed != 0) {
-            const std::string_view taken = input_.substr(0, step.consumed);
-            content ? place_.transcript->received_data(taken) : place_.transcript->received(taken);
+            write_down(input_.substr(0, step.consumed), before_it);
         }
         input_.remove_prefix(step.consumed);
         if (step.event == server_event::need_more) {
@@ -320,6 +323,10 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
             if (!judged.positive()) count_refusal(step.stage, judged);
             break;
         }
+        case server_event::auth_begin:
+        case server_event::auth_line:
+            answer_auth(step);
+            break;
         case server_event::message_begin:
             message_begins();
             break;
@@ -360,6 +367,25 @@ session::next session::begin_tls(std::size_t before) {
     proto::append_reply(here_.output, proto::replies::tls_injection);
     tally().errors.add("tls", 0, "injection", "the client said more behind STARTTLS");
     return next::close;
+}
+
+void session::answer_auth(const proto::server_step& step) {
+    const auth_answer answer = judge_auth(step);
+    if (answer.asks) return machine_.ask_auth(answer.challenge, here_.output);
+    machine_.answer_auth(answer.verdict, here_.output);
+    if (!answer.verdict.positive()) count_refusal(step.stage, answer.verdict);
+}
+
+// A command stands in the transcript when it is whole, so that what AUTH must hide can be seen.
+void session::write_down(std::string_view taken, was_reading before) {
+    constexpr std::size_t longest_shown = 4096;
+    if (before == was_reading::content) return place_.transcript->received_data(taken);
+    half_secret_ = half_secret_ || before == was_reading::secrets;
+    half_line_.append(taken.substr(0, longest_shown));
+    if (machine_.in_line()) return half_line_.resize(std::min(half_line_.size(), longest_shown));
+    const std::string line = std::exchange(half_line_, {});
+    const bool secret = std::exchange(half_secret_, false);
+    place_.transcript->received(secret ? "***" : proto::without_secret(line));
 }
 
 void session::act_on_reply(const proto::server_step& step) {

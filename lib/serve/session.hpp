@@ -30,6 +30,13 @@
 
 namespace postal::serve {
 
+// One more challenge, in octets, or the verdict.
+struct auth_answer {
+    bool asks = false;
+    std::string challenge{};
+    proto::server_reply verdict = proto::replies::auth_wrong;
+};
+
 class session : public load::watched {
   public:
     session(room& here, const visitor& who, std::string_view host_name);
@@ -45,6 +52,11 @@ class session : public load::watched {
     // ---- what a program does with mail; none of these may suspend ----
 
     virtual void greeted(std::string_view) {}  // the name in EHLO or LHLO
+    // The connection is what it will be for now, and nothing has been said on it: before the
+    // banner, and after STARTTLS. The time for machine().announce_auth().
+    virtual void line_ready() {}
+    // What the client says in AUTH, by auth_begin and auth_line.
+    virtual auth_answer judge_auth(const proto::server_step&) { return {}; }
     // Of machine().current_path(); senders are asked about only if the rules say so.
     virtual proto::server_reply judge_sender() { return proto::replies::sender_ok; }
     virtual proto::server_reply judge_recipient() = 0;
@@ -78,6 +90,7 @@ class session : public load::watched {
     load::steady_time mail_at() const noexcept { return mail_at_; }
     // Who is served: the peer's address, or what a trusted proxy says it is.
     std::string client_name() const;
+    net::connection& connection() noexcept { return line_; }
     // Messages (LMTP: recipients) begun and without an outcome.
     std::uint32_t units_begun() const noexcept { return begun_; }
     void units_ended(std::uint32_t units) noexcept { begun_ -= units; }
@@ -90,6 +103,8 @@ class session : public load::watched {
 
   private:
     enum class next : std::uint8_t { read, flush, hold, answers, secure, close, stop };
+    // What the next octets were before the machine took them.
+    enum class was_reading : std::uint8_t { commands, secrets, content };
     // Whether the connection is closed behind what is sent: it must not be put off then.
     enum class closing_after : std::uint8_t { no, yes };
 
@@ -111,6 +126,8 @@ class session : public load::watched {
     next act_on(const proto::server_step& step, std::size_t before);
     next begin_tls(std::size_t before);
     void act_on_reply(const proto::server_step& step);
+    void answer_auth(const proto::server_step& step);
+    void write_down(std::string_view taken, was_reading before);
     bool at_rest() const;
     bool send_now(closing_after close = closing_after::no);
     void hang_up();
@@ -136,6 +153,8 @@ class session : public load::watched {
     std::string_view input_;  // what is left of the last read: in here_.input or kept_
     std::string kept_;        // input and output across a suspension
     std::string unsent_;
+    std::string half_line_;  // of a command, until the transcript may have it
+    bool half_secret_ = false;
     std::string held_;  // a reply whose time has not come
     std::chrono::nanoseconds hold_for_{0};
     boost::asio::steady_timer* pausing_ = nullptr;

@@ -18,6 +18,19 @@ bool feed(smtp_server& session, std::string_view input, std::string& replied) {
         input.remove_prefix(step.consumed);
         if (step.event == server_event::recipient) {
             session.answer_recipient(replies::recipient_ok, replied);
+        } else if (step.event == server_event::auth_begin) {
+            if (session.auth_initial() != nullptr) {
+                session.answer_auth(replies::auth_wrong, replied);
+            } else {
+                session.ask_auth(step.text, replied);
+            }
+        } else if (step.event == server_event::auth_line) {
+            if (step.text.size() % 2 != 0) {
+                session.ask_auth(step.text, replied);
+            } else {
+                session.answer_auth(
+                    step.text.empty() ? replies::authenticated : replies::auth_wrong, replied);
+            }
         } else if (step.event == server_event::message_end) {
             while (session.answers_due() > 0)
                 session.answer_delivery(replies::message_ok, replied);
@@ -34,7 +47,9 @@ std::string dialogue(std::string_view input, dialect speaks, std::size_t piece) 
     server_config config;
     config.speaks = speaks;
     config.max_message = 1000;
+    config.requires_auth = speaks == dialect::lmtp;
     smtp_server session(config, "host.example");
+    session.announce_auth("PLAIN CRAM-MD5", "LOGIN");
     std::string replied;
     session.greet(replied);
     while (!input.empty() && feed(session, input.substr(0, piece), replied)) {

@@ -13,10 +13,19 @@
 
 namespace postal::proto::test {
 
-// An owner that knows everybody but those called unknown..., and takes every message.
+// What AUTH offers.
+struct announced {
+    std::string_view mechanisms{};
+    std::string_view over_tls{};
+};
+
+// An owner that knows everybody but those called unknown..., takes every message, and lets in who
+// says "right" in AUTH; an answer of three octets is asked for more.
 class session {
   public:
-    explicit session(const server_config& config) : machine_(config, "mx.test") {
+    explicit session(const server_config& config, const announced& auth = {})
+        : machine_(config, "mx.test") {
+        machine_.announce_auth(auth.mechanisms, auth.over_tls);
         machine_.greet(output);
     }
 
@@ -49,6 +58,16 @@ class session {
                     machine_.answer_recipient(replies::recipient_ok, output);
                 }
                 break;
+            case server_event::auth_begin:
+                if (machine_.auth_initial() == nullptr) {
+                    machine_.ask_auth("for " + std::string(step.text), output);
+                } else {
+                    judge(*machine_.auth_initial());
+                }
+                break;
+            case server_event::auth_line:
+                judge(step.text);
+                break;
             case server_event::message_begin:
                 content_.clear();
                 break;
@@ -68,6 +87,12 @@ class session {
             default:
                 break;
         }
+    }
+
+    void judge(std::string_view said) {
+        if (said.size() == 3) return machine_.ask_auth("more", output);
+        machine_.answer_auth(said == "right" ? replies::authenticated : replies::auth_wrong,
+                             output);
     }
 
     smtp_server machine_;
@@ -100,18 +125,19 @@ struct outcome {
 };
 
 // The same conversation at once, octet by octet, and cut in two at every place.
-inline outcome replay(const server_config& config, const std::vector<std::string>& lines) {
+inline outcome replay(const server_config& config, const std::vector<std::string>& lines,
+                      const announced& auth = {}) {
     const script play = parse(lines);
-    session whole(config);
+    session whole(config, auth);
     whole.feed(play.sent);
     CHECK(whole.output == play.wanted);
-    session slow(config);
+    session slow(config, auth);
     for (const char c : play.sent) {
         if (!slow.closed) slow.feed(std::string(1, c));
     }
     CHECK(slow.output == play.wanted);
     for (std::size_t at = 0; at <= play.sent.size(); ++at) {
-        session cut(config);
+        session cut(config, auth);
         cut.feed(std::string_view(play.sent).substr(0, at));
         if (!cut.closed) cut.feed(std::string_view(play.sent).substr(at));
         if (cut.output != play.wanted || cut.messages != whole.messages) {

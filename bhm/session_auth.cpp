@@ -1,0 +1,49 @@
+// AUTH, as submission servers have it (RFC 4954): passwords are those of the user list.
+#include "bhm/session.hpp"
+
+#include <utility>
+
+namespace postal::bhm {
+
+// After STARTTLS there may be more, and nobody has authenticated any more.
+void session::line_ready() {
+    const auto& words = here_.of_run.auth;
+    if (here_.of_run.chosen.auth.empty()) return;
+    login_.reset();
+    const bool bound = !connection().channel_binding().empty();
+    if (!connection().secure()) return machine().announce_auth(words.plain, words.over_tls);
+    machine().announce_auth(bound ? words.bound : words.secure, {});
+}
+
+serve::auth_answer session::judge_auth(const proto::server_step& step) {
+    serve::auth_answer answer;
+    sasl::progress how = sasl::progress::failed;
+    if (step.event == proto::server_event::auth_begin) {
+        const auto which = sasl::mechanism_of(step.text);
+        if (!which) return answer;  // it was announced, so that it is known
+        login_ = std::make_unique<login>();
+        login_->channel_binding = connection().channel_binding();
+        const sasl::situation now{.look_up = here_.passwords,
+                                  .host = "localhost",
+                                  .service = "smtp",
+                                  .channel_binding = login_->channel_binding};
+        login_->they = std::make_unique<sasl::server>(*here_.sasl, *which, now);
+        const std::string* initial = machine().auth_initial();
+        how = initial != nullptr ? login_->they->step(*initial, answer.challenge)
+                                 : login_->they->begin(answer.challenge);
+    } else {
+        how = login_->they->step(step.text, answer.challenge);
+    }
+    answer.asks = how == sasl::progress::go_on;
+    if (answer.asks) return answer;
+    const auto ended = std::exchange(login_, nullptr);
+    if (how == sasl::progress::done) {
+        tally().authentications.add(sasl::name_of(ended->they->which()));
+        answer.verdict = proto::replies::authenticated;
+    } else if (ended->they->problem() == "bad_response") {
+        answer.verdict = proto::replies::auth_unreadable;
+    }
+    return answer;
+}
+
+}  // namespace postal::bhm
