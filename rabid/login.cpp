@@ -18,7 +18,7 @@ sasl::credentials credentials_of(const guest& who, std::string_view service,
 }
 
 std::optional<sasl::mechanism> choose_mechanism(const guest& who, sasl::mechanism_set offered) {
-    const net::connection& line = who.connection.connection();
+    net::connection& line = who.connection.connection();
     const client::auth_choice choice = client::choose_mechanism(
         who.shop.of_run.auth, {.offered = offered,
                                .secure = line.secure(),
