@@ -127,7 +127,7 @@ const std::vector<row> bad{
      "+OK " + std::string(pop3_client::max_line - 3, 'x') + "\r\n",
      "!line_too_long",
      "one octet too many"},
-    {{listing}, "+OK\r\n" + std::string(5000, '1') + "\r\n", "+\n!line_too_long", "in a listing"},
+    {{listing}, "+OK\r\n" + std::string(15000, '1') + "\r\n", "+\n!line_too_long", "in a listing"},
 };
 
 }  // namespace
