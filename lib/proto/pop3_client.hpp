@@ -18,8 +18,8 @@
 // Content is streamed and never kept; its final CRLF belongs to the message. It ends with CRLF "."
 // CRLF only. Lines of status and listings may also end in LF alone, since old servers do that and
 // nothing can be smuggled to who reads one reply a command. Bounded whatever comes: such a line has
-// at most max_line octets (RFC 1939 has 512, an AUTH challenge may have as many as this), a listing at most
-// max_list_lines. The size of a message is not bounded here: its owner counts.
+// at most max_line octets (RFC 1939 has 512, an AUTH challenge may have as many as this), a listing
+// at most max_list_lines. The size of a message is not bounded here: its owner counts.
 #pragma once
 
 #include <cstddef>

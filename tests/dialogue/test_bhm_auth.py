@@ -119,12 +119,9 @@ def test_smtplib_and_swaks(server, tool):
             done = subprocess.run([tool("swaks"), "--server", "127.0.0.1", "--port", str(bhm.port), "--from", USER, "--to",
                                    "user1@example.com", "--auth", name, "--auth-user", USER, "--auth-password", password],
                                   capture_output=True, timeout=60, check=False)
-            if b"requires Digest::HMAC_MD5" in done.stderr or b"AUTH CRAM-MD5 not available" in done.stdout + done.stderr:
-                continue
             assert done.returncode == status, done.stdout + done.stderr
     record = bhm.stop().record
-    assert record["authentications"]["PLAIN"] == 2 and record["authentications"]["LOGIN"] == 2
-    assert record["authentications"]["CRAM-MD5"] in (1, 2)
+    assert record["authentications"] == {"PLAIN": 2, "LOGIN": 2, "CRAM-MD5": 2}
     assert record["totals"]["messages"] == sum(record["authentications"].values())
 
 

@@ -57,7 +57,8 @@ TEST_CASE("client: which mechanism it is on a connection, or why none") {
     for (const auto& row : rows) {
         INFO(row.method << " of " << row.offered << ": " << row.reason);
         auth_plan plan;
-        REQUIRE(auth_option_rows(plan.chosen, "off").front().set(std::string(row.method)).has_value());
+        REQUIRE(
+            auth_option_rows(plan.chosen, "off").front().set(std::string(row.method)).has_value());
         plan.chosen.insecure = row.insecure;
         plan.token = row.token;
         const auth_choice got =
