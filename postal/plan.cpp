@@ -59,6 +59,7 @@ expected<void> plan_auth(plan& into) {
     auto made = client::auth_plan::make(into.chosen.auth);
     if (!made) return made.error();
     into.auth = std::move(*made);
+    into.auth.client_certificate = !into.chosen.tls.settings.certificate.empty();
     if (!into.chosen.auth_users.empty()) {
         auto users = load_list(into.chosen.auth_users, "--auth-users");
         if (!users) return users.error();

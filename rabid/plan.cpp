@@ -32,6 +32,7 @@ expected<void> plan_auth(plan& into) {
     auto made = client::auth_plan::make(into.chosen.auth);
     if (!made) return made.error();
     into.auth = std::move(*made);
+    into.auth.client_certificate = !into.chosen.tls.settings.certificate.empty();
     if (into.chosen.apop && into.chosen.auth.wanted()) {
         return base::fail("--apop: is not for --auth; leave one of the two out");
     }

@@ -6,7 +6,7 @@
 
 using namespace postal::stats;
 
-TEST_CASE("named_counts: by name, merged, and forgotten but for the memory") {
+TEST_CASE("named_counts: the most frequent first, merged, and forgotten but for the memory") {
     named_counts counts;
     CHECK(counts.empty());
     counts.add("PLAIN");
@@ -17,15 +17,15 @@ TEST_CASE("named_counts: by name, merged, and forgotten but for the memory") {
     other.clear();
     other.add("PLAIN");
     counts.merge(other);
-    const auto found = counts.entries();
+    const auto found = counts.sorted();
     REQUIRE(found.size() == 2);
-    CHECK(found[0].name == "LOGIN");
-    CHECK(found[0].count == 2);
-    CHECK(found[1].name == "PLAIN");
-    CHECK(found[1].count == 5);
+    CHECK(found[0].name == "PLAIN");
+    CHECK(found[0].count == 5);
+    CHECK(found[1].name == "LOGIN");
+    CHECK(found[1].count == 2);
     counts.clear();
     CHECK(counts.empty());
-    CHECK(counts.entries().empty());
+    CHECK(counts.sorted().empty());
 }
 
 TEST_CASE("tally: authentications are merged and cleared with the rest") {
@@ -34,7 +34,7 @@ TEST_CASE("tally: authentications are merged and cleared with the rest") {
     other.authentications.add("PLAIN");
     CHECK_FALSE(other.empty());
     one.merge(other);
-    CHECK(one.authentications.entries().front().count == 1);
+    CHECK(one.authentications.sorted().front().count == 1);
     one.clear();
     CHECK(one.empty());
 }
