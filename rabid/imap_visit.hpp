@@ -36,6 +36,8 @@ class imap_visit {
     boost::asio::awaitable<bool> run();
 
   private:
+    static constexpr std::uint32_t most_messages = 1'000'000;  // that are known by number
+
     boost::asio::awaitable<bool> greet();
     boost::asio::awaitable<bool> start_tls();
     boost::asio::awaitable<bool> log_in();

@@ -1,15 +1,11 @@
 #include "serve/session.hpp"
 
 #include <algorithm>
-#include <array>
-#include <span>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
-
-#include "net/proxy_header.hpp"
 
 namespace postal::serve {
 namespace {
@@ -23,7 +19,6 @@ constexpr unsigned reads_a_turn = 16;
 constexpr std::size_t output_full = 64 * 1024;
 constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on to
 
-constexpr proto::server_reply closing_for_silence{421, "4.4.2", "Timeout, closing"};
 
 }  // namespace
 
@@ -102,74 +97,6 @@ asio::awaitable<void> session::converse() {
 // A client that sends faster than we read would keep the thread to itself.
 asio::awaitable<void> session::let_others_run() {
     co_await asio::post(here_.own.context(), asio::use_awaitable);
-}
-
-// The specification of the PROXY protocol: those who may send a header must, nobody else is asked.
-asio::awaitable<void> session::hear_proxy() {
-    const auto peer = net::peer_of(line_.native());
-    const auto& proxies = here_.rules.proxies;
-    const bool trusted =
-        peer && std::any_of(proxies.begin(), proxies.end(),
-                            [&](const auto& range) { return range.contains(peer->address); });
-    if (!trusted) co_return;
-    now_ = steady_clock::now();
-    set_deadline(now_ + here_.rules.timeout);
-    net::proxy_header_reader header;
-    std::array<char, 1024> octets;
-    net::read_result got;
-    while (header.wanted() != 0 && got.why == net::fault::none) {
-        reading_ = true;
-        const std::span<char> room(octets.data(), std::min(header.wanted(), octets.size()));
-        got = co_await line_.read_some(room);
-        reading_ = false;
-        header.feed({octets.data(), got.size});
-    }
-    now_ = steady_clock::now();
-    if (header.good()) {
-        client_ = header.client();
-        co_return;
-    }
-    closing_ = true;
-    if (got.why == net::fault::stopped) co_return;
-    const bool broken = got.why == net::fault::none;
-    tally().errors.add("connect", 0, broken ? "no_proxy_header" : net::to_text(got.why),
-                       "a trusted proxy did not say whom it speaks for");
-}
-
-std::string session::client_name() const {
-    return client_ ? client_->address.text() : net::peer_name(line_.native());
-}
-
-asio::awaitable<void> session::secure() {
-    now_ = steady_clock::now();
-    const load::steady_time begun = now_;
-    set_deadline(now_ + here_.rules.timeout);
-    auto engine = here_.rules.tls->begin(net::tls_peer{});
-    reading_ = true;
-    const net::fault why = co_await line_.start_tls(std::move(engine));
-    reading_ = false;
-    now_ = steady_clock::now();
-    if (place_.transcript != nullptr) {
-        place_.transcript->note(why == net::fault::none ? "TLS" : net::to_text(why));
-    }
-    if (why != net::fault::none) {
-        closing_ = true;
-        const net::tls_problem& problem = line_.tls_problem();
-        const bool own = why == net::fault::tls;
-        if (why == net::fault::stopped) co_return;
-        tally().errors.add("tls", 0, own ? std::string_view(problem.reason) : net::to_text(why),
-                           own ? std::string_view(problem.text) : "in the handshake");
-        co_return;
-    }
-    const net::tls_facts agreed = line_.tls();
-    ++tally().tls_connections;
-    tally().tls.add({agreed.version, agreed.cipher, agreed.group, agreed.verification,
-                     agreed.resumed});
-    const std::size_t phase =
-        agreed.resumed ? here_.rules.tls_resumed_phase : here_.rules.tls_phase;
-    tally().latency[phase].record(now_ - begun);
-    machine_.secured();
-    if (!tls_at_once_) line_ready();
 }
 
 asio::awaitable<void> session::greet() {
@@ -359,16 +286,6 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
     return next::read;
 }
 
-// What stands behind STARTTLS already was not said over TLS and must not be taken for it (RFC 3207
-// 6; CVE-2011-0411).
-session::next session::begin_tls(std::size_t before) {
-    if (input_.empty()) return next::secure;
-    here_.output.resize(before);
-    proto::append_reply(here_.output, proto::replies::tls_injection);
-    tally().errors.add("tls", 0, "injection", "the client said more behind STARTTLS");
-    return next::close;
-}
-
 void session::answer_auth(const proto::server_step& step) {
     const auth_answer answer = judge_auth(step);
     if (answer.asks) return machine_.ask_auth(answer.challenge, here_.output);
@@ -459,72 +376,6 @@ void session::on_stop(load::stop_kind how) {
 // Nothing is under way, and no message waits for its answer.
 bool session::at_rest() const {
     return !machine_.in_transaction() && machine_.answers_due() == 0 && !outcome_pending();
-}
-
-// ---- the books ----
-
-void session::message_begins() {
-    begun_ = here_.rules.server.speaks == proto::dialect::lmtp ? machine_.recipients() : 1;
-    data_at_ = now_;
-    tally().started += begun_;
-    begin_message();
-}
-
-void session::message_ends() {
-    tally().latency[here_.rules.data_phase].record(now_ - data_at_);
-    end_message();
-}
-
-void session::message_refused(const proto::server_step& step) {
-    (step.reply.code < 500 ? tally().deferred : tally().rejected) += begun_;
-    begun_ = 0;
-    drop_message();
-    for (std::uint32_t i = 0; i < step.replies; ++i)
-        count_refusal(step);
-}
-
-// Whatever was begun and has no outcome yet.
-void session::message_dropped() {
-    (outcome_pending() ? tally().in_doubt : tally().failed) += begun_;
-    begun_ = 0;
-    drop_message();
-}
-
-void session::count_refusal(const proto::server_step& step) {
-    count_refusal(step.stage, step.reply);
-}
-
-void session::count_refusal(server_stage stage, const proto::server_reply& reply) {
-    tally().errors.add(proto::to_text(stage), reply.code, reply.enhanced, reply.text);
-}
-
-// Their replies have been handed to the kernel.
-void session::count_answered() {
-    const load::steady_time sent = steady_clock::now();
-    for (const load::steady_time begun : here_.answered) {
-        tally().latency[here_.rules.message_phase].record(sent - begun);
-    }
-    here_.answered.clear();
-}
-
-// The session ends without QUIT.
-void session::lost(net::fault why) {
-    if (closing_) return;
-    closing_ = true;
-    if (place_.transcript != nullptr) place_.transcript->note(net::to_text(why));
-    if (why == net::fault::stopped) return close_politely(closing_for_stop);
-    const std::string_view stage = outcome_pending()            ? "end"
-                                   : machine_.reading_content() ? "data"
-                                                                : "quit";
-    const bool left = why == net::fault::closed;
-    if (why == net::fault::tls) {
-        tally().errors.add(stage, 0, line_.tls_problem().reason, line_.tls_problem().text);
-        return;
-    }
-    tally().errors.add(stage, 0, left ? "no_quit" : net::to_text(why),
-                       left ? "the client closed the connection without QUIT"
-                            : "the session did not end with QUIT");
-    if (why == net::fault::timeout) close_politely(closing_for_silence);
 }
 
 }  // namespace postal::serve

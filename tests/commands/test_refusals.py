@@ -145,7 +145,7 @@ def test_a_low_soft_limit_is_raised(bhm, postal, users_file):
 
 
 @pytest.mark.parametrize("words, names", [
-    (["-s"], ["TLS"]),
+    (["--tls-cert", "x"], ["--tls-cert", "TLS"]),
     (["--delay", "lunch=1s"], ["lunch"]),
     (["--delay", "end"], ["end"]),
     (["--bare-newline", "maybe"], ["maybe"]),

@@ -16,7 +16,7 @@ POSTFIX = rb"(?m)^(\d)\d\d \d\.\d+\.\d+ (?:Ok: queued|Error: queue|Bad message|E
 
 
 class Relay:
-    def __init__(self, target_port, pattern=rb"(?m)^250 2\.[06]\.0 "):
+    def __init__(self, target_port, pattern=rb"(?m)^250 2\.[06]\.0 (?!Flushed)"):
         self.target_port, self.pattern = target_port, re.compile(pattern)
         self.counted, self.lock = 0, threading.Lock()
         self.ready, self.port = threading.Event(), None

@@ -1,0 +1,81 @@
+// What a session counts: messages begun and ended, refusals, and how it came to its end.
+#include "serve/session.hpp"
+
+#include <chrono>
+
+namespace postal::serve {
+
+using proto::server_stage;
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr proto::server_reply closing_for_silence{421, "4.4.2", "Timeout, closing"};
+
+}  // namespace
+
+void session::message_begins() {
+    begun_ = here_.rules.server.speaks == proto::dialect::lmtp ? machine_.recipients() : 1;
+    data_at_ = now_;
+    tally().started += begun_;
+    begin_message();
+}
+
+void session::message_ends() {
+    tally().latency[here_.rules.data_phase].record(now_ - data_at_);
+    end_message();
+}
+
+void session::message_refused(const proto::server_step& step) {
+    (step.reply.code < 500 ? tally().deferred : tally().rejected) += begun_;
+    begun_ = 0;
+    drop_message();
+    for (std::uint32_t i = 0; i < step.replies; ++i)
+        count_refusal(step);
+}
+
+// Whatever was begun and has no outcome yet.
+void session::message_dropped() {
+    (outcome_pending() ? tally().in_doubt : tally().failed) += begun_;
+    begun_ = 0;
+    drop_message();
+}
+
+void session::count_refusal(const proto::server_step& step) {
+    count_refusal(step.stage, step.reply);
+}
+
+void session::count_refusal(server_stage stage, const proto::server_reply& reply) {
+    tally().errors.add(proto::to_text(stage), reply.code, reply.enhanced, reply.text);
+}
+
+// Their replies have been handed to the kernel.
+void session::count_answered() {
+    const load::steady_time sent = steady_clock::now();
+    for (const load::steady_time begun : here_.answered) {
+        tally().latency[here_.rules.message_phase].record(sent - begun);
+    }
+    here_.answered.clear();
+}
+
+// The session ends without QUIT.
+void session::lost(net::fault why) {
+    if (closing_) return;
+    closing_ = true;
+    if (place_.transcript != nullptr) place_.transcript->note(net::to_text(why));
+    if (why == net::fault::stopped) return close_politely(closing_for_stop);
+    const std::string_view stage = outcome_pending()            ? "end"
+                                   : machine_.reading_content() ? "data"
+                                                                : "quit";
+    const bool left = why == net::fault::closed;
+    if (why == net::fault::tls) {
+        tally().errors.add(stage, 0, line_.tls_problem().reason, line_.tls_problem().text);
+        return;
+    }
+    tally().errors.add(stage, 0, left ? "no_quit" : net::to_text(why),
+                       left ? "the client closed the connection without QUIT"
+                            : "the session did not end with QUIT");
+    if (why == net::fault::timeout) close_politely(closing_for_silence);
+}
+
+}  // namespace postal::serve
