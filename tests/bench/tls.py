@@ -40,7 +40,7 @@ class Hole:
     def __init__(self, folder, library="openssl", *options):
         self.port, self.plain = free_port(), free_port()
         words = [BHM, "--listen", f"127.0.0.1:{self.plain}", "--listen-tls", f"127.0.0.1:{self.port}", "--workers", "1",
-                 "--tls-backend", library, "--verify", "off", "-t", "20000", "-m", "20480", *options]
+                 "--tls-backend", library, "--verify", "off", "-t", "4000", "-m", "20480", *options]
         self.process = Process(words, folder, "bhm")
         for port in (self.plain, self.port):
             self.process.wait_for_line(rf"listening on 127.0.0.1:{port}$")
