@@ -12,6 +12,7 @@ import tempfile
 import pytest
 
 from support.agents import Agents
+from support.certificates import Certificates
 from support.deliver import Deliverer
 from support.dovecot import PASSWORD, Dovecot
 from support.ledger import Report
@@ -78,6 +79,15 @@ def folder():
     path.chmod(0o755)
     yield path
     shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def certificates(tool):
+    """What servers and clients show each other; see support.certificates."""
+    tool("openssl")
+    with tempfile.TemporaryDirectory(prefix="postal-certificates-", dir="/tmp") as place:
+        os.chmod(place, 0o755)
+        yield Certificates(place)
 
 
 @pytest.fixture

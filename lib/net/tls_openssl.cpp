@@ -245,6 +245,13 @@ class openssl_engine final : public tls_engine {
     }
 
     std::unique_ptr<tls_ticket> ticket() override {
+        // Before TLS 1.3 a server that resumes a session need not give a new ticket for it: the old
+        // one is good for more than once (RFC 5077 3.3).
+        SSL* ssl = ssl_.get();
+        const bool again = SSL_session_reused(ssl) == 1 && SSL_version(ssl) != TLS1_3_VERSION;
+        if (!std::exchange(taken_, true) && again && !session_) {
+            session_.reset(SSL_get1_session(ssl));
+        }
         if (!session_ || SSL_SESSION_is_resumable(session_.get()) != 1) return nullptr;
         return std::make_unique<openssl_ticket>(std::move(session_));
     }
@@ -288,6 +295,7 @@ class openssl_engine final : public tls_engine {
     BIO* bio_;                  // ssl_'s
     std::string_view checked_;  // what a verification that did not fail is called
     owned_session session_;     // the latest that can be resumed
+    bool taken_ = false;
 };
 
 // OpenSSL hands out each session that could be resumed; 1 says that it is ours now.

@@ -115,14 +115,16 @@ class Server:
     """A server of the suite on a port of the kernel's choice. `stop()` gives its Run; leaving the context kills it.
 
     Beside its options it takes what subprocess.Popen takes. With `listen` empty it is for the caller to know where
-    it can be reached."""
+    it can be reached. listen_tls: clients begin with TLS at `tls_endpoint`, another port of the kernel's choice."""
     name = None
     header = HEADER
 
-    def __init__(self, program, folder, *options, listen=("127.0.0.1:0",), launcher=(), **popen):
+    def __init__(self, program, folder, *options, listen=("127.0.0.1:0",), launcher=(), listen_tls=False,
+                 **popen):
         self.folder = pathlib.Path(folder)
         self.record_path = self.folder / f"{self.name}.json"
         words = [word for endpoint in listen for word in ("--listen", endpoint)]
+        words += ["--listen-tls", "127.0.0.1:0"] if listen_tls else []
         self.process = Process([*launcher, program, *words, "--record", self.record_path, "--interval", "1s", *options],
                                self.folder, self.name, **popen)
         self.endpoints = []
@@ -131,6 +133,9 @@ class Server:
             line = self.process.wait_for_line(rf"listening on {name}$")
             self.endpoints.append(f"{endpoint[:-1]}{line.group(1)}" if endpoint.endswith(":0") else endpoint)
         self.endpoint = self.endpoints[0] if self.endpoints else None
+        if listen_tls:
+            pattern = r"listening on .*\n" * len(listen) + r".*listening on (127\.0\.0\.1:\d+)$"
+            self.tls_endpoint = self.process.wait_for_line(pattern).group(1)
 
     pid = property(lambda self: self.process.pid)
 

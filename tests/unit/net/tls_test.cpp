@@ -178,6 +178,9 @@ TEST_CASE("sessions are resumed by their tickets, once each") {
                 REQUIRE(again.shake());
                 CHECK(c->facts().resumed);
                 CHECK(d->facts().resumed);
+                again.send(*d, again.to_client, again.client_rest, *c, again.to_server, "220 hello");
+                CHECK(c->ticket());  // for the next time
+                CHECK_FALSE(c->ticket());
             }
         }
     }
