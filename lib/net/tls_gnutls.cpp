@@ -98,12 +98,11 @@ class gnutls_ticket final : public tls_ticket {
 
 class gnutls_engine final : public tls_engine {
   public:
-    gnutls_engine(owned_session session, std::string_view checked, std::string peer)
-        : peer_(std::move(peer)), session_(std::move(session)), checked_(checked) {
+    gnutls_engine(owned_session session, tls_role role, std::string_view checked, std::string peer)
+        : peer_(std::move(peer)), session_(std::move(session)), role_(role), checked_(checked) {
         gnutls_session_t own = session_.get();
-        if (checked_ == "ok") {
-            gnutls_session_set_verify_cert(own, peer_.empty() ? nullptr : peer_.c_str(), 0);
-        }
+        gnutls_session_set_ptr(own, this);
+        if (checked_ == "ok") gnutls_session_set_verify_function(own, judge);
         gnutls_transport_set_ptr(own, this);
         gnutls_transport_set_pull_function(own, pull);
         gnutls_transport_set_pull_timeout_function(own, pull_timeout);
@@ -201,6 +200,19 @@ class gnutls_engine final : public tls_engine {
     }
 
   private:
+    // Called in the handshake. The library's own check would refuse a client without a certificate.
+    static int judge(gnutls_session_t session) {
+        auto* self = static_cast<gnutls_engine*>(gnutls_session_get_ptr(session));
+        unsigned count = 0;
+        const bool none = gnutls_certificate_get_peers(session, &count) == nullptr;
+        if (none && self->role_ == tls_role::server) return 0;
+        const char* name = self->peer_.empty() ? nullptr : self->peer_.c_str();
+        if (gnutls_certificate_verify_peers3(session, name, &self->verdict_) < 0) {
+            return GNUTLS_E_CERTIFICATE_ERROR;
+        }
+        return self->verdict_ == 0 ? 0 : GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR;
+    }
+
     static ssize_t pull(gnutls_transport_ptr_t whose, void* into, std::size_t room) {
         auto* self = static_cast<gnutls_engine*>(whose);
         if (self->wire_ == nullptr || self->wire_->input.empty()) {
@@ -265,10 +277,9 @@ class gnutls_engine final : public tls_engine {
     }
 
     void describe_certificate() {
-        const unsigned status = gnutls_session_get_verify_cert_status(session_.get());
         problem_.reason = problems::bad_certificate;
         for (const verdict_row& one : verdicts) {
-            if ((status & one.flag) == 0) continue;
+            if ((verdict_ & one.flag) == 0) continue;
             problem_.reason = one.reason;
             break;
         }
@@ -276,8 +287,8 @@ class gnutls_engine final : public tls_engine {
             problem_.reason = problems::self_signed;
         }
         datum words;
-        if (gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &words.own, 0) ==
-            GNUTLS_E_SUCCESS) {
+        if (gnutls_certificate_verification_status_print(verdict_, GNUTLS_CRT_X509, &words.own,
+                                                         0) == GNUTLS_E_SUCCESS) {
             problem_.text.assign(reinterpret_cast<const char*>(words.own.data), words.own.size);
             while (!problem_.text.empty() && problem_.text.back() == ' ')
                 problem_.text.pop_back();
@@ -297,8 +308,10 @@ class gnutls_engine final : public tls_engine {
                gnutls_x509_crt_check_issuer(raw, raw) != 0;
     }
 
-    std::string peer_;  // whose name is checked; the session points at it
+    std::string peer_;  // whose name is checked
     owned_session session_;
+    tls_role role_;
+    unsigned verdict_ = 0;      // what is wrong with the peer's certificate
     std::string_view checked_;  // what a verification that did not fail is called
     tls_wire* wire_ = nullptr;  // during a call
     bool taken_ = false;
@@ -315,6 +328,9 @@ class gnutls_context final : public tls_context {
         gnutls_session_t raw = nullptr;
         unsigned flags = GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL;
         flags |= role == tls_role::server ? GNUTLS_SERVER : GNUTLS_CLIENT;
+        // A certificate is shown to servers whose list of authorities it is not from, too: it is
+        // for them to refuse it.
+        if (role == tls_role::client) flags |= GNUTLS_FORCE_CLIENT_CERT;
         if (gnutls_init(&raw, flags) != GNUTLS_E_SUCCESS) return nullptr;
         owned_session session(raw);
         gnutls_handshake_set_timeout(raw, GNUTLS_INDEFINITE_TIMEOUT);  // the owner has deadlines
@@ -332,7 +348,7 @@ class gnutls_context final : public tls_context {
         const std::string_view checked = verify                     ? "ok"
                                          : role == tls_role::client ? "not checked"
                                                                     : "";
-        return std::make_unique<gnutls_engine>(std::move(session), checked,
+        return std::make_unique<gnutls_engine>(std::move(session), role, checked,
                                                role == tls_role::client ? peer.name : "");
     }
 

@@ -80,6 +80,26 @@ protocol {name} {{
   mail_max_userip_connections = 0
 }}
 """
+# Over what was said before: STARTTLS everywhere, and ports for those who begin with TLS.
+TLS = """\
+ssl = yes
+ssl_cert = <{certificate}
+ssl_key = <{certificate}
+service pop3-login {{
+  inet_listener pop3s {{
+    address = 127.0.0.1
+    port = {pop3s}
+    ssl = yes
+  }}
+}}
+service imap-login {{
+  inet_listener imaps {{
+    address = 127.0.0.1
+    port = {imaps}
+    ssl = yes
+  }}
+}}
+"""
 LOCATIONS = {"maildir": "maildir:~/Maildir", "sdbox": "sdbox:~/sdbox", "mdbox": "mdbox:~/mdbox"}
 PASSWORD = "secret"
 
@@ -89,11 +109,12 @@ class Dovecot:
 
     extra: further configuration. quota: {user: quota rule} for use with the quota plugin. reading: listens for POP3
     and IMAP, too, at `pop3` and `imap`. store: of LOCATIONS. bare_logins: the part before the @ logs in as well.
-    accounts: passdb and userdb that know the users, in place of a file; homes are below folder/mail.
+    accounts: passdb and userdb that know the users, in place of a file; homes are below folder/mail. certificate: a PEM
+    file with its key, for STARTTLS and STLS, and for TLS from the first octet at `pop3s` and `imaps`.
     """
 
     def __init__(self, folder, users, protocols="lmtp", extra="", quota=None, *, reading=False, store="maildir",
-                 bare_logins=False, accounts=None):
+                 bare_logins=False, accounts=None, certificate=None):
         self.folder = pathlib.Path(folder)
         self.users = list(users)
         self.port = free_port()
@@ -101,6 +122,10 @@ class Dovecot:
         ports = {name: free_port() for name in ("pop3", "imap")} if reading else {}
         self.pop3, self.imap = (f"127.0.0.1:{ports[name]}" if reading else None for name in ("pop3", "imap"))
         extra += "".join(READING.format(name=name, port=port) for name, port in ports.items())
+        if certificate:
+            tls_ports = {name: free_port() for name in ("pop3s", "imaps")}
+            self.pop3s, self.imaps = (f"127.0.0.1:{port}" for port in tls_ports.values())
+            extra += TLS.format(certificate=certificate, **tls_ports)
         self.socket = self.folder / "lmtp"
         owner = pwd.getpwnam("mail")
         self.mail = self.folder / "mail"

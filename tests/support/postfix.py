@@ -43,6 +43,12 @@ scache    unix  - - n - 1   scache
 postlog   unix-dgram n - n - 1 postlogd
 """
 
+# With certificates: STARTTLS on the ports above, and a port of its own for those who begin with TLS.
+TLS_MASTER_CF = """\
+127.0.0.1:{port} inet n - n - 200 smtpd -o smtpd_tls_wrappermode=yes
+tlsmgr    unix  - - n 1000? 1 tlsmgr
+"""
+
 QUEUE_FOLDERS = ("active", "bounce", "corrupt", "defer", "deferred", "flush", "hold", "incoming", "maildrop",
                  "private", "public", "saved", "trace")
 
@@ -75,11 +81,18 @@ class Postfix:
     """Runs from construction to `stop`; listens on 127.0.0.1:port, [::1]:port and a Unix socket.
 
     transport: Postfix's name for where all mail goes: "discard:", "lmtp:inet:127.0.0.1:24",
-    "smtp:[127.0.0.1]:2525". master: further lines of master.cf, a transport of its own for instance.
+    "smtp:[127.0.0.1]:2525". master: further lines of master.cf, a transport of its own for instance. certificate: a PEM
+    file with its key, for STARTTLS, and for TLS from the first octet at `tls_endpoint`.
     """
 
-    def __init__(self, folder, transport="discard:", master="", **settings):
+    def __init__(self, folder, transport="discard:", master="", certificate=None, **settings):
         self.folder = pathlib.Path(folder)
+        if certificate:
+            tls_port = free_port()
+            self.tls_endpoint = f"127.0.0.1:{tls_port}"
+            master += TLS_MASTER_CF.format(port=tls_port)
+            settings = {"smtpd_tls_security_level": "may", "smtpd_tls_cert_file": certificate, "smtpd_tls_loglevel": "1",
+                        "smtpd_tls_key_file": certificate} | settings
         self.port = free_port()
         self.endpoint = f"127.0.0.1:{self.port}"
         self.log_path = self.folder / "maillog"
