@@ -50,6 +50,13 @@ std::string library_words() {
     return library_words(ERR_peek_last_error());
 }
 
+// What TLS says, rather than the cipher below it that has failed first.
+unsigned long telling_error() {
+    const unsigned long first = ERR_peek_error();
+    const unsigned long last = ERR_peek_last_error();
+    return ERR_GET_LIB(first) != ERR_LIB_SSL && ERR_GET_LIB(last) == ERR_LIB_SSL ? last : first;
+}
+
 // ---- names ----
 
 struct cipher_row {
@@ -269,7 +276,7 @@ class openssl_engine final : public tls_engine {
             default:
                 break;
         }
-        describe(ERR_peek_error());
+        describe(telling_error());
         return tls_status::failed;
     }
 
