@@ -84,6 +84,8 @@ expected<void> find_servers(plan& into) {
     auto servers = client::find_targets(into.chosen.servers, port);
     if (!servers) return base::fail("SERVER: {}", servers.error().message);
     into.targets = std::move(*servers);
+    auto named = program::check_names(into.chosen.tls, into.targets);
+    if (!named) return named.error();
     if (into.chosen.local_addresses.empty()) return {};
     auto locals = net::parse_local_addresses(into.chosen.local_addresses);
     if (!locals) return base::fail("--local-address: {}", locals.error().message);

@@ -63,6 +63,10 @@ expected<void> find_servers(plan& into) {
                                      implicit ? imaps_port : imap_port);
     if (!imap) return base::fail("--imap: {}", imap.error().message);
     into.imap = std::move(*imap);
+    for (const auto* servers : {&into.pop3, &into.imap}) {
+        auto named = program::check_names(into.chosen.tls, *servers);
+        if (!named) return named.error();
+    }
     if (into.chosen.local_addresses.empty()) return {};
     auto locals = net::parse_local_addresses(into.chosen.local_addresses);
     if (!locals) return base::fail("--local-address: {}", locals.error().message);

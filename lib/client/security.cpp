@@ -15,7 +15,8 @@ void handshaker::choose(base::random_source& random) {
 asio::awaitable<net::fault> handshaker::shake(net::connection& line, const net::endpoint& server,
                                               stats::tally& counts) {
     const auto begun = std::chrono::steady_clock::now();
-    const std::unique_ptr<net::tls_ticket> ticket = resume_ ? std::move(ticket_) : nullptr;
+    server_ = &server;
+    const auto ticket = resume_ ? take_ticket(server) : nullptr;
     const net::tls_peer peer{of_run_.server_name.empty() ? server.host : of_run_.server_name,
                              ticket.get()};
     auto engine = of_run_.context->begin(peer);
@@ -34,7 +35,21 @@ asio::awaitable<net::fault> handshaker::shake(net::connection& line, const net::
 void handshaker::keep_ticket(net::connection& line) {
     if (of_run_.resume_percent == 0 || !line.secure()) return;
     auto given = line.tls_ticket_given();
-    if (given) ticket_ = std::move(given);
+    if (!given) return;
+    take_ticket(*server_);
+    tickets_.push_back({server_, std::move(given)});
+}
+
+// Servers are few: one, or one for POP3 and one for IMAP.
+std::unique_ptr<net::tls_ticket> handshaker::take_ticket(const net::endpoint& server) {
+    for (kept_ticket& one : tickets_) {
+        if (one.server != &server) continue;
+        auto taken = std::move(one.ticket);
+        one = std::move(tickets_.back());
+        tickets_.pop_back();
+        return taken;
+    }
+    return nullptr;
 }
 
 explanation explain(net::fault why, const net::connection& line, std::string_view otherwise) {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/random.hpp"
 #include "load/watched.hpp"
@@ -54,7 +55,7 @@ class handshaker {
     bool at_once() const noexcept { return wanted_ && of_run_.mode == tls_mode::implicit; }
     bool in_dialogue() const noexcept { return wanted_ && of_run_.mode == tls_mode::starttls; }
 
-    // The deadline is the caller's to set. Counts the handshake in `counts`, but no failure.
+    // The deadline is the caller's to set; `server` must outlive the session. Counts the handshake in `counts`, but no failure.
     boost::asio::awaitable<net::fault> shake(net::connection& line, const net::endpoint& server,
                                              stats::tally& counts);
     // Before the connection is closed: takes the ticket that the server gave, if they are wanted.
@@ -63,7 +64,15 @@ class handshaker {
   private:
     const security& of_run_;
     handshake_phases phases_;
-    std::unique_ptr<net::tls_ticket> ticket_;
+    // Of each server that was talked to, the latest.
+    struct kept_ticket {
+        const net::endpoint* server;
+        std::unique_ptr<net::tls_ticket> ticket;
+    };
+    std::unique_ptr<net::tls_ticket> take_ticket(const net::endpoint& server);
+
+    std::vector<kept_ticket> tickets_;
+    const net::endpoint* server_ = nullptr;  // of the connection in hand
     bool wanted_ = false;
     bool resume_ = false;
 };

@@ -164,6 +164,7 @@ class connection final : private poller::sender {
 
     bool write_secured(gather& parts);
     std::size_t send_raw(std::string_view octets);
+    void count_left(std::size_t octets) noexcept;
     bool send_records();
     read_result read_secured(std::span<char> into);
     read_result decrypt(std::string_view& input, std::span<char> into);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <sys/types.h>
 
@@ -24,7 +25,15 @@ struct connection::secured {
     std::unique_ptr<tls_engine> engine;
     std::string left;             // from the peer, not taken by the engine yet
     std::string records;          // for the peer, what the socket had no room for
-    std::size_t inside = 0;       // octets of ours within those records
+    // Which octets of ours the records carry that were made last: where each record ends, and how
+    // much is in it. What has left is counted by whole records, for half of one is worth nothing.
+    struct mark {
+        std::size_t end;
+        std::size_t inside;
+    };
+    std::vector<mark> marks;
+    std::size_t left_marks = 0;   // of marks, those whose record has left
+    std::size_t left_octets = 0;  // of the records
     fault later = fault::none;    // told when what came before it has been read
     bool shaken = false;          // the handshake is over
     bool said_goodbye = false;

@@ -98,12 +98,22 @@ std::size_t connection::send_raw(std::string_view octets) {
 bool connection::send_records() {
     secured& own = *secured_;
     if (own.records.empty()) return true;
-    own.records.erase(0, send_raw(own.records));
+    const std::size_t sent = send_raw(own.records);
+    count_left(sent);
+    own.records.erase(0, sent);
     if (last_fault_ != fault::none) return true;
     if (!own.records.empty()) return false;
     own.records = std::string();
-    octets_out += std::exchange(own.inside, 0);
     return true;
+}
+
+void connection::count_left(std::size_t octets) noexcept {
+    secured& own = *secured_;
+    own.left_octets += octets;
+    while (own.left_marks < own.marks.size() &&
+           own.marks[own.left_marks].end <= own.left_octets) {
+        octets_out += own.marks[own.left_marks++].inside;
+    }
 }
 
 bool connection::write_secured(gather& parts) {
@@ -116,22 +126,21 @@ bool connection::write_secured(gather& parts) {
         }
         std::string& octets = scratch();
         tls_wire wire{{}, octets};
-        std::size_t inside = 0;
+        own.marks.clear();
+        own.left_marks = own.left_octets = 0;
         while (!parts.empty() && octets.size() < records_at_once) {
             const std::string_view text = next_text(parts);
             if (own.engine->write(wire, text) != tls_status::done) {
                 tls_failed();
                 return true;
             }
+            own.marks.push_back({octets.size(), text.size()});
             parts.take_away(text.size());
-            inside += text.size();
         }
         const std::size_t sent = send_raw(octets);
-        if (sent == octets.size()) {
-            octets_out += inside;
-        } else if (last_fault_ == fault::none) {
+        count_left(sent);
+        if (sent < octets.size() && last_fault_ == fault::none) {
             own.records.assign(octets, sent);
-            own.inside = inside;
             return false;
         }
     }
@@ -242,6 +251,7 @@ asio::awaitable<fault> connection::shake_hands() {
         if (how == tls_status::failed) co_return fault::tls;
         if (last_fault_ != fault::none) co_return last_fault_;
         if (how == tls_status::done) break;
+        if (how == tls_status::closed) co_return fault::closed;
         if (cancelled_ == cancelled_by::nobody && !socket_.readable()) {
             co_await socket_.wait_readable();
         } else if (rounds % rounds_a_turn == rounds_a_turn - 1) {

@@ -338,7 +338,7 @@ class openssl_context final : public tls_context {
             SSL_set_accept_state(ssl.get());
         } else {
             SSL_set_connect_state(ssl.get());
-            name_peer(ssl.get(), peer);
+            if (!name_peer(ssl.get(), peer)) return nullptr;
         }
         const std::string_view checked = verify_                     ? "ok"
                                          : role_ == tls_role::client ? "not checked"
@@ -349,18 +349,18 @@ class openssl_context final : public tls_context {
     const std::string& fingerprint() const noexcept override { return fingerprint_; }
 
   private:
-    void name_peer(SSL* ssl, const tls_peer& peer) const {
+    bool name_peer(SSL* ssl, const tls_peer& peer) const {
         const bool address = is_address(peer.name);
         if (!peer.name.empty() && !address) SSL_set_tlsext_host_name(ssl, peer.name.c_str());
         if (verify_ && !peer.name.empty()) {
-            if (address) {
-                X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), peer.name.c_str());
-            } else {
-                SSL_set1_host(ssl, peer.name.c_str());
-            }
+            const int set =
+                address ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), peer.name.c_str())
+                        : SSL_set1_host(ssl, peer.name.c_str());
+            if (set != 1) return false;
         }
         const auto* kept = static_cast<const openssl_ticket*>(peer.ticket);
         if (kept != nullptr) SSL_set_session(ssl, kept->session.get());
+        return true;
     }
 
     owned_context context_;

@@ -150,6 +150,16 @@ expected<void> check(const client_tls& chosen) {
     return {};
 }
 
+expected<void> check_names(const client_tls& chosen, const std::vector<client::target>& servers) {
+    if (!chosen.wanted() || !chosen.settings.verify || !chosen.server_name.empty()) return {};
+    for (const client::target& one : servers) {
+        if (!one.where.is_unix()) continue;
+        return base::fail("--tls-verify: {} has no name to check; give one with --tls-sni",
+                          one.where.text);
+    }
+    return {};
+}
+
 expected<client::security> make_security(const client_tls& chosen) {
     client::security made;
     if (!chosen.wanted()) return made;

@@ -16,6 +16,7 @@
 
 #include "cli/options.hpp"
 #include "client/security.hpp"
+#include "client/target.hpp"
 #include "load/run_console.hpp"
 #include "net/tls.hpp"
 
@@ -38,6 +39,8 @@ cli::group client_tls_group(client_tls& target);
 base::expected<void> check(const client_tls& chosen);
 // What a record says of it.
 void describe_tls(const client_tls& chosen, nlohmann::json& options);
+// With verification each server must have a name.
+base::expected<void> check_names(const client_tls& chosen, const std::vector<client::target>& servers);
 // Without TLS it holds no context.
 base::expected<client::security> make_security(const client_tls& chosen);
 

@@ -124,6 +124,7 @@ class imap_mailbox {
     std::string next_name_{};   // of the SELECT whose turn has not come
     imap_memory remembered_{};  // of this mailbox, less what has vanished
     imap_memory next_remembered_{};
+    std::vector<imap_range> vanished_earlier_{};  // while selecting
     std::array<command, max_running> commands_{};
     std::uint64_t highest_modseq_ = 0;
     std::uint64_t selected_modseq_ = 0;  // what SELECT said

@@ -74,8 +74,8 @@ std::string_view imap_mailbox::on_vanished_earlier(const imap_step& step) {
                                       [](command one) { return one.verb == imap_verb::uid_fetch; });
     const bool resyncing = phase_ == phase::selecting && remembered_.usable();
     if (!qresync_ || (!fetching && !resyncing)) return "VANISHED (EARLIER) that nobody asked for";
-    remembered_.forget(step.range);
-    return uids_within(step.range) > 0 ? "VANISHED (EARLIER) names a message that is there"
+    if (resyncing) vanished_earlier_.push_back(step.range);
+    return known_ > 0 && uids_within(step.range) > 0 ? "VANISHED (EARLIER) names a message that is there"
                                        : std::string_view{};
 }
 
@@ -84,7 +84,8 @@ std::string_view imap_mailbox::on_vanished_earlier(const imap_step& step) {
 std::string_view imap_mailbox::end_resync() {
     // RFC 7162 3.1.2: from the first command on that enables it.
     if (qresync_ && highest_modseq_ == 0 && !no_modseq_) return "SELECT without HIGHESTMODSEQ";
-    const imap_memory before = std::exchange(remembered_, {});
+    imap_memory before = std::exchange(remembered_, {});
+    before.forget(std::exchange(vanished_earlier_, {}));
     synchronized_ = before.usable() && before.uid_validity == uid_validity_ && !no_modseq_;
     if (!synchronized_) return {};
     if (highest_modseq_ < before.modseq) return "HIGHESTMODSEQ shrank between two sessions";

@@ -1,5 +1,7 @@
 #include "proto/imap_memory.hpp"
 
+#include <algorithm>
+
 namespace postal::proto {
 
 std::uint64_t imap_memory::count() const noexcept {
@@ -24,16 +26,22 @@ void imap_memory::learn(std::span<const std::uint32_t> known) {
     }
 }
 
-void imap_memory::forget(imap_range gone) {
+void imap_memory::forget(std::vector<imap_range> gone) {
+    std::sort(gone.begin(), gone.end(),
+              [](imap_range a, imap_range b) { return a.first < b.first; });
     std::vector<imap_range> left;
-    left.reserve(uids.size() + 1);
+    std::size_t next = 0;
     for (const imap_range one : uids) {
-        if (one.last < gone.first || one.first > gone.last) {
-            left.push_back(one);
-            continue;
+        std::uint64_t first = one.first;  // of what may be left; beyond the last one there is none
+        while (next < gone.size() && gone[next].last < first)
+            ++next;
+        for (std::size_t i = next; i < gone.size() && gone[i].first <= one.last; ++i) {
+            if (gone[i].first > first) {
+                left.push_back({static_cast<std::uint32_t>(first), gone[i].first - 1});
+            }
+            first = std::max<std::uint64_t>(first, std::uint64_t{gone[i].last} + 1);
         }
-        if (one.first < gone.first) left.push_back({one.first, gone.first - 1});
-        if (one.last > gone.last) left.push_back({gone.last + 1, one.last});
+        if (first <= one.last) left.push_back({static_cast<std::uint32_t>(first), one.last});
     }
     uids.swap(left);
 }

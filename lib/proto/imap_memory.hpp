@@ -29,7 +29,8 @@ struct imap_memory {
     [[nodiscard]] std::uint64_t count() const noexcept;
     // Ascending UIDs, zeros are passed over.
     void learn(std::span<const std::uint32_t> known);
-    void forget(imap_range gone);
+    // Ranges in any order, which may overlap.
+    void forget(std::vector<imap_range> gone);
     // As a sequence set, "1:5,7"; nothing when there are none.
     void append_uids(std::string& out) const;
 };

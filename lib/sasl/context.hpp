@@ -35,15 +35,16 @@ class context {
     void keep_salted_password(const std::string& under, std::string_view made);
 
     // What a SCRAM server needs to know of a user (RFC 5802 3), in base64; empty when it is new.
-    // As many as the server has users.
+    // Kept by where the password is, of which a user has one however a client spells the name: as
+    // many as the server has users.
     struct scram_keys {
         std::string password;  // that they were made of
         std::string server_key;
         std::string stored_key;
     };
     enum class scram_hash { sha_1, sha_256 };
-    scram_keys& scram_keys_of(scram_hash hash, const std::string& user) {
-        return (hash == scram_hash::sha_1 ? sha_1_keys_ : sha_256_keys_)[user];
+    scram_keys& scram_keys_of(scram_hash hash, const std::string* password) {
+        return (hash == scram_hash::sha_1 ? sha_1_keys_ : sha_256_keys_)[password];
     }
 
   private:
@@ -52,8 +53,8 @@ class context {
     };
     std::unique_ptr<Gsasl, end> handle_;
     std::unordered_map<std::string, std::string> salted_;
-    std::unordered_map<std::string, scram_keys> sha_1_keys_;
-    std::unordered_map<std::string, scram_keys> sha_256_keys_;
+    std::unordered_map<const std::string*, scram_keys> sha_1_keys_;
+    std::unordered_map<const std::string*, scram_keys> sha_256_keys_;
 };
 
 // "2.2.0": of the library that is loaded.

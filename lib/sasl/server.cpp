@@ -166,13 +166,12 @@ int server::give_password(Gsasl_session* session) {
 }
 
 int server::give_scram_keys(Gsasl_session* session) {
-    const std::string user(text_of(gsasl_property_fast(session, GSASL_AUTHID)));
-    const std::string* known = password(user);
+    const std::string* known = password(text_of(gsasl_property_fast(session, GSASL_AUTHID)));
     if (known == nullptr) return GSASL_NO_PASSWORD;
     const Gsasl_hash hash = hash_of(which_);
     const auto shelf =
         hash == GSASL_HASH_SHA1 ? context::scram_hash::sha_1 : context::scram_hash::sha_256;
-    context::scram_keys& keys = with_.scram_keys_of(shelf, user);
+    context::scram_keys& keys = with_.scram_keys_of(shelf, known);
     if (keys.password != *known) {
         std::array<char, GSASL_HASH_MAX_SIZE> salted{}, of_client{}, of_server{}, stored{};
         const int how = gsasl_scram_secrets_from_password(

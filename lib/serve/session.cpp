@@ -16,6 +16,7 @@ using proto::server_stage;
 using std::chrono::steady_clock;
 
 constexpr unsigned reads_a_turn = 16;
+constexpr unsigned most_last_reads = 64;
 constexpr std::size_t output_full = 64 * 1024;
 constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on to
 
@@ -54,7 +55,11 @@ asio::awaitable<void> session::run() {
 }
 
 asio::awaitable<void> session::converse() {
-    if (!here_.rules.proxies.empty()) co_await hear_proxy();
+    // A stop may have come before this coroutine first ran, when nobody could tell it; a client
+    // that has to begin with TLS or a header could not read a goodbye.
+    const bool client_begins = tls_at_once_ || !here_.rules.proxies.empty();
+    if (client_begins && here_.own.stopping()) closing_ = true;
+    if (!closing_ && !here_.rules.proxies.empty()) co_await hear_proxy();
     if (tls_at_once_ && !closing_) co_await secure();
     if (!closing_) co_await greet();
     while (!closing_) {
@@ -335,7 +340,8 @@ void session::hang_up() {
     closing_ = true;
     if (!line_.is_open()) return;
     line_.shutdown_output();
-    while (line_.read_now(here_.input) == here_.input.size()) {
+    for (unsigned rounds = 0; rounds < most_last_reads; ++rounds) {
+        if (line_.read_now(here_.input) == 0) break;
     }
 }
 
@@ -367,7 +373,7 @@ void session::on_stop(load::stop_kind how) {
         return;
     }
     stop_gently();
-    if (at_rest()) {
+    if (at_rest() || shaking_hands_) {
         if (pausing_ != nullptr) pausing_->cancel();
         if (reading_) line_.cancel(net::cancelled_by::stop);
     }

@@ -165,6 +165,7 @@ class session : public load::watched {
     std::uint32_t begun_ = 0;  // units of the message that is coming in or being answered
     unsigned reads_in_a_row_ = 0;
     bool tls_at_once_ = false;
+    bool shaking_hands_ = false;
     std::optional<net::ip_endpoint> client_{};  // as a proxy has it
     bool reading_ = false;  // suspended, waiting for the client
     bool writing_ = false;

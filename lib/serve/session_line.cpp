@@ -54,9 +54,9 @@ asio::awaitable<void> session::secure() {
     const load::steady_time begun = now_;
     set_deadline(now_ + here_.rules.timeout);
     auto engine = here_.rules.tls->begin(net::tls_peer{});
-    reading_ = true;
+    reading_ = shaking_hands_ = true;
     const net::fault why = co_await line_.start_tls(std::move(engine));
-    reading_ = false;
+    reading_ = shaking_hands_ = false;
     now_ = steady_clock::now();
     if (place_.transcript != nullptr) {
         place_.transcript->note(why == net::fault::none ? "TLS" : net::to_text(why));

@@ -93,12 +93,12 @@ TEST_CASE("imap_memory: UIDs are kept as ranges, and taken out of them") {
     kept.learn(std::vector<std::uint32_t>{3, 4, 5, 0, 8, 9, 4294967295});
     CHECK(set_of(kept) == "3:5,8:9,4294967295");
     CHECK(kept.count() == 6);
-    kept.forget({4, 4});
+    kept.forget({{4, 4}});
     CHECK(set_of(kept) == "3,5,8:9,4294967295");
-    kept.forget({1, 3});
-    kept.forget({9, 4294967295});
+    kept.forget({{1, 3}});
+    kept.forget({{9, 4294967295}});
     CHECK(set_of(kept) == "5,8");
-    kept.forget({6, 7});
+    kept.forget({{6, 7}});
     CHECK(set_of(kept) == "5,8");
     CHECK(kept.complete);
     CHECK_FALSE(kept.usable());
