@@ -421,7 +421,8 @@ base::expected<void> set_own_certificate(gnutls_context& into, const tls_setting
         into.credentials.get(), settings.certificate.c_str(), key.c_str(), GNUTLS_X509_FMT_PEM,
         nullptr, 0);
     if (done >= 0) return {};
-    return base::fail("--tls-cert: {} with {}: {}; give PEM files that belong together",
+    return base::fail("{}: {} with {}: {}; give PEM files that belong together",
+                      settings.key.empty() ? "--tls-cert" : "--tls-cert and --tls-key",
                       settings.certificate, key, gnutls_strerror(done));
 }
 

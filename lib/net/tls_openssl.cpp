@@ -382,6 +382,14 @@ base::expected<void> set_versions(SSL_CTX* context, const tls_settings& settings
     return {};
 }
 
+// Lists in which only some words are unknown pass. "!RSA", "@STRENGTH" and such are none alone.
+bool knows_cipher(SSL_CTX* context, std::string_view word) {
+    const std::string alone(word);
+    if (word.starts_with("TLS_")) return SSL_CTX_set_ciphersuites(context, alone.c_str()) == 1;
+    return std::string_view("!-+@").find(word.front()) != std::string_view::npos ||
+           SSL_CTX_set_cipher_list(context, alone.c_str()) == 1;
+}
+
 // Suites for one version only leave the other out.
 base::expected<void> set_ciphers(SSL_CTX* context, const tls_settings& settings) {
     if (settings.ciphers.empty()) return {};
@@ -400,8 +408,13 @@ base::expected<void> set_ciphers(SSL_CTX* context, const tls_settings& settings)
             add(word.starts_with("TLS_") ? suites : list, word);
         }
     }
-    const bool wrong =
-        (!suites.empty() && SSL_CTX_set_ciphersuites(context, suites.c_str()) != 1) ||
+    bool wrong = false;
+    for (const std::string& some : {suites, list}) {
+        for (const std::string_view word : words_of(some))
+            wrong = wrong || !knows_cipher(context, word);
+    }
+    wrong =
+        wrong || (!suites.empty() && SSL_CTX_set_ciphersuites(context, suites.c_str()) != 1) ||
         (!list.empty() && SSL_CTX_set_cipher_list(context, list.c_str()) != 1);
     if (wrong) {
         return base::fail("--tls-ciphers: \"{}\": {}; see openssl ciphers", settings.ciphers,
