@@ -192,6 +192,8 @@ def test_no_client_makes_it_negotiate_again(server, folder):
             raise AssertionError("it has negotiated again")
     with open(folder / "said", "w+b") as said, subprocess.Popen(
             ["openssl", "s_client", "-tls1_2", "-connect", server.tls_endpoint], stdin=subprocess.PIPE, stdout=said, stderr=said) as client:
+        # not while the greeting is on its way: s_client takes that for a breach of the renegotiation
+        wait_until(lambda: b" ready" in (folder / "said").read_bytes(), "the greeting", 10)
         client.stdin.write(b"R\n")
         client.stdin.flush()
         wait_until(lambda: client.poll() is not None, "openssl to leave", 10)
