@@ -144,7 +144,9 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     program.name = "bhm";
     program.tls = program::tls_libraries();
     program.summary = "Takes mail over SMTP or LMTP, checks and counts it, and throws it away.";
-    program.groups = {listen_options(into), auth_options(into), mail_options(into),
+    program.groups = {listen_options(into),
+                      auth_options(into),
+                      mail_options(into),
                       program::server_tls_group(into.tls, into.listen_tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};

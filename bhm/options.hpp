@@ -36,12 +36,12 @@ struct options {
     bool requires_auth = false;
     bool auth_insecure = false;
     bool verify = true;
-    std::string ledger;                     // a file; empty: none
-    std::string host_names;                 // -r
+    std::string ledger;      // a file; empty: none
+    std::string host_names;  // -r
     program::server_tls tls{};
     std::vector<std::string> listen_tls;
     std::vector<net::address_range> proxies;  // --proxy-trusted
-    net::transcript_options transcripts{};  // -z, -Z, -a
+    net::transcript_options transcripts{};    // -z, -Z, -a
     cli::run_options run{};
     std::vector<cli::effective_option> effective{};  // for the record
 };

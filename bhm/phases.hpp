@@ -11,8 +11,8 @@ namespace postal::bhm {
 enum class phase : std::uint8_t {
     tls,          // a full handshake
     tls_resumed,  // one that resumed a session
-    data,    // from DATA or the first BDAT to the end of the message, as it was read
-    message  // from MAIL to the final reply, handed to the kernel
+    data,         // from DATA or the first BDAT to the end of the message, as it was read
+    message       // from MAIL to the final reply, handed to the kernel
 };
 inline constexpr std::size_t phase_count = 4;
 

@@ -79,7 +79,7 @@ cli::group listen_options(options& o) {
             {"--socket-owner", "USER[:GROUP]", "", "to whom Unix sockets belong",
              cli::text(o.socket_owner)},
             program::proxy_trusted_option(o.proxies),
-                program::sessions_option(o.sessions),
+            program::sessions_option(o.sessions),
             {"--client-timeout", "DURATION", "5m",
              "end a session whose client is silent for so long", cli::duration(o.client_timeout)},
         }};

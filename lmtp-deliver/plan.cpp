@@ -205,8 +205,9 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>();
     result->chosen = std::move(given);
     // Capturing the limits comes before anything raises them.
-    for (auto* step : {prepare_agent, find_agent, load_exit_statuses, find_user, set_limits,
-                       check_folders, find_places, configure_server, prepare_tls, check_transcripts}) {
+    for (auto* step :
+         {prepare_agent, find_agent, load_exit_statuses, find_user, set_limits, check_folders,
+          find_places, configure_server, prepare_tls, check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();
     }

@@ -167,22 +167,22 @@ cli::group pace_options(options& o) {
 
 cli::group timeout_options(options& o) {
     const std::string value = "DURATION";
-    return {"Timeouts",
-            {
-                {"--timeout", value, "60s", "all of the following", all_timeouts(o.timeouts)},
-                {"--connect-timeout", value, "60s", "until connected",
-                 cli::duration(o.timeouts.connect)},
-                {"--tls-timeout", value, "60s", "for a TLS handshake",
-                 cli::duration(o.timeouts.tls)},
-                {"--greeting-timeout", value, "60s", "for the server's greeting",
-                 cli::duration(o.timeouts.greeting)},
-                {"--command-timeout", value, "60s", "for the reply to a command",
-                 cli::duration(o.timeouts.command)},
-                {"--data-timeout", value, "60s", "for the server to take a message",
-                 cli::duration(o.timeouts.data)},
-                {"--final-timeout", value, "60s", "for the reply after a message",
-                 cli::duration(o.timeouts.final_reply)},
-            }};
+    return {
+        "Timeouts",
+        {
+            {"--timeout", value, "60s", "all of the following", all_timeouts(o.timeouts)},
+            {"--connect-timeout", value, "60s", "until connected",
+             cli::duration(o.timeouts.connect)},
+            {"--tls-timeout", value, "60s", "for a TLS handshake", cli::duration(o.timeouts.tls)},
+            {"--greeting-timeout", value, "60s", "for the server's greeting",
+             cli::duration(o.timeouts.greeting)},
+            {"--command-timeout", value, "60s", "for the reply to a command",
+             cli::duration(o.timeouts.command)},
+            {"--data-timeout", value, "60s", "for the server to take a message",
+             cli::duration(o.timeouts.data)},
+            {"--final-timeout", value, "60s", "for the reply after a message",
+             cli::duration(o.timeouts.final_reply)},
+        }};
 }
 
 // What only shows when all options are known.

@@ -30,8 +30,8 @@ session::session(workshop& shop, unsigned index)
       exchange_(shop, index),
       place_(shop.own),
       dialer_({shop.own, shop.gate, place_, *this}, line_),
-      tls_(plan_.tls, {static_cast<std::size_t>(phase::tls),
-                       static_cast<std::size_t>(phase::tls_resumed)}),
+      tls_(plan_.tls,
+           {static_cast<std::size_t>(phase::tls), static_cast<std::size_t>(phase::tls_resumed)}),
       random_(base::mix(plan_.seed, how_many, index)),
       index_(index) {
     const net::transcript_options& wanted = plan_.chosen.transcripts;

@@ -1,4 +1,5 @@
-// What the verbs of a profile say on an IMAP connection: reading, marking, moving, deleting, waiting.
+// What the verbs of a profile say on an IMAP connection: reading, marking, moving, deleting,
+// waiting.
 #include "rabid/imap_visit.hpp"
 
 #include <algorithm>

@@ -115,7 +115,7 @@ class imap_visit {
     bool logged_in_ = false;
     bool said_bye_ = false;
     bool leaving_ = false;
-    bool resyncs_ = false;       // QRESYNC is enabled
+    bool resyncs_ = false;  // QRESYNC is enabled
     bool authenticating_ = false;
     bool expecting_no_ = false;  // a refusal is as good as an agreement
 };

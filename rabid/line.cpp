@@ -23,8 +23,8 @@ line::line(workshop& shop, owner whose, unsigned session)
       watched_(whose.watched),
       place_(whose.place),
       connection_(shop.own.context()),
-      tls_(shop.of_run.tls, {static_cast<std::size_t>(phase::tls),
-                             static_cast<std::size_t>(phase::tls_resumed)}) {
+      tls_(shop.of_run.tls,
+           {static_cast<std::size_t>(phase::tls), static_cast<std::size_t>(phase::tls_resumed)}) {
     const net::transcript_options& wanted = shop.of_run.chosen.transcripts;
     if (wanted.wanted()) transcript_ = std::make_unique<net::transcript>(wanted, session);
 }

@@ -126,9 +126,8 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     const auto now = std::chrono::system_clock::now().time_since_epoch();
     result->started_us = static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(now).count());
-    for (auto* step :
-         {plan_auth, load_accounts, find_servers, prepare_profile, prepare_tls, plan_pace,
-          check_transcripts}) {
+    for (auto* step : {plan_auth, load_accounts, find_servers, prepare_profile, prepare_tls,
+                       plan_pace, check_transcripts}) {
         auto done = step(*result);
         if (!done) return done.error();
     }

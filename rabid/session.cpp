@@ -111,9 +111,9 @@ asio::awaitable<bool> session::call_on(std::size_t account_number) {
     ticket_ = {};
     shop_.gate.use();
     const load::steady_time begun = line_.now();
-    const guest who{shop_,     line_,
-                    examiner_, plan_.users->at(account_number),
-                    random_,   {account_number, server_number},
+    const guest who{shop_,       line_,
+                    examiner_,   plan_.users->at(account_number),
+                    random_,     {account_number, server_number},
                     server.where};
     bool fine = !line_.tls().at_once();
     if (!fine) fine = co_await line_.secure();

@@ -47,7 +47,7 @@ struct program {
     std::string summary;  // one sentence
     std::vector<group> groups;
     std::vector<positional> positionals = {};
-    std::string notes = {};  // free text under the options, examples for instance
+    std::string notes = {};            // free text under the options, examples for instance
     std::string tls = "not built in";  // for --version: the libraries
 };
 

@@ -24,8 +24,8 @@ asio::awaitable<net::fault> handshaker::shake(net::connection& line, const net::
     if (why != net::fault::none) co_return why;
     const net::tls_facts agreed = line.tls();
     ++counts.tls_connections;
-    counts.tls.add({agreed.version, agreed.cipher, agreed.group, agreed.verification,
-                    agreed.resumed});
+    counts.tls.add(
+        {agreed.version, agreed.cipher, agreed.group, agreed.verification, agreed.resumed});
     const std::size_t phase = agreed.resumed ? phases_.resumed : phases_.full;
     counts.latency[phase].record(std::chrono::steady_clock::now() - begun);
     co_return net::fault::none;

@@ -55,7 +55,8 @@ class handshaker {
     bool at_once() const noexcept { return wanted_ && of_run_.mode == tls_mode::implicit; }
     bool in_dialogue() const noexcept { return wanted_ && of_run_.mode == tls_mode::starttls; }
 
-    // The deadline is the caller's to set; `server` must outlive the session. Counts the handshake in `counts`, but no failure.
+    // The deadline is the caller's to set; `server` must outlive the session. Counts the handshake
+    // in `counts`, but no failure.
     boost::asio::awaitable<net::fault> shake(net::connection& line, const net::endpoint& server,
                                              stats::tally& counts);
     // Before the connection is closed: takes the ticket that the server gave, if they are wanted.

@@ -23,8 +23,8 @@ ssize_t send_octets(int socket, const void* octets, std::size_t size) noexcept;
 
 struct connection::secured {
     std::unique_ptr<tls_engine> engine;
-    std::string left;             // from the peer, not taken by the engine yet
-    std::string records;          // for the peer, what the socket had no room for
+    std::string left;     // from the peer, not taken by the engine yet
+    std::string records;  // for the peer, what the socket had no room for
     // Which octets of ours the records carry that were made last: where each record ends, and how
     // much is in it. What has left is counted by whole records, for half of one is worth nothing.
     struct mark {

@@ -110,8 +110,7 @@ bool connection::send_records() {
 void connection::count_left(std::size_t octets) noexcept {
     secured& own = *secured_;
     own.left_octets += octets;
-    while (own.left_marks < own.marks.size() &&
-           own.marks[own.left_marks].end <= own.left_octets) {
+    while (own.left_marks < own.marks.size() && own.marks[own.left_marks].end <= own.left_octets) {
         octets_out += own.marks[own.left_marks++].inside;
     }
 }

@@ -37,9 +37,8 @@ constexpr std::array system_errors{
 };
 
 constexpr std::array<std::string_view, 13> names{
-    "none",       "timeout",       "closed",    "reset",   "refused", "unreachable",
-    "unresolved", "local_address", "resources", "stopped", "tls",
-    "truncated",  "other"};
+    "none",          "timeout",   "closed",  "reset", "refused",   "unreachable", "unresolved",
+    "local_address", "resources", "stopped", "tls",   "truncated", "other"};
 
 }  // namespace
 

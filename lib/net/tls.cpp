@@ -86,7 +86,8 @@ base::expected<std::shared_ptr<const tls_context>> make_tls_context(const tls_se
 #if POSTAL_WITH_GNUTLS
     if (settings.backend == tls_backend::gnutls) return make_gnutls_context(settings);
 #endif
-    return base::fail("--tls-backend: {} is not built into this program", to_text(settings.backend));
+    return base::fail("--tls-backend: {} is not built into this program",
+                      to_text(settings.backend));
 }
 
 std::vector<std::string_view> words_of(std::string_view list) {

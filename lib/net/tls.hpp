@@ -49,29 +49,30 @@ struct tls_settings {
     // library as they are. Empty: the library's defaults.
     std::string ciphers;
     std::string groups;
-    std::string certificate;  // PEM files; a server without them makes a self-signed certificate
-    std::string key;          // empty: in the file of the certificate
-    std::string authorities;  // who is trusted; empty: those of the system. Servers: with whom
-                              // clients' certificates are checked; empty: none is asked for
-    std::string revoked;      // a PEM file with revocation lists; empty: none
-    bool verify = false;      // clients: refuse servers whose chain or name is not right
+    std::string certificate;    // PEM files; a server without them makes a self-signed certificate
+    std::string key;            // empty: in the file of the certificate
+    std::string authorities;    // who is trusted; empty: those of the system. Servers: with whom
+                                // clients' certificates are checked; empty: none is asked for
+    std::string revoked;        // a PEM file with revocation lists; empty: none
+    bool verify = false;        // clients: refuse servers whose chain or name is not right
     bool keep_tickets = false;  // clients: for resumption
 };
 
 // What was agreed on.
 struct tls_facts {
-    std::string_view version;    // "TLSv1.3"
-    std::string cipher;          // IANA's name of the suite: "TLS_AES_256_GCM_SHA384"
-    std::string group;           // of the key exchange: "x25519", "secp256r1"; empty: none
+    std::string_view version;  // "TLSv1.3"
+    std::string cipher;        // IANA's name of the suite: "TLS_AES_256_GCM_SHA384"
+    std::string group;         // of the key exchange: "x25519", "secp256r1"; empty: none
     bool resumed = false;
-    std::string verification;    // "ok", "not checked", or what was wrong with the peer's
-                                 // certificate; "no certificate" of clients that gave none
+    std::string verification;  // "ok", "not checked", or what was wrong with the peer's
+                               // certificate; "no certificate" of clients that gave none
     bool peer_certificate = false;
 };
 
 struct tls_problem {
-    std::string reason;  // for the books: certificate_expired, alert_handshake_failure, not_tls, ...
-    std::string text;    // the library's own words
+    std::string
+        reason;        // for the books: certificate_expired, alert_handshake_failure, not_tls, ...
+    std::string text;  // the library's own words
 };
 
 // What resumes a session on another connection to the same server (RFC 8446 2.2, RFC 5077).
@@ -126,7 +127,7 @@ class tls_engine {
 inline constexpr std::size_t tls_record = 16 * 1024;
 
 struct tls_peer {
-    std::string name;      // for SNI and for checking its certificate; a name or an address
+    std::string name;  // for SNI and for checking its certificate; a name or an address
     const tls_ticket* ticket = nullptr;  // to resume with; taken back, not kept
 };
 

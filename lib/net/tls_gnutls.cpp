@@ -180,9 +180,9 @@ class gnutls_engine final : public tls_engine {
     std::string channel_binding() override {
         if (gnutls_protocol_get_version(session_.get()) != GNUTLS_TLS1_3) return {};
         std::array<char, channel_binding_octets> data{};
-        const int done = gnutls_prf_rfc5705(
-            session_.get(), channel_binding_label.size(), channel_binding_label.data(), 0, nullptr,
-            data.size(), data.data());
+        const int done =
+            gnutls_prf_rfc5705(session_.get(), channel_binding_label.size(),
+                               channel_binding_label.data(), 0, nullptr, data.size(), data.data());
         return done == GNUTLS_E_SUCCESS ? std::string(data.data(), data.size()) : std::string();
     }
 
@@ -396,8 +396,8 @@ base::expected<void> set_priorities(gnutls_context& into, const tls_settings& se
     const std::string words = priority_words(settings);
     gnutls_priority_t raw = nullptr;
     const char* where = nullptr;
-    const int done = gnutls_priority_init2(&raw, words.c_str(), &where,
-                                           GNUTLS_PRIORITY_INIT_DEF_APPEND);
+    const int done =
+        gnutls_priority_init2(&raw, words.c_str(), &where, GNUTLS_PRIORITY_INIT_DEF_APPEND);
     if (done != GNUTLS_E_SUCCESS) {
         const bool group = where != nullptr && std::string_view(where).starts_with("+GROUP");
         return base::fail("{}: GnuTLS does not know \"{}\"; see gnutls-cli --list",
@@ -414,12 +414,12 @@ base::expected<void> set_own_certificate(gnutls_context& into, const tls_setting
     for (const std::string* file : {&settings.certificate, &key}) {
         if (access(file->c_str(), R_OK) == 0) continue;
         return base::fail("{}: {}: {}; give a PEM file",
-                          file == &key && !settings.key.empty() ? "--tls-key" : "--tls-cert",
-                          *file, base::system_message(errno));
+                          file == &key && !settings.key.empty() ? "--tls-key" : "--tls-cert", *file,
+                          base::system_message(errno));
     }
-    const int done = gnutls_certificate_set_x509_key_file2(
-        into.credentials.get(), settings.certificate.c_str(), key.c_str(), GNUTLS_X509_FMT_PEM,
-        nullptr, 0);
+    const int done =
+        gnutls_certificate_set_x509_key_file2(into.credentials.get(), settings.certificate.c_str(),
+                                              key.c_str(), GNUTLS_X509_FMT_PEM, nullptr, 0);
     if (done >= 0) return {};
     return base::fail("{}: {} with {}: {}; give PEM files that belong together",
                       settings.key.empty() ? "--tls-cert" : "--tls-cert and --tls-key",
@@ -441,8 +441,8 @@ base::expected<void> set_verification(gnutls_context& into, const tls_settings& 
                           loaded < 0 ? gnutls_strerror(loaded) : "no certificate in it");
     }
     if (settings.revoked.empty()) return {};
-    const int lists = gnutls_certificate_set_x509_crl_file(own, settings.revoked.c_str(),
-                                                           GNUTLS_X509_FMT_PEM);
+    const int lists =
+        gnutls_certificate_set_x509_crl_file(own, settings.revoked.c_str(), GNUTLS_X509_FMT_PEM);
     if (lists > 0) return {};
     return base::fail("--tls-crl: {}: {}; give a PEM file", settings.revoked,
                       lists < 0 ? gnutls_strerror(lists) : "no list in it");
@@ -479,8 +479,8 @@ int make_certificate(gnutls_context& into) {
     done = gnutls_x509_crt_init(&made);
     if (done != GNUTLS_E_SUCCESS) return done;
     const owned_certificate kept(made);
-    done = gnutls_x509_privkey_generate(
-        key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
+    done = gnutls_x509_privkey_generate(key, GNUTLS_PK_ECDSA,
+                                        GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
     if (done != GNUTLS_E_SUCCESS) return done;
     std::array<unsigned char, 8> serial{};
     gnutls_rnd(GNUTLS_RND_NONCE, serial.data(), serial.size());

@@ -286,8 +286,8 @@ class openssl_engine final : public tls_engine {
         if (own && reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
             const long verdict = SSL_get_verify_result(ssl_.get());
             problem_.reason = reason_for(verdicts, verdict, problems::bad_certificate);
-            problem_.text = fmt::format("{}: {}", library_words(code),
-                                        X509_verify_cert_error_string(verdict));
+            problem_.text =
+                fmt::format("{}: {}", library_words(code), X509_verify_cert_error_string(verdict));
             return;
         }
         if (own && reason >= SSL_AD_REASON_OFFSET) {
@@ -413,9 +413,8 @@ base::expected<void> set_ciphers(SSL_CTX* context, const tls_settings& settings)
         for (const std::string_view word : words_of(some))
             wrong = wrong || !knows_cipher(context, word);
     }
-    wrong =
-        wrong || (!suites.empty() && SSL_CTX_set_ciphersuites(context, suites.c_str()) != 1) ||
-        (!list.empty() && SSL_CTX_set_cipher_list(context, list.c_str()) != 1);
+    wrong = wrong || (!suites.empty() && SSL_CTX_set_ciphersuites(context, suites.c_str()) != 1) ||
+            (!list.empty() && SSL_CTX_set_cipher_list(context, list.c_str()) != 1);
     if (wrong) {
         return base::fail("--tls-ciphers: \"{}\": {}; see openssl ciphers", settings.ciphers,
                           library_words());
@@ -429,9 +428,10 @@ base::expected<void> set_groups(SSL_CTX* context, const tls_settings& settings) 
     if (settings.groups.empty()) return {};
     if (SSL_CTX_set1_groups_list(context, settings.groups.c_str()) == 1) return {};
     ERR_clear_error();
-    return base::fail("--tls-groups: OpenSSL does not know all of \"{}\"; give names such as "
-                      "X25519:P-256",
-                      settings.groups);
+    return base::fail(
+        "--tls-groups: OpenSSL does not know all of \"{}\"; give names such as "
+        "X25519:P-256",
+        settings.groups);
 }
 
 base::expected<void> set_own_certificate(SSL_CTX* context, const tls_settings& settings) {
@@ -504,8 +504,7 @@ owned_certificate sign_oneself(EVP_PKEY* key) {
     X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
                                reinterpret_cast<const unsigned char*>(host.data()), -1, -1, 0);
     X509_set_issuer_name(made.get(), name);
-    const std::string names =
-        fmt::format("DNS:{},DNS:localhost,IP:127.0.0.1,IP:::1", host.data());
+    const std::string names = fmt::format("DNS:{},DNS:localhost,IP:127.0.0.1,IP:::1", host.data());
     owned<X509_EXTENSION, X509_EXTENSION_free> extension(
         X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, names.c_str()));
     if (extension) X509_add_ext(made.get(), extension.get(), -1);
@@ -538,12 +537,10 @@ void set_modes(SSL_CTX* context, const tls_settings& settings) {
     // Servers keep nothing: their tickets hold it (RFC 5077).
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     static constexpr std::string_view own_sessions = "postal";
-    SSL_CTX_set_session_id_context(context,
-                                   reinterpret_cast<const unsigned char*>(own_sessions.data()),
-                                   own_sessions.size());
+    SSL_CTX_set_session_id_context(
+        context, reinterpret_cast<const unsigned char*>(own_sessions.data()), own_sessions.size());
     if (settings.role == tls_role::server || !settings.keep_tickets) return;
-    SSL_CTX_set_session_cache_mode(context,
-                                   SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(context, keep_session);
 }
 

@@ -13,15 +13,15 @@ constexpr const char* benchmark_range = "198.18.0.0/15";
 }  // namespace
 
 cli::option proxy_protocol_option(origin_choice& target) {
-    return {"--proxy-protocol", "v1|v2", "",
-            "begin connections with a PROXY header, as HAProxy does",
-            [&target](const std::string& given) -> expected<void> {
-                net::proxy_version version{};
-                auto done = cli::choice(version, {{"v1", net::proxy_version::v1},
-                                                  {"v2", net::proxy_version::v2}})(given);
-                if (done) target.proxy = version;
-                return done;
-            }};
+    return {
+        "--proxy-protocol", "v1|v2", "", "begin connections with a PROXY header, as HAProxy does",
+        [&target](const std::string& given) -> expected<void> {
+            net::proxy_version version{};
+            auto done = cli::choice(
+                version, {{"v1", net::proxy_version::v1}, {"v2", net::proxy_version::v2}})(given);
+            if (done) target.proxy = version;
+            return done;
+        }};
 }
 
 cli::option client_addresses_option(origin_choice& target) {
@@ -36,8 +36,8 @@ expected<void> check(const origin_choice& chosen) {
 }
 
 client::origin origin_of(const origin_choice& chosen) {
-    return {chosen.proxy, chosen.addresses ? *chosen.addresses
-                                           : *net::parse_address_range(benchmark_range)};
+    return {chosen.proxy,
+            chosen.addresses ? *chosen.addresses : *net::parse_address_range(benchmark_range)};
 }
 
 cli::option proxy_trusted_option(std::vector<net::address_range>& target) {

@@ -102,9 +102,9 @@ cli::group client_tls_group(client_tls& o) {
                        "begin with STARTTLS (STLS) or with TLS at once",
                        [&o](const std::string& given) -> expected<void> {
                            client::tls_mode mode{};
-                           auto done = cli::choice(mode, {{"starttls", client::tls_mode::starttls},
-                                                          {"implicit", client::tls_mode::implicit}})(
-                               given);
+                           auto done =
+                               cli::choice(mode, {{"starttls", client::tls_mode::starttls},
+                                                  {"implicit", client::tls_mode::implicit}})(given);
                            if (done) o.mode = mode;
                            return done;
                        }}}};
@@ -125,12 +125,14 @@ cli::group client_tls_group(client_tls& o) {
         {"--tls-sni", "NAME", "the server's host", "name to ask for and to check",
          noted(needs, "--tls-sni", cli::text(o.server_name))},
         {"--tls-early-data", "off", "off", "early data is never sent: a server may repeat it",
-         noted(needs, "--tls-early-data", [](const std::string& given) -> expected<void> {
-             if (given == "off") return {};
-             return base::fail("\"{}\" cannot be; early data may be delivered twice, so there is "
-                               "only off",
-                               given);
-         })},
+         noted(needs, "--tls-early-data",
+               [](const std::string& given) -> expected<void> {
+                   if (given == "off") return {};
+                   return base::fail(
+                       "\"{}\" cannot be; early data may be delivered twice, so there is "
+                       "only off",
+                       given);
+               })},
     };
     group.options.insert(group.options.end(), own.begin(), own.end());
     return group;

@@ -24,8 +24,8 @@ namespace postal::program {
 
 struct client_tls {
     net::tls_settings settings;
-    std::optional<unsigned> percent;        // -s
-    std::optional<client::tls_mode> mode;   // --tls
+    std::optional<unsigned> percent;       // -s
+    std::optional<client::tls_mode> mode;  // --tls
     unsigned resume_percent = 0;
     std::string server_name;
     std::string needs_tls;  // the first option that was given and means nothing without TLS
@@ -40,7 +40,8 @@ base::expected<void> check(const client_tls& chosen);
 // What a record says of it.
 void describe_tls(const client_tls& chosen, nlohmann::json& options);
 // With verification each server must have a name.
-base::expected<void> check_names(const client_tls& chosen, const std::vector<client::target>& servers);
+base::expected<void> check_names(const client_tls& chosen,
+                                 const std::vector<client::target>& servers);
 // Without TLS it holds no context.
 base::expected<client::security> make_security(const client_tls& chosen);
 

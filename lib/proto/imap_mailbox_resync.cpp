@@ -75,8 +75,9 @@ std::string_view imap_mailbox::on_vanished_earlier(const imap_step& step) {
     const bool resyncing = phase_ == phase::selecting && remembered_.usable();
     if (!qresync_ || (!fetching && !resyncing)) return "VANISHED (EARLIER) that nobody asked for";
     if (resyncing) vanished_earlier_.push_back(step.range);
-    return known_ > 0 && uids_within(step.range) > 0 ? "VANISHED (EARLIER) names a message that is there"
-                                       : std::string_view{};
+    return known_ > 0 && uids_within(step.range) > 0
+               ? "VANISHED (EARLIER) names a message that is there"
+               : std::string_view{};
 }
 
 // Messages that were known and have not vanished stand first, since new ones have higher UIDs. When

@@ -3,8 +3,9 @@
 //
 // Flow: imap_memory kept = mailbox.remember(); ... in the next session:
 //       if (kept.usable()) { kept.append_uids(text); commands.select(..., {kept's values}); }
-// Nothing fails. Bounded: most_ranges ranges of UIDs (2 KiB, and lines that servers take); a mailbox whose known UIDs take more
-// is remembered by as many of them, the lowest, and `complete` is false.
+// Nothing fails. Bounded: most_ranges ranges of UIDs (2 KiB, and lines that servers take); a
+// mailbox whose known UIDs take more is remembered by as many of them, the lowest, and `complete`
+// is false.
 #pragma once
 
 #include <cstdint>

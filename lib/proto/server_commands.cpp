@@ -103,9 +103,8 @@ server_step smtp_server::on_starttls(std::string_view argument, std::string& out
     if (secured_) return respond(replies::tls_already, server_stage::tls, out);
     if (state_ == state::chunks) return respond(replies::chunks_begun, server_stage::tls, out);
     append_reply(out, replies::start_tls);
-    return {.event = server_event::start_tls,
-            .stage = server_stage::tls,
-            .reply = replies::start_tls};
+    return {
+        .event = server_event::start_tls, .stage = server_stage::tls, .reply = replies::start_tls};
 }
 
 parameter_set smtp_server::known_parameters() const noexcept {

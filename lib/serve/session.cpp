@@ -20,7 +20,6 @@ constexpr unsigned most_last_reads = 64;
 constexpr std::size_t output_full = 64 * 1024;
 constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on to
 
-
 }  // namespace
 
 session::session(room& here, const visitor& who, std::string_view host_name)
@@ -79,8 +78,7 @@ asio::awaitable<void> session::converse() {
         if (!read_input()) continue;
         for (;;) {
             const next what = process();
-            const bool ends =
-                what == next::close || what == next::stop || what == next::secure;
+            const bool ends = what == next::close || what == next::stop || what == next::secure;
             if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
             if (closing_ || what == next::read) break;
             if (what == next::stop) {

@@ -167,7 +167,7 @@ class session : public load::watched {
     bool tls_at_once_ = false;
     bool shaking_hands_ = false;
     std::optional<net::ip_endpoint> client_{};  // as a proxy has it
-    bool reading_ = false;  // suspended, waiting for the client
+    bool reading_ = false;                      // suspended, waiting for the client
     bool writing_ = false;
     bool closing_ = false;
     bool stopped_now_ = false;

@@ -72,8 +72,8 @@ asio::awaitable<void> session::secure() {
     }
     const net::tls_facts agreed = line_.tls();
     ++tally().tls_connections;
-    tally().tls.add({agreed.version, agreed.cipher, agreed.group, agreed.verification,
-                     agreed.resumed});
+    tally().tls.add(
+        {agreed.version, agreed.cipher, agreed.group, agreed.verification, agreed.resumed});
     const std::size_t phase =
         agreed.resumed ? here_.rules.tls_resumed_phase : here_.rules.tls_phase;
     tally().latency[phase].record(now_ - begun);

@@ -232,7 +232,8 @@ std::string format_summary(const run_report& report) {
         text += row("logins", authentication_text(report.totals().authentications));
     }
     if (run.runs_agents) text += row("agents", agents_text(report.totals().agents));
-    if (!run.tls_library.empty()) text += row("TLS", tls_text(run.tls_library, report.totals().tls));
+    if (!run.tls_library.empty())
+        text += row("TLS", tls_text(run.tls_library, report.totals().tls));
     text += latency_table(report);
     text += error_lines(report);
     text += "\n";

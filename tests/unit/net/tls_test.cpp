@@ -178,7 +178,8 @@ TEST_CASE("sessions are resumed by their tickets, once each") {
                 REQUIRE(again.shake());
                 CHECK(c->facts().resumed);
                 CHECK(d->facts().resumed);
-                again.send(*d, again.to_client, again.client_rest, *c, again.to_server, "220 hello");
+                again.send(*d, again.to_client, again.client_rest, *c, again.to_server,
+                           "220 hello");
                 CHECK(c->ticket());  // for the next time
                 CHECK_FALSE(c->ticket());
             }
@@ -325,7 +326,8 @@ asio::awaitable<void> talk_secured(listener& at, asio::io_context& context, cons
     REQUIRE(why == fault::none);
     // Both directions at once: otherwise two full sockets wait for each other.
     bool said = false;
-    asio::co_spawn(context, say_all(line, text), [&said](const std::exception_ptr&) { said = true; });
+    asio::co_spawn(context, say_all(line, text),
+                   [&said](const std::exception_ptr&) { said = true; });
     co_await hear_all(line, text.size(), heard);
     while (!said)
         co_await asio::post(context, asio::use_awaitable);
@@ -351,8 +353,7 @@ TEST_CASE("a connection carries TLS, whatever the sockets take at once") {
             const auto servers = make(server_settings(theirs));
             std::string heard;
             asio::co_spawn(context, serve_echo(opened->front(), context, *servers), asio::detached);
-            asio::co_spawn(context,
-                           talk_secured(opened->front(), context, *clients, text, heard),
+            asio::co_spawn(context, talk_secured(opened->front(), context, *clients, text, heard),
                            asio::detached);
             context.run();
             CHECK(heard == text);
@@ -379,8 +380,8 @@ asio::awaitable<void> say_in_plain(listener& at, asio::io_context& context,
     } while (got.why == fault::none);
 }
 
-asio::awaitable<void> fail_to_shake(listener& at, asio::io_context& context,
-                                    const tls_context& how, fault& why, tls_problem& problem) {
+asio::awaitable<void> fail_to_shake(listener& at, asio::io_context& context, const tls_context& how,
+                                    fault& why, tls_problem& problem) {
     connection line(context);
     why = co_await line.open(at.where, std::nullopt);
     REQUIRE(why == fault::none);
