@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,36 @@ TEST_CASE("imap_memory: UIDs are kept as ranges, and taken out of them") {
     CHECK(set_of(kept) == "5,8");
     CHECK(kept.complete);
     CHECK_FALSE(kept.usable());
+}
+
+TEST_CASE("imap_memory: what vanished is taken out at once, in any order and overlapping") {
+    // Against the same done one UID at a time.
+    const std::vector<std::vector<imap_range>> cases{
+        {{7, 9}, {1, 2}, {2, 4}, {3, 3}},
+        {{1, 100}, {5, 6}, {90, 120}},
+        {{20, 30}, {10, 40}, {35, 36}},
+        {{50, 50}, {49, 49}, {51, 4294967295}},
+        {},
+    };
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t uid = 1; uid <= 110; ++uid) {
+        if (uid % 7 != 0) all.push_back(uid);
+    }
+    for (const auto& gone : cases) {
+        imap_memory kept;
+        kept.learn(all);
+        kept.forget(gone);
+        std::vector<std::uint32_t> left;
+        for (const std::uint32_t uid : all) {
+            const bool went = std::any_of(gone.begin(), gone.end(), [uid](imap_range one) {
+                return uid >= one.first && uid <= one.last;
+            });
+            if (!went) left.push_back(uid);
+        }
+        imap_memory wanted;
+        wanted.learn(left);
+        CHECK(set_of(kept) == set_of(wanted));
+    }
 }
 
 TEST_CASE("imap_memory: many gaps are remembered by the lowest UIDs only") {
