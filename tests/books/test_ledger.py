@@ -35,6 +35,12 @@ def number(path, sql, *values):
     return ask(path, sql, *values)[0][0]
 
 
+def has_begun(path):
+    """Whether a program has written down its run, with which it has done all that it does at the start."""
+    return bool(path.exists() and ask(path, "SELECT 1 FROM sqlite_schema WHERE name = 'sent'")
+                and ask(path, "SELECT 1 FROM runs"))
+
+
 def own_rows(record):
     """A condition for the rows of the run that a record is about."""
     return f"run = '{record['options']['run']}'"
@@ -127,8 +133,7 @@ def test_kill_9(bhm, programs, users_file, folder, report):
     with Sending(programs.postal, folder, *SMALL, "-t", "4", "-c", "-1", "--rate", "2000/s", "--ledger", book,
                  hole.endpoint, users_file(20)) as sending:
         span = "SELECT coalesce(max(time_us) - min(time_us), 0) FROM sent"
-        wait_until(lambda: book.exists() and ask(book, "SELECT 1 FROM sqlite_schema WHERE name = 'sent'")
-                   and number(book, span) > 1_500_000, "rows of a second and a half")
+        wait_until(lambda: has_begun(book) and number(book, span) > 1_500_000, "rows of a second and a half")
         sending.process.kill()
     hole.stop()
     assert ask(book, "PRAGMA integrity_check") == [("ok",)]
@@ -144,14 +149,16 @@ def test_kill_9(bhm, programs, users_file, folder, report):
 
 @pytest.fixture(scope="module")
 def clean_ledger(programs, tmp_path_factory):
-    """A ledger of 400 messages that all came through, for the tests that damage copies of it."""
+    """A ledger of 400 messages that all came through, for the tests that damage copies of it. They have one sender, so that
+    each is followed by some to the same mailbox, with which it is in order or not."""
     from support.postal import BlackHole, Sender  # pylint: disable=import-outside-toplevel
     place = tmp_path_factory.mktemp("clean")
-    users = place / "users"
+    users, sender = place / "users", place / "sender"
     users.write_text("".join(f"user{each}@example.com\n" for each in range(10)))
+    sender.write_text("sender@example.com\n")
     with BlackHole(programs.bhm, place, "--ledger", place / "book") as hole:
-        Sender(programs.postal, place)(*SMALL, "-t", "1", "-c", "-1", "--messages", "400", "--ledger", place / "book",
-                                       hole.endpoint, users)
+        Sender(programs.postal, place)(*SMALL, "-t", "1", "-c", "-1", "--messages", "400", "-f", sender,
+                                       "--ledger", place / "book", hole.endpoint, users)
         hole.stop()
     return place / "book"
 
@@ -290,7 +297,7 @@ def test_sessions_wait_for_a_ledger_that_falls_behind(bhm, programs, users_file,
     hole = bhm()
     with Sending(programs.postal, folder, *SMALL, "-t", "4", "-c", "-1", "--recipients", "60", "--ledger", book,
                  hole.endpoint, users_file(60)) as sending:
-        wait_until(lambda: book.exists() and ask(book, "SELECT 1 FROM sqlite_schema WHERE name = 'sent'"), "the ledger")
+        wait_until(lambda: has_begun(book), "the ledger")
         with contextlib.closing(sqlite3.connect(book, timeout=30)) as holder:
             holder.execute("BEGIN IMMEDIATE")
             wait_until(lambda: "sessions wait" in sending.process.stderr, "postal to say that it waits")
