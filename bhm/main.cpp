@@ -45,7 +45,7 @@ exit_status serve(const bhm::plan& plan, load::run_console& console, program::le
     for (const net::listener& one : *listeners) {
         console.say("listening on " + net::to_text(one.where));
     }
-    program::say_fingerprint(console, chosen.tls, plan.tls.get());
+    program::say_fingerprint(console, chosen.tls, plan.rules.tls.get());
     serve::reception front(chosen.sessions, chosen.transcripts);
     ledger::writer* const book = kept != nullptr ? &kept->book() : nullptr;
     std::vector<std::unique_ptr<bhm::room>> rooms;

@@ -131,8 +131,7 @@ cli::group mail_options(options& o) {
                 program::ledger_option(o.ledger),
                 {"--delay", "STAGE=DURATION", "",
                  "hold back the reply at connect, banner, ehlo, auth, mail, rcpt, data or end; "
-                 "several are "
-                 "allowed",
+                 "several are allowed",
                  delay_option(o.actions), true},
             }};
 }
@@ -147,7 +146,7 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     program.groups = {listen_options(into),
                       auth_options(into),
                       mail_options(into),
-                      program::server_tls_group(into.tls, into.listen_tls),
+                      program::server_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {{"USER-LIST",
@@ -161,7 +160,7 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     if (!into.ledger.empty() && !into.verify) {
         return base::fail("--ledger: knows messages by what --verify reads; leave --verify on");
     }
-    auto tls = program::check(into.tls, !into.listen_tls.empty());
+    auto tls = program::check(into.tls);
     if (!tls) return tls.error();
     auto auth = check_auth(into);
     if (!auth) return auth.error();

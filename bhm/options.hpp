@@ -39,7 +39,6 @@ struct options {
     std::string ledger;      // a file; empty: none
     std::string host_names;  // -r
     program::server_tls tls{};
-    std::vector<std::string> listen_tls;
     std::vector<net::address_range> proxies;  // --proxy-trusted
     net::transcript_options transcripts{};    // -z, -Z, -a
     cli::run_options run{};

@@ -22,7 +22,7 @@ constexpr std::uint16_t submissions_port = 465;  // RFC 8314 3.3
 
 expected<void> find_places(plan& into) {
     const options& chosen = into.chosen;
-    const bool default_place = (chosen.listen.empty() && chosen.listen_tls.empty()) ||
+    const bool default_place = (chosen.listen.empty() && chosen.tls.listen.empty()) ||
                                !chosen.bind_address.empty() || chosen.port_given;
     if (default_place && chosen.bind_address.empty()) {
         for (const bool required : {true, false}) {
@@ -40,7 +40,7 @@ expected<void> find_places(plan& into) {
         if (!where) return base::fail("--listen: {}", where.error().message);
         into.places.push_back({std::move(*where)});
     }
-    for (const std::string& text : chosen.listen_tls) {
+    for (const std::string& text : chosen.tls.listen) {
         auto where = net::parse_endpoint(text, submissions_port);
         if (!where) return base::fail("--listen-tls: {}", where.error().message);
         into.places.push_back({.where = std::move(*where), .tls = true});
@@ -49,10 +49,9 @@ expected<void> find_places(plan& into) {
 }
 
 expected<void> prepare_tls(plan& into) {
-    auto made = program::make_context(into.chosen.tls, !into.chosen.listen_tls.empty());
+    auto made = program::make_context(into.chosen.tls);
     if (!made) return made.error();
-    into.tls = std::move(*made);
-    into.rules.tls = into.tls.get();
+    into.rules.tls = std::move(*made);
     return {};
 }
 
@@ -156,7 +155,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.transcript = chosen.transcripts.wanted();
     result.checks_integrity = chosen.verify;
-    if (plan.tls) result.tls_library = net::tls_library(chosen.tls.settings.backend);
+    if (plan.rules.tls) result.tls_library = net::tls_library(chosen.tls.settings.backend);
     if (!chosen.ledger.empty()) {
         std::string run;
         mail::append_run(plan.run, run);

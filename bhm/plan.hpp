@@ -28,8 +28,7 @@ struct plan {
         std::string plain, secure, bound, over_tls;
     } auth;
     serve::house_rules rules;
-    std::shared_ptr<const net::tls_context> tls;  // null without
-    std::uint64_t run = 0;                        // in the ledger
+    std::uint64_t run = 0;  // in the ledger
 };
 
 base::expected<std::unique_ptr<plan>> make_plan(options given);

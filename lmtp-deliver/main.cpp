@@ -89,7 +89,7 @@ exit_status serve(const plan& run, load::run_console& console, lmtp_deliver::age
     auto fleet_plan = program::fleet_plan_of(chosen.run, lmtp_deliver::phase_count);
     fleet_plan.serves = true;
     load::fleet ships(fleet_plan);
-    program::say_fingerprint(console, chosen.tls, run.tls.get());
+    program::say_fingerprint(console, chosen.tls, run.rules.tls.get());
     serve::reception front(chosen.sessions, chosen.transcripts);
     lmtp_deliver::dispatcher slots(chosen.max_deliveries, chosen.max_queued);
     std::vector<std::unique_ptr<lmtp_deliver::room>> rooms;

@@ -180,7 +180,7 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
                       message_options(into),
                       address_options(into),
                       check_options(into),
-                      program::server_tls_group(into.tls, into.listen_tls),
+                      program::server_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.notes =
@@ -188,7 +188,7 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";
     auto outcome = cli::parse(program, argc, argv, into.effective);
     if (!outcome || *outcome == cli::outcome::done) return outcome;
-    auto tls = program::check(into.tls, !into.listen_tls.empty());
+    auto tls = program::check(into.tls);
     if (!tls) return tls.error();
     auto checked = cli::check(into.run);
     if (!checked) return checked.error();

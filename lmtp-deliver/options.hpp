@@ -70,7 +70,6 @@ struct options {
     check_request check;
     log_target log = log_target::standard_error;
     program::server_tls tls{};
-    std::vector<std::string> listen_tls;
     std::vector<net::address_range> proxies;  // --proxy-trusted
     net::transcript_options transcripts{};
     cli::run_options run{};

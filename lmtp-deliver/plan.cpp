@@ -141,7 +141,7 @@ expected<void> find_places(plan& into) {
         if (!where) return base::fail("--listen: {}", where.error().message);
         into.places.push_back({.where = std::move(*where), .rights = rights});
     }
-    for (const std::string& text : into.chosen.listen_tls) {
+    for (const std::string& text : into.chosen.tls.listen) {
         auto where = net::parse_endpoint(text, default_port);
         if (!where) return base::fail("--listen-tls: {}", where.error().message);
         into.places.push_back({.where = std::move(*where), .rights = rights, .tls = true});
@@ -173,10 +173,9 @@ expected<void> configure_server(plan& into) {
 }
 
 expected<void> prepare_tls(plan& into) {
-    auto made = program::make_context(into.chosen.tls, !into.chosen.listen_tls.empty());
+    auto made = program::make_context(into.chosen.tls);
     if (!made) return made.error();
-    into.tls = std::move(*made);
-    into.rules.tls = into.tls.get();
+    into.rules.tls = std::move(*made);
     return {};
 }
 
@@ -233,7 +232,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.transcript = chosen.transcripts.wanted();
-    if (plan.tls) result.tls_library = net::tls_library(chosen.tls.settings.backend);
+    if (plan.rules.tls) result.tls_library = net::tls_library(chosen.tls.settings.backend);
     result.runs_agents = true;
     result.agent_phase = static_cast<std::size_t>(phase::agent);
     result.options["template"] = plan.agent.text();

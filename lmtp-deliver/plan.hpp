@@ -38,7 +38,6 @@ struct plan {
     std::vector<os::limit> limits;
     std::vector<serve::listening_place> places;
     serve::house_rules rules;
-    std::shared_ptr<const net::tls_context> tls;  // null without
     storage_rules storage;
     std::string host_name;
 

@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "cli/binders.hpp"
 #include "postal/phases.hpp"
+#include "program/auth_options.hpp"
 #include "program/ledger.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
@@ -110,7 +111,7 @@ cli::group envelope_options(options& o) {
 }
 
 cli::group auth_options(options& o) {
-    cli::group rows{"Authentication", client::auth_option_rows(o.auth, "off")};
+    cli::group rows{"Authentication", program::auth_option_rows(o.auth, "off")};
     rows.options.push_back({"--auth-users", "FILE", "",
                             "who logs in, with passwords (those who mail is from, if not given)",
                             cli::text(o.auth_users)});

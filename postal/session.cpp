@@ -130,7 +130,9 @@ asio::awaitable<bool> session::connect() {
     now_ = std::chrono::steady_clock::now();
     books_.took(phase::connect, now_ - begun);
     if (transcript_) transcript_->begin_connection(target_.where.text);
-    origin_ = client::draw_origin(plan_.origin, random_);
+    if (plan_.origin.proxy || plan_.chosen.origin.xclient) {
+        origin_ = client::draw_origin(plan_.origin, random_);
+    }
     if (!plan_.origin.proxy) co_return true;
     const net::fault sent = co_await client::send_proxy_header(line_, *plan_.origin.proxy, origin_);
     if (sent != net::fault::none) count_fault(stage::connect, sent);

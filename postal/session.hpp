@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "client/dialer.hpp"
-#include "client/security.hpp"
+#include "client/handshaker.hpp"
 #include "load/turnstile.hpp"
 #include "load/watched.hpp"
 #include "net/connection.hpp"

@@ -3,6 +3,7 @@
 #include <iterator>
 #include <utility>
 
+#include "proto/base64.hpp"
 #include "rabid/imap_visit.hpp"
 #include "rabid/login.hpp"
 
@@ -48,7 +49,7 @@ asio::awaitable<bool> imap_visit::authenticate() {
     if (!which) co_return false;
     const std::string binding = guest_.connection.connection().channel_binding();
     sasl::conversation talk(*guest_.shop.sasl, *which, credentials_of(guest_, "imap", binding));
-    const std::size_t room = offered.has(imap_capability::sasl_ir) ? sasl::max_auth_line : 0;
+    const std::size_t room = offered.has(imap_capability::sasl_ir) ? proto::max_auth_line : 0;
     const std::string_view initial = talk.initial(room);
     const std::string_view name = sasl::name_of(*which);
     const imap_tag tag = commands_.authenticate(out_, name, initial);

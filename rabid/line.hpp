@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "client/security.hpp"
+#include "client/handshaker.hpp"
 #include "client/target.hpp"
 #include "load/watched.hpp"
 #include "net/connection.hpp"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/binders.hpp"
+#include "program/auth_options.hpp"
 #include "program/ledger.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
@@ -27,7 +28,7 @@ setter shares(options& o) {
 }
 
 cli::group login_options(options& o) {
-    cli::group rows{"Logging in", client::auth_option_rows(o.auth, "login")};
+    cli::group rows{"Logging in", program::auth_option_rows(o.auth, "login")};
     rows.options.push_back({"--apop", "auto|off", "off",
                             "log in to POP3 with APOP where it is offered",
                             cli::choice(o.apop, {{"auto", true}, {"off", false}})});

@@ -25,8 +25,8 @@ LIBRARIES = {
     "net": {"proto", "base"},
     "load": {"stats", "os", "base"},
     "serve": {"load", "net", "proto", "stats", "base"},
-    "client": {"cli", "sasl", "mail", "load", "net", "stats", "base"},
-    "program": {"cli", "client", "ledger", "load", "net", "proto", "stats", "os", "base"},
+    "client": {"sasl", "mail", "load", "net", "stats", "base"},
+    "program": {"cli", "client", "sasl", "ledger", "load", "net", "proto", "stats", "os", "base"},
 }
 PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-report")
 

@@ -1,7 +1,6 @@
 #include "client/auth.hpp"
 
 #include "base/text.hpp"
-#include "cli/binders.hpp"
 #include "mail/read_file.hpp"
 #include "sasl/bearer.hpp"
 
@@ -9,25 +8,6 @@ namespace postal::client {
 namespace {
 
 using base::expected;
-
-// The word for doing without is compared as it is, so that "login" is not the mechanism LOGIN.
-cli::setter method(auth_options& target, const std::string& without) {
-    return [&target, without](const std::string& given) -> expected<void> {
-        if (given == without) {
-            target.way = auth_way::without_sasl;
-        } else if (given == "auto") {
-            target.way = auth_way::strongest;
-        } else if (const auto found = sasl::mechanism_of(given)) {
-            target.way = auth_way::named;
-            target.named = *found;
-        } else {
-            return base::fail("\"{}\" is no mechanism; give {}, auto or one of {}",
-                              base::printable(given, 60), without,
-                              sasl::to_text(sasl::mechanism_set::all()));
-        }
-        return {};
-    };
-}
 
 expected<std::string> load_token(const std::string& path) {
     const auto text = mail::read_file(path);
@@ -43,18 +23,6 @@ expected<std::string> load_token(const std::string& path) {
 }
 
 }  // namespace
-
-std::vector<cli::option> auth_option_rows(auth_options& target, const std::string& without) {
-    return {
-        {"--auth", without + "|auto|MECHANISM", without,
-         "SASL: the strongest mechanism that the server offers, or the one named",
-         method(target, without)},
-        {"--auth-token-file", "FILE", "", "the token for OAUTHBEARER and XOAUTH2",
-         cli::text(target.token_file)},
-        {"--auth-insecure", "", "", "send passwords and tokens without TLS, too",
-         cli::flag(target.insecure)},
-    };
-}
 
 expected<auth_plan> auth_plan::make(const auth_options& chosen) {
     auth_plan result;

@@ -1,8 +1,8 @@
-// How clients authenticate: the options that say so, the token, and which mechanism it is on one
+// How clients authenticate: what was chosen, the token, and which mechanism it is on one
 // connection.
 //
-// Flow: rows of the command line with auth_options(); auth_plan::make() loads the token; on each
-// connection choose_mechanism() once the server has said what it offers.
+// Flow: auth_plan::make() loads the token; on each connection choose_mechanism() once the server
+// has said what it offers.
 //
 // A mechanism that shows the password or the token to whoever listens (PLAIN, LOGIN, OAUTHBEARER,
 // XOAUTH2) is refused on a connection without TLS, and never chosen, unless --auth-insecure was
@@ -13,10 +13,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.hpp"
-#include "cli/options.hpp"
 #include "sasl/mechanism.hpp"
 
 namespace postal::client {
@@ -31,9 +29,6 @@ struct auth_options {
 
     bool wanted() const noexcept { return way != auth_way::without_sasl; }
 };
-
-// --auth, whose default is `without` ("off", "login"), --auth-token-file and --auth-insecure.
-std::vector<cli::option> auth_option_rows(auth_options& target, const std::string& without);
 
 struct auth_plan {
     auth_options chosen;

@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/text.hpp"
 #include "net/connection_secured.hpp"
 #include "net/tls_backend.hpp"
 
@@ -61,13 +62,8 @@ bool begins_like_tls(std::string_view octets) {
     return octets[0] == 0x16 || octets[0] == 0x15;
 }
 
-std::string printable(std::string_view octets) {
-    std::string text;
-    for (const char one : octets.substr(0, 60)) {
-        if (one == '\r' || one == '\n') break;
-        text += one >= ' ' && one < 0x7f ? one : '?';
-    }
-    return text;
+std::string first_line(std::string_view octets) {
+    return base::printable(octets.substr(0, octets.find_first_of("\r\n")), 60);
 }
 
 }  // namespace
@@ -262,7 +258,7 @@ asio::awaitable<fault> connection::shake_hands() {
         input = {raw_buffer().data(), came.size};
         if (!input.empty() && std::exchange(first, false) && !begins_like_tls(input)) {
             tls_problem_ = {std::string(problems::not_tls),
-                            "the peer speaks no TLS: \"" + printable(input) + '"'};
+                            "the peer speaks no TLS: \"" + first_line(input) + '"'};
             co_return fault::tls;
         }
     }

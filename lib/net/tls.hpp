@@ -66,7 +66,6 @@ struct tls_facts {
     bool resumed = false;
     std::string verification;  // "ok", "not checked", or what was wrong with the peer's
                                // certificate; "no certificate" of clients that gave none
-    bool peer_certificate = false;
 };
 
 struct tls_problem {

@@ -171,9 +171,8 @@ class gnutls_engine final : public tls_engine {
         known.resumed = gnutls_session_is_resumed(own) != 0;
         if (!known.resumed || newest) known.group = group_name(own);
         unsigned certificates = 0;
-        known.peer_certificate = gnutls_certificate_get_peers(own, &certificates) != nullptr;
-        known.verification = checked_;
-        if (checked_ == "ok" && !known.peer_certificate) known.verification = "no certificate";
+        const bool certificate = gnutls_certificate_get_peers(own, &certificates) != nullptr;
+        known.verification = checked_ == "ok" && !certificate ? "no certificate" : checked_;
         return known;
     }
 

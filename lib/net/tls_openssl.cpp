@@ -232,9 +232,8 @@ class openssl_engine final : public tls_engine {
         known.resumed = SSL_session_reused(ssl) == 1;
         // A resumed TLS 1.2 session has exchanged no keys.
         if (!known.resumed || SSL_version(ssl) == TLS1_3_VERSION) known.group = group_name(ssl);
-        known.peer_certificate = SSL_get0_peer_certificate(ssl) != nullptr;
-        known.verification = checked_;
-        if (checked_ == "ok" && !known.peer_certificate) known.verification = "no certificate";
+        const bool certificate = SSL_get0_peer_certificate(ssl) != nullptr;
+        known.verification = checked_ == "ok" && !certificate ? "no certificate" : checked_;
         return known;
     }
 

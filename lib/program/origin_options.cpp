@@ -1,6 +1,7 @@
 #include "program/origin_options.hpp"
 
 #include "cli/binders.hpp"
+#include "client/origin.hpp"
 
 namespace postal::program {
 

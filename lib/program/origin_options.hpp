@@ -6,8 +6,12 @@
 #include <vector>
 
 #include "cli/options.hpp"
-#include "client/origin.hpp"
 #include "net/ip_address.hpp"
+#include "net/proxy_header.hpp"
+
+namespace postal::client {
+struct origin;
+}
 
 namespace postal::program {
 

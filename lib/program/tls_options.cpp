@@ -3,7 +3,11 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/binders.hpp"
+#include "client/target.hpp"
+#include "load/run_console.hpp"
 
 namespace postal::program {
 namespace {
@@ -188,7 +192,7 @@ void describe_tls(const client_tls& chosen, nlohmann::json& options) {
     if (!settings.groups.empty()) options["tls-groups"] = settings.groups;
 }
 
-cli::group server_tls_group(server_tls& o, std::vector<std::string>& listen_tls) {
+cli::group server_tls_group(server_tls& o) {
     std::string& needs = o.needs_tls;
     cli::group group{
         "TLS",
@@ -197,7 +201,7 @@ cli::group server_tls_group(server_tls& o, std::vector<std::string>& listen_tls)
           cli::flag(o.offered)},
          {"--listen-tls", "ENDPOINT", "",
           "like --listen, for clients that begin with TLS; several are allowed",
-          cli::texts(listen_tls), true},
+          cli::texts(o.listen), true},
          {"--require-tls", "", "", "refuse mail over connections without TLS",
           noted(needs, "--require-tls", cli::flag(o.required))},
          {"--tls-cert", "FILE", "", "certificate and chain, PEM",
@@ -212,17 +216,15 @@ cli::group server_tls_group(server_tls& o, std::vector<std::string>& listen_tls)
     return group;
 }
 
-expected<void> check(const server_tls& chosen, bool implicit) {
+expected<void> check(const server_tls& chosen) {
     if (!chosen.settings.revoked.empty() && chosen.settings.authorities.empty()) {
         return base::fail("--tls-crl: needs --tls-client-ca");
     }
-    return check(chosen.settings, chosen.offered || implicit, chosen.needs_tls,
-                 "-s or --listen-tls");
+    return check(chosen.settings, chosen.wanted(), chosen.needs_tls, "-s or --listen-tls");
 }
 
-expected<std::shared_ptr<const net::tls_context>> make_context(const server_tls& chosen,
-                                                               bool implicit) {
-    if (!chosen.offered && !implicit) return std::shared_ptr<const net::tls_context>();
+expected<std::shared_ptr<const net::tls_context>> make_context(const server_tls& chosen) {
+    if (!chosen.wanted()) return std::shared_ptr<const net::tls_context>();
     return net::make_tls_context(chosen.settings);
 }
 

@@ -1,24 +1,28 @@
 // The options about TLS, which mean the same in every program, and what becomes of them.
 //
 // Flow: client_tls chosen; groups.push_back(client_tls_group(chosen)); ... parse ...;
-//       auto made = make_security(chosen);   check_client_tls() has been asked before
+//       check(chosen); auto made = make_security(chosen);
 //
 // Failures are one line that names the option.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "cli/options.hpp"
 #include "client/security.hpp"
-#include "client/target.hpp"
-#include "load/run_console.hpp"
 #include "net/tls.hpp"
+
+namespace postal::client {
+struct target;
+}
+namespace postal::load {
+class run_console;
+}
 
 namespace postal::program {
 
@@ -49,17 +53,18 @@ struct server_tls {
     server_tls() { settings.role = net::tls_role::server; }
 
     net::tls_settings settings;
-    bool offered = false;   // -s: STARTTLS
-    bool required = false;  // --require-tls
-    std::string needs_tls;
+    bool offered = false;             // -s: STARTTLS
+    std::vector<std::string> listen;  // --listen-tls: where clients begin with TLS
+    bool required = false;            // --require-tls
+    std::string needs_tls;            // as above
+
+    bool wanted() const noexcept { return offered || !listen.empty(); }
 };
 
-// `listen_tls` is where clients begin with TLS (--listen-tls).
-cli::group server_tls_group(server_tls& target, std::vector<std::string>& listen_tls);
-base::expected<void> check(const server_tls& chosen, bool implicit);
-// Null when neither STARTTLS nor implicit TLS is wanted.
-base::expected<std::shared_ptr<const net::tls_context>> make_context(const server_tls& chosen,
-                                                                     bool implicit);
+cli::group server_tls_group(server_tls& target);
+base::expected<void> check(const server_tls& chosen);
+// Null when TLS is not wanted.
+base::expected<std::shared_ptr<const net::tls_context>> make_context(const server_tls& chosen);
 
 // Says so once when servers' certificates are not verified.
 void say_unverified(load::run_console& console, const client_tls& chosen);

@@ -5,11 +5,15 @@
 // spare bits are zero. Nothing here fails but from_base64(), which then gives nothing.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace postal::proto {
+
+// RFC 4954 4: what a line of AUTH may have, with its CRLF.
+inline constexpr std::size_t max_auth_line = 12288;
 
 std::string to_base64(std::string_view octets);
 

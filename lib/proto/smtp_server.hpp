@@ -54,9 +54,6 @@ namespace postal::proto {
 // 540), which is more.
 inline constexpr std::size_t max_command_line = 512 + 540;
 
-// RFC 4954 4: AUTH with its initial response, and each response, with CRLF.
-inline constexpr std::size_t max_auth_line = 12288;
-
 enum class dialect : std::uint8_t { smtp, lmtp };
 enum class bare_newlines : std::uint8_t { reject, accept };
 

@@ -11,10 +11,6 @@
 namespace postal::sasl {
 namespace {
 
-struct buffer_end {
-    void operator()(char* octets) const noexcept { gsasl_free(octets); }
-};
-
 // The value of `name=` in a SCRAM message (RFC 5802 5.1), or empty.
 std::string_view attribute(std::string_view message, char name) noexcept {
     while (!message.empty()) {
@@ -24,10 +20,6 @@ std::string_view attribute(std::string_view message, char name) noexcept {
         message.remove_prefix(end == std::string_view::npos ? message.size() : end + 1);
     }
     return {};
-}
-
-bool uses_sha_1(mechanism which) noexcept {
-    return which == mechanism::scram_sha_1 || which == mechanism::scram_sha_1_plus;
 }
 
 }  // namespace
@@ -68,10 +60,6 @@ progress client::fail(std::string_view problem, std::string_view words) {
     return progress::failed;
 }
 
-bool client::is_scram() const noexcept {
-    return wants_password(which_) && which_ >= mechanism::scram_sha_1;
-}
-
 progress client::begin(std::string& response) {
     if (!problem_.empty()) return progress::failed;
     begun_ = true;
@@ -102,16 +90,16 @@ progress client::answer_refusal(std::string_view challenge, std::string& respons
 }
 
 progress client::ask_library(std::string_view challenge, std::string& response) {
-    const bool server_first = is_scram() && challenge.find("r=") != std::string_view::npos;
+    const bool server_first = is_scram(which_) && challenge.find("r=") != std::string_view::npos;
     if (server_first && !recall_salted_password(challenge)) {
         return fail("too_many_iterations", "the server wants more hashing than is sensible");
     }
     char* octets = nullptr;
     std::size_t size = 0;
     const int how = gsasl_step(session_.get(), challenge.data(), challenge.size(), &octets, &size);
-    const std::unique_ptr<char, buffer_end> owned(octets);
+    const library_octets owned(octets);
     if (how != GSASL_OK && how != GSASL_NEEDS_MORE) {
-        const bool final_message = is_scram() && challenge.starts_with("v=");
+        const bool final_message = is_scram(which_) && challenge.starts_with("v=");
         return fail(final_message ? "wrong_signature" : "bad_challenge", gsasl_strerror(how));
     }
     response.assign(owned ? owned.get() : "", size);
@@ -150,7 +138,7 @@ bool client::believe() {
     if (done_ && !refused_) return true;
     if (refused_) {
         fail("contradiction", "the server agreed to a token that it had refused");
-    } else if (is_scram()) {
+    } else if (is_scram(which_)) {
         fail("no_signature", "the server agreed without proving that it knows the password");
     } else {
         fail("too_soon", "the server agreed before the exchange was over");

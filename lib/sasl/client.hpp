@@ -62,7 +62,6 @@ class client {
     progress fail(std::string_view problem, std::string_view words);
     bool recall_salted_password(std::string_view server_first);
     void keep_salted_password();
-    bool is_scram() const noexcept;
     bool set(int property, std::string_view value);
 
     context& with_;

@@ -24,6 +24,10 @@ void session_end::operator()(Gsasl_session* one) const noexcept {
     gsasl_finish(one);
 }
 
+void octets_end::operator()(char* octets) const noexcept {
+    gsasl_free(octets);
+}
+
 void context::end::operator()(Gsasl* one) const noexcept {
     gsasl_done(one);
 }

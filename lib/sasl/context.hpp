@@ -22,6 +22,11 @@ struct session_end {
 };
 using session_handle = std::unique_ptr<Gsasl_session, session_end>;
 
+struct octets_end {
+    void operator()(char* octets) const noexcept;
+};
+using library_octets = std::unique_ptr<char, octets_end>;
+
 class context {
   public:
     context();

@@ -23,7 +23,7 @@ std::string_view conversation::initial(std::size_t room) {
 
 std::string_view conversation::answer(std::string_view challenge) {
     if (++rounds_ > max_rounds) return cancel("too_many_rounds", "the server asks without an end");
-    if (challenge.size() > max_auth_line) {
+    if (challenge.size() > proto::max_auth_line) {
         return cancel("challenge_too_long", "more than RFC 4954 allows");
     }
     const auto octets = proto::from_base64(challenge);

@@ -19,9 +19,6 @@
 
 namespace postal::sasl {
 
-// RFC 4954 4: what a line of AUTH may have, with its CRLF.
-inline constexpr std::size_t max_auth_line = 12288;
-
 class conversation {
   public:
     static constexpr unsigned max_rounds = 16;

@@ -5,20 +5,24 @@
 namespace postal::sasl {
 namespace {
 
-enum wants : unsigned {
+enum trait : unsigned {
     a_password = 1,
     a_token = 2,
     a_certificate = 4,
     a_channel = 8,
     to_be_hidden = 16,
     to_be_named = 32,
-    the_first_word = 64
+    the_first_word = 64,
+    salted_hashes = 128,
+    sha_1 = 256
 };
+
+constexpr unsigned scram = a_password | the_first_word | salted_hashes;
 
 struct row {
     mechanism which;
     std::string_view name;
-    unsigned wants;
+    unsigned traits;
 };
 
 // The strongest first.
@@ -26,10 +30,10 @@ constexpr std::array<row, mechanism_count> rows{{
     {mechanism::external, "EXTERNAL", a_certificate | the_first_word},
     {mechanism::oauthbearer, "OAUTHBEARER", a_token | to_be_hidden | the_first_word},
     {mechanism::xoauth2, "XOAUTH2", a_token | to_be_hidden | the_first_word},
-    {mechanism::scram_sha_256_plus, "SCRAM-SHA-256-PLUS", a_password | a_channel | the_first_word},
-    {mechanism::scram_sha_1_plus, "SCRAM-SHA-1-PLUS", a_password | a_channel | the_first_word},
-    {mechanism::scram_sha_256, "SCRAM-SHA-256", a_password | the_first_word},
-    {mechanism::scram_sha_1, "SCRAM-SHA-1", a_password | the_first_word},
+    {mechanism::scram_sha_256_plus, "SCRAM-SHA-256-PLUS", scram | a_channel},
+    {mechanism::scram_sha_1_plus, "SCRAM-SHA-1-PLUS", scram | a_channel | sha_1},
+    {mechanism::scram_sha_256, "SCRAM-SHA-256", scram},
+    {mechanism::scram_sha_1, "SCRAM-SHA-1", scram | sha_1},
     {mechanism::cram_md5, "CRAM-MD5", a_password},
     {mechanism::plain, "PLAIN", a_password | to_be_hidden | the_first_word},
     {mechanism::login, "LOGIN", a_password | to_be_hidden},
@@ -44,7 +48,7 @@ const row& row_of(mechanism which) noexcept {
 }
 
 bool is(mechanism which, unsigned property) noexcept {
-    return (row_of(which).wants & property) != 0;
+    return (row_of(which).traits & property) != 0;
 }
 
 }  // namespace
@@ -72,6 +76,12 @@ bool wants_password(mechanism which) noexcept {
 bool binds_channel(mechanism which) noexcept {
     return is(which, a_channel);
 }
+bool is_scram(mechanism which) noexcept {
+    return is(which, salted_hashes);
+}
+bool uses_sha_1(mechanism which) noexcept {
+    return is(which, sha_1);
+}
 bool client_first(mechanism which) noexcept {
     return is(which, the_first_word);
 }
@@ -98,14 +108,14 @@ std::string to_text(mechanism_set some) {
 }
 
 std::optional<mechanism> strongest(mechanism_set offered, const means& has) noexcept {
-    unsigned met = the_first_word;
+    unsigned met = the_first_word | salted_hashes | sha_1;  // which ask nothing of a client
     if (has.password) met |= a_password;
     if (has.token) met |= a_token;
     if (has.client_certificate) met |= a_certificate;
     if (has.channel_binding) met |= a_channel;
     if (has.may_send_secret) met |= to_be_hidden;
     for (const row& one : rows) {
-        if (offered.has(one.which) && (one.wants & ~met) == 0) return one.which;
+        if (offered.has(one.which) && (one.traits & ~met) == 0) return one.which;
     }
     return std::nullopt;
 }

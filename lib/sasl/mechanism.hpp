@@ -42,6 +42,9 @@ bool sends_secret(mechanism which) noexcept;
 bool wants_token(mechanism which) noexcept;
 bool wants_password(mechanism which) noexcept;
 bool binds_channel(mechanism which) noexcept;
+bool is_scram(mechanism which) noexcept;
+// SCRAM with SHA-1, not SHA-256.
+bool uses_sha_1(mechanism which) noexcept;
 // The client has something to say before the server has (RFC 4422 3.3: an initial response).
 bool client_first(mechanism which) noexcept;
 

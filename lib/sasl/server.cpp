@@ -14,10 +14,6 @@ namespace {
 constexpr unsigned iterations = 4096;  // RFC 7677 4: the least that is sensible
 constexpr std::size_t salt_size = 16;
 
-struct buffer_end {
-    void operator()(char* octets) const noexcept { gsasl_free(octets); }
-};
-
 // One for the process, so that clients which keep what they worked out need not do it again.
 const std::string& salt() {
     static const std::string made = [] {
@@ -28,13 +24,8 @@ const std::string& salt() {
     return made;
 }
 
-bool is_scram(mechanism which) noexcept {
-    return wants_password(which) && which >= mechanism::scram_sha_1;
-}
-
 Gsasl_hash hash_of(mechanism which) noexcept {
-    const bool sha_1 = which == mechanism::scram_sha_1 || which == mechanism::scram_sha_1_plus;
-    return sha_1 ? GSASL_HASH_SHA1 : GSASL_HASH_SHA256;
+    return uses_sha_1(which) ? GSASL_HASH_SHA1 : GSASL_HASH_SHA256;
 }
 
 std::string_view text_of(const char* text) noexcept {
@@ -85,7 +76,7 @@ progress server::ask_library(std::string_view response, std::string& challenge) 
     char* octets = nullptr;
     std::size_t size = 0;
     const int how = gsasl_step(session_.get(), response.data(), response.size(), &octets, &size);
-    const std::unique_ptr<char, buffer_end> owned(octets);
+    const library_octets owned(octets);
     if (how == GSASL_MECHANISM_PARSE_ERROR) return refuse("bad_response");
     if (how != GSASL_OK && how != GSASL_NEEDS_MORE) return refuse("wrong");
     challenge.assign(owned ? owned.get() : "", size);

@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct house_rules {
     std::size_t message_phase = 0;
     std::size_t tls_phase = 0;  // full handshakes
     std::size_t tls_resumed_phase = 0;
-    const net::tls_context* tls = nullptr;  // for those who want it
+    std::shared_ptr<const net::tls_context>
+        tls{};  // for those who want it; null: nobody can have it
     // Whoever connects from here begins with a PROXY header.
     std::vector<net::address_range> proxies{};
 };

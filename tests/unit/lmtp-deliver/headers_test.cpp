@@ -73,6 +73,7 @@ TEST_CASE("headers: what a client calls itself is a host's name, or nothing") {
                             row{"foo)\xff (x <evil>", "unknown"}, row{"", "unknown"}}) {
         INFO(each.helo);
         mail.of.helo = each.helo;
-        CHECK(headers(mail.run, mail.of, nullptr).starts_with("Received: from " + each.wanted + " ("));
+        CHECK(headers(mail.run, mail.of, nullptr)
+                  .starts_with("Received: from " + each.wanted + " ("));
     }
 }

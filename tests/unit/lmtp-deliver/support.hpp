@@ -35,7 +35,7 @@ class temporary_file {
 };
 
 inline std::string sample_path(std::string_view name) {
-    return (std::filesystem::path(__FILE__).parent_path() / "../../../conf" / name).string();
+    return (std::filesystem::path(POSTAL_SAMPLES) / name).string();
 }
 
 }  // namespace test

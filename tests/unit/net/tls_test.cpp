@@ -483,8 +483,7 @@ TEST_CASE("octets have left when the record that carries them has") {
         std::uint64_t heard = 0;
         asio::co_spawn(context, hear_late(opened->front(), context, *servers, go, heard),
                        asio::detached);
-        asio::co_spawn(context,
-                       say_until_full(opened->front(), context, *clients, text, go, left),
+        asio::co_spawn(context, say_until_full(opened->front(), context, *clients, text, go, left),
                        asio::detached);
         context.run();
         CHECK(left > 0);

@@ -1,6 +1,7 @@
 // AUTH of the server state machine (RFC 4954) as transcripts.
 #include <catch2/catch.hpp>
 
+#include "proto/base64.hpp"
 #include "smtp_server_play.hpp"
 
 using namespace postal::proto;

@@ -43,7 +43,7 @@ TEST_CASE("sasl: an initial response where it fits, else to the first challenge"
 
 TEST_CASE("sasl: a challenge that cannot be answered cancels") {
     context with;
-    const std::string long_one(max_auth_line + 4, 'A');
+    const std::string long_one(proto::max_auth_line + 4, 'A');
     const struct {
         mechanism how;
         std::string_view challenge, problem;

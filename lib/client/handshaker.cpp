@@ -1,4 +1,4 @@
-#include "client/security.hpp"
+#include "client/handshaker.hpp"
 
 #include <chrono>
 #include <utility>
