@@ -267,7 +267,7 @@ def test_shorter_than_an_interval(bhm, postal, users):
 
 def test_without_one_success(bhm, postal, users, users_file):
     hole = bhm(users_file(["somebody.else@example.com"]))
-    run = postal(*SMALL, "-t", "3", "-c", "-1", "--duration", "500ms", hole.endpoint, users, status=4)
+    run = postal.failing(*SMALL, "-t", "3", "-c", "-1", hole.endpoint, users)
     totals = run.record["totals"]
     check_books(run)
     assert totals["messages"] == 0 and totals["rejected"] == totals["started"] > 0
@@ -278,7 +278,7 @@ def test_without_one_success(bhm, postal, users, users_file):
 
 
 def test_never_connected(postal, users):
-    run = postal(*SMALL, "-t", "3", "--duration", "500ms", f"127.0.0.1:{free_port()}", users, status=4)
+    run = postal.failing(*SMALL, "-t", "3", f"127.0.0.1:{free_port()}", users)
     check_books(run)
     totals = run.record["totals"]
     assert all(totals[name] == 0 for name in OUTCOMES + ("started", "bytes", "connections"))

@@ -152,7 +152,7 @@ def test_an_error_does_not_put_a_session_to_sleep_for_seconds(postal, users):
 
 def test_the_status_tells_that_nothing_was_delivered(postal, users):
     with Hostile("rcpt", "code_999") as server:
-        postal(*SMALL, "-t", "1", "--duration", "300ms", server.endpoint, users, status=4)
+        postal.failing(*SMALL, "-t", "1", server.endpoint, users)
 
 
 def test_the_current_folder_is_left_alone(programs, folder, bhm, users):

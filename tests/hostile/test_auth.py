@@ -40,7 +40,7 @@ def begin(programs, folder, users_file):
     def start(way, server, *words):
         program = programs.postal if way == "smtp" else programs.rabid
         share = ["-i", "100", "--imap", server.endpoint] if way == "imap" else []
-        started.append(Sending(program, folder, "--timeout", "700ms", "--grace", "1s", "--workers", "1", "-z",
+        started.append(Sending(program, folder, "--timeout", "700ms", "--grace", "1s", "--workers", "1", "--interval", "100ms", "-z",
                                folder / "shown", *words, *share, server.endpoint, users, name=f"run-{len(started)}"))
         return started[-1]
     yield start
@@ -69,7 +69,7 @@ def test_each_fault_has_its_place_here():
 @pytest.mark.parametrize("fault", FAULTS)
 def test_no_login_by_fraud(begin, folder, way, fault):
     with HostileAuth(way, fault) as server:
-        run = checked(begin(way, server, "--auth", "SCRAM-SHA-256", "--duration", "1s").wait(30), folder)
+        run = checked(begin(way, server, "--auth", "SCRAM-SHA-256").wait_for_error(), folder)
     assert run.status == 4 and server.count.connections > 0
     assert "authentications" not in run.record and run.total("messages") == run.total("started") == 0
     errors = [error for error in run.record["errors"] if error["stage"] == stage(way)]
@@ -94,7 +94,7 @@ def test_the_right_server_is_believed(begin, folder, way):
 def test_a_server_that_asks_without_an_end(begin, folder, way):
     """LOGIN has two answers; whatever else is asked is answered with the cancellation, once."""
     with HostileAuth(way, "asks_on") as server:
-        run = checked(begin(way, server, "--auth", "LOGIN", "--auth-insecure", "--duration", "1s").wait(30), folder)
+        run = checked(begin(way, server, "--auth", "LOGIN", "--auth-insecure").wait_for_error(), folder)
     assert "authentications" not in run.record
     assert any(error["reason"] == "bad_challenge" for error in run.record["errors"])
     assert len(server.answers) <= 4 * server.count.connections

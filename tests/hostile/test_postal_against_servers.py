@@ -247,7 +247,7 @@ def test_refused(send):
 
 
 def test_no_such_unix_socket(send, folder):
-    run = send(f"unix:{folder}/nothing", "--duration", "300ms", status=4)
+    run = send(f"unix:{folder}/nothing", "--duration", "2s", status=4)
     assert errors_at(run, "connect") and run.total("started") == 0
 
 
@@ -270,13 +270,13 @@ def test_accept_queue_is_full(send):
             filler.setblocking(False)
             filler.connect_ex(listener.getsockname())
         endpoint = f"127.0.0.1:{listener.getsockname()[1]}"
-        run = send(endpoint, "--connect-timeout", "300ms", "--duration", "500ms", status=4)
+        run = send(endpoint, "--connect-timeout", "300ms", "--duration", "2s", status=4)
     assert "timeout" in reasons(errors_at(run, "connect", "banner"))
 
 
 def test_one_of_two_servers_is_down(send):
     with hostile_server(None, None, "plain") as server:
-        run = send(f"127.0.0.1:{free_port()},{server.endpoint}", "--duration", "700ms")
+        run = send(f"127.0.0.1:{free_port()},{server.endpoint}", "--duration", "2s")
     assert run.total("messages") == server.count.accepted > 0
     assert reasons(errors_at(run, "connect")) == {"refused"}
 

@@ -44,7 +44,7 @@ def test_postfix_takes_xclient(postfix, postal, users_file):
 
 def test_a_server_without_xclient_is_said_so(bhm, postal, users_file):
     server = bhm()
-    run = postal("-c", "1", "--xclient", "--duration", "1s", server.endpoint, users_file(5), status=4)
+    run = postal.failing("--xclient", server.endpoint, users_file(5))
     assert {(one["stage"], one["reason"]) for one in run.record["errors"]} == {("xclient", "no_xclient")}
 
 
@@ -104,6 +104,6 @@ def test_a_proxy_that_does_not_say_whom_it_speaks_for_is_left(bhm, said):
 
 def test_who_is_no_proxy_may_not_say_so(bhm, postal, users_file):
     server = bhm("--proxy-trusted", "192.0.2.0/24")
-    run = postal("-c", "1", "--proxy-protocol", "v1", "--duration", "1s", server.endpoint, users_file(5), status=4)
+    run = postal.failing("--proxy-protocol", "v1", server.endpoint, users_file(5))
     assert run.total("messages") == 0
     assert run.total("errors") > 0

@@ -57,8 +57,8 @@ def test_tokens_and_nobody(submission, postal, users_file, folder):
         run = postal("--messages", "3", "--auth", name, "--auth-insecure", submission.endpoint,
                      users_file([f"{user} {token_of(user)}"]))
         assert run.record["authentications"] == {name: 3} and run.total("messages") == 3
-        refused = postal("--duration", "300ms", "--auth", name, "--auth-insecure", submission.endpoint,
-                         users_file([f"{user} {token_of(USERS[1])}x"]), status=4)
+        refused = postal.failing("--auth", name, "--auth-insecure", submission.endpoint,
+                                 users_file([f"{user} {token_of(USERS[1])}x"]))
         (error,) = refused.record["errors"]
         assert error["stage"] == "auth" and error["sample"].startswith(f"{name}: "), error
     run = postal("--messages", "2", "--auth", "ANONYMOUS", submission.endpoint, users_file([user]), status=None)
@@ -66,7 +66,7 @@ def test_tokens_and_nobody(submission, postal, users_file, folder):
 
 
 def test_wrong_and_missing_passwords(submission, postal, users_file, folder):
-    run = postal("--duration", "300ms", "--auth", "CRAM-MD5", submission.endpoint, users_file([f"{USERS[0]} wrong"]), status=4)
+    run = postal.failing("--auth", "CRAM-MD5", submission.endpoint, users_file([f"{USERS[0]} wrong"]))
     (error,) = run.record["errors"]
     assert (error["stage"], error["code"], error["enhanced"]) == ("auth", 535, "5.7.8")
     assert error["sample"].startswith("CRAM-MD5: ")
@@ -86,10 +86,10 @@ def test_wrong_and_missing_passwords(submission, postal, users_file, folder):
 def test_without_tls_nothing_is_shown(submission, postal, bhm, users_file):
     users = users_file([f"{USERS[0]} {PASSWORD}"])
     for name, reason in (("PLAIN", "insecure"), ("XOAUTH2", "insecure"), ("SCRAM-SHA-256-PLUS", "not_offered")):
-        run = postal("--duration", "300ms", "--auth", name, submission.endpoint, users, status=4)
+        run = postal.failing("--auth", name, submission.endpoint, users)
         assert [error["reason"] for error in run.record["errors"]] == [reason]
     plain = bhm("--auth", "PLAIN", "--auth-insecure", users)
-    run = postal("--duration", "300ms", "--auth", "auto", plain.endpoint, users, status=4)
+    run = postal.failing("--auth", "auto", plain.endpoint, users)
     assert [error["reason"] for error in run.record["errors"]] == ["no_mechanism"]
     run = postal("--messages", "2", "--auth", "auto", "--auth-insecure", plain.endpoint, users)
     assert run.record["authentications"] == {"PLAIN": 2}

@@ -99,7 +99,7 @@ def test_one_refused_recipient_of_several_leaves_the_others(postfix, postal, use
 def test_mail_beyond_the_size_limit_is_rejected_and_nothing_delivered_is_status_4(
         postfix, postal, users_file, keywords, stage):
     server = postfix("discard:", message_size_limit="8000", smtpd_discard_ehlo_keywords=keywords)
-    run = postal("--size", "fixed:20K", "-c", "-1", "--duration", "1s", server.endpoint, users_file(3), status=4)
+    run = postal.failing("--size", "fixed:20K", "-c", "-1", server.endpoint, users_file(3))
     check_books(run)
     assert run.total("messages") == 0
     assert run.total("rejected") == run.total("started") > 0
@@ -160,7 +160,7 @@ def test_non_ascii_addresses_go_with_smtputf8(postfix, postal, users_file):
 
 def test_without_smtputf8_no_non_ascii_address_is_sent(postfix, postal, users_file):
     server = postfix("discard:", debug_peer_list="127.0.0.1", smtpd_discard_ehlo_keywords="smtputf8")
-    run = postal("--duration", "1s", server.endpoint, users_file(["jörg@example.com"]), status=4)
+    run = postal.failing(server.endpoint, users_file(["jörg@example.com"]))
     check_books(run)
     assert run.total("messages") == 0
     assert run.total("errors") > 0

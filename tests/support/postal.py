@@ -3,9 +3,10 @@ import dataclasses
 import json
 import pathlib
 import re
+import signal
 import subprocess
 
-from .process import Process
+from .process import Process, wait_until
 
 HEADER = "time,messages,data(K),errors,connections,SSL connections"
 RABID_HEADER = HEADER + ",IMAP connections"
@@ -82,6 +83,14 @@ def check_reading(run):
     assert sum(line["IMAP connections"] for line in run.lines) == run.total("imap_connections")
 
 
+def stop_at_error(process):
+    """Ends a running program of the suite that has counted an error, with SIGINT; it needs short intervals."""
+    def errors():
+        return sum(int(row.split(",")[3]) for row in process.stdout.splitlines()[1:] if row.count(",") > 3)
+    wait_until(lambda: not process.running or errors() > 0, lambda: f"an error: {process.stderr}")
+    process.signal(signal.SIGINT)
+
+
 class Sender:
     """postal, run to its end with a record beside it."""
     name = "postal"
@@ -97,6 +106,22 @@ class Sender:
         self.runs += 1
         path = self.folder / f"{self.name}-{self.runs}.json"
         done = run([self.program, "--record", path, *words], timeout, **options)
+        return self.finished(done, path, status)
+
+    def failing(self, *words, status=4):
+        """The same of a run in which nothing can succeed: it is ended as soon as it has counted an error."""
+        self.runs += 1
+        path = self.folder / f"{self.name}-{self.runs}.json"
+        process = Process([self.program, "--record", path, "--interval", "100ms", "--duration", "60s", *words], self.folder,
+                          f"{self.name}-{self.runs}")
+        try:
+            stop_at_error(process)
+            ended = process.wait(60)
+        finally:
+            process.kill()
+        return self.finished(Run(process.argv, ended, process.stdout, process.stderr), path, status)
+
+    def finished(self, done, path, status):
         done.header = self.header
         if path.exists():
             done.record = read_record(path)

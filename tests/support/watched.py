@@ -10,7 +10,7 @@ import re
 import subprocess
 import time
 
-from .postal import Run, read_record
+from .postal import Run, read_record, stop_at_error
 from .process import Process
 
 OUTCOMES = ("messages", "rejected", "deferred", "failed", "in_doubt")
@@ -47,6 +47,11 @@ class Sending:
 
     def signal(self, number):
         self.process.signal(number)
+
+    def wait_for_error(self, timeout=60.0):
+        """The finished Run of one in which nothing can succeed, ended as soon as it has counted an error."""
+        stop_at_error(self.process)
+        return self.wait(timeout)
 
     def wait(self, timeout=60.0):
         """The finished Run, with `seconds` and `peak_rss` beside what every run has."""

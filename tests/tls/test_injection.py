@@ -9,7 +9,7 @@ from support.postal import check_books, check_reading
 from support.tls_books import ENGINES, engine, tls_errors
 from support.tls_peers import PeerServer, client_context, connect, ehlo_reply, server_context, take_mail, until_starttls
 
-SHORT = ("--duration", "300ms", "--grace", "1s", "--timeout", "3s")
+SHORT = ("--grace", "1s", "--timeout", "3s")
 
 
 @pytest.fixture(params=ENGINES)
@@ -48,7 +48,7 @@ def test_smtp_behind_the_reply(postal, users_file, backend, context, injected):
         peer.start_tls(context)
         take_mail(peer)
     with PeerServer(play) as server:
-        run = postal(*SHORT, "-s", "100", *backend, server.endpoint, users_file(2), status=4)
+        run = postal.failing(*SHORT, "-s", "100", *backend, server.endpoint, users_file(2))
     refused(run, "injection")
     assert server.accepted == 0
 
@@ -61,7 +61,7 @@ def test_smtp_in_a_packet_of_its_own(postal, users_file, backend, context):
         peer.send(b"250 forged\r\n")
         peer.until_closed()
     with PeerServer(play) as server:
-        run = postal(*SHORT, "-s", "100", *backend, server.endpoint, users_file(2), status=4)
+        run = postal.failing(*SHORT, "-s", "100", *backend, server.endpoint, users_file(2))
     refused(run, "not_tls")
 
 
@@ -72,7 +72,7 @@ def test_smtp_a_refusal_does_not_lead_to_plain_mail(postal, users_file, backend,
         peer.write(reply)
         assert peer.line().upper() in (b"", b"QUIT\r\n")
     with PeerServer(play) as server:
-        run = postal(*SHORT, "-s", "100", *backend, server.endpoint, users_file(2), status=4)
+        run = postal.failing(*SHORT, "-s", "100", *backend, server.endpoint, users_file(2))
     check_books(run)
     assert {(error["stage"], error["code"]) for error in run.record["errors"]} == {("tls", code)}
 
@@ -95,7 +95,7 @@ def test_smtp_what_was_offered_in_plain_is_forgotten(postal, users_file, backend
     assert b"SIZE=" not in commands and b"BODY=" not in commands and b"BDAT" not in commands
     with PeerServer(lambda peer: (until_starttls(peer, (b"8BITMIME", b"STARTTLS")), peer.write(b"220 go\r\n"), peer.start_tls(context),
                                   take_mail(peer))) as server:
-        run = postal(*SHORT, "-s", "100", "--body", "8bit", *backend, server.endpoint, users_file(2), status=4)
+        run = postal.failing(*SHORT, "-s", "100", "--body", "8bit", *backend, server.endpoint, users_file(2))
     assert set(tls_errors(run, "ehlo")) == {"no_8bitmime"} and server.accepted == 0
 
 
@@ -121,7 +121,7 @@ def test_pop3_behind_the_reply(rabid, logins, backend, context, injected):
         peer.write(b"+OK go on\r\n" + injected)
         assert b"PASS" not in peer.until_closed()
     with PeerServer(play) as server:
-        run = rabid(*SHORT, "-s", "100", *backend, server.endpoint, logins, status=4)
+        run = rabid.failing(*SHORT, "-s", "100", *backend, server.endpoint, logins)
     check_reading(run)
     refused(run, "injection")
 
@@ -134,7 +134,7 @@ def test_pop3_a_refusal_does_not_lead_to_a_password_in_plain(rabid, logins, back
         peer.write(b"-ERR no TLS here\r\n")
         assert peer.line().upper() in (b"", b"QUIT\r\n")
     with PeerServer(play) as server:
-        run = rabid(*SHORT, "-s", "100", *backend, server.endpoint, logins, status=4)
+        run = rabid.failing(*SHORT, "-s", "100", *backend, server.endpoint, logins)
     check_reading(run)
     assert tls_stage_only(run)
 
@@ -160,7 +160,7 @@ def test_imap_behind_the_reply(rabid, logins, backend, context, injected):
         peer.write(tag + b" OK go on\r\n" + injected)
         assert b"LOGIN" not in peer.until_closed()
     with PeerServer(play) as server:
-        run = rabid(*SHORT, "-s", "100", *backend, *imap(server, logins), status=4)
+        run = rabid.failing(*SHORT, "-s", "100", *backend, *imap(server, logins))
     check_reading(run)
     refused(run, "injection")
 
@@ -172,7 +172,7 @@ def test_imap_preauth_keeps_nobody_from_tls(rabid, logins, backend, greeting):
         heard = peer.until_closed().upper()
         assert b"SELECT" not in heard and b"LOGIN" not in heard and b"APPEND" not in heard
     with PeerServer(play) as server:
-        run = rabid(*SHORT, "-s", "100", *backend, *imap(server, logins), status=4)
+        run = rabid.failing(*SHORT, "-s", "100", *backend, *imap(server, logins))
     check_reading(run)
     refused(run, "preauth")
 
@@ -208,7 +208,7 @@ def test_imap_bye_and_no_are_ends(rabid, logins, backend):
         peer.write(b"* BYE forged\r\n" if peer.server.connections % 2 else tag + b" NO forged\r\n")
         assert b"LOGIN" not in peer.line().upper()
     with PeerServer(play) as server:
-        run = rabid(*SHORT, "-s", "100", *backend, *imap(server, logins), status=4)
+        run = rabid.failing(*SHORT, "-s", "100", *backend, *imap(server, logins))
     check_reading(run)
     assert tls_stage_only(run)
 

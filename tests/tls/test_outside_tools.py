@@ -99,8 +99,8 @@ def test_servers_that_speak_no_smtp(postal, users_file, certificates, tool, fold
     server = Process(SERVERS[kind](tool, certificates, port), folder, kind)
     try:
         server.wait_for_listener(("127.0.0.1", port))
-        run = postal("-c", "1", "--messages", "1", "--duration", "400ms", "--greeting-timeout", "200ms", "--tls", "implicit", "--tls-verify", "on",
-                     "--tls-ca", certificates.ca, *engine(name, only), f"127.0.0.1:{port}", users_file(2), status=4)
+        run = postal.failing("--greeting-timeout", "1s", "--tls", "implicit", "--tls-verify", "on", "--tls-ca", certificates.ca,
+                             *engine(name, only), f"127.0.0.1:{port}", users_file(2))
     finally:
         server.kill()
     assert tls_errors(run) == {} and set(tls_errors(run, "banner")) == {"timeout"}, run.record["errors"]

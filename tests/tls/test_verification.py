@@ -6,7 +6,8 @@ from support.postal import check_books, check_reading
 from support.tls_books import ENGINES, check_tls, engine, tls_errors
 from support.tls_peers import PeerServer, good_smtp, good_smtps, server_context
 
-SHORT = ("--messages", "3", "--duration", "400ms", "--grace", "1s")
+THREE = ("--messages", "3", "-c", "1", "--duration", "30s", "--grace", "1s")
+REFUSED = ("--grace", "1s")
 REASONS = {
     "expired": "certificate_expired", "early": "certificate_not_yet_valid", "wrong_name": "certificate_wrong_name",
     "self_signed": "certificate_self_signed", "unknown": "certificate_unknown_issuer", "revoked": "certificate_revoked",
@@ -32,10 +33,10 @@ def nothing_was_sent(run, *reasons):
 def test_a_certificate_that_is_not_right(bhm, postal, users_file, certificates, kind, name, way):
     server = bhm("-s", "--tls-cert", getattr(certificates, kind), listen_tls=True)
     place = ["-s", "100", server.endpoint] if way == "starttls" else ["--tls", "implicit", server.tls_endpoint]
-    run = postal(*SHORT, *engine(name), *trust(certificates, kind), *place, users_file(2), status=4)
+    run = postal.failing(*REFUSED, *engine(name), *trust(certificates, kind), *place, users_file(2))
     nothing_was_sent(run, REASONS[kind])
     assert "not verified" not in run.stderr
-    run = postal(*SHORT, *engine(name), *place, users_file(2))
+    run = postal(*THREE, *engine(name), *place, users_file(2))
     assert run.total("messages") == 3
     check_tls(run, run.total("connections"), verification="not checked")
     assert "not verified" in run.stderr
@@ -50,7 +51,7 @@ def test_a_certificate_that_is_not_right(bhm, postal, users_file, certificates, 
 @pytest.mark.parametrize("kind", REASONS)
 def test_a_certificate_that_another_library_shows(postal, users_file, certificates, kind, name, only):
     with PeerServer(good_smtps, server_context(getattr(certificates, kind), only)) as server:
-        run = postal(*SHORT, *engine(name), *trust(certificates, kind), "--tls", "implicit", server.endpoint, users_file(2), status=4)
+        run = postal.failing(*REFUSED, *engine(name), *trust(certificates, kind), "--tls", "implicit", server.endpoint, users_file(2))
         nothing_was_sent(run, REASONS[kind])
         assert server.accepted == 0 < server.connections
 
@@ -58,10 +59,10 @@ def test_a_certificate_that_another_library_shows(postal, users_file, certificat
 @pytest.mark.parametrize("name", ENGINES)
 def test_the_name_that_was_asked_for_counts(bhm, postal, users_file, certificates, name):
     server = bhm("-s", "--tls-cert", certificates.wrong_name)
-    words = [*SHORT, "-s", "100", *engine(name), *trust(certificates)]
-    run = postal(*words, "--tls-sni", "elsewhere.example.com", server.endpoint, users_file(2))
+    words = ["-s", "100", *engine(name), *trust(certificates)]
+    run = postal(*THREE, *words, "--tls-sni", "elsewhere.example.com", server.endpoint, users_file(2))
     assert run.total("messages") == 3
-    run = postal(*words, "--tls-sni", "example.com", server.endpoint, users_file(2), status=4)
+    run = postal.failing(*REFUSED, *words, "--tls-sni", "example.com", server.endpoint, users_file(2))
     nothing_was_sent(run, "certificate_wrong_name")
 
 
@@ -69,7 +70,7 @@ def test_the_name_that_was_asked_for_counts(bhm, postal, users_file, certificate
 @pytest.mark.parametrize("name", ENGINES)
 def test_names_and_addresses_are_checked(bhm, postal, users_file, certificates, host, name):
     server = bhm("-s", "--tls-cert", certificates.good, listen=["[::1]:0" if host == "[::1]" else "127.0.0.1:0"])
-    run = postal(*SHORT, "-s", "100", *engine(name), *trust(certificates), f"{host}:{server.port}", users_file(2))
+    run = postal(*THREE, "-s", "100", *engine(name), *trust(certificates), f"{host}:{server.port}", users_file(2))
     assert run.total("messages") == 3
     check_tls(run, run.total("connections"), verification="ok")
 
@@ -81,7 +82,7 @@ def test_rabid_looks_at_certificates_too(dovecot, rabid, users_file, certificate
     server = dovecot(1, reading=True, certificate=getattr(certificates, kind))
     logins = users_file([f"{user} secret" for user in server.users])
     place = ["-i", "100", "--imap", server.imap, server.pop3] if way == "imap" else [server.pop3]
-    run = rabid("--connections", "2", "--duration", "400ms", "-s", "100", *engine(name), *trust(certificates), *place, logins, status=4)
+    run = rabid.failing("--connections", "2", "-s", "100", *engine(name), *trust(certificates), *place, logins)
     check_reading(run)
     nothing_was_sent(run, REASONS[kind])
 
@@ -93,7 +94,7 @@ def test_rabid_looks_at_certificates_too(dovecot, rabid, users_file, certificate
 def test_a_server_that_is_too_old(postal, users_file, certificates, name, starttls):
     way = "starttls" if starttls is good_smtp else "implicit"
     with PeerServer(starttls, server_context(certificates.good, "1.1")) as server:
-        run = postal(*SHORT, *engine(name), "--tls", way, server.endpoint, users_file(2), status=4)
+        run = postal.failing(*REFUSED, *engine(name), "--tls", way, server.endpoint, users_file(2))
     nothing_was_sent(run, "alert_protocol_version")
 
 
@@ -107,7 +108,7 @@ def test_a_server_that_answers_with_an_old_version(postal, users_file, name):
         peer.send(hello)
         peer.until_closed()
     with PeerServer(play) as server:
-        run = postal(*SHORT, *engine(name), "--tls", "implicit", server.endpoint, users_file(2), status=4)
+        run = postal.failing(*REFUSED, *engine(name), "--tls", "implicit", server.endpoint, users_file(2))
     nothing_was_sent(run, "no_common_version")
 
 
@@ -125,7 +126,7 @@ def test_a_server_that_answers_with_an_old_version(postal, users_file, name):
 ], ids=["client-too-new", "client-too-old", "cipher", "cipher-1.2", "group"])
 def test_nothing_in_common(bhm, postal, users_file, client_engine, server_engine, client, server, at_client, at_server):
     there = bhm("-s", *engine(server_engine), *server)
-    run = postal(*SHORT, *engine(client_engine), *client, "-s", "100", there.endpoint, users_file(2), status=4)
+    run = postal.failing(*REFUSED, *engine(client_engine), *client, "-s", "100", there.endpoint, users_file(2))
     done = there.stop()
     if server_engine == "gnutls" and at_server == {"no_common_version"}:  # it looks for a cipher first
         at_client, at_server = {"alert_handshake_failure"}, {"no_common_cipher"}
@@ -141,11 +142,11 @@ def test_nothing_in_common(bhm, postal, users_file, client_engine, server_engine
 @pytest.mark.parametrize("server_engine", ENGINES)
 def test_clients_show_who_they_are(bhm, postal, users_file, certificates, client_engine, server_engine, only):
     server = bhm("-s", "--tls-cert", certificates.good, "--tls-client-ca", certificates.ca, *engine(server_engine))
-    words = [*SHORT, "-c", "1", "-s", "100", *engine(client_engine, only)]
-    known = postal(*words, "--tls-cert", certificates.client, server.endpoint, users_file(2))
-    nameless = postal(*words, server.endpoint, users_file(2))
+    words = ["-s", "100", *engine(client_engine, only)]
+    known = postal(*THREE, *words, "--tls-cert", certificates.client, server.endpoint, users_file(2))
+    nameless = postal(*THREE, *words, server.endpoint, users_file(2))
     assert known.total("messages") == nameless.total("messages") == 3
-    wrong = postal(*words, "--tls-cert", certificates.stranger, server.endpoint, users_file(2), status=4)
+    wrong = postal.failing(*REFUSED, *words, "--tls-cert", certificates.stranger, server.endpoint, users_file(2))
     assert wrong.total("messages") == 0
     assert wrong.record["errors"] and all(error["reason"].startswith("alert_") or error["reason"] in ("closed", "reset")
                                           for error in wrong.record["errors"])
@@ -159,9 +160,9 @@ def test_clients_show_who_they_are(bhm, postal, users_file, certificates, client
 @pytest.mark.parametrize("server_engine", ENGINES)
 def test_a_client_whose_certificate_was_revoked(bhm, postal, users_file, certificates, server_engine):
     server = bhm("-s", "--tls-cert", certificates.good, "--tls-client-ca", certificates.ca, "--tls-crl", certificates.crl, *engine(server_engine))
-    words = [*SHORT, "-c", "1", "-s", "100"]
-    assert postal(*words, "--tls-cert", certificates.revoked, server.endpoint, users_file(2), status=4).total("messages") == 0
-    assert postal(*words, "--tls-cert", certificates.client, server.endpoint, users_file(2)).total("messages") == 3
+    words = ["-s", "100"]
+    assert postal.failing(*REFUSED, *words, "--tls-cert", certificates.revoked, server.endpoint, users_file(2)).total("messages") == 0
+    assert postal(*THREE, *words, "--tls-cert", certificates.client, server.endpoint, users_file(2)).total("messages") == 3
     done = server.stop()
     assert done.total("messages") == 3
     assert "certificate_revoked" in tls_errors(done)
