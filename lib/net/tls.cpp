@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "net/tls_backend.hpp"
 
@@ -88,6 +89,16 @@ base::expected<std::shared_ptr<const tls_context>> make_tls_context(const tls_se
 #endif
     return base::fail("--tls-backend: {} is not built into this program",
                       to_text(settings.backend));
+}
+
+std::string own_host_name() {
+    std::array<char, 256> host{};
+    return gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "localhost";
+}
+
+std::string_view verification_name(tls_role role, bool verifies) noexcept {
+    if (verifies) return "ok";
+    return role == tls_role::client ? "not checked" : "";
 }
 
 std::vector<std::string_view> words_of(std::string_view list) {

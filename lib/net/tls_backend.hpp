@@ -1,8 +1,10 @@
 // What tls.cpp and the two engines share; private to lib/net.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "net/tls.hpp"
@@ -19,6 +21,39 @@ std::string openssl_library();
 made_tls_context make_gnutls_context(const tls_settings& settings);
 std::string gnutls_library();
 #endif
+
+// A library's object and the function that ends it.
+template <auto Free>
+struct freer {
+    template <class T>
+    void operator()(T* one) const noexcept {
+        Free(one);
+    }
+};
+template <class T, auto Free>
+using owned = std::unique_ptr<std::remove_pointer_t<T>, freer<Free>>;
+
+// The reason of the row whose number it is.
+template <class Rows, class Number>
+std::string_view reason_for(const Rows& rows, Number number, std::string_view otherwise) {
+    for (const auto& one : rows) {
+        if (one.number == number) return one.reason;
+    }
+    return otherwise;
+}
+
+// What a certificate of our own making says: this host's name, and from when to when, from now.
+std::string own_host_name();
+inline constexpr long valid_before_s = 3600;
+inline constexpr long valid_after_s = 30L * 24 * 3600;
+
+// Whether the peer's certificate is looked at.
+inline bool verifies(const tls_settings& settings) noexcept {
+    return settings.role == tls_role::server ? !settings.authorities.empty() : settings.verify;
+}
+
+// What a handshake is called in which no certificate was found wrong.
+std::string_view verification_name(tls_role role, bool verifies) noexcept;
 
 // "a:b:c", without empty words.
 std::vector<std::string_view> words_of(std::string_view list);

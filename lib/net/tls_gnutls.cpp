@@ -3,66 +3,24 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
-#include <gnutls/crypto.h>
-#include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
-#include <unistd.h>
 
-#include "net/tls_backend.hpp"
+#include "net/tls_gnutls.hpp"
 
 namespace postal::net {
 
 namespace {
 
-template <auto Free>
-struct freer {
-    template <class T>
-    void operator()(T* one) const noexcept {
-        Free(one);
-    }
-};
-template <class T, auto Free>
-using owned = std::unique_ptr<std::remove_pointer_t<T>, freer<Free>>;
 using owned_session = owned<gnutls_session_t, gnutls_deinit>;
-using owned_credentials =
-    owned<gnutls_certificate_credentials_t, gnutls_certificate_free_credentials>;
-using owned_priorities = owned<gnutls_priority_t, gnutls_priority_deinit>;
 using owned_certificate = owned<gnutls_x509_crt_t, gnutls_x509_crt_deinit>;
-using owned_key = owned<gnutls_x509_privkey_t, gnutls_x509_privkey_deinit>;
 
-constexpr std::time_t valid_before_s = 3600;
-constexpr std::time_t valid_after_s = 30L * 24 * 3600;
 constexpr int tries_at_once = 100'000;  // more than there are records in what is read at once
 
-// What the library allocates for us is freed by it.
-struct datum {
-    datum() = default;
-    datum(const datum&) = delete;
-    datum& operator=(const datum&) = delete;
-    ~datum() { gnutls_free(own.data); }
-    gnutls_datum_t own{nullptr, 0};
-};
-
 // ---- names ----
-
-struct group_row {
-    gnutls_group_t id;
-    std::string_view name;      // IANA's (RFC 8446 4.2.7)
-    std::string_view portable;  // as in --tls-groups
-    std::string_view priority;
-};
-constexpr std::array groups{
-    group_row{GNUTLS_GROUP_X25519, "x25519", "X25519", "GROUP-X25519"},
-    group_row{GNUTLS_GROUP_X448, "x448", "X448", "GROUP-X448"},
-    group_row{GNUTLS_GROUP_SECP256R1, "secp256r1", "P-256", "GROUP-SECP256R1"},
-    group_row{GNUTLS_GROUP_SECP384R1, "secp384r1", "P-384", "GROUP-SECP384R1"},
-    group_row{GNUTLS_GROUP_SECP521R1, "secp521r1", "P-521", "GROUP-SECP521R1"},
-};
 
 struct verdict_row {
     unsigned flag;
@@ -93,7 +51,7 @@ constexpr std::array errors{
 
 class gnutls_ticket final : public tls_ticket {
   public:
-    datum session;
+    gnutls::datum session;
 };
 
 class gnutls_engine final : public tls_engine {
@@ -248,7 +206,7 @@ class gnutls_engine final : public tls_engine {
 
     static std::string group_name(gnutls_session_t session) {
         const gnutls_group_t id = gnutls_group_get(session);
-        for (const group_row& one : groups) {
+        for (const gnutls::group_row& one : gnutls::groups) {
             if (one.id == id) return std::string(one.name);
         }
         const char* name = gnutls_group_get_name(id);
@@ -265,10 +223,7 @@ class gnutls_engine final : public tls_engine {
             problem_.reason = alert_name(alert);
             problem_.text = fmt::format("{}: {}", gnutls_strerror(result), name ? name : "unknown");
         } else {
-            problem_.reason = problems::other;
-            for (const error_row& one : errors) {
-                if (one.number == result) problem_.reason = one.reason;
-            }
+            problem_.reason = reason_for(errors, result, problems::other);
             problem_.text = gnutls_strerror(result);
         }
         gnutls_alert_send_appropriate(session_.get(), result);
@@ -285,7 +240,7 @@ class gnutls_engine final : public tls_engine {
         if (problem_.reason == problems::unknown_issuer && signed_itself()) {
             problem_.reason = problems::self_signed;
         }
-        datum words;
+        gnutls::datum words;
         if (gnutls_certificate_verification_status_print(verdict_, GNUTLS_CRT_X509, &words.own,
                                                          0) == GNUTLS_E_SUCCESS) {
             problem_.text.assign(reinterpret_cast<const char*>(words.own.data), words.own.size);
@@ -318,47 +273,36 @@ class gnutls_engine final : public tls_engine {
 
 class gnutls_context final : public tls_context {
   public:
-    gnutls_context() = default;
-    gnutls_context(const gnutls_context&) = delete;
-    gnutls_context& operator=(const gnutls_context&) = delete;
-    ~gnutls_context() override { gnutls_free(ticket_key.data); }
+    gnutls_context(gnutls::parts parts, const tls_settings& settings)
+        : parts_(std::move(parts)), role_(settings.role), verify_(verifies(settings)) {}
 
     std::unique_ptr<tls_engine> begin(const tls_peer& peer) const override {
         gnutls_session_t raw = nullptr;
         unsigned flags = GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL;
-        flags |= role == tls_role::server ? GNUTLS_SERVER : GNUTLS_CLIENT;
+        flags |= role_ == tls_role::server ? GNUTLS_SERVER : GNUTLS_CLIENT;
         // A certificate is shown to servers whose list of authorities it is not from, too: it is
         // for them to refuse it.
-        if (role == tls_role::client) flags |= GNUTLS_FORCE_CLIENT_CERT;
+        if (role_ == tls_role::client) flags |= GNUTLS_FORCE_CLIENT_CERT;
         if (gnutls_init(&raw, flags) != GNUTLS_E_SUCCESS) return nullptr;
         owned_session session(raw);
         gnutls_handshake_set_timeout(raw, GNUTLS_INDEFINITE_TIMEOUT);  // the owner has deadlines
-        if (gnutls_priority_set(raw, priorities.get()) != GNUTLS_E_SUCCESS ||
-            gnutls_credentials_set(raw, GNUTLS_CRD_CERTIFICATE, credentials.get()) !=
+        if (gnutls_priority_set(raw, parts_.priorities.get()) != GNUTLS_E_SUCCESS ||
+            gnutls_credentials_set(raw, GNUTLS_CRD_CERTIFICATE, parts_.credentials.get()) !=
                 GNUTLS_E_SUCCESS) {
             return nullptr;
         }
-        if (role == tls_role::server) {
-            gnutls_session_ticket_enable_server(raw, &ticket_key);
-            if (verify) gnutls_certificate_server_set_request(raw, GNUTLS_CERT_REQUEST);
+        if (role_ == tls_role::server) {
+            gnutls_session_ticket_enable_server(raw, &parts_.ticket_key.own);
+            if (verify_) gnutls_certificate_server_set_request(raw, GNUTLS_CERT_REQUEST);
         } else {
             name_peer(raw, peer);
         }
-        const std::string_view checked = verify                     ? "ok"
-                                         : role == tls_role::client ? "not checked"
-                                                                    : "";
-        return std::make_unique<gnutls_engine>(std::move(session), role, checked,
-                                               role == tls_role::client ? peer.name : "");
+        return std::make_unique<gnutls_engine>(std::move(session), role_,
+                                               verification_name(role_, verify_),
+                                               role_ == tls_role::client ? peer.name : "");
     }
 
-    const std::string& fingerprint() const noexcept override { return own_fingerprint; }
-
-    tls_role role = tls_role::client;
-    bool verify = false;  // the peer's certificate is looked at
-    owned_credentials credentials;
-    owned_priorities priorities;
-    gnutls_datum_t ticket_key{nullptr, 0};
-    std::string own_fingerprint;
+    const std::string& fingerprint() const noexcept override { return parts_.fingerprint; }
 
   private:
     static void name_peer(gnutls_session_t session, const tls_peer& peer) {
@@ -370,153 +314,11 @@ class gnutls_context final : public tls_context {
             gnutls_session_set_data(session, kept->session.own.data, kept->session.own.size);
         }
     }
+
+    gnutls::parts parts_;
+    tls_role role_;
+    bool verify_;  // the peer's certificate is looked at
 };
-
-// ---- settings ----
-
-std::string priority_words(const tls_settings& settings) {
-    std::string words = "-VERS-ALL";
-    if (settings.most == tls_version::tls13) words += ":+VERS-TLS1.3";
-    if (settings.least == tls_version::tls12) words += ":+VERS-TLS1.2";
-    if (!settings.ciphers.empty()) words += ":-CIPHER-ALL";
-    for (const std::string_view word : words_of(settings.ciphers))
-        words.append(":+").append(word);
-    if (!settings.groups.empty()) words += ":-GROUP-ALL";
-    for (const std::string_view word : words_of(settings.groups)) {
-        const auto* known = std::find_if(groups.begin(), groups.end(), [&](const group_row& one) {
-            return one.portable == word;
-        });
-        words.append(":+").append(known != groups.end() ? known->priority : word);
-    }
-    return words;
-}
-
-base::expected<void> set_priorities(gnutls_context& into, const tls_settings& settings) {
-    const std::string words = priority_words(settings);
-    gnutls_priority_t raw = nullptr;
-    const char* where = nullptr;
-    const int done =
-        gnutls_priority_init2(&raw, words.c_str(), &where, GNUTLS_PRIORITY_INIT_DEF_APPEND);
-    if (done != GNUTLS_E_SUCCESS) {
-        const bool group = where != nullptr && std::string_view(where).starts_with("+GROUP");
-        return base::fail("{}: GnuTLS does not know \"{}\"; see gnutls-cli --list",
-                          group || settings.ciphers.empty() ? "--tls-groups" : "--tls-ciphers",
-                          where != nullptr ? where : words);
-    }
-    into.priorities.reset(raw);
-    return {};
-}
-
-base::expected<void> set_own_certificate(gnutls_context& into, const tls_settings& settings) {
-    if (settings.certificate.empty()) return {};
-    const std::string& key = settings.key.empty() ? settings.certificate : settings.key;
-    for (const std::string* file : {&settings.certificate, &key}) {
-        if (access(file->c_str(), R_OK) == 0) continue;
-        return base::fail("{}: {}: {}; give a PEM file",
-                          file == &key && !settings.key.empty() ? "--tls-key" : "--tls-cert", *file,
-                          base::system_message(errno));
-    }
-    const int done =
-        gnutls_certificate_set_x509_key_file2(into.credentials.get(), settings.certificate.c_str(),
-                                              key.c_str(), GNUTLS_X509_FMT_PEM, nullptr, 0);
-    if (done >= 0) return {};
-    return base::fail("{}: {} with {}: {}; give PEM files that belong together",
-                      settings.key.empty() ? "--tls-cert" : "--tls-cert and --tls-key",
-                      settings.certificate, key, gnutls_strerror(done));
-}
-
-base::expected<void> set_verification(gnutls_context& into, const tls_settings& settings) {
-    const bool server = settings.role == tls_role::server;
-    into.verify = server ? !settings.authorities.empty() : settings.verify;
-    if (!into.verify) return {};
-    gnutls_certificate_credentials_t own = into.credentials.get();
-    const int loaded = settings.authorities.empty()
-                           ? gnutls_certificate_set_x509_system_trust(own)
-                           : gnutls_certificate_set_x509_trust_file(
-                                 own, settings.authorities.c_str(), GNUTLS_X509_FMT_PEM);
-    if (loaded < 0 || (loaded == 0 && !settings.authorities.empty())) {
-        return base::fail("{}: {}: {}; give a PEM file", server ? "--tls-client-ca" : "--tls-ca",
-                          settings.authorities,
-                          loaded < 0 ? gnutls_strerror(loaded) : "no certificate in it");
-    }
-    if (settings.revoked.empty()) return {};
-    const int lists =
-        gnutls_certificate_set_x509_crl_file(own, settings.revoked.c_str(), GNUTLS_X509_FMT_PEM);
-    if (lists > 0) return {};
-    return base::fail("--tls-crl: {}: {}; give a PEM file", settings.revoked,
-                      lists < 0 ? gnutls_strerror(lists) : "no list in it");
-}
-
-// ---- a certificate of our own making ----
-
-int name_oneself(gnutls_x509_crt_t made) {
-    std::array<char, 256> host{};
-    if (gethostname(host.data(), host.size() - 1) != 0) host = {'l', 'o', 'c', 'a', 'l'};
-    gnutls_x509_crt_set_dn_by_oid(made, GNUTLS_OID_X520_COMMON_NAME, 0, host.data(),
-                                  static_cast<unsigned>(std::strlen(host.data())));
-    for (const char* name : {static_cast<const char*>(host.data()), "localhost"}) {
-        gnutls_x509_crt_set_subject_alt_name(made, GNUTLS_SAN_DNSNAME, name,
-                                             static_cast<unsigned>(std::strlen(name)),
-                                             GNUTLS_FSAN_APPEND);
-    }
-    constexpr std::array<unsigned char, 4> loopback{127, 0, 0, 1};
-    constexpr std::array<unsigned char, 16> loopback6{0, 0, 0, 0, 0, 0, 0, 0,
-                                                      0, 0, 0, 0, 0, 0, 0, 1};
-    gnutls_x509_crt_set_subject_alt_name(made, GNUTLS_SAN_IPADDRESS, loopback.data(),
-                                         loopback.size(), GNUTLS_FSAN_APPEND);
-    return gnutls_x509_crt_set_subject_alt_name(made, GNUTLS_SAN_IPADDRESS, loopback6.data(),
-                                                loopback6.size(), GNUTLS_FSAN_APPEND);
-}
-
-// 0, or an error of GnuTLS.
-int make_certificate(gnutls_context& into) {
-    gnutls_x509_privkey_t key = nullptr;
-    gnutls_x509_crt_t made = nullptr;
-    int done = gnutls_x509_privkey_init(&key);
-    if (done != GNUTLS_E_SUCCESS) return done;
-    const owned_key kept_key(key);
-    done = gnutls_x509_crt_init(&made);
-    if (done != GNUTLS_E_SUCCESS) return done;
-    const owned_certificate kept(made);
-    done = gnutls_x509_privkey_generate(key, GNUTLS_PK_ECDSA,
-                                        GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
-    if (done != GNUTLS_E_SUCCESS) return done;
-    std::array<unsigned char, 8> serial{};
-    gnutls_rnd(GNUTLS_RND_NONCE, serial.data(), serial.size());
-    serial[0] &= 0x7f;  // positive
-    const std::time_t now = std::time(nullptr);
-    gnutls_x509_crt_set_version(made, 3);
-    gnutls_x509_crt_set_serial(made, serial.data(), serial.size());
-    gnutls_x509_crt_set_activation_time(made, now - valid_before_s);
-    gnutls_x509_crt_set_expiration_time(made, now + valid_after_s);
-    gnutls_x509_crt_set_key(made, key);
-    done = name_oneself(made);
-    if (done == GNUTLS_E_SUCCESS) {
-        done = gnutls_x509_crt_sign2(made, made, key, GNUTLS_DIG_SHA256, 0);
-    }
-    if (done != GNUTLS_E_SUCCESS) return done;
-    return gnutls_certificate_set_x509_key(into.credentials.get(), &made, 1, key);
-}
-
-std::string fingerprint_of(gnutls_certificate_credentials_t credentials) {
-    gnutls_datum_t own{};  // the credentials'
-    if (gnutls_certificate_get_crt_raw(credentials, 0, 0, &own) != GNUTLS_E_SUCCESS) return {};
-    std::array<char, 64> digest{};
-    std::size_t size = digest.size();
-    if (gnutls_fingerprint(GNUTLS_DIG_SHA256, &own, digest.data(), &size) != GNUTLS_E_SUCCESS) {
-        return {};
-    }
-    return hexadecimal({digest.data(), size});
-}
-
-base::expected<void> become_server(gnutls_context& into, const tls_settings& settings) {
-    int done = settings.certificate.empty() ? make_certificate(into) : GNUTLS_E_SUCCESS;
-    if (done < 0) return base::fail("cannot make a certificate: {}", gnutls_strerror(done));
-    done = gnutls_session_ticket_key_generate(&into.ticket_key);
-    if (done < 0) return base::fail("cannot make a key for tickets: {}", gnutls_strerror(done));
-    into.own_fingerprint = fingerprint_of(into.credentials.get());
-    return {};
-}
 
 }  // namespace
 
@@ -525,21 +327,9 @@ std::string gnutls_library() {
 }
 
 made_tls_context make_gnutls_context(const tls_settings& settings) {
-    auto context = std::make_shared<gnutls_context>();
-    gnutls_certificate_credentials_t raw = nullptr;
-    const int done = gnutls_certificate_allocate_credentials(&raw);
-    if (done != GNUTLS_E_SUCCESS) return base::fail("GnuTLS: {}", gnutls_strerror(done));
-    context->credentials.reset(raw);
-    context->role = settings.role;
-    for (auto* step : {set_priorities, set_own_certificate, set_verification}) {
-        auto made = step(*context, settings);
-        if (!made) return made.error();
-    }
-    if (settings.role == tls_role::server) {
-        auto made = become_server(*context, settings);
-        if (!made) return made.error();
-    }
-    return std::shared_ptr<const tls_context>(std::move(context));
+    auto made = gnutls::make_parts(settings);
+    if (!made) return made.error();
+    return std::make_shared<const gnutls_context>(std::move(*made), settings);
 }
 
 }  // namespace postal::net

@@ -128,8 +128,9 @@ std::string agents_text(const agent_counts& agents) {
 
 // "OpenSSL 3.0.15: 90 full handshakes, 10 resumed; TLSv1.3; TLS_AES_256_GCM_SHA384"
 std::string tls_text(const std::string& library, const tls_counts& tls) {
-    std::string text = fmt::format("{}: {} full handshakes, {} resumed", library,
-                                   base::format_count(tls.full), base::format_count(tls.resumed));
+    std::string text =
+        fmt::format("{}: {} full handshake{}, {} resumed", library, base::format_count(tls.full),
+                    tls.full == 1 ? "" : "s", base::format_count(tls.resumed));
     for (const named_counts* counts : {&tls.versions, &tls.ciphers, &tls.groups}) {
         const auto kinds = counts->sorted();
         for (std::size_t i = 0; i < kinds.size() && i < shown_kinds; ++i) {
