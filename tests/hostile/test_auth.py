@@ -9,9 +9,8 @@ import pytest
 
 from support.hostile_auth import FAULTS, PASSWORD, HostileAuth
 from support.secrets import assert_hidden, files_below
-from support.watched import Sending, check_outcomes
+from support.watched import Sending, check_outcomes, memory_limit
 
-MEMORY_LIMIT = 100 * 1024 * 1024
 WAYS = ["smtp", "pop3", "imap"]
 USER = "user0@example.com"
 # fault: the reasons that say it; reasons of the connection have no mechanism in front
@@ -55,7 +54,7 @@ def stage(way):
 
 def checked(run, folder):
     check_outcomes(run.record)
-    assert run.peak_rss < MEMORY_LIMIT
+    assert run.peak_rss < memory_limit(run.argv[0])
     texts = {name: text for name, text in files_below(folder).items() if "users-" not in name}
     assert_hidden([PASSWORD], texts | {"out": run.stdout, "err": run.stderr, "record": json.dumps(run.record)})
     return run

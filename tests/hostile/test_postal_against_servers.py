@@ -12,7 +12,7 @@ import pytest
 
 from support.hostile import STEPS, Hostile
 from support.process import free_port, wait_until
-from support.watched import Sending
+from support.watched import Sending, memory_limit
 
 MODES = {
     "plain": ("--pipelining", "off"),
@@ -25,7 +25,6 @@ CAPABILITIES = (b"PIPELINING", b"ENHANCEDSTATUSCODES", b"8BITMIME", b"SIZE 10485
 
 LOST = {"silence": {"timeout"}, "half_line": {"timeout"}, "close": {"closed", "reset"}, "reset": {"closed", "reset"}}
 NOT_A_REPLY = ("garbage", "long_line", "code_999", "code_000", "mixed_codes", "wrong_class")
-MEMORY_LIMIT = 100 * 1024 * 1024
 SHORT = ("--timeout", "400ms", "--grace", "2s", "--workers", "1", "-t", "4", "-c", "5", "-m", "1", "-M", "1")
 
 
@@ -53,7 +52,7 @@ def send(start):
     def run_to_end(server, *words, status=0, timeout=30):
         run = start(server if isinstance(server, str) else server.endpoint, *words).wait(timeout)
         assert run.status == status, (run.stderr, run.record and run.record["errors"])
-        assert run.peak_rss < MEMORY_LIMIT
+        assert run.peak_rss < memory_limit(run.argv[0])
         assert run.total("errors") == sum(error["count"] for error in run.record["errors"])
         if isinstance(server, Hostile):
             check_server_count(run, server)

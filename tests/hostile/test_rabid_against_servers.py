@@ -17,9 +17,8 @@ from support.hostile_pop3 import STEPS as POP3_STEPS, HostilePop3
 from support.mail import Message, made_message
 from support.postal import RABID_HEADER, check_reading
 from support.process import wait_until
-from support.watched import Sending
+from support.watched import Sending, memory_limit
 
-MEMORY_LIMIT = 100 * 1024 * 1024
 ADDRESS_SPACE = 3 << 30  # so that a number from a server cannot take the machine's memory
 SHORT = ("--timeout", "10s", "--grace", "1s", "--workers", "1", "-p", "4")
 IMPATIENT = ("--timeout", "700ms")
@@ -62,7 +61,7 @@ def read(start):
         run.header = RABID_HEADER
         assert run.status == status, (run.stderr[-2000:], run.record and run.record["errors"])
         check_reading(run)
-        assert run.peak_rss < MEMORY_LIMIT
+        assert run.peak_rss < memory_limit(run.argv[0])
         assert run.record["integrity"]["corrupt"] == run.record["integrity"]["foreign"] == 0
         return run
     return run_to_end
@@ -234,7 +233,7 @@ def test_lines_within_a_message_are_only_its_content(start, fault):
     """What is no message of postal's any more is corrupt or not finished, whatever its lines are like."""
     with HostilePop3("message", fault, every=2) as server:
         run = start(server, *IMPATIENT, "--connections", "8", "--duration", "6s").wait(25)
-    assert run.status == 0 and run.peak_rss < MEMORY_LIMIT
+    assert run.status == 0 and run.peak_rss < memory_limit(run.argv[0])
     found = run.record["integrity"]
     assert found["verified"] > 0
     # a header section of megabytes is nobody's

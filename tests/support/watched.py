@@ -4,6 +4,7 @@ Peak memory is VmHWM of /proc, read while the process lives, because the kernel'
 starts with the size of its parent. Processor time of servers is read the same way.
 """
 import contextlib
+import functools
 import os
 import pathlib
 import re
@@ -22,6 +23,13 @@ def peak_rss(pid):
         found = re.search(r"VmHWM:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text())
         return int(found[1]) * 1024 if found else 0
     return 0
+
+
+@functools.cache
+def memory_limit(program):
+    """What a program of the suite may have resident whatever a peer does, in octets; the address sanitizer keeps more."""
+    sanitized = b"__asan_init" in pathlib.Path(program).read_bytes()
+    return (1024 if sanitized else 100) * 1024 * 1024
 
 
 def cpu_seconds(pid):

@@ -10,9 +10,8 @@ from support.libssl import Session
 from support.process import wait_until
 from support.tls_books import ENGINES, check_tls, engine, tls_errors
 from support.tls_peers import Peer, client_context, connect
-from support.watched import peak_rss
+from support.watched import memory_limit, peak_rss
 
-MEMORY_LIMIT = 100 * 1024 * 1024
 GARBAGE = random.Random(6).randbytes(3000)
 
 
@@ -54,7 +53,7 @@ def send_mail(peer):
 def ended(server, messages, reasons=None, stage="tls"):
     """It has served `messages` and goes on; what it says at its end."""
     deliver(server)
-    assert peak_rss(server.pid) < MEMORY_LIMIT
+    assert peak_rss(server.pid) < memory_limit(server.process.argv[0])
     done = server.stop()
     assert done.total("messages") == messages + 1
     if reasons is not None:

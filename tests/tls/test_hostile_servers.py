@@ -7,9 +7,8 @@ import pytest
 from support.libssl import Session
 from support.tls_books import ENGINES, tls_errors
 from support.tls_peers import PeerServer, good_smtp, good_smtps, server_context, take_mail, until_starttls
-from support.watched import Sending
+from support.watched import Sending, memory_limit
 
-MEMORY_LIMIT = 100 * 1024 * 1024
 SHORT = ("--timeout", "3s", "--grace", "2s", "--workers", "1", "-t", "4", "-c", "1", "-m", "1", "-M", "1", "--messages", "8",
          "--duration", "5s")
 GARBAGE = random.Random(5).randbytes(3000)
@@ -31,7 +30,7 @@ def send(programs, folder, users_file, certificates):
         with server, Sending(programs.postal, folder, *SHORT, *words, "--tls", way, server.endpoint, users) as sending:
             run = sending.wait(30)
         assert run.status == (4 if bad_only else 0), (run.stderr, run.record and run.record["errors"])
-        assert run.peak_rss < MEMORY_LIMIT
+        assert run.peak_rss < memory_limit(run.argv[0])
         assert run.total("errors") == sum(error["count"] for error in run.record["errors"])
         assert run.total("messages") <= server.accepted <= run.total("messages") + run.total("in_doubt")
         assert bad_only or run.total("messages") > 0, "the other sessions went on"
