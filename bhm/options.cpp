@@ -45,13 +45,12 @@ setter port_option(options& o) {
 
 // Every name must be one that we know, so that none is left out in silence.
 expected<sasl::mechanism_set> parse_auth(std::string_view text) {
-    sasl::mechanism_set known = sasl::mechanism_set::all();
-    known.remove(sasl::mechanism::external);
+    const sasl::mechanism_set known = sasl::mechanism_set::all();
     sasl::mechanism_set found;
     for (const std::string_view part : base::split(text, ',')) {
         for (const std::string_view name : base::fields(part)) {
             const auto one = sasl::mechanism_of(name);
-            if (!one || !known.has(*one)) {
+            if (!one) {
                 return base::fail("\"{}\" is not known here; give some of {}",
                                   base::printable(name, 40), sasl::to_text(known));
             }
@@ -67,7 +66,7 @@ cli::group auth_options(options& o) {
     return {"Authentication",
             {
                 {"--auth", "MECHANISM[,MECHANISM]", "",
-                 "offer AUTH with these; passwords are those of USER-LIST",
+                 "offer AUTH with these; users and passwords are those of USER-LIST",
                  cli::parsed(o.auth, parse_auth)},
                 {"--require-auth", "", "", "take mail only from who has authenticated",
                  cli::flag(o.requires_auth)},
@@ -87,8 +86,11 @@ expected<void> check_auth(const options& o) {
     sasl::mechanism_set by_name = o.auth;
     by_name.remove(sasl::mechanism::anonymous);
     if (!by_name.empty() && o.user_list.empty()) {
-        return base::fail("--auth: {} need passwords; give a USER-LIST that has them",
+        return base::fail("--auth: {}: who that is stands in a USER-LIST; give one",
                           sasl::to_text(by_name));
+    }
+    if (o.auth.has(sasl::mechanism::external) && o.tls.settings.authorities.empty()) {
+        return base::fail("--auth: EXTERNAL asks clients' certificates; give --tls-client-ca too");
     }
     return {};
 }

@@ -70,25 +70,37 @@ expected<void> load_files(plan& into) {
     return {};
 }
 
+bool needs_passwords(sasl::mechanism_set some) {
+    some.remove(sasl::mechanism::anonymous);
+    some.remove(sasl::mechanism::external);
+    return !some.empty();
+}
+
 expected<void> announce_auth(plan& into) {
     const options& chosen = into.chosen;
-    sasl::mechanism_set secure = chosen.auth;
-    sasl::mechanism_set over_tls;
+    sasl::mechanism_set plain, over_tls;
+    std::array<std::array<sasl::mechanism_set, 2>, 2> secure;
     for (std::size_t i = 0; i < sasl::mechanism_count; ++i) {
         const auto one = static_cast<sasl::mechanism>(i);
-        if (sasl::binds_channel(one)) secure.remove(one);
-        if (sasl::sends_secret(one) && !chosen.auth_insecure) over_tls.add(one);
+        if (!chosen.auth.has(one)) continue;
+        const bool hidden = sasl::sends_secret(one) && !chosen.auth_insecure;
+        const bool binds = sasl::binds_channel(one);
+        const bool certified = one == sasl::mechanism::external;
+        if (hidden) over_tls.add(one);
+        if (!hidden && !binds && !certified) plain.add(one);
+        for (const std::size_t bound : {0U, 1U}) {
+            for (const std::size_t shown : {0U, 1U}) {
+                if (binds <= bound && certified <= shown) secure[bound][shown].add(one);
+            }
+        }
     }
-    sasl::mechanism_set plain = secure;
-    for (std::size_t i = 0; i < sasl::mechanism_count; ++i) {
-        const auto one = static_cast<sasl::mechanism>(i);
-        if (over_tls.has(one)) plain.remove(one);
+    into.auth.plain = sasl::to_text(plain);
+    into.auth.over_tls = sasl::to_text(over_tls);
+    for (const std::size_t bound : {0U, 1U}) {
+        for (const std::size_t shown : {0U, 1U})
+            into.auth.secure[bound][shown] = sasl::to_text(secure[bound][shown]);
     }
-    into.auth = {sasl::to_text(plain), sasl::to_text(secure), sasl::to_text(chosen.auth),
-                 sasl::to_text(chosen.auth & over_tls)};
-    sasl::mechanism_set by_name = chosen.auth;
-    by_name.remove(sasl::mechanism::anonymous);
-    if (!by_name.empty() && !into.valid.any_password()) {
+    if (needs_passwords(chosen.auth) && !into.valid.any_password()) {
         return base::fail("--auth: {}: no user has a password; give one behind the address",
                           chosen.user_list);
     }

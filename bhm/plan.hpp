@@ -22,10 +22,13 @@ struct plan {
     std::vector<serve::listening_place> places;
     recipients valid;
     host_names names;
-    // What EHLO says, by what the connection is: without TLS, with it, and with its tls-exporter
-    // known; and what is there only with TLS.
+    // What EHLO says of AUTH, by what the connection is.
     struct auth_words {
-        std::string plain, secure, bound, over_tls;
+        std::string plain;     // without TLS
+        std::string over_tls;  // what is not there without it
+        // With TLS, by whether tls-exporter is known and by whether the client has shown a
+        // certificate that is right.
+        std::array<std::array<std::string, 2>, 2> secure;
     } auth;
     serve::house_rules rules;
     std::uint64_t run = 0;  // in the ledger

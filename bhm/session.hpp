@@ -61,6 +61,7 @@ class session final : public serve::session, private room::held {
     // One exchange of AUTH (session_auth.cpp).
     struct login {
         std::string channel_binding;
+        std::string certified;
         std::unique_ptr<sasl::server> they;
     };
 

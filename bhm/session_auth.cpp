@@ -10,9 +10,11 @@ void session::line_ready() {
     const auto& words = here_.of_run.auth;
     if (here_.of_run.chosen.auth.empty()) return;
     login_.reset();
-    const bool bound = !connection().channel_binding().empty();
     if (!connection().secure()) return machine().announce_auth(words.plain, words.over_tls);
-    machine().announce_auth(bound ? words.bound : words.secure, {});
+    const bool bound = !connection().channel_binding().empty();
+    const bool asks = here_.of_run.chosen.auth.has(sasl::mechanism::external);
+    const bool shown = asks && !connection().peer_identity().empty();
+    machine().announce_auth(words.secure[bound][shown], {});
 }
 
 serve::auth_answer session::judge_auth(const proto::server_step& step) {
@@ -23,10 +25,14 @@ serve::auth_answer session::judge_auth(const proto::server_step& step) {
         if (!which) return answer;  // it was announced, so that it is known
         login_ = std::make_unique<login>();
         login_->channel_binding = connection().channel_binding();
+        if (*which == sasl::mechanism::external) {
+            login_->certified = connection().peer_identity();
+        }
         const sasl::situation now{.look_up = here_.passwords,
                                   .host = "localhost",
                                   .service = "smtp",
-                                  .channel_binding = login_->channel_binding};
+                                  .channel_binding = login_->channel_binding,
+                                  .certified = login_->certified};
         login_->they = std::make_unique<sasl::server>(*here_.sasl, *which, now);
         const std::string* initial = machine().auth_initial();
         how = initial != nullptr ? login_->they->step(*initial, answer.challenge)

@@ -95,7 +95,8 @@ class connection final : private poller::sender {
     bool secure() const noexcept { return secured_ != nullptr; }
     // Only when secure().
     tls_facts tls() const;
-    std::string channel_binding();  // tls-exporter; empty without TLS 1.3
+    std::string channel_binding();      // tls-exporter; empty without TLS 1.3
+    std::string peer_identity() const;  // of its verified certificate; empty without
     std::unique_ptr<tls_ticket> tls_ticket_given();
     // What went wrong, after fault::tls, until the next open().
     const net::tls_problem& tls_problem() const noexcept { return tls_problem_; }

@@ -287,6 +287,10 @@ std::string connection::channel_binding() {
     return secured_ ? secured_->engine->channel_binding() : std::string();
 }
 
+std::string connection::peer_identity() const {
+    return secured_ ? secured_->engine->peer_identity() : std::string();
+}
+
 std::unique_ptr<tls_ticket> connection::tls_ticket_given() {
     return secured_ ? secured_->engine->ticket() : nullptr;
 }

@@ -96,6 +96,13 @@ std::string own_host_name() {
     return gethostname(host.data(), host.size() - 1) == 0 ? host.data() : "localhost";
 }
 
+std::string name_of_peer(std::string_view text) {
+    constexpr std::size_t longest = 254;  // RFC 5321 4.5.3.1.3, without the angles
+    const auto odd = [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 0x7f; };
+    if (text.size() > longest || std::any_of(text.begin(), text.end(), odd)) return {};
+    return std::string(text);
+}
+
 std::string_view verification_name(tls_role role, bool verifies) noexcept {
     if (verifies) return "ok";
     return role == tls_role::client ? "not checked" : "";

@@ -114,6 +114,9 @@ class tls_engine {
     virtual tls_facts facts() const = 0;
     // Binds SASL to this connection: tls-exporter (RFC 9266); empty where it does not exist.
     virtual std::string channel_binding() = 0;
+    // Who the peer's certificate, which was verified, is for: its first e-mail address, or else its
+    // common name; empty without one.
+    virtual std::string peer_identity() const = 0;
     // The latest that the server gave, once; null without.
     virtual std::unique_ptr<tls_ticket> ticket() = 0;
 

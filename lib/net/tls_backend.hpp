@@ -52,6 +52,10 @@ inline bool verifies(const tls_settings& settings) noexcept {
     return settings.role == tls_role::server ? !settings.authorities.empty() : settings.verify;
 }
 
+// What a certificate says a name is; empty when that is none: too long, or with octets in it that
+// would end it early elsewhere.
+std::string name_of_peer(std::string_view text);
+
 // What a handshake is called in which no certificate was found wrong.
 std::string_view verification_name(tls_role role, bool verifies) noexcept;
 

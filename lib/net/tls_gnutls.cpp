@@ -143,6 +143,23 @@ class gnutls_engine final : public tls_engine {
         return done == GNUTLS_E_SUCCESS ? std::string(data.data(), data.size()) : std::string();
     }
 
+    std::string peer_identity() const override {
+        const owned_certificate own = checked_ == "ok" ? peer_certificate() : nullptr;
+        if (!own) return {};
+        std::array<char, 256> text{};
+        for (unsigned i = 0;; ++i) {
+            std::size_t size = text.size();
+            const int kind =
+                gnutls_x509_crt_get_subject_alt_name(own.get(), i, text.data(), &size, nullptr);
+            if (kind == GNUTLS_SAN_RFC822NAME) return name_of_peer({text.data(), size});
+            if (kind < 0 && kind != GNUTLS_E_SHORT_MEMORY_BUFFER) break;
+        }
+        std::size_t size = text.size();
+        const int found = gnutls_x509_crt_get_dn_by_oid(own.get(), GNUTLS_OID_X520_COMMON_NAME, 0,
+                                                        0, text.data(), &size);
+        return found == GNUTLS_E_SUCCESS ? name_of_peer({text.data(), size}) : std::string();
+    }
+
     std::unique_ptr<tls_ticket> ticket() override {
         // Without one the library would wait for it.
         const bool newest = gnutls_protocol_get_version(session_.get()) == GNUTLS_TLS1_3;
@@ -250,16 +267,22 @@ class gnutls_engine final : public tls_engine {
     }
 
     // GnuTLS has no verdict of its own for a certificate that nobody else has signed.
-    bool signed_itself() {
+    bool signed_itself() const {
+        unsigned count = 0;
+        const owned_certificate only = peer_certificate(&count);
+        return only && count == 1 && gnutls_x509_crt_check_issuer(only.get(), only.get()) != 0;
+    }
+
+    // The first of the peer's chain, and how many there are; null without.
+    owned_certificate peer_certificate(unsigned* in_all = nullptr) const {
         unsigned count = 0;
         const gnutls_datum_t* chain = gnutls_certificate_get_peers(session_.get(), &count);
+        if (in_all != nullptr) *in_all = count;
         gnutls_x509_crt_t raw = nullptr;
-        if (chain == nullptr || count != 1 || gnutls_x509_crt_init(&raw) != GNUTLS_E_SUCCESS) {
-            return false;
-        }
-        const owned_certificate only(raw);
-        return gnutls_x509_crt_import(raw, chain, GNUTLS_X509_FMT_DER) == GNUTLS_E_SUCCESS &&
-               gnutls_x509_crt_check_issuer(raw, raw) != 0;
+        if (chain == nullptr || gnutls_x509_crt_init(&raw) != GNUTLS_E_SUCCESS) return nullptr;
+        owned_certificate first(raw);
+        const int done = gnutls_x509_crt_import(raw, chain, GNUTLS_X509_FMT_DER);
+        return done == GNUTLS_E_SUCCESS ? std::move(first) : nullptr;
     }
 
     std::string peer_;  // whose name is checked

@@ -78,6 +78,11 @@ std::string group_name(SSL* ssl) {
     return text;
 }
 
+std::string_view text_of(const ASN1_STRING* some) {
+    return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(some)),
+            static_cast<std::size_t>(ASN1_STRING_length(some))};
+}
+
 // ---- octets ----
 
 // What the BIO reads and writes during one call of the engine.
@@ -202,6 +207,21 @@ class openssl_engine final : public tls_engine {
             return {};
         }
         return {reinterpret_cast<const char*>(data.data()), data.size()};
+    }
+
+    std::string peer_identity() const override {
+        X509* own = checked_ == "ok" ? SSL_get0_peer_certificate(ssl_.get()) : nullptr;
+        if (own == nullptr) return {};
+        const owned<GENERAL_NAMES, GENERAL_NAMES_free> names(static_cast<GENERAL_NAMES*>(
+            X509_get_ext_d2i(own, NID_subject_alt_name, nullptr, nullptr)));
+        for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+            const GENERAL_NAME* one = sk_GENERAL_NAME_value(names.get(), i);
+            if (one->type == GEN_EMAIL) return name_of_peer(text_of(one->d.rfc822Name));
+        }
+        const X509_NAME* subject = X509_get_subject_name(own);
+        const int where = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
+        if (where < 0) return {};
+        return name_of_peer(text_of(X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, where))));
     }
 
     std::unique_ptr<tls_ticket> ticket() override {

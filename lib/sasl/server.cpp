@@ -39,7 +39,7 @@ server::server(context& with, mechanism which, const situation& here)
     if (wants_token(which)) return;
     Gsasl_session* made = nullptr;
     const std::string name(name_of(which));
-    if (!knows(which) || gsasl_server_start(with.handle(), name.c_str(), &made) != GSASL_OK) {
+    if (gsasl_server_start(with.handle(), name.c_str(), &made) != GSASL_OK) {
         refuse("sasl");
         return;
     }
@@ -83,6 +83,7 @@ progress server::ask_library(std::string_view response, std::string& challenge) 
     if (how == GSASL_NEEDS_MORE) return progress::go_on;
     user_ = text_of(gsasl_property_fast(session_.get(), GSASL_AUTHID));
     if (which_ == mechanism::anonymous) user_ = "anonymous";
+    if (which_ == mechanism::external) user_ = here_.certified;
     if (!may_act_as_asked()) return refuse("wrong");
     proving_ = !challenge.empty();
     return proving_ ? progress::go_on : progress::done;
@@ -121,6 +122,11 @@ int server::answer(Gsasl_session* session, int property) {
             return matches(session) ? GSASL_OK : GSASL_AUTHENTICATION_ERROR;
         case GSASL_VALIDATE_ANONYMOUS:
             return GSASL_OK;
+        case GSASL_VALIDATE_EXTERNAL: {
+            const bool known =
+                !here_.certified.empty() && here_.look_up(here_.certified) != nullptr;
+            return known ? GSASL_OK : GSASL_AUTHENTICATION_ERROR;
+        }
         case GSASL_PASSWORD:
             return is_scram(which_) ? GSASL_NO_CALLBACK : give_password(session);
         case GSASL_SCRAM_ITER:

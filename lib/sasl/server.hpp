@@ -12,8 +12,8 @@
 //
 // Passwords come from the owner's look_up, which gives null for nobody; an empty one admits nobody.
 // The authorization identity must be empty or the user's own. ANONYMOUS admits everybody, as user
-// "anonymous". EXTERNAL is not known here. What SCRAM stores is made once for each user and
-// context, with one salt for the process. Nothing takes constant time.
+// "anonymous", EXTERNAL those whom the connection is known to be for. What SCRAM stores is made
+// once for each user and context, with one salt for the process. Nothing takes constant time.
 #pragma once
 
 #include <functional>
@@ -36,6 +36,7 @@ struct situation {
     std::string_view host{};
     std::string_view service{};
     std::string_view channel_binding{};  // tls-exporter; only where -PLUS was announced
+    std::string_view certified{};        // whose certificate was verified; for EXTERNAL
 };
 
 class server final : private password_source {
@@ -54,8 +55,6 @@ class server final : private password_source {
     const std::string& user() const noexcept { return user_; }
     // One word: "wrong" (who they are or their password), "bad_response", "sasl".
     std::string_view problem() const noexcept { return problem_; }
-
-    static bool knows(mechanism which) noexcept { return which != mechanism::external; }
 
   private:
     int answer(Gsasl_session* session, int property) override;

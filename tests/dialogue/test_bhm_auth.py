@@ -190,7 +190,7 @@ def test_nothing_shows_a_secret(server, folder):
 @pytest.mark.parametrize("words, complaint", [
     (["--auth", "PLAIN"], "USER-LIST"),
     (["--auth", "NTLM", "{users}"], "NTLM"),
-    (["--auth", "EXTERNAL", "{users}"], "EXTERNAL"),
+    (["--auth", "EXTERNAL", "{users}"], "--tls-client-ca"),
     (["--auth", "PLAIN", "{bare}"], "password"),
     (["--require-auth", "{users}"], "--auth"),
     (["--auth-insecure", "{users}"], "--auth"),

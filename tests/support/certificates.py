@@ -4,16 +4,20 @@
     certificates.good        # a PEM file with certificate and key; certificates.key("good") has the key alone
     certificates.ca, certificates.other_ca, certificates.crl
 
-`good`, `client` and `revoked` are signed by `ca`, as are `expired`, `early` (not valid yet) and `wrong_name`. `unknown` and
-`stranger` (a client's) are signed by `other_ca`, which nobody trusts. All name localhost, 127.0.0.1 and ::1 but `wrong_name`.
+`good`, `revoked`, `expired`, `early` (not valid yet) and `wrong_name` are signed by `ca`, and so are the clients' `client`,
+`only_a_name` and `odd_name`. `unknown` and `stranger` (a client's) are signed by `other_ca`, which nobody trusts. Servers'
+name localhost, 127.0.0.1 and ::1, but for `wrong_name`.
 """
 import pathlib
 import subprocess
 
 HERE = "DNS:localhost,IP:127.0.0.1,IP:::1"
+ODD = b"victim@example.com\0.example"  # an e-mail address that some take to end early
 KINDS = {  # who signs, what names, from and to when
     "good": ("ca", HERE, None),
     "client": ("ca", "email:client@example.com", None),
+    "only_a_name": ("ca", "DNS:elsewhere.example.com", None),
+    "odd_name": ("ca", f"DER:{bytes([0x30, len(ODD) + 2, 0x81, len(ODD)]).hex(':')}:{ODD.hex(':')}", None),
     "revoked": ("ca", HERE, None),
     "expired": ("ca", HERE, ("20200101000000Z", "20210101000000Z")),
     "early": ("ca", HERE, ("20480101000000Z", "20490101000000Z")),

@@ -153,9 +153,30 @@ TEST_CASE("sasl: tokens, names without passwords, and what a server refuses") {
         CHECK(play(with, how, {.user = "nobody", .token = "x"}).they == progress::failed);
     }
     CHECK(play(with, mechanism::anonymous, {.user = "tim"}).user == "anonymous");
-    server external(with, mechanism::external, {.look_up = users});
-    std::string challenge;
-    CHECK(external.begin(challenge) == progress::failed);
+}
+
+TEST_CASE("sasl: EXTERNAL admits whom the connection is known to be for") {
+    context with;
+    const struct {
+        std::string_view certified, asked;
+        progress outcome;
+        std::string_view reason;
+    } rows[] = {
+        {"tim", "", progress::done, "in the list"},
+        {"tim", "tim", progress::done, "as itself"},
+        {"bare", "", progress::done, "without a password"},
+        {"tim", "bare", progress::failed, "as somebody else"},
+        {"nobody", "", progress::failed, "not in the list"},
+        {"", "", progress::failed, "without a certificate"},
+        {"", "tim", progress::failed, "without a certificate, as somebody"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.reason);
+        server they(with, mechanism::external, {.look_up = users, .certified = row.certified});
+        std::string challenge;
+        CHECK(they.step(row.asked, challenge) == row.outcome);
+        if (row.outcome == progress::done) CHECK(they.user() == row.certified);
+    }
 }
 
 TEST_CASE("sasl: the examples of the documents") {
