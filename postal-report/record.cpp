@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "postal-report/json_fields.hpp"
 
 namespace postal::report {
@@ -16,9 +17,10 @@ namespace {
 constexpr std::string_view schema = "postal-record/1";
 
 // The phases of every program, in the order in which its protocol goes through them.
-constexpr std::array<std::string_view, 15> phase_order{
-    "connect", "tls",      "banner", "ehlo",  "login",   "list",    "retrieve", "delete",
-    "queue",   "envelope", "data",   "agent", "service", "message", "session"};
+constexpr std::array<std::string_view, 18> phase_order{
+    "connect", "tls",   "tls_resumed", "banner",  "ehlo",    "auth",
+    "login",   "list",  "retrieve",    "delete",  "queue",   "envelope",
+    "data",    "agent", "service",     "message", "session", "delivery"};
 
 auto order_of(const phase& one) {
     return std::find(phase_order.begin(), phase_order.end(), one.name) - phase_order.begin();
@@ -190,6 +192,34 @@ void read_run(const json_fields& from, record& to, complaint& problems) {
     });
 }
 
+// "TLSv1.3 x 90, TLSv1.2 x 10"
+std::string counts_text(const json_fields& from) {
+    std::vector<std::string> pieces;
+    from.members([&](const std::string& name, const json& value) {
+        if (!value.is_number_unsigned()) return;
+        pieces.push_back(
+            fmt::format("{} x {}", name, base::format_count(value.get<std::uint64_t>())));
+    });
+    return base::join(pieces, ", ");
+}
+
+void read_security(const json_fields& from, record& to) {
+    const auto add = [&](const char* name, std::string text) {
+        if (!text.empty()) to.security.emplace_back(name, std::move(text));
+    };
+    if (from.has("tls")) {
+        const json_fields tls = from.object("tls");
+        add("library", tls.text("library"));
+        add("handshakes", fmt::format("{} full, {} resumed", base::format_count(tls.count("full")),
+                                      base::format_count(tls.count("resumed"))));
+        add("versions", counts_text(tls.object("versions")));
+        add("cipher suites", counts_text(tls.object("ciphers")));
+        add("key exchange", counts_text(tls.object("groups")));
+        add("certificates", counts_text(tls.object("verification")));
+    }
+    add("logins", counts_text(from.object("authentications")));
+}
+
 void read_generator(const json_fields& from, generator& to) {
     to.limited = from.flag("limited");
     to.reason = from.text("reason");
@@ -214,6 +244,7 @@ base::expected<record> from_json(const json& root) {
     to.host = read_host(fields.object("host"));
     to.totals = read_totals(fields.object("totals"));
     to.rate = read_rate(fields.object("rate").object("messages_per_minute"), problems);
+    read_security(fields, to);
     to.phases = read_phases(fields.object("latency_us"), problems);
     to.intervals = read_intervals(fields, problems);
     read_generator(fields.object("generator"), to.generator);

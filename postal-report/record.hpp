@@ -125,6 +125,7 @@ struct record {
     std::vector<error_kind> errors;  // most frequent first
     std::vector<threshold> thresholds;
     std::vector<std::pair<std::string, std::string>> options;      // effective options
+    std::vector<std::pair<std::string, std::string>> security;     // TLS and logins, to be shown
     std::vector<std::pair<std::string, std::uint64_t>> integrity;  // verified, foreign, corrupt, …
 
     const phase* find_phase(std::string_view name) const noexcept;

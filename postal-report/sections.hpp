@@ -19,6 +19,7 @@ table latency_table(const std::vector<record>& records);
 table error_table(const std::vector<record>& records);
 table threshold_table(const std::vector<record>& records);
 table generator_table(const std::vector<record>& records);
+table security_table(const std::vector<record>& records);
 table integrity_table(const std::vector<record>& records);
 table host_table(const std::vector<record>& records);
 table option_table(const std::vector<record>& records);

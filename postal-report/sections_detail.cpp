@@ -160,20 +160,40 @@ table integrity_table(const std::vector<record>& records) {
     return made;
 }
 
+namespace {
+
+using named_text = std::pair<std::string, std::string>;
+
+// A row for each name that any record has.
+void add_texts(table& to, const std::vector<record>& records,
+               std::vector<named_text> record::*member) {
+    for (const std::string& name :
+         all_names(records, member, [](const named_text& each) { return each.first; })) {
+        std::vector<std::string> row{name};
+        for (const record& one : records) {
+            const auto& list = one.*member;
+            const auto found = std::find_if(list.begin(), list.end(), [&](const named_text& each) {
+                return each.first == name;
+            });
+            row.push_back(found == list.end() ? unknown : found->second);
+        }
+        to.rows.push_back(std::move(row));
+    }
+}
+
+}  // namespace
+
 table option_table(const std::vector<record>& records) {
     table made{"options", "Effective options", compared("option", records, align::left), {}};
     if (records.size() == 1) made.columns[1].title = "value";
-    using entry = std::pair<std::string, std::string>;
-    for (const std::string& name :
-         all_names(records, &record::options, [](const entry& each) { return each.first; })) {
-        std::vector<std::string> row{name};
-        for (const record& one : records) {
-            const auto found = std::find_if(one.options.begin(), one.options.end(),
-                                            [&](const entry& each) { return each.first == name; });
-            row.push_back(found == one.options.end() ? unknown : found->second);
-        }
-        made.rows.push_back(std::move(row));
-    }
+    add_texts(made, records, &record::options);
+    return made;
+}
+
+table security_table(const std::vector<record>& records) {
+    table made{"security", "TLS and logins", compared("", records, align::left), {}};
+    if (records.size() == 1) made.columns[1].title = "";
+    add_texts(made, records, &record::security);
     return made;
 }
 
@@ -207,7 +227,7 @@ table interval_table(const record& one) {
 std::vector<table> sections(const std::vector<record>& records) {
     std::vector<table> made;
     for (const auto& make : {result_table, outcome_table, latency_table, error_table,
-                             threshold_table, integrity_table, generator_table}) {
+                             threshold_table, integrity_table, security_table, generator_table}) {
         table one = make(records);
         if (!one.rows.empty()) made.push_back(std::move(one));
     }

@@ -142,6 +142,23 @@ def test_a_limited_generator_is_said_plainly(run, record):
     assert 'class="remark limit"' in run(file, "--html", "-").stdout
 
 
+def test_tls_and_logins_are_shown_where_there_were_any(run, record):
+    assert "TLS and logins" not in run(record()).stdout
+    secured = record("tls.json", tls={
+        "library": "GnuTLS 3.7.9", "full": 1200, "resumed": 34, "versions": {"TLSv1.3": 1230, "TLSv1.2": 4},
+        "ciphers": {"TLS_AES_256_GCM_SHA384": 1234}, "groups": {}, "verification": {"ok": 1234}}, authentications={"PLAIN": 7})
+    out = run(secured).stdout
+    for name, text in (("library", "GnuTLS 3.7.9"), ("handshakes", "1,200 full, 34 resumed"), ("versions", "TLSv1.3 x 1,230, TLSv1.2 x 4"),
+                       ("cipher suites", "TLS_AES_256_GCM_SHA384 x 1,234"), ("certificates", "ok x 1,234"), ("logins", "PLAIN x 7")):
+        assert re.search(rf"^\s*{name} +{re.escape(text)}$", out, re.MULTILINE), name
+    assert "key exchange" not in out
+    phases = re.findall(r"^  (\w+) p50 ", run(record("a.json", latency_us__auth={"count": 1, "p50": 5.0}), record()).stdout, re.MULTILINE)
+    assert phases.index("ehlo") < phases.index("auth") < phases.index("envelope")
+    both = run(record(), secured).stdout
+    assert re.search(r"^\s*library +\S+ +GnuTLS 3.7.9$", both, re.MULTILINE)
+    assert "TLS and logins" in run(secured, "--html", "-").stdout
+
+
 @pytest.mark.parametrize("content, wanted", [
     ("", "is empty"),
     ("{", "is not a run record"),
@@ -149,6 +166,7 @@ def test_a_limited_generator_is_said_plainly(run, record):
     ("[" * 100_000, "is not a run record"),
     ("{}", "names no schema"),
     ('{"schema": "postal-record/9"}', 'has schema "postal-record/9"; this program reads postal-record/1'),
+    ('{"schema": "postal-record/1", "program": "p", "totals": {}, "tls": 5}', "tls is not an object"),
     ('{"schema": "postal-record/1", "program": "p", "totals": {"\\u001b[2J": 1, "messages": "\\u001b[2J"}}', "totals.messages is not a whole number"),
 ])
 def test_a_bad_record_is_one_line_and_status_1(run, record, tmp_path, content, wanted):
