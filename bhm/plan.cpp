@@ -76,29 +76,32 @@ bool needs_passwords(sasl::mechanism_set some) {
     return !some.empty();
 }
 
+sasl::mechanism_set with_tls(sasl::mechanism_set some, bool bound, bool certified) {
+    for (std::size_t i = 0; i < sasl::mechanism_count && !bound; ++i) {
+        const auto one = static_cast<sasl::mechanism>(i);
+        if (sasl::binds_channel(one)) some.remove(one);
+    }
+    if (!certified) some.remove(sasl::mechanism::external);
+    return some;
+}
+
 expected<void> announce_auth(plan& into) {
     const options& chosen = into.chosen;
-    sasl::mechanism_set plain, over_tls;
-    std::array<std::array<sasl::mechanism_set, 2>, 2> secure;
+    sasl::mechanism_set plain = with_tls(chosen.auth, false, false);
+    sasl::mechanism_set over_tls;
     for (std::size_t i = 0; i < sasl::mechanism_count; ++i) {
         const auto one = static_cast<sasl::mechanism>(i);
-        if (!chosen.auth.has(one)) continue;
-        const bool hidden = sasl::sends_secret(one) && !chosen.auth_insecure;
-        const bool binds = sasl::binds_channel(one);
-        const bool certified = one == sasl::mechanism::external;
-        if (hidden) over_tls.add(one);
-        if (!hidden && !binds && !certified) plain.add(one);
-        for (const std::size_t bound : {0U, 1U}) {
-            for (const std::size_t shown : {0U, 1U}) {
-                if (binds <= bound && certified <= shown) secure[bound][shown].add(one);
-            }
-        }
+        if (!chosen.auth.has(one) || !sasl::sends_secret(one) || chosen.auth_insecure) continue;
+        plain.remove(one);
+        over_tls.add(one);
     }
     into.auth.plain = sasl::to_text(plain);
     into.auth.over_tls = sasl::to_text(over_tls);
-    for (const std::size_t bound : {0U, 1U}) {
-        for (const std::size_t shown : {0U, 1U})
-            into.auth.secure[bound][shown] = sasl::to_text(secure[bound][shown]);
+    for (const bool bound : {false, true}) {
+        for (const bool certified : {false, true}) {
+            into.auth.secure[bound][certified] =
+                sasl::to_text(with_tls(chosen.auth, bound, certified));
+        }
     }
     if (needs_passwords(chosen.auth) && !into.valid.any_password()) {
         return base::fail("--auth: {}: no user has a password; give one behind the address",

@@ -4,6 +4,7 @@
 // by all threads and only read.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>

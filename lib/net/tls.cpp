@@ -103,8 +103,8 @@ std::string name_of_peer(std::string_view text) {
     return std::string(text);
 }
 
-std::string_view verification_name(tls_role role, bool verifies) noexcept {
-    if (verifies) return "ok";
+std::string_view verification_name(tls_role role, bool verifies, bool certificate) noexcept {
+    if (verifies) return certificate ? "ok" : "no certificate";
     return role == tls_role::client ? "not checked" : "";
 }
 

@@ -8,8 +8,8 @@
 //   line.tls()->facts(), or line.tls()->problem() when f is fault::tls
 //
 // An engine is one connection's TLS and does no I/O: it is fed with octets from the peer, drained
-// of octets for the peer, and says what it wants next. Only tls_openssl.cpp and tls_gnutls.cpp know
-// a library. Versions: TLS 1.2 (RFC 5246) and 1.3 (RFC 8446), without early data, compression or
+// of octets for the peer, and says what it wants next. Only tls_openssl* and tls_gnutls* know a
+// library. Versions: TLS 1.2 (RFC 5246) and 1.3 (RFC 8446), without early data, compression or
 // renegotiation.
 //
 // Failures of make_tls_context() are one line that names the file or the setting. What goes wrong
@@ -19,7 +19,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -57,7 +57,7 @@ inline bool verifies(const tls_settings& settings) noexcept {
 std::string name_of_peer(std::string_view text);
 
 // What a handshake is called in which no certificate was found wrong.
-std::string_view verification_name(tls_role role, bool verifies) noexcept;
+std::string_view verification_name(tls_role role, bool verifies, bool certificate) noexcept;
 
 // "a:b:c", without empty words.
 std::vector<std::string_view> words_of(std::string_view list);

@@ -56,11 +56,11 @@ class gnutls_ticket final : public tls_ticket {
 
 class gnutls_engine final : public tls_engine {
   public:
-    gnutls_engine(owned_session session, tls_role role, std::string_view checked, std::string peer)
-        : peer_(std::move(peer)), session_(std::move(session)), role_(role), checked_(checked) {
+    gnutls_engine(owned_session session, tls_role role, bool verifies, std::string peer)
+        : peer_(std::move(peer)), session_(std::move(session)), role_(role), verifies_(verifies) {
         gnutls_session_t own = session_.get();
         gnutls_session_set_ptr(own, this);
-        if (checked_ == "ok") gnutls_session_set_verify_function(own, judge);
+        if (verifies_) gnutls_session_set_verify_function(own, judge);
         gnutls_transport_set_ptr(own, this);
         gnutls_transport_set_pull_function(own, pull);
         gnutls_transport_set_pull_timeout_function(own, pull_timeout);
@@ -130,7 +130,7 @@ class gnutls_engine final : public tls_engine {
         if (!known.resumed || newest) known.group = group_name(own);
         unsigned certificates = 0;
         const bool certificate = gnutls_certificate_get_peers(own, &certificates) != nullptr;
-        known.verification = checked_ == "ok" && !certificate ? "no certificate" : checked_;
+        known.verification = verification_name(role_, verifies_, certificate);
         return known;
     }
 
@@ -144,20 +144,23 @@ class gnutls_engine final : public tls_engine {
     }
 
     std::string peer_identity() const override {
-        const owned_certificate own = checked_ == "ok" ? peer_certificate() : nullptr;
+        const owned_certificate own = verifies_ ? peer_certificate() : nullptr;
         if (!own) return {};
-        std::array<char, 256> text{};
-        for (unsigned i = 0;; ++i) {
+        std::string text(256, '\0');
+        for (unsigned i = 0;;) {
             std::size_t size = text.size();
             const int kind =
                 gnutls_x509_crt_get_subject_alt_name(own.get(), i, text.data(), &size, nullptr);
+            if (kind == GNUTLS_E_SHORT_MEMORY_BUFFER && size > text.size()) {
+                text.resize(size);
+                continue;
+            }
             if (kind == GNUTLS_SAN_RFC822NAME) return name_of_peer({text.data(), size});
-            if (kind < 0 && kind != GNUTLS_E_SHORT_MEMORY_BUFFER) break;
+            if (kind == GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE) break;
+            if (kind < 0) return {};
+            ++i;
         }
-        std::size_t size = text.size();
-        const int found = gnutls_x509_crt_get_dn_by_oid(own.get(), GNUTLS_OID_X520_COMMON_NAME, 0,
-                                                        0, text.data(), &size);
-        return found == GNUTLS_E_SUCCESS ? name_of_peer({text.data(), size}) : std::string();
+        return common_name(own.get());
     }
 
     std::unique_ptr<tls_ticket> ticket() override {
@@ -180,11 +183,22 @@ class gnutls_engine final : public tls_engine {
         unsigned count = 0;
         const bool none = gnutls_certificate_get_peers(session, &count) == nullptr;
         if (none && self->role_ == tls_role::server) return 0;
-        const char* name = self->peer_.empty() ? nullptr : self->peer_.c_str();
-        if (gnutls_certificate_verify_peers3(session, name, &self->verdict_) < 0) {
+        const bool server = self->role_ == tls_role::server;
+        std::array<gnutls_typed_vdata_st, 2> wanted{};
+        wanted[0].type = GNUTLS_DT_KEY_PURPOSE_OID;
+        wanted[0].data = octets_of(server ? GNUTLS_KP_TLS_WWW_CLIENT : GNUTLS_KP_TLS_WWW_SERVER);
+        wanted[1].type = GNUTLS_DT_DNS_HOSTNAME;  // or an address
+        wanted[1].data = octets_of(self->peer_.c_str());
+        const unsigned known = self->peer_.empty() ? 1 : 2;
+        if (gnutls_certificate_verify_peers(session, wanted.data(), known, &self->verdict_) < 0) {
             return GNUTLS_E_CERTIFICATE_ERROR;
         }
         return self->verdict_ == 0 ? 0 : GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR;
+    }
+
+    // For a function that only reads it.
+    static unsigned char* octets_of(const char* text) {
+        return reinterpret_cast<unsigned char*>(const_cast<char*>(text));
     }
 
     static ssize_t pull(gnutls_transport_ptr_t whose, void* into, std::size_t room) {
@@ -211,6 +225,27 @@ class gnutls_engine final : public tls_engine {
             self->wire_->output.append(static_cast<const char*>(text), size);
         }
         return static_cast<ssize_t>(size);
+    }
+
+    // The first, as it stands there: the library's own functions escape it.
+    static std::string common_name(gnutls_x509_crt_t of) {
+        gnutls_x509_dn_t subject = nullptr;  // the certificate's
+        if (gnutls_x509_crt_get_subject(of, &subject) != GNUTLS_E_SUCCESS) return {};
+        gnutls_x509_ava_st part{};
+        for (int i = 0; gnutls_x509_dn_get_rdn_ava(subject, i, 0, &part) == GNUTLS_E_SUCCESS; ++i) {
+            std::string_view kind = as_text(part.oid);
+            if (kind.ends_with('\0')) kind.remove_suffix(1);  // its size may count the NUL
+            if (kind != GNUTLS_OID_X520_COMMON_NAME) continue;
+            constexpr std::array plain_text{0x0cUL, 0x13UL, 0x16UL};  // UTF8, Printable, IA5String
+            const bool plain =
+                std::find(plain_text.begin(), plain_text.end(), part.value_tag) != plain_text.end();
+            return plain ? name_of_peer(as_text(part.value)) : std::string();
+        }
+        return {};
+    }
+
+    static std::string_view as_text(const gnutls_datum_t& some) {
+        return {reinterpret_cast<const char*>(some.data), some.size};
     }
 
     // Nothing that ends a connection: a warning, a wish to negotiate again, or a record without
@@ -288,8 +323,8 @@ class gnutls_engine final : public tls_engine {
     std::string peer_;  // whose name is checked
     owned_session session_;
     tls_role role_;
+    bool verifies_;
     unsigned verdict_ = 0;      // what is wrong with the peer's certificate
-    std::string_view checked_;  // what a verification that did not fail is called
     tls_wire* wire_ = nullptr;  // during a call
     bool taken_ = false;
 };
@@ -320,8 +355,7 @@ class gnutls_context final : public tls_context {
         } else {
             name_peer(raw, peer);
         }
-        return std::make_unique<gnutls_engine>(std::move(session), role_,
-                                               verification_name(role_, verify_),
+        return std::make_unique<gnutls_engine>(std::move(session), role_, verify_,
                                                role_ == tls_role::client ? peer.name : "");
     }
 

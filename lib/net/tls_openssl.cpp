@@ -78,7 +78,12 @@ std::string group_name(SSL* ssl) {
     return text;
 }
 
+// What stands in a certificate as it is; nothing where that is not simply text.
 std::string_view text_of(const ASN1_STRING* some) {
+    const int kind = ASN1_STRING_type(some);
+    if (kind != V_ASN1_UTF8STRING && kind != V_ASN1_PRINTABLESTRING && kind != V_ASN1_IA5STRING) {
+        return {};
+    }
     return {reinterpret_cast<const char*>(ASN1_STRING_get0_data(some)),
             static_cast<std::size_t>(ASN1_STRING_length(some))};
 }
@@ -143,8 +148,8 @@ class openssl_ticket final : public tls_ticket {
 
 class openssl_engine final : public tls_engine {
   public:
-    openssl_engine(owned_ssl ssl, BIO* bio, std::string_view checked)
-        : ssl_(std::move(ssl)), bio_(bio), checked_(checked) {
+    openssl_engine(owned_ssl ssl, BIO* bio, tls_role role, bool verifies)
+        : ssl_(std::move(ssl)), bio_(bio), role_(role), verifies_(verifies) {
         SSL_set_app_data(ssl_.get(), this);
     }
 
@@ -192,7 +197,7 @@ class openssl_engine final : public tls_engine {
         // A resumed TLS 1.2 session has exchanged no keys.
         if (!known.resumed || SSL_version(ssl) == TLS1_3_VERSION) known.group = group_name(ssl);
         const bool certificate = SSL_get0_peer_certificate(ssl) != nullptr;
-        known.verification = checked_ == "ok" && !certificate ? "no certificate" : checked_;
+        known.verification = verification_name(role_, verifies_, certificate);
         return known;
     }
 
@@ -210,7 +215,7 @@ class openssl_engine final : public tls_engine {
     }
 
     std::string peer_identity() const override {
-        X509* own = checked_ == "ok" ? SSL_get0_peer_certificate(ssl_.get()) : nullptr;
+        X509* own = verifies_ ? SSL_get0_peer_certificate(ssl_.get()) : nullptr;
         if (own == nullptr) return {};
         const owned<GENERAL_NAMES, GENERAL_NAMES_free> names(static_cast<GENERAL_NAMES*>(
             X509_get_ext_d2i(own, NID_subject_alt_name, nullptr, nullptr)));
@@ -272,9 +277,10 @@ class openssl_engine final : public tls_engine {
     }
 
     owned_ssl ssl_;
-    BIO* bio_;                  // ssl_'s
-    std::string_view checked_;  // what a verification that did not fail is called
-    owned_session session_;     // the latest that can be resumed
+    BIO* bio_;  // ssl_'s
+    tls_role role_;
+    bool verifies_;
+    owned_session session_;  // the latest that can be resumed
     bool taken_ = false;
 };
 
@@ -305,8 +311,7 @@ class openssl_context final : public tls_context {
             SSL_set_connect_state(ssl.get());
             if (!name_peer(ssl.get(), peer)) return nullptr;
         }
-        return std::make_unique<openssl_engine>(std::move(ssl), bio,
-                                                verification_name(role_, verify_));
+        return std::make_unique<openssl_engine>(std::move(ssl), bio, role_, verify_);
     }
 
     const std::string& fingerprint() const noexcept override { return fingerprint_; }

@@ -200,7 +200,6 @@ void set_modes(SSL_CTX* context, const tls_settings& settings) {
 
 }  // namespace
 
-// The oldest error of the thread's queue in the library's own words; the queue is empty then.
 std::string library_words(unsigned long code) {
     const char* reason = ERR_reason_error_string(code);
     std::string text = reason != nullptr ? std::string(reason) : fmt::format("error {:x}", code);

@@ -17,6 +17,8 @@ enum trait : unsigned {
     sha_1 = 256
 };
 
+constexpr unsigned demands =
+    a_password | a_token | a_certificate | a_channel | to_be_hidden | to_be_named;
 constexpr unsigned scram = a_password | the_first_word | salted_hashes;
 
 struct row {
@@ -108,14 +110,14 @@ std::string to_text(mechanism_set some) {
 }
 
 std::optional<mechanism> strongest(mechanism_set offered, const means& has) noexcept {
-    unsigned met = the_first_word | salted_hashes | sha_1;  // which ask nothing of a client
+    unsigned met = 0;
     if (has.password) met |= a_password;
     if (has.token) met |= a_token;
     if (has.client_certificate) met |= a_certificate;
     if (has.channel_binding) met |= a_channel;
     if (has.may_send_secret) met |= to_be_hidden;
     for (const row& one : rows) {
-        if (offered.has(one.which) && (one.traits & ~met) == 0) return one.which;
+        if (offered.has(one.which) && (one.traits & demands & ~met) == 0) return one.which;
     }
     return std::nullopt;
 }

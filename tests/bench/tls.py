@@ -141,21 +141,22 @@ def bulk(args, folder):
     messages = args.messages or 2000
     table = {}
     for number in range(args.rounds + 1):
-        for library in (None, *LIBRARIES):
+        for library, chunking in ((library, chunking) for library in (None, *LIBRARIES) for chunking in ("off", "auto")):
             with Hole(folder, library or "openssl") as hole:
                 tls = ("--tls", "implicit", "--tls-backend", library, *SAME_WORK) if library else ()
-                figures = send(folder, f"127.0.0.1:{hole.port if library else hole.plain}", hole.pid, messages, *big, *tls)
+                figures = send(folder, f"127.0.0.1:{hole.port if library else hole.plain}", hole.pid, messages, *big, *tls,
+                               "--chunking", chunking)
             if number:
-                table.setdefault(library or "plain", []).append(figures)
+                table.setdefault(f"{library or 'plain'}, {'DATA' if chunking == 'off' else 'BDAT'}", []).append(figures)
         if number:
             table.setdefault("aes-256-gcm", []).append(cipher_speed())
     speed = statistics.median(table.pop("aes-256-gcm"))
     megabyte = 1.048576
     print(f"\n1 MiB messages over one connection; openssl speed aes-256-gcm: {speed:.0f} MB/s a core, so {speed / 2:.0f} where one "
-          f"core does both ends\n{'':12} {'MB/s':>8} {'MB per CPU s':>14} {'of the shared speed (wall)':>28} {'(CPU)':>8}")
+          f"core does both ends\n{'':15} {'MB/s':>8} {'MB per CPU s':>14} {'of the shared speed (wall)':>28} {'(CPU)':>8}")
     for name, runs in table.items():
         wall, cpu = (statistics.median(one[i] for one in runs) * megabyte for i in (0, 1))
-        print(f"{name:12} {wall:8.0f} {cpu:14.0f} {wall / (speed / 2):28.2f} {cpu / (speed / 2):8.2f}")
+        print(f"{name:15} {wall:8.0f} {cpu:14.0f} {wall / (speed / 2):28.2f} {cpu / (speed / 2):8.2f}")
 
 
 def sessions(args, folder):

@@ -5,8 +5,8 @@
     certificates.ca, certificates.other_ca, certificates.crl
 
 `good`, `revoked`, `expired`, `early` (not valid yet) and `wrong_name` are signed by `ca`, and so are the clients' `client`,
-`only_a_name` and `odd_name`. `unknown` and `stranger` (a client's) are signed by `other_ca`, which nobody trusts. Servers'
-name localhost, 127.0.0.1 and ::1, but for `wrong_name`.
+`only_a_name`, `two_names`, `plus_name`, `odd_name` and `server_only`, whose use is another. `unknown` and `stranger` (a
+client's) are signed by `other_ca`, which nobody trusts. Servers' name localhost, 127.0.0.1 and ::1, but for `wrong_name`.
 """
 import pathlib
 import subprocess
@@ -17,6 +17,9 @@ KINDS = {  # who signs, what names, from and to when
     "good": ("ca", HERE, None),
     "client": ("ca", "email:client@example.com", None),
     "only_a_name": ("ca", "DNS:elsewhere.example.com", None),
+    "two_names": ("ca", "DNS:x.example.com,email:first@example.com,email:second@example.com", None),
+    "plus_name": ("ca", "DNS:elsewhere.example.com", None),
+    "server_only": ("ca", "email:client@example.com", None),
     "odd_name": ("ca", f"DER:{bytes([0x30, len(ODD) + 2, 0x81, len(ODD)]).hex(':')}:{ODD.hex(':')}", None),
     "revoked": ("ca", HERE, None),
     "expired": ("ca", HERE, ("20200101000000Z", "20210101000000Z")),
@@ -25,6 +28,8 @@ KINDS = {  # who signs, what names, from and to when
     "unknown": ("other_ca", HERE, None),
     "stranger": ("other_ca", "email:stranger@example.com", None),
 }
+SUBJECTS = {"plus_name": r"tim\+x@example.com"}  # NAME.example.com, for the others
+USES = {"server_only": "serverAuth"}
 CONFIGURATION = """\
 [ca]
 default_ca = this
@@ -84,8 +89,9 @@ class Certificates:
 
     def _make(self, name, signer, names, span):
         request = self.folder / f"{name}.csr"
-        self._openssl("req", *CURVE, "-subj", f"/CN={name}.example.com", "-addext", f"subjectAltName={names}",
-                      "-keyout", self.key(name), "-out", request)
+        use = ["-addext", f"extendedKeyUsage={USES[name]}"] if name in USES else []
+        self._openssl("req", *CURVE, "-subj", f"/CN={SUBJECTS.get(name, name + '.example.com')}", "-addext", f"subjectAltName={names}",
+                      *use, "-keyout", self.key(name), "-out", request)
         when = ["-startdate", span[0], "-enddate", span[1]] if span else []
         self._openssl("ca", "-batch", "-notext", "-config", self.folder / f"{signer}.cnf", *when, "-in", request,
                       "-out", self.alone(name))

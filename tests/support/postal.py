@@ -83,9 +83,11 @@ def check_reading(run):
     assert sum(line["IMAP connections"] for line in run.lines) == run.total("imap_connections")
 
 
-def stop_at_error(process):
-    """Ends a running program of the suite that has counted an error, with SIGINT; it needs short intervals."""
+def stop_at_error(process, look=lambda: None):
+    """Ends a running program of the suite that has counted an error, with SIGINT; it needs short intervals. look() is called
+    now and then."""
     def errors():
+        look()
         return sum(int(row.split(",")[3]) for row in process.stdout.splitlines()[1:] if row.count(",") > 3)
     wait_until(lambda: not process.running or errors() > 0, lambda: f"an error: {process.stderr}")
     process.signal(signal.SIGINT)
@@ -109,7 +111,8 @@ class Sender:
         return self.finished(done, path, status)
 
     def failing(self, *words, status=4):
-        """The same of a run in which nothing can succeed: it is ended as soon as it has counted an error."""
+        """The same of a run in which nothing can succeed: it is ended as soon as it has counted an error. It must have no
+        other end, for then the signal might come too late."""
         self.runs += 1
         path = self.folder / f"{self.name}-{self.runs}.json"
         process = Process([self.program, "--record", path, "--interval", "100ms", "--duration", "60s", *words], self.folder,

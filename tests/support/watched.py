@@ -58,14 +58,17 @@ class Sending:
 
     def wait_for_error(self, timeout=60.0):
         """The finished Run of one in which nothing can succeed, ended as soon as it has counted an error."""
-        stop_at_error(self.process)
+        stop_at_error(self.process, self.look)
         return self.wait(timeout)
+
+    def look(self):
+        self.peak_rss = max(self.peak_rss, peak_rss(self.pid))
 
     def wait(self, timeout=60.0):
         """The finished Run, with `seconds` and `peak_rss` beside what every run has."""
         deadline = time.monotonic() + timeout
         while self.process.running:
-            self.peak_rss = max(self.peak_rss, peak_rss(self.pid))
+            self.look()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.child.wait(0.02)
             if time.monotonic() > deadline:

@@ -5,7 +5,7 @@ import ssl
 import pytest
 
 from support.postal import check_books
-from support.tls_books import ENGINES, check_tls, engine
+from support.tls_books import ENGINES, check_tls, engine, tls_errors
 
 NAMES = {"client": "client@example.com", "only_a_name": "only_a_name.example.com"}
 
@@ -70,12 +70,33 @@ def test_who_they_may_be(server, certificates, name):
 
 
 @pytest.mark.parametrize("name", ENGINES)
+def test_which_name_counts(server, certificates, name):
+    """Of several addresses the first, and a common name as it stands there."""
+    there = server(*engine(name), users=["first@example.com", "tim+x@example.com"])
+    for kind in ("two_names", "plus_name"):
+        with with_python(there, certificates, kind) as client:
+            client.auth("EXTERNAL", lambda _=None: "")
+    assert there.stop().record["authentications"] == {"EXTERNAL": 2}
+
+
+@pytest.mark.parametrize("name", ENGINES)
 def test_who_is_in_no_list(server, certificates, name):
-    """Of several addresses the first counts; a name that ends early elsewhere is none."""
-    there = server(*engine(name), users=["somebody@example.com", "victim@example.com"])
-    for kind in ("client", "only_a_name"):
+    """A name that ends early elsewhere is none."""
+    there = server(*engine(name), users=["somebody@example.com", "victim@example.com", "second@example.com", "two_names.example.com"])
+    for kind in ("client", "only_a_name", "two_names"):
         with with_python(there, certificates, kind) as client, pytest.raises(smtplib.SMTPAuthenticationError):
             client.auth("EXTERNAL", lambda _=None: "")
     with with_python(there, certificates, "odd_name") as client:
         assert client.esmtp_features["auth"].split() == ["ANONYMOUS"]
     assert "authentications" not in there.stop().record
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_a_certificate_for_servers_is_no_client_s(server, certificates, name):
+    there = server(*engine(name))
+    with pytest.raises((ssl.SSLError, smtplib.SMTPException, OSError)):
+        with with_python(there, certificates, "server_only") as client:
+            client.auth("EXTERNAL", lambda _=None: "")
+    done = there.stop()
+    assert "authentications" not in done.record
+    assert set(tls_errors(done)) == {"certificate_bad"}, done.record["errors"]

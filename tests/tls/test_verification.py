@@ -82,7 +82,7 @@ def test_rabid_looks_at_certificates_too(dovecot, rabid, users_file, certificate
     server = dovecot(1, reading=True, certificate=getattr(certificates, kind))
     logins = users_file([f"{user} secret" for user in server.users])
     place = ["-i", "100", "--imap", server.imap, server.pop3] if way == "imap" else [server.pop3]
-    run = rabid.failing("--connections", "2", "-s", "100", *engine(name), *trust(certificates), *place, logins)
+    run = rabid.failing("-s", "100", *engine(name), *trust(certificates), *place, logins)
     check_reading(run)
     nothing_was_sent(run, REASONS[kind])
 
