@@ -51,14 +51,19 @@ base::expected<void> set_priorities(parts& into, const tls_settings& settings) {
     return {};
 }
 
+// The library would only say that it could not read it.
+base::expected<void> check_file(std::string_view option, const std::string& file) {
+    if (file.empty() || access(file.c_str(), R_OK) == 0) return {};
+    return base::fail("{}: {}: {}; give a PEM file", option, file, base::system_message(errno));
+}
+
 base::expected<void> set_own_certificate(parts& into, const tls_settings& settings) {
     if (settings.certificate.empty()) return {};
     const std::string& key = settings.key.empty() ? settings.certificate : settings.key;
     for (const std::string* file : {&settings.certificate, &key}) {
-        if (access(file->c_str(), R_OK) == 0) continue;
-        return base::fail("{}: {}: {}; give a PEM file",
-                          file == &key && !settings.key.empty() ? "--tls-key" : "--tls-cert", *file,
-                          base::system_message(errno));
+        auto there =
+            check_file(file == &key && !settings.key.empty() ? "--tls-key" : "--tls-cert", *file);
+        if (!there) return there.error();
     }
     const int done =
         gnutls_certificate_set_x509_key_file2(into.credentials.get(), settings.certificate.c_str(),
@@ -72,14 +77,19 @@ base::expected<void> set_own_certificate(parts& into, const tls_settings& settin
 base::expected<void> set_verification(parts& into, const tls_settings& settings) {
     if (!verifies(settings)) return {};
     const bool server = settings.role == tls_role::server;
+    const char* option = server ? "--tls-client-ca" : "--tls-ca";
+    for (const auto& [name, file] :
+         {std::pair(option, &settings.authorities), std::pair("--tls-crl", &settings.revoked)}) {
+        auto there = check_file(name, *file);
+        if (!there) return there.error();
+    }
     gnutls_certificate_credentials_t own = into.credentials.get();
     const int loaded = settings.authorities.empty()
                            ? gnutls_certificate_set_x509_system_trust(own)
                            : gnutls_certificate_set_x509_trust_file(
                                  own, settings.authorities.c_str(), GNUTLS_X509_FMT_PEM);
     if (loaded < 0 || (loaded == 0 && !settings.authorities.empty())) {
-        return base::fail("{}: {}: {}; give a PEM file", server ? "--tls-client-ca" : "--tls-ca",
-                          settings.authorities,
+        return base::fail("{}: {}: {}; give a PEM file", option, settings.authorities,
                           loaded < 0 ? gnutls_strerror(loaded) : "no certificate in it");
     }
     if (settings.revoked.empty()) return {};

@@ -11,8 +11,8 @@ namespace postal::net::openssl {
 
 using owned_context = owned<SSL_CTX, SSL_CTX_free>;
 
-// An error in the library's own words, the thread's latest if none is given; its queue is empty
-// then.
+// An error in the library's own words, the thread's oldest, from which the others came, if none is
+// given; its queue is empty then.
 std::string library_words(unsigned long code);
 std::string library_words();
 

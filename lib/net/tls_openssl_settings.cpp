@@ -202,12 +202,14 @@ void set_modes(SSL_CTX* context, const tls_settings& settings) {
 
 std::string library_words(unsigned long code) {
     const char* reason = ERR_reason_error_string(code);
-    std::string text = reason != nullptr ? std::string(reason) : fmt::format("error {:x}", code);
+    std::string text = ERR_SYSTEM_ERROR(code) ? base::system_message(ERR_GET_REASON(code))
+                       : reason != nullptr    ? std::string(reason)
+                                              : fmt::format("error {:x}", code);
     ERR_clear_error();
     return text;
 }
 std::string library_words() {
-    return library_words(ERR_peek_last_error());
+    return library_words(ERR_peek_error());
 }
 
 std::string fingerprint_of(SSL_CTX* context) {

@@ -91,11 +91,12 @@ def test_files_that_are_none(start, program, folder, certificates, kind, name):
     elif kind != "absent":
         bad.write_bytes({"empty": b"", "text": b"hello\n", "a key alone": certificates.key("good").read_bytes()}[kind])
     on = ["--tls-backend", name, *(["-s", "100"] if program == "postal" else ["-s"])]
+    why = ["No such file or directory"] if kind == "absent" else []
     trusted, verify = ("--tls-ca", ["--tls-verify", "on"]) if program == "postal" else ("--tls-client-ca", [])
-    refused(start(program, *on, "--tls-cert", bad), program, "--tls-cert", bad)
-    refused(start(program, *on, "--tls-cert", certificates.alone("good"), "--tls-key", bad), program, "--tls-key", bad) if kind != "a key alone" else None
-    refused(start(program, *on, *verify, trusted, bad), program, trusted, bad)
-    refused(start(program, *on, *verify, trusted, certificates.ca, "--tls-crl", bad), program, "--tls-crl", bad)
+    refused(start(program, *on, "--tls-cert", bad), program, "--tls-cert", bad, *why)
+    refused(start(program, *on, "--tls-cert", certificates.alone("good"), "--tls-key", bad), program, "--tls-key", bad, *why) if kind != "a key alone" else None
+    refused(start(program, *on, *verify, trusted, bad), program, trusted, bad, *why)
+    refused(start(program, *on, *verify, trusted, certificates.ca, "--tls-crl", bad), program, "--tls-crl", bad, *why)
 
 
 @pytest.mark.parametrize("name", ENGINES)
