@@ -5,16 +5,34 @@
 
 namespace postal::bhm {
 
+namespace {
+
+using sasl::mechanism;
+using sasl::mechanism_set;
+
+// RFC 5802 6: who does not offer its -PLUS has no channel binding, and a client that has it may say
+// so ("y").
+bool offers_plus(mechanism_set offered, mechanism which) {
+    const bool sha_1 = sasl::uses_sha_1(which);
+    return sasl::is_scram(which) &&
+           offered.has(sha_1 ? mechanism::scram_sha_1_plus : mechanism::scram_sha_256_plus);
+}
+
+}  // namespace
+
 // After STARTTLS there may be more, and nobody has authenticated any more.
 void session::line_ready() {
     const auto& words = here_.of_run.auth;
-    if (here_.of_run.chosen.auth.empty()) return;
+    const mechanism_set offered = here_.of_run.chosen.auth;
+    if (offered.empty()) return;
     login_.reset();
     if (!connection().secure()) return machine().announce_auth(words.plain, words.over_tls);
-    const bool bound = !connection().channel_binding().empty();
-    const bool asks = here_.of_run.chosen.auth.has(sasl::mechanism::external);
-    const bool shown = asks && !connection().peer_identity().empty();
-    machine().announce_auth(words.secure[bound][shown], {});
+    const bool binds =
+        offered.has(mechanism::scram_sha_1_plus) || offered.has(mechanism::scram_sha_256_plus);
+    const bool bound = binds && !connection().channel_binding().empty();
+    const bool certified =
+        offered.has(mechanism::external) && !connection().peer_identity().empty();
+    machine().announce_auth(words.secure[bound][certified], {});
 }
 
 serve::auth_answer session::judge_auth(const proto::server_step& step) {
@@ -24,10 +42,10 @@ serve::auth_answer session::judge_auth(const proto::server_step& step) {
         const auto which = sasl::mechanism_of(step.text);
         if (!which) return answer;  // it was announced, so that it is known
         login_ = std::make_unique<login>();
-        login_->channel_binding = connection().channel_binding();
-        if (*which == sasl::mechanism::external) {
-            login_->certified = connection().peer_identity();
+        if (offers_plus(here_.of_run.chosen.auth, *which)) {
+            login_->channel_binding = connection().channel_binding();
         }
+        if (*which == mechanism::external) login_->certified = connection().peer_identity();
         const sasl::situation now{.look_up = here_.passwords,
                                   .host = "localhost",
                                   .service = "smtp",

@@ -180,10 +180,9 @@ class gnutls_engine final : public tls_engine {
     // Called in the handshake. The library's own check would refuse a client without a certificate.
     static int judge(gnutls_session_t session) {
         auto* self = static_cast<gnutls_engine*>(gnutls_session_get_ptr(session));
-        unsigned count = 0;
-        const bool none = gnutls_certificate_get_peers(session, &count) == nullptr;
-        if (none && self->role_ == tls_role::server) return 0;
         const bool server = self->role_ == tls_role::server;
+        unsigned count = 0;
+        if (server && gnutls_certificate_get_peers(session, &count) == nullptr) return 0;
         std::array<gnutls_typed_vdata_st, 2> wanted{};
         wanted[0].type = GNUTLS_DT_KEY_PURPOSE_OID;
         wanted[0].data = octets_of(server ? GNUTLS_KP_TLS_WWW_CLIENT : GNUTLS_KP_TLS_WWW_SERVER);

@@ -29,8 +29,7 @@ struct house_rules {
     std::size_t message_phase = 0;
     std::size_t tls_phase = 0;  // full handshakes
     std::size_t tls_resumed_phase = 0;
-    std::shared_ptr<const net::tls_context>
-        tls{};  // for those who want it; null: nobody can have it
+    std::shared_ptr<const net::tls_context> tls{};  // for those who want it; null without
     // Whoever connects from here begins with a PROXY header.
     std::vector<net::address_range> proxies{};
 };

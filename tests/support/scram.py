@@ -33,14 +33,17 @@ class Scram:
 
 
 class ScramClient(Scram):
-    def __init__(self, hash_name, user, password, nonce=None):
+    """flag: "n" for one that cannot bind channels, "y" for one that can and thinks that the server cannot."""
+
+    def __init__(self, hash_name, user, password, nonce=None, flag="n"):
         super().__init__(hash_name, password)
+        self.header = f"{flag},,"
         self.bare = f"n={user},r={nonce or base64.b64encode(os.urandom(12)).decode()}"
-        self.first = "n,," + self.bare
+        self.first = self.header + self.bare
 
     def final(self, server_first):
         told = attributes(server_first)
-        without_proof = f"c=biws,r={told['r']}"
+        without_proof = f"c={base64.b64encode(self.header.encode()).decode()},r={told['r']}"
         proof, self.signature = self.keys(base64.b64decode(told["s"]), int(told["i"]),
                                           [self.bare, server_first, without_proof])
         return f"{without_proof},p={base64.b64encode(proof).decode()}"
