@@ -9,9 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include <boost/asio/ip/address.hpp>
-
 #include "base/result.hpp"
+#include "net/ip_address.hpp"
 
 namespace postal::bhm {
 
@@ -23,14 +22,14 @@ class host_names {
 
     bool empty() const noexcept { return names_.empty(); }
     // Valid as long as this object.
-    std::string_view name_of(const boost::asio::ip::address& local) const;
+    std::string_view name_of(const net::ip_address& local) const;
     // By the local end of a connected socket.
     std::string_view name_of_socket(int descriptor) const;
 
     static constexpr std::string_view otherwise = "bhm";
 
   private:
-    std::map<boost::asio::ip::address, std::string> names_;
+    std::map<net::ip_address, std::string> names_;
 };
 
 }  // namespace postal::bhm

@@ -4,8 +4,8 @@
 #include "base/units.hpp"
 #include "bhm/phases.hpp"
 #include "cli/binders.hpp"
-#include "program/ledger.hpp"
 #include "program/origin_options.hpp"
+#include "program/run_ledger.hpp"
 #include "program/shared_options.hpp"
 
 namespace postal::bhm {
@@ -121,8 +121,10 @@ cli::group mail_options(options& o) {
             {
                 {"--lmtp", "", "", "speak LMTP, with an answer for each recipient",
                  [&o](const std::string& given) -> expected<void> {
-                     o.dialect = given == "true" ? proto::dialect::lmtp : proto::dialect::smtp;
-                     return {};
+                     bool lmtp = false;
+                     auto stored = cli::flag(lmtp)(given);
+                     if (stored && lmtp) o.dialect = proto::dialect::lmtp;
+                     return stored;
                  }},
                 {"-m,--max-size", "SIZE", "10240", "largest message; a bare number is kilobytes",
                  program::message_limit(o.max_message)},
@@ -140,7 +142,7 @@ cli::group mail_options(options& o) {
 
 }  // namespace
 
-expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv) {
+expected<cli::parse_result> parse_options(options& into, const std::vector<std::string>& words) {
     cli::program program;
     program.name = "bhm";
     program.tls = program::tls_libraries();
@@ -157,8 +159,8 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     program.notes =
         "Runs until interrupted, unless --duration ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";
-    auto outcome = cli::parse(program, argc, argv, into.effective);
-    if (!outcome || *outcome == cli::outcome::done) return outcome;
+    auto parsed = cli::parse(program, words, into.effective);
+    if (!parsed || *parsed == cli::parse_result::done) return parsed;
     if (!into.ledger.empty() && !into.verify) {
         return base::fail("--ledger: knows messages by what --verify reads; leave --verify on");
     }
@@ -168,7 +170,7 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     if (!auth) return auth.error();
     auto checked = cli::check(into.run);
     if (!checked) return checked.error();
-    return outcome;
+    return parsed;
 }
 
 }  // namespace postal::bhm

@@ -14,7 +14,7 @@
 #include "net/ip_address.hpp"
 #include "net/transcript.hpp"
 #include "program/tls_options.hpp"
-#include "proto/smtp_server.hpp"
+#include "proto/smtp/server.hpp"
 #include "sasl/mechanism.hpp"
 
 namespace postal::bhm {
@@ -46,6 +46,7 @@ struct options {
 };
 
 // done when --help or --version was asked for and printed.
-base::expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv);
+base::expected<cli::parse_result> parse_options(options& into,
+                                                const std::vector<std::string>& words);
 
 }  // namespace postal::bhm

@@ -1,7 +1,6 @@
 // What bhm times: the names that records, logs and thresholds know.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,7 +13,6 @@ enum class phase : std::uint8_t {
     data,         // from DATA or the first BDAT to the end of the message, as it was read
     message       // from MAIL to the final reply, handed to the kernel
 };
-inline constexpr std::size_t phase_count = 4;
 
 inline const std::vector<std::string>& phase_names() {
     static const std::vector<std::string> names{"tls", "tls_resumed", "data", "message"};

@@ -7,7 +7,6 @@
 #include "mail/identity.hpp"
 #include "mail/user_list.hpp"
 #include "net/transcript.hpp"
-#include "os/limits.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
 
@@ -16,8 +15,6 @@ namespace {
 
 using base::expected;
 
-// Event loops, timers, listening sockets, standard streams, with room to spare.
-constexpr std::uint64_t descriptors_beside_sessions = 64;
 constexpr std::uint16_t submissions_port = 465;  // RFC 8314 3.3
 
 expected<void> find_places(plan& into) {
@@ -149,17 +146,6 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
         if (!done) return done.error();
     }
     return result;
-}
-
-expected<void> raise_limits(const plan& plan) {
-    const options& chosen = plan.chosen;
-    std::uint64_t each = 1;
-    if (!chosen.transcripts.session_base.empty()) each += 1;
-    if (!chosen.transcripts.connection_base.empty()) each += 2;
-    auto raised = os::raise_descriptor_limit(chosen.sessions * each + 4 * chosen.run.workers +
-                                             descriptors_beside_sessions);
-    if (!raised) return base::fail("--sessions: {}", raised.error().message);
-    return {};
 }
 
 stats::run_description describe(const plan& plan, int argc, char** argv) {

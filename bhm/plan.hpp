@@ -12,15 +12,15 @@
 #include "bhm/host_names.hpp"
 #include "bhm/options.hpp"
 #include "bhm/recipients.hpp"
-#include "serve/door.hpp"
-#include "serve/room.hpp"
+#include "serve/acceptor.hpp"
+#include "serve/worker_context.hpp"
 #include "stats/run_description.hpp"
 
 namespace postal::bhm {
 
 struct plan {
     options chosen;
-    std::vector<serve::listening_place> places;
+    std::vector<serve::listening_endpoint> places;
     recipients valid;
     host_names names;
     // What EHLO says of AUTH, by what the connection is.
@@ -31,15 +31,11 @@ struct plan {
         // certificate that is right.
         std::array<std::array<std::string, 2>, 2> secure;
     } auth;
-    serve::house_rules rules;
+    serve::session_rules rules;
     std::uint64_t run = 0;  // in the ledger
 };
 
 base::expected<std::unique_ptr<plan>> make_plan(options given);
-
-// Descriptors for all the sessions that may come; fails with one line that says which limit is too
-// low.
-base::expected<void> raise_limits(const plan& plan);
 
 stats::run_description describe(const plan& plan, int argc, char** argv);
 

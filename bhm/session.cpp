@@ -11,48 +11,48 @@ constexpr std::size_t kept_recipients = 64;  // room for them in an idle session
 
 }  // namespace
 
-boost::asio::awaitable<void> serve_guest(room& here, serve::visitor who) {
-    session guest(here, who);
-    co_await guest.run();
+boost::asio::awaitable<void> serve_client(worker_context& context, serve::accepted_client who) {
+    session client(context, who);
+    co_await client.run();
 }
 
 proto::server_reply session::judge_recipient() {
     const proto::path& who = machine().current_path();
-    if (!here_.of_run.valid.valid(who)) return proto::replies::no_such_user;
-    if (here_.desk() != nullptr) {
+    if (!context_.of_run.valid.valid(who)) return proto::replies::no_such_user;
+    if (context_.ledger_feed() != nullptr) {
         if (machine().recipients() == 0) recipients_.clear();
-        recipients_.push_back(here_.desk()->page().address(who.mailbox));
+        recipients_.push_back(context_.ledger_feed()->row_buffer().address(who.mailbox));
     }
     return proto::replies::recipient_ok;
 }
 
 void session::begin_message() {
-    if (here_.of_run.chosen.verify) examination_ = here_.lend_examination();
+    if (context_.of_run.chosen.verify) examination_ = context_.lend_examination();
 }
 
 void session::take_content(std::string_view text) {
     if (!examination_) return;
-    mail::message_checker& checker = examination_->checker;
-    if (here_.desk() != nullptr && !checker.skipping()) examination_->kept.feed(text);
-    checker.feed(text);
+    if (context_.ledger_feed() != nullptr && !examination_->skipping())
+        return examination_->feed(text);
+    examination_->check(text);
 }
 
 // The answers are appended here and counted when they are let go.
 void session::end_message() {
-    verdict_due found{.octets = machine().message_octets(),
-                      .recipients = machine().recipients(),
-                      .units = units_begun()};
+    delayed_reply found{.octets = machine().message_octets(),
+                        .recipients = machine().recipients(),
+                        .units = units_begun()};
     if (examination_) {
-        const mail::check_result result = examination_->checker.finish();
+        const mail::check_result result = examination_->finish();
         found.found = result.what;
-        if (here_.desk() != nullptr) describe(result, found);
-        here_.take_back(std::move(examination_));
+        if (context_.ledger_feed() != nullptr) describe(result, found);
+        context_.take_back(std::move(examination_));
     }
     due_ = std::move(found);
-    late_ = here_.desk() != nullptr && !here_.desk()->keeps_up();
+    late_ = context_.ledger_feed() != nullptr && !context_.ledger_feed()->keeps_up();
     if (!late_) return answer();
-    late_verdict_ = std::exchange(due_, {});
-    here_.hold(*this);
+    late_reply_ = std::exchange(due_, {});
+    context_.hold(*this);
 }
 
 void session::answer() {
@@ -63,7 +63,7 @@ void session::answer() {
 
 // The ledger has caught up; how long that took is delay enough.
 void session::give_answers() {
-    due_ = std::exchange(late_verdict_, {});
+    due_ = std::exchange(late_reply_, {});
     answer();
     answers_due_now();
 }
@@ -75,29 +75,20 @@ void session::go_on() {
 
 void session::stop_now() {
     if (!late_) return;
-    here_.forget(*this);
+    context_.forget(*this);
     go_on();
 }
 
 // What the ledger will say, but for the mailbox.
-void session::describe(const mail::check_result& result, verdict_due& into) const {
+void session::describe(const mail::check_result& result, delayed_reply& into) const {
     ledger::seen_row& row = into.sighting;
-    const bool lmtp = here_.of_run.chosen.dialect == proto::dialect::lmtp;
+    const bool lmtp = context_.of_run.chosen.dialect == proto::dialect::lmtp;
     row.through = lmtp ? ledger::way::lmtp : ledger::way::smtp;
     row.time_us =
         static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
                                        std::chrono::system_clock::now().time_since_epoch())
                                        .count());
-    row.what = result.what == mail::verdict::foreign ? ledger::condition::foreign
-                                                     : ledger::condition::verified;
-    if (result.what == mail::verdict::corrupt) {
-        examination_->kept.explain(result.id, here_.rebuilder(), row);
-    }
-    if (result.id == nullptr) return;
-    row.run = result.id->run;
-    row.session = result.id->session;
-    row.sequence = result.id->sequence;
-    row.sent_us = result.id->time_us;
+    examination_->describe(result, row, context_.rebuilder());
 }
 
 void session::answers_due_now() {
@@ -107,8 +98,8 @@ void session::answers_due_now() {
     counts.recipients += due_->recipients;
     // over LMTP once for each recipient, as the messages are, so that bytes/messages is a size
     counts.bytes += due_->octets * due_->units;
-    if (here_.of_run.chosen.verify) count_integrity();
-    if (here_.desk() != nullptr) write_sightings();
+    if (context_.of_run.chosen.verify) count_integrity();
+    if (context_.ledger_feed() != nullptr) write_sightings();
     units_ended(due_->units);
     answered();
     due_.reset();
@@ -116,13 +107,13 @@ void session::answers_due_now() {
 
 void session::count_integrity() {
     switch (due_->found) {
-        case mail::verdict::verified:
+        case mail::integrity::verified:
             tally().verified += due_->units;
             break;
-        case mail::verdict::foreign:
+        case mail::integrity::foreign:
             tally().foreign += due_->units;
             break;
-        case mail::verdict::corrupt:
+        case mail::integrity::corrupt:
             tally().corrupt += due_->units;
             tally().errors.add("end", 0, "corrupt",
                                due_->sighting.detail.empty()
@@ -135,7 +126,7 @@ void session::count_integrity() {
 void session::write_sightings() {
     for (const ledger::address_id mailbox : recipients_) {
         due_->sighting.mailbox = mailbox;
-        here_.desk()->page().add(due_->sighting);
+        context_.ledger_feed()->row_buffer().add(due_->sighting);
     }
     recipients_.clear();
     if (recipients_.capacity() > kept_recipients) recipients_ = {};
@@ -143,10 +134,10 @@ void session::write_sightings() {
 
 void session::drop_message() {
     due_.reset();
-    late_verdict_.reset();
+    late_reply_.reset();
     late_ = false;
-    here_.forget(*this);
-    if (examination_) here_.take_back(std::move(examination_));
+    context_.forget(*this);
+    if (examination_) context_.take_back(std::move(examination_));
 }
 
 }  // namespace postal::bhm

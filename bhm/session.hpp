@@ -15,31 +15,30 @@
 
 #include <boost/asio/awaitable.hpp>
 
-#include "bhm/room.hpp"
+#include "bhm/worker_context.hpp"
 #include "ledger/rows.hpp"
-#include "mail/message_checker.hpp"
 #include "serve/session.hpp"
 
 namespace postal::bhm {
 
-class session final : public serve::session, private room::held {
+class session final : public serve::session, private worker_context::held {
   public:
-    session(room& here, const serve::visitor& who)
-        : serve::session(here, who, here.of_run.names.name_of_socket(who.socket.descriptor)),
-          here_(here) {}
-    ~session() override { here_.forget(*this); }
+    session(worker_context& context, const serve::accepted_client& who)
+        : serve::session(context, who, context.of_run.names.name_of_socket(who.socket.descriptor)),
+          context_(context) {}
+    ~session() override { context_.forget(*this); }
 
   private:
     // A message between its end and the moment when its reply is due.
-    struct verdict_due {
+    struct delayed_reply {
         std::uint64_t octets = 0;
         std::uint32_t recipients = 0;
         std::uint32_t units = 0;  // the message, or in LMTP each of its recipients
-        mail::verdict found = mail::verdict::foreign;
+        mail::integrity found = mail::integrity::foreign;
         ledger::seen_row sighting{};  // of the first recipient; with a ledger only
     };
 
-    void line_ready() override;
+    void connection_ready() override;
     serve::auth_answer judge_auth(const proto::server_step& step) override;
     proto::server_reply judge_recipient() override;
     void begin_message() override;
@@ -48,12 +47,12 @@ class session final : public serve::session, private room::held {
     bool answers_ready() const override { return !late_; }
     void give_answers() override;
     void answers_due_now() override;
-    bool outcome_pending() const override { return due_ || late_verdict_; }
+    bool outcome_pending() const override { return due_ || late_reply_; }
     void drop_message() override;
     void stop_now() override;
     void go_on() override;
 
-    void describe(const mail::check_result& result, verdict_due& into) const;
+    void describe(const mail::check_result& result, delayed_reply& into) const;
     void answer();
     void count_integrity();
     void write_sightings();
@@ -65,15 +64,15 @@ class session final : public serve::session, private room::held {
         std::unique_ptr<sasl::server> they;
     };
 
-    room& here_;
+    worker_context& context_;
     std::unique_ptr<login> login_;  // from AUTH to its end
-    std::optional<verdict_due> due_;
-    std::optional<verdict_due> late_verdict_;  // until the ledger has caught up
+    std::optional<delayed_reply> due_;
+    std::optional<delayed_reply> late_reply_;  // until the ledger has caught up
     bool late_ = false;
     std::vector<ledger::address_id> recipients_;  // with a ledger only
-    std::unique_ptr<room::examination> examination_;
+    std::unique_ptr<ledger::examination> examination_;
 };
 
-boost::asio::awaitable<void> serve_guest(room& here, serve::visitor who);
+boost::asio::awaitable<void> serve_client(worker_context& context, serve::accepted_client who);
 
 }  // namespace postal::bhm

@@ -21,9 +21,9 @@ bool offers_plus(mechanism_set offered, mechanism which) {
 }  // namespace
 
 // After STARTTLS there may be more, and nobody has authenticated any more.
-void session::line_ready() {
-    const auto& words = here_.of_run.auth;
-    const mechanism_set offered = here_.of_run.chosen.auth;
+void session::connection_ready() {
+    const auto& words = context_.of_run.auth;
+    const mechanism_set offered = context_.of_run.chosen.auth;
     if (offered.empty()) return;
     login_.reset();
     if (!connection().secure()) return machine().announce_auth(words.plain, words.over_tls);
@@ -42,16 +42,16 @@ serve::auth_answer session::judge_auth(const proto::server_step& step) {
         const auto which = sasl::mechanism_of(step.text);
         if (!which) return answer;  // it was announced, so that it is known
         login_ = std::make_unique<login>();
-        if (offers_plus(here_.of_run.chosen.auth, *which)) {
+        if (offers_plus(context_.of_run.chosen.auth, *which)) {
             login_->channel_binding = connection().channel_binding();
         }
         if (*which == mechanism::external) login_->certified = connection().peer_identity();
-        const sasl::situation now{.look_up = here_.passwords,
+        const sasl::situation now{.look_up = context_.passwords,
                                   .host = "localhost",
                                   .service = "smtp",
                                   .channel_binding = login_->channel_binding,
                                   .certified = login_->certified};
-        login_->they = std::make_unique<sasl::server>(*here_.sasl, *which, now);
+        login_->they = std::make_unique<sasl::server>(*context_.sasl, *which, now);
         const std::string* initial = machine().auth_initial();
         how = initial != nullptr ? login_->they->step(*initial, answer.challenge)
                                  : login_->they->begin(answer.challenge);
@@ -63,9 +63,9 @@ serve::auth_answer session::judge_auth(const proto::server_step& step) {
     const auto ended = std::exchange(login_, nullptr);
     if (how == sasl::progress::done) {
         tally().authentications.add(sasl::name_of(ended->they->which()));
-        answer.verdict = proto::replies::authenticated;
+        answer.reply = proto::replies::authenticated;
     } else if (ended->they->problem() == "bad_response") {
-        answer.verdict = proto::replies::auth_unreadable;
+        answer.reply = proto::replies::auth_unreadable;
     }
     return answer;
 }

@@ -1,15 +1,22 @@
 # The few functions that every CMakeLists.txt of the project is written with.
 
+# Objects are kept by ccache, between checkouts and kinds of builds. With precompiled headers it must not look at the
+# time of files and at macros that only the header defines (its manual, "Precompiled headers").
 find_program(CCACHE ccache)
-if(CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+if(CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+        CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
 
 add_library(postal_options INTERFACE)
 target_compile_options(postal_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # GCC 12 takes std::string's own copies for overlapping ones (GCC bug 105651).
-    target_compile_options(postal_options INTERFACE -Wno-restrict)
+    # GCC 12 takes std::string's own copies for overlapping ones (GCC bug 105651), and members of coroutine frames for
+    # uninitialised or overrun ones.
+    target_compile_options(postal_options INTERFACE
+        -Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-stringop-overread
+        -Wno-array-bounds)
 endif()
 if(POSTAL_WERROR)
     target_compile_options(postal_options INTERFACE -Werror)
@@ -25,22 +32,46 @@ if(POSTAL_FUZZ)
     target_compile_options(postal_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 target_compile_definitions(postal_options INTERFACE POSTAL_VERSION="${PROJECT_VERSION}"
-    BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_REGEX)
+    BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_REGEX BOOST_ASIO_SEPARATE_COMPILATION)
 
-# postal_library(NAME [DEPENDS sibling...] [LINK target...]): one static library for a folder of lib/.
+# postal_precompile(TARGET KIND): the target's sources begin with cmake/precompiled/KIND.hpp, which is compiled once
+# for all targets. The holder that owns it must be compiled with the options of its users.
+option(POSTAL_PRECOMPILED "Compile common headers once" ON)
+function(postal_precompile target kind)
+    if(NOT POSTAL_PRECOMPILED)
+        return()
+    endif()
+    if(NOT TARGET precompiled_${kind})
+        add_library(precompiled_${kind} OBJECT ${CMAKE_SOURCE_DIR}/cmake/precompiled/holder.cpp)
+        target_link_libraries(precompiled_${kind} PRIVATE postal_options fmt::fmt)
+        if(kind STREQUAL tests)
+            target_link_libraries(precompiled_${kind} PRIVATE Catch2::Catch2 postal_test_options)
+        endif()
+        target_precompile_headers(precompiled_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled/${kind}.hpp)
+    endif()
+    target_precompile_headers(${target} REUSE_FROM precompiled_${kind})
+endfunction()
+
+# postal_library(NAME [ASIO] [DEPENDS sibling...] [LINK target...]): one static library for a folder of lib/; ASIO where
+# most of its sources use Asio.
 function(postal_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK")
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "DEPENDS;LINK")
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
     add_library(postal_${name} STATIC ${sources})
     target_include_directories(postal_${name} PUBLIC ${CMAKE_SOURCE_DIR}/lib)
     list(TRANSFORM arg_DEPENDS PREPEND postal_)
     target_link_libraries(postal_${name} PUBLIC postal_options ${arg_DEPENDS} ${arg_LINK})
+    if(arg_ASIO)
+        postal_precompile(postal_${name} asio)
+    else()
+        postal_precompile(postal_${name} standard)
+    endif()
 endfunction()
 
-# postal_program(NAME [DEPENDS library...]): a program from the folder's sources, all but main.cpp also
+# postal_program(NAME [ASIO] [DEPENDS library...]): a program from the folder's sources, all but main.cpp also
 # as a library of its own, so that tests can reach them.
 function(postal_program name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "DEPENDS")
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
     list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
     list(TRANSFORM arg_DEPENDS PREPEND postal_)
@@ -48,9 +79,23 @@ function(postal_program name)
     target_include_directories(program_${name} PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries(program_${name} PUBLIC postal_options ${arg_DEPENDS})
     add_executable(${name} main.cpp)
+    foreach(target program_${name} ${name})
+        if(arg_ASIO)
+            postal_precompile(${target} asio)
+        else()
+            postal_precompile(${target} standard)
+        endif()
+    endforeach()
     target_link_libraries(${name} PRIVATE program_${name})
     install(TARGETS ${name} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endfunction()
+
+# Tests run once or twice for each build: compiling them fast is worth more than running them fast.
+add_library(postal_test_options INTERFACE)
+if(CMAKE_BUILD_TYPE MATCHES "Release|RelWithDebInfo")
+    # GCC 12 takes a coroutine frame's own operator delete for a mismatch when it inlines it.
+    target_compile_options(postal_test_options INTERFACE -O1 -Wno-mismatched-new-delete)
+endif()
 
 # postal_unit_tests(NAME LINK target...): one executable from tests/unit/NAME/*_test.cpp.
 function(postal_unit_tests name)
@@ -58,7 +103,8 @@ function(postal_unit_tests name)
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_test.cpp)
     if(sources)
         add_executable(unit_${name} ${sources})
-        target_link_libraries(unit_${name} PRIVATE unit_main ${arg_LINK})
+        target_link_libraries(unit_${name} PRIVATE unit_main postal_test_options ${arg_LINK})
+        postal_precompile(unit_${name} tests)
         add_test(NAME unit_${name} COMMAND unit_${name})
     endif()
 endfunction()

@@ -63,7 +63,7 @@ agent_log::~agent_log() {
 }
 
 void agent_log::add(const agent_report& what) {
-    const verdict& answer = what.answer;
+    const delivery_reply& answer = what.answer;
     const std::string reply = fmt::format("{} {} {}", answer.code, answer.enhanced, answer.text);
     {
         const std::scoped_lock lock(mutex_);

@@ -28,7 +28,7 @@ enum class log_target : std::uint8_t { standard_error, syslog };
 struct agent_report {
     const std::string& id;
     const std::string& recipient;
-    const verdict& answer;
+    const delivery_reply& answer;
     std::string_view printed;
 };
 

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "lmtp-deliver/envelope.hpp"
 #include "proto/address.hpp"
 
 namespace postal::lmtp_deliver {
@@ -36,11 +37,11 @@ base::expected<std::vector<std::string>> check(const plan& run) {
     of.client = "127.0.0.1";
     of.helo = run.host_name;
     of.set_sender(*sender, chosen.detail_delimiter, chosen.null_sender);
-    const auto sender_fine = not_refused("--from", judge(run, of, nullptr));
+    const auto sender_fine = not_refused("--from", refusal_of_sender(run, of));
     if (!sender_fine) return sender_fine.error();
     of.recipients.push_back(make_mailbox(to.value, chosen.detail_delimiter));
     const mailbox& recipient = of.recipients.front();
-    const auto recipient_fine = not_refused("--to", judge(run, of, &recipient));
+    const auto recipient_fine = not_refused("--to", refusal_of_recipient(run, of, recipient));
     if (!recipient_fine) return recipient_fine.error();
     return run.agent.expand(of.values(&recipient));
 }

@@ -35,9 +35,13 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-delivery::delivery(room& here, transaction& of, std::size_t recipient, owner& whose)
-    : waiter(here.own.context()), here_(here), of_(of), recipient_(recipient), whose_(whose) {
-    here_.own.watch(*this);
+delivery::delivery(worker_context& context, transaction& of, std::size_t recipient, owner& whose)
+    : waiter(context.own.context()),
+      context_(context),
+      of_(of),
+      recipient_(recipient),
+      whose_(whose) {
+    context_.own.watch(*this);
 }
 
 delivery::~delivery() = default;
@@ -45,7 +49,7 @@ delivery::~delivery() = default;
 // ---- the queue ----
 
 void delivery::begin() {
-    switch (here_.slots.ask(*this)) {
+    switch (context_.slots.ask(*this)) {
         case dispatcher::answer::start:
             return start();
         case dispatcher::answer::wait:
@@ -58,25 +62,25 @@ void delivery::begin() {
 
 void delivery::called() {
     if (!abandoned_ && !decided()) return start();
-    here_.slots.give_back();
+    context_.slots.give_back();
     end(answer_);
 }
 
-void delivery::cancel(const verdict& why) {
+void delivery::cancel(const delivery_reply& why) {
     if (state_ != state::queued || decided()) return;
-    if (here_.slots.withdraw(*this)) return end(why);
+    if (context_.slots.withdraw(*this)) return end(why);
     answer_ = why;  // called() is on its way, and ends it
 }
 
 void delivery::abandon() {
     abandoned_ = true;
-    if (state_ == state::queued && here_.slots.withdraw(*this)) return end({});
+    if (state_ == state::queued && context_.slots.withdraw(*this)) return end({});
     if (state_ != state::running) return;
     exit_.close();
     const int pipe = output_.is_open() ? output_.native() : unwatched_.get();
     ::fcntl(pipe, F_SETPIPE_SZ, room_to_print);
     close_output();
-    here_.slots.give_back();
+    context_.slots.give_back();
     end({});
 }
 
@@ -89,13 +93,13 @@ void delivery::start() {
     const auto running = start_agent();
     if (running) return;
     close_output();
-    here_.slots.give_back();
+    context_.slots.give_back();
     tally().agents.add_not_started();
     decide({agent_fate::not_started}, running.error().message);
 }
 
 base::expected<void> delivery::start_agent() {
-    const plan& run = here_.of_run;
+    const plan& run = context_.of_run;
     const std::string head = run.head_for_each(of_) ? headers(run, of_, &recipient()) : "";
     const auto message = open_message(head);
     if (!message) return message.error();
@@ -105,24 +109,24 @@ base::expected<void> delivery::start_agent() {
     expansion values = of_.values(&recipient());
     values.size += head.size();
     std::vector<std::string> words = run.agent.expand(values);
-    std::vector<std::string> settings = run.environment(values, here_.home_of(recipient().user));
+    std::vector<std::string> settings = run.environment(values, context_.home_of(recipient().user));
     const std::vector<char*> argv = pointers(words);
     const std::vector<char*> environment = pointers(settings);
-    const auto started = here_.starter.start({.program = run.program.c_str(),
-                                              .argv = argv.data(),
-                                              .environment = environment.data(),
-                                              .input = message->get(),
-                                              .output = printing->get(),
-                                              .directory = run.chosen.directory.c_str(),
-                                              .run_as = run.run_as ? &*run.run_as : nullptr,
-                                              .limits = run.limits});
+    const auto started = context_.starter.start({.program = run.program.c_str(),
+                                                 .argv = argv.data(),
+                                                 .environment = environment.data(),
+                                                 .input = message->get(),
+                                                 .output = printing->get(),
+                                                 .directory = run.chosen.directory.c_str(),
+                                                 .run_as = run.run_as ? &*run.run_as : nullptr,
+                                                 .limits = run.limits});
     if (!started) return started.error();
     tally().agents.add_start();
     watch_agent(*started);
     return {};
 }
 
-base::expected<unique_fd> delivery::open_message(std::string_view head) {
+base::expected<base::file_descriptor> delivery::open_message(std::string_view head) {
     const bool only_reader = head.empty() && of_.recipients.size() == 1;
     if (!only_reader) return of_.message.open_copy(head);
     return of_.message.take();
@@ -130,15 +134,15 @@ base::expected<unique_fd> delivery::open_message(std::string_view head) {
 
 // The agent's end of a pipe. It is open for reading too, so that an agent which outlives the server
 // is not killed by SIGPIPE when it prints; what does not fit the pipe then, it waits with for ever.
-base::expected<unique_fd> delivery::make_output() {
+base::expected<base::file_descriptor> delivery::make_output() {
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
         return base::fail("cannot make a pipe: {}", base::system_message(errno));
     }
-    unwatched_ = unique_fd(ends[0]);
-    unique_fd theirs(ends[1]);
+    unwatched_ = base::file_descriptor(ends[0]);
+    base::file_descriptor theirs(ends[1]);
     const std::string path = fmt::format("/proc/self/fd/{}", ends[0]);
-    unique_fd both(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    base::file_descriptor both(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (both.is_open()) return both;
     ::fcntl(theirs.get(), F_SETFL, 0);  // the agent's own writes wait
     return theirs;
@@ -147,7 +151,7 @@ base::expected<unique_fd> delivery::make_output() {
 void delivery::watch_agent(const os::child& started) {
     agent_ = started;
     set_deadline(started_);  // the next tick: see on_deadline()
-    const int problem = exit_.open(here_.own.context(), started.pidfd);
+    const int problem = exit_.open(context_.own.context(), started.pidfd);
     if (problem == 0) return exit_.when_readable([this] { agent_ended(); });
     agent_.pidfd = -1;
 }
@@ -156,7 +160,7 @@ void delivery::watch_agent(const os::child& started) {
 // cost more than to read it once at the end.
 void delivery::watch_output() {
     if (!unwatched_.is_open()) return;
-    const int problem = output_.open(here_.own.context(), unwatched_.release());
+    const int problem = output_.open(context_.own.context(), unwatched_.release());
     if (problem == 0) output_.when_readable([this] { read_output(); });
 }
 
@@ -169,7 +173,7 @@ void delivery::on_deadline() {
     watch_output();
     const auto now = steady_clock::now();
     const auto due =
-        started_ + here_.of_run.chosen.timeout + static_cast<int>(ending_) * kill_after;
+        started_ + context_.of_run.chosen.timeout + static_cast<int>(ending_) * kill_after;
     if (now < due) {
         set_deadline(exit_.is_open() ? due : std::min(due, now + ask_again));
     } else if (ending_ != ending::killed) {
@@ -192,12 +196,12 @@ void delivery::read_output() {
 // Not for ever: no agent keeps the thread to itself.
 delivery::reading delivery::read_some(int from) {
     for (unsigned reads = 0; reads < reads_a_turn; ++reads) {
-        const ssize_t got = ::read(from, here_.input.data(), here_.input.size());
+        const ssize_t got = ::read(from, context_.input.data(), context_.input.size());
         if (got < 0 && errno == EINTR) continue;
         if (got < 0 && errno == EAGAIN) return reading::nothing_now;
         if (got <= 0) return reading::over;
         const auto wanted = std::min(static_cast<std::size_t>(got), most_kept - printed_.size());
-        printed_.append(here_.input.data(), wanted);
+        printed_.append(context_.input.data(), wanted);
     }
     return reading::more;
 }
@@ -214,14 +218,14 @@ void delivery::drain_output() {
 
 void delivery::close_output() {
     output_.close();
-    unwatched_.reset();
+    unwatched_.close();
 }
 
 // It cannot be ended: another user's by now, or stuck in the kernel. Nobody waits for it any more.
 void delivery::give_up() {
     exit_.close();
     drain_output();
-    here_.slots.give_back();
+    context_.slots.give_back();
     tally().agents.add_end(stats::timeout_end, {});
     decide({agent_fate::timed_out}, printed_);
 }
@@ -238,7 +242,7 @@ void delivery::agent_ended() {
     clear_deadline();
     exit_.close();
     drain_output();
-    here_.slots.give_back();
+    context_.slots.give_back();
     tally().latency[static_cast<std::size_t>(phase::agent)].record(steady_clock::now() - started_);
     const stats::agent_usage used{how->user, how->system, how->max_rss_bytes};
     stats::agent_counts& counts = tally().agents;
@@ -256,18 +260,18 @@ void delivery::agent_ended() {
 }
 
 void delivery::decide(const agent_end& how, std::string_view output) {
-    verdict answer = here_.of_run.exits.judge(how, output);
+    delivery_reply answer = context_.of_run.exits.judge(how, output);
     const bool failed = answer.code >= 400;
     if (failed || !printed_.empty()) {
-        here_.log.add({.id = of_.id,
-                       .recipient = recipient().address,
-                       .answer = answer,
-                       .printed = printed_});
+        context_.log.add({.id = of_.id,
+                          .recipient = recipient().address,
+                          .answer = answer,
+                          .printed = printed_});
     }
     end(std::move(answer));
 }
 
-void delivery::end(verdict answer) {
+void delivery::end(delivery_reply answer) {
     answer_ = std::move(answer);
     state_ = state::over;
     printed_ = std::string();  // other recipients' agents may run for long

@@ -20,8 +20,8 @@
 
 #include "lmtp-deliver/dispatcher.hpp"
 #include "lmtp-deliver/exit_statuses.hpp"
-#include "lmtp-deliver/room.hpp"
 #include "lmtp-deliver/transaction.hpp"
+#include "lmtp-deliver/worker_context.hpp"
 #include "load/watched.hpp"
 #include "net/poller.hpp"
 #include "os/child.hpp"
@@ -40,18 +40,18 @@ class delivery final : public load::watched, public dispatcher::waiter {
 
     static constexpr auto kill_after = std::chrono::seconds(5);
 
-    delivery(room& here, transaction& of, std::size_t recipient, owner& whose);
+    delivery(worker_context& context, transaction& of, std::size_t recipient, owner& whose);
     ~delivery() override;
 
     void begin();
-    void cancel(const verdict& why);
+    void cancel(const delivery_reply& why);
     void abandon();
 
     // No event will come any more.
     bool over() const noexcept { return state_ == state::over; }
     // False for one that was abandoned.
     bool decided() const noexcept { return answer_.code != 0; }
-    const verdict& answer() const noexcept { return answer_; }
+    const delivery_reply& answer() const noexcept { return answer_; }
 
     void on_deadline() override;
     void on_stop(load::stop_kind) override {}  // its session is told
@@ -65,8 +65,8 @@ class delivery final : public load::watched, public dispatcher::waiter {
     void called() override;
     void start();
     base::expected<void> start_agent();
-    base::expected<unique_fd> open_message(std::string_view head);
-    base::expected<unique_fd> make_output();
+    base::expected<base::file_descriptor> open_message(std::string_view head);
+    base::expected<base::file_descriptor> make_output();
     void watch_agent(const os::child& started);
     void watch_output();
     void read_output();
@@ -76,22 +76,22 @@ class delivery final : public load::watched, public dispatcher::waiter {
     void give_up();
     void agent_ended();
     void decide(const agent_end& how, std::string_view output);
-    void end(verdict answer);
+    void end(delivery_reply answer);
 
     const mailbox& recipient() const noexcept { return of_.recipients[recipient_]; }
-    stats::tally& tally() noexcept { return here_.own.tally(); }
+    stats::tally& tally() noexcept { return context_.own.tally(); }
 
-    room& here_;
+    worker_context& context_;
     transaction& of_;
     std::size_t recipient_;
     owner& whose_;
     os::child agent_;
-    net::descriptor exit_;    // the agent's pidfd
-    unique_fd unwatched_;     // what it prints, for the first moments,
-    net::descriptor output_;  // and later
+    net::descriptor exit_;             // the agent's pidfd
+    base::file_descriptor unwatched_;  // what it prints, for the first moments,
+    net::descriptor output_;           // and later
     std::string printed_;
     load::steady_time started_{};
-    verdict answer_;
+    delivery_reply answer_;
     state state_ = state::fresh;
     ending ending_ = ending::not_asked;
     bool abandoned_ = false;

@@ -70,7 +70,7 @@ base::expected<std::uint16_t> parse_code(std::string_view text) {
     return code;
 }
 
-base::expected<verdict> parse_verdict(std::string_view value) {
+base::expected<delivery_reply> parse_delivery_reply(std::string_view value) {
     const std::string_view first = value.substr(0, value.find(' '));
     const auto code = parse_code(first);
     if (!code) return code.error();
@@ -88,7 +88,7 @@ base::expected<verdict> parse_verdict(std::string_view value) {
     if (text.size() > most_text || !std::all_of(text.begin(), text.end(), is_printable)) {
         return base::fail("the text is not printable ASCII of at most {} octets", most_text);
     }
-    return verdict{*code, std::string(enhanced), std::string(text)};
+    return delivery_reply{*code, std::string(enhanced), std::string(text)};
 }
 
 // 0 to 255 as it is usually written; nothing for other keys.
@@ -100,7 +100,7 @@ std::optional<std::size_t> parse_status(std::string_view key) {
     return plain && status <= 255 ? std::optional(status) : std::nullopt;
 }
 
-std::string sentence(const agent_end& end, const verdict& rule) {
+std::string sentence(const agent_end& end, const delivery_reply& rule) {
     switch (end.fate) {
         case agent_fate::signalled:
             return fmt::format("Agent was ended by signal {}", end.number);
@@ -126,7 +126,7 @@ exit_statuses::exit_statuses()
       not_started_{451, "4.3.0", {}},
       other_{554, "5.3.0", {}} {
     for (const default_row& row : defaults)
-        numbered_[row.status] = verdict{row.code, std::string(row.enhanced), {}};
+        numbered_[row.status] = delivery_reply{row.code, std::string(row.enhanced), {}};
 }
 
 base::expected<exit_statuses> exit_statuses::load(const std::string& path) {
@@ -149,7 +149,7 @@ base::expected<exit_statuses> exit_statuses::load(const std::string& path) {
 base::expected<void> exit_statuses::set(std::string_view key, std::string_view value) {
     struct named {
         std::string_view key;
-        verdict exit_statuses::*slot;
+        delivery_reply exit_statuses::*slot;
     };
     static constexpr named names[]{{"signal", &exit_statuses::signalled_},
                                    {"timeout", &exit_statuses::timed_out_},
@@ -164,7 +164,7 @@ base::expected<void> exit_statuses::set(std::string_view key, std::string_view v
             "\"not started\" or other",
             base::printable(key, 40));
     }
-    auto rule = parse_verdict(value);
+    auto rule = parse_delivery_reply(value);
     if (!rule) return base::at(base::printable(key, 40), rule.error());
     if (status) {
         numbered_[*status] = std::move(*rule);
@@ -178,7 +178,7 @@ base::expected<void> exit_statuses::set(std::string_view key, std::string_view v
     return {};
 }
 
-const verdict& exit_statuses::rule_of(const agent_end& end) const noexcept {
+const delivery_reply& exit_statuses::rule_of(const agent_end& end) const noexcept {
     switch (end.fate) {
         case agent_fate::signalled:
             return signalled_;
@@ -193,8 +193,8 @@ const verdict& exit_statuses::rule_of(const agent_end& end) const noexcept {
     return status < numbered_.size() && numbered_[status] ? *numbered_[status] : other_;
 }
 
-verdict exit_statuses::judge(const agent_end& end, std::string_view output) const {
-    verdict made = rule_of(end);
+delivery_reply exit_statuses::judge(const agent_end& end, std::string_view output) const {
+    delivery_reply made = rule_of(end);
     if (made.text.empty()) made.text = sentence(end, made);
     const std::string line = first_line(output);
     if (!line.empty()) made.text.append(": ").append(line);

@@ -31,11 +31,11 @@ struct agent_end {
     int number = 0;  // the exit status, the signal, or the errno of the start
 };
 
-struct verdict {
+struct delivery_reply {
     std::uint16_t code = 0;
     std::string enhanced{};
     std::string text{};
-    bool operator==(const verdict&) const = default;
+    bool operator==(const delivery_reply&) const = default;
 };
 
 class exit_statuses {
@@ -45,14 +45,14 @@ class exit_statuses {
 
     // The reply; its text is "SENTENCE" or "SENTENCE: FIRST LINE", below 450 octets.
     // output: what the agent printed, or the beginning of it.
-    [[nodiscard]] verdict judge(const agent_end& end, std::string_view output) const;
+    [[nodiscard]] delivery_reply judge(const agent_end& end, std::string_view output) const;
 
   private:
     base::expected<void> set(std::string_view key, std::string_view value);
-    const verdict& rule_of(const agent_end& end) const noexcept;
+    const delivery_reply& rule_of(const agent_end& end) const noexcept;
 
-    std::array<std::optional<verdict>, 256> numbered_{};  // without a text: our own sentence
-    verdict signalled_, timed_out_, not_started_, other_;
+    std::array<std::optional<delivery_reply>, 256> numbered_{};  // without a text: our own sentence
+    delivery_reply signalled_, timed_out_, not_started_, other_;
 };
 
 // "user unknown" for 67, the meaning in sysexits.h; empty for a status without one.

@@ -1,5 +1,5 @@
 // lmtp-deliver: an LMTP server in front of a local delivery agent. Options become a plan, the plan
-// opens doors, a fleet of workers serves whoever comes in. Where to read on:
+// starts acceptors, a pool of workers serves whoever comes in. Where to read on:
 //   session.cpp       what happens to mail: envelope, message, deliveries, answers
 //   delivery.cpp      one recipient: queue, agent, end, reply
 //   argv_template.cpp how the agent's command is read, and exit_statuses.cpp how its end is
@@ -16,15 +16,13 @@
 #include "lmtp-deliver/check.hpp"
 #include "lmtp-deliver/dispatcher.hpp"
 #include "lmtp-deliver/options.hpp"
-#include "lmtp-deliver/phases.hpp"
 #include "lmtp-deliver/plan.hpp"
-#include "lmtp-deliver/room.hpp"
 #include "lmtp-deliver/session.hpp"
+#include "lmtp-deliver/worker_context.hpp"
 #include "os/child.hpp"
 #include "os/service_manager.hpp"
 #include "program/run.hpp"
 #include "program/tls_options.hpp"
-#include "serve/door.hpp"
 
 namespace {
 
@@ -32,27 +30,12 @@ using namespace postal;
 using cli::exit_status;
 using lmtp_deliver::plan;
 
-exit_status refuse(const base::failure& why, exit_status status) {
-    cli::complain("lmtp-deliver", why.message);
-    return status;
-}
-
-// Passes everything on to the console, and keeps the log and the service manager in step.
-class watcher final : public load::run_watcher {
-  public:
-    watcher(load::run_console& console, lmtp_deliver::agent_log& log)
-        : console_(console), log_(log) {}
-
-    void on_piece(const stats::piece& piece) override {
-        console_.on_piece(piece);
-        log_.next_interval();
-    }
-    void on_live(const stats::live_state& state) override { console_.on_live(state); }
-
-  private:
-    load::run_console& console_;
-    lmtp_deliver::agent_log& log_;
-};
+// Event loops, timers, listening sockets, standard streams, with room to spare.
+constexpr std::uint64_t descriptors_beside_sessions = 96;
+// A session's socket and its message.
+constexpr std::uint64_t descriptors_a_session = 2;
+// The agent's handle, its message, and three for what it prints.
+constexpr std::uint64_t descriptors_an_agent = 5;
 
 // Tells the service manager that the end has begun.
 class farewell final : public load::watched {
@@ -82,68 +65,75 @@ base::expected<std::vector<net::listener>> open_listeners(const plan& run,
     return all;
 }
 
-exit_status serve(const plan& run, load::run_console& console, lmtp_deliver::agent_log& log) {
-    const auto raised = lmtp_deliver::raise_limits(run);
-    if (!raised) return refuse(raised.error(), exit_status::system_error);
-    const lmtp_deliver::options& chosen = run.chosen;
-    auto fleet_plan = program::fleet_plan_of(chosen.run, lmtp_deliver::phase_count);
-    fleet_plan.serves = true;
-    load::fleet ships(fleet_plan);
-    program::say_fingerprint(console, chosen.tls, run.rules.tls.get());
-    serve::reception front(chosen.sessions, chosen.transcripts);
+base::expected<program::worker_handler> begin(const plan& of, lmtp_deliver::common shared,
+                                              const program::server_worker& worker) {
+    auto starter = os::spawner::create();
+    if (!starter) return starter.error();
+    auto context = std::make_shared<lmtp_deliver::worker_context>(of, worker.slots, worker.own,
+                                                                  std::move(*starter), shared);
+    return program::worker_handler([context](serve::accepted_client who) {
+        return lmtp_deliver::serve_client(*context, who);
+    });
+}
+
+program::console_options console_options_of(const plan& of, lmtp_deliver::agent_log& log) {
+    auto made = program::console_options_of(of.chosen.run);
+    // Through the log's own thread, so that nothing waits for whoever reads it.
+    made.diagnostics = [&log](const std::string& line) { log.say(line); };
+    made.after_time_slice = [&log] { log.next_interval(); };
+    return made;
+}
+
+exit_status serve(const plan& of, stats::run_description description) {
+    const lmtp_deliver::options& chosen = of.chosen;
+    lmtp_deliver::agent_log log(chosen.log);
     lmtp_deliver::dispatcher slots(chosen.max_deliveries, chosen.max_queued);
-    std::vector<std::unique_ptr<lmtp_deliver::room>> rooms;
-    for (std::size_t i = 0; i < ships.size(); ++i) {
-        auto starter = os::spawner::create();
-        if (!starter) return refuse(starter.error(), exit_status::system_error);
-        rooms.push_back(std::make_unique<lmtp_deliver::room>(
-            run, front, ships.at(i), std::move(*starter), lmtp_deliver::common{slots, log}));
-    }
-    auto listeners = open_listeners(run, ships.at(0).context());
-    if (!listeners) return refuse(listeners.error(), exit_status::system_error);
-    for (const net::listener& one : *listeners) {
-        console.say("listening on " + net::to_text(one.where));
-    }
-    auto begun = console.begin();
-    if (!begun) return refuse(begun.error(), exit_status::system_error);
-    os::notify("READY=1");
-    const serve::serve_guest guests = [&rooms](std::size_t worker, serve::visitor who) {
-        return lmtp_deliver::serve_guest(*rooms[worker], who);
-    };
-    watcher both(console, log);
     farewell last_words;
-    ships.at(0).watch(last_words);
-    auto ran = serve::serve_all(ships, *listeners, front, guests, both);
-    const load::run_result result = console.finish(ships.lasted());
-    if (!ran) return refuse(ran.error(), exit_status::system_error);
-    return program::status_of(result);
+    return program::run_servers(
+        {.chosen = chosen.run,
+         .description = std::move(description),
+         .console = console_options_of(of, log),
+         .sessions = chosen.sessions,
+         .transcripts = chosen.transcripts,
+         .descriptors_a_session = descriptors_a_session,
+         .descriptors_beside_sessions = chosen.max_deliveries * descriptors_an_agent +
+                                        8 * chosen.run.workers + descriptors_beside_sessions,
+         .begin =
+             [&](const auto& worker) {
+                 return begin(of, {slots, log}, worker);
+             },
+         .listen =
+             [&](auto& context, auto& console) {
+                 program::say_fingerprint(console, chosen.tls, of.rules.tls.get());
+                 return open_listeners(of, context);
+             },
+         .ready =
+             [&](load::worker& first) {
+                 os::notify("READY=1");
+                 first.watch(last_words);
+             }});
+}
+
+exit_status print_check(const plan& of) {
+    const auto words = lmtp_deliver::check(of);
+    if (!words) return program::refuse("lmtp-deliver", words.error(), exit_status::bad_parameters);
+    for (const std::string& word : *words)
+        fmt::print("{}\n", word);
+    return exit_status::done;
 }
 
 exit_status run(int argc, char** argv) {
     const auto prepared = os::prepare_for_children();
-    if (!prepared) return refuse(prepared.error(), exit_status::system_error);
+    if (!prepared)
+        return program::refuse("lmtp-deliver", prepared.error(), exit_status::system_error);
     lmtp_deliver::options chosen;
-    const auto parsed = lmtp_deliver::parse_options(chosen, argc, argv);
-    if (!parsed) return refuse(parsed.error(), exit_status::bad_parameters);
-    if (*parsed == cli::outcome::done) return exit_status::done;
-    auto made = lmtp_deliver::make_plan(std::move(chosen));
-    if (!made) return refuse(made.error(), exit_status::bad_parameters);
-    const plan& run = **made;
-    if (run.chosen.check.wanted) {
-        const auto argv_of_one = lmtp_deliver::check(run);
-        if (!argv_of_one) return refuse(argv_of_one.error(), exit_status::bad_parameters);
-        for (const std::string& word : *argv_of_one)
-            fmt::print("{}\n", word);
-        return exit_status::done;
-    }
-    lmtp_deliver::agent_log log(run.chosen.log);
-    auto console_options = program::console_options_of(run.chosen.run);
-    // Through the log's own thread, so that nothing waits for whoever reads it.
-    console_options.diagnostics = [&log](const std::string& line) { log.say(line); };
-    auto console = load::run_console::create(lmtp_deliver::describe(run, argc, argv),
-                                             std::move(console_options));
-    if (!console) return refuse(console.error(), exit_status::bad_parameters);
-    return serve(run, **console, log);
+    const auto asked = lmtp_deliver::parse_options(chosen, {argv + 1, argv + argc});
+    if (!asked) return program::refuse("lmtp-deliver", asked.error(), exit_status::bad_parameters);
+    if (*asked == cli::parse_result::done) return exit_status::done;
+    const auto made = lmtp_deliver::make_plan(std::move(chosen));
+    if (!made) return program::refuse("lmtp-deliver", made.error(), exit_status::bad_parameters);
+    if ((*made)->chosen.check.wanted) return print_check(**made);
+    return serve(**made, lmtp_deliver::describe(**made, argc, argv));
 }
 
 }  // namespace

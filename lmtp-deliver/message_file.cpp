@@ -19,8 +19,8 @@
 namespace postal::lmtp_deliver {
 namespace {
 
-unique_fd open_in_memory() noexcept {
-    return unique_fd(::memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+base::file_descriptor open_in_memory() noexcept {
+    return base::file_descriptor(::memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 }
 
 // 0, or an errno value.
@@ -51,27 +51,12 @@ int copy_all(int from, int to, std::uint64_t size, std::uint64_t begin) noexcept
 
 }  // namespace
 
-unique_fd& unique_fd::operator=(unique_fd&& other) noexcept {
-    if (this == &other) return *this;
-    reset();
-    fd_ = other.release();
-    return *this;
-}
-
-int unique_fd::release() noexcept {
-    return std::exchange(fd_, -1);
-}
-
-void unique_fd::reset() noexcept {
-    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-}
-
-base::expected<unique_fd> open_unlinked(const std::string& folder) {
-    unique_fd file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+base::expected<base::file_descriptor> open_unlinked(const std::string& folder) {
+    base::file_descriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     if (!file.is_open() && (errno == EOPNOTSUPP || errno == EISDIR)) {
         // Not every file system has O_TMPFILE (open(2)).
         std::string name = folder + "/lmtp-deliver-XXXXXX";
-        file = unique_fd(::mkostemp(name.data(), O_CLOEXEC));
+        file = base::file_descriptor(::mkostemp(name.data(), O_CLOEXEC));
         if (file.is_open()) ::unlink(name.c_str());
     }
     if (!file.is_open()) {
@@ -147,10 +132,10 @@ base::expected<void> message_file::finish() {
     return base::fail("cannot store the message: {}", base::system_message(error_));
 }
 
-base::expected<unique_fd> message_file::open_copy(std::string_view head) const {
+base::expected<base::file_descriptor> message_file::open_copy(std::string_view head) const {
     if (head.empty()) {
         const std::string path = fmt::format("/proc/self/fd/{}", file_.get());
-        unique_fd again(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+        base::file_descriptor again(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
         if (!again.is_open()) {
             return base::fail("cannot open the message: {}", base::system_message(errno));
         }

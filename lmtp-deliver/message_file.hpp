@@ -17,6 +17,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/file_descriptor.hpp"
 #include "base/result.hpp"
 #include "mail/canonical.hpp"
 
@@ -26,24 +27,6 @@ struct storage_rules {
     std::uint64_t memory_limit = 1024 * 1024;
     std::string folder = "/var/tmp";  // must exist
     mail::line_ends ends = mail::line_ends::crlf;
-};
-
-// A descriptor that is closed with its owner.
-class unique_fd {
-  public:
-    unique_fd() = default;
-    explicit unique_fd(int fd) noexcept : fd_(fd) {}
-    unique_fd(unique_fd&& other) noexcept : fd_(other.release()) {}
-    unique_fd& operator=(unique_fd&& other) noexcept;
-    ~unique_fd() { reset(); }
-
-    int get() const noexcept { return fd_; }
-    bool is_open() const noexcept { return fd_ >= 0; }
-    int release() noexcept;
-    void reset() noexcept;
-
-  private:
-    int fd_ = -1;
 };
 
 class message_file {
@@ -56,8 +39,8 @@ class message_file {
 
     // For one agent, at offset 0: the message, with `head` in front if there is one (which costs a
     // copy). After take(), which is for the only reader, nothing more can be opened.
-    [[nodiscard]] unique_fd take() noexcept { return std::move(file_); }
-    [[nodiscard]] base::expected<unique_fd> open_copy(std::string_view head = {}) const;
+    [[nodiscard]] base::file_descriptor take() noexcept { return std::move(file_); }
+    [[nodiscard]] base::expected<base::file_descriptor> open_copy(std::string_view head = {}) const;
 
     std::uint64_t size() const noexcept { return size_; }
     bool in_memory() const noexcept { return in_memory_; }
@@ -69,7 +52,7 @@ class message_file {
     void move_to_disk() noexcept;
 
     const storage_rules* rules_;
-    unique_fd file_;
+    base::file_descriptor file_;
     std::uint64_t size_ = 0;
     int error_ = 0;  // the first failure, an errno value
     bool in_memory_ = true;
@@ -77,6 +60,6 @@ class message_file {
 };
 
 // An unlinked file in `folder`: the test, before anything is received, that one can be made there.
-[[nodiscard]] base::expected<unique_fd> open_unlinked(const std::string& folder);
+[[nodiscard]] base::expected<base::file_descriptor> open_unlinked(const std::string& folder);
 
 }  // namespace postal::lmtp_deliver

@@ -8,6 +8,7 @@
 #include "base/units.hpp"
 #include "cli/binders.hpp"
 #include "lmtp-deliver/phases.hpp"
+#include "os/host.hpp"
 #include "program/origin_options.hpp"
 #include "program/shared_options.hpp"
 
@@ -168,8 +169,8 @@ std::string default_temporary() {
 
 }  // namespace
 
-expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv) {
-    into.max_deliveries = std::max(least_default_deliveries, 2 * cli::usable_cores());
+expected<cli::parse_result> parse_options(options& into, const std::vector<std::string>& words) {
+    into.max_deliveries = std::max(least_default_deliveries, 2 * os::usable_cpus());
     into.temporary = default_temporary();
     cli::program program;
     program.name = "lmtp-deliver";
@@ -186,8 +187,8 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     program.notes =
         "Runs until interrupted, unless --duration ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";
-    auto outcome = cli::parse(program, argc, argv, into.effective);
-    if (!outcome || *outcome == cli::outcome::done) return outcome;
+    auto parsed = cli::parse(program, words, into.effective);
+    if (!parsed || *parsed == cli::parse_result::done) return parsed;
     auto tls = program::check(into.tls);
     if (!tls) return tls.error();
     auto checked = cli::check(into.run);
@@ -198,7 +199,7 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
     if (into.check.wanted && into.check.to.empty()) {
         return base::fail("--check: needs a recipient; give --to too");
     }
-    return outcome;
+    return parsed;
 }
 
 }  // namespace postal::lmtp_deliver

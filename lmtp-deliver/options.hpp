@@ -19,7 +19,7 @@
 #include "net/ip_address.hpp"
 #include "net/transcript.hpp"
 #include "program/tls_options.hpp"
-#include "proto/smtp_server.hpp"
+#include "proto/smtp/server.hpp"
 
 namespace postal::lmtp_deliver {
 
@@ -77,6 +77,7 @@ struct options {
 };
 
 // done when --help or --version was asked for and printed.
-base::expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv);
+base::expected<cli::parse_result> parse_options(options& into,
+                                                const std::vector<std::string>& words);
 
 }  // namespace postal::lmtp_deliver

@@ -1,7 +1,6 @@
 // What lmtp-deliver times: the names that records, logs and thresholds know.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,7 +15,6 @@ enum class phase : std::uint8_t {
     agent,        // from its start to its end
     message       // from MAIL to the recipient's reply, handed to the kernel
 };
-inline constexpr std::size_t phase_count = 6;
 
 inline const std::vector<std::string>& phase_names() {
     static const std::vector<std::string> names{"tls",   "tls_resumed", "data",

@@ -17,7 +17,6 @@
 #include "net/endpoint.hpp"
 #include "net/transcript.hpp"
 #include "os/host.hpp"
-#include "os/limits.hpp"
 #include "program/shared_options.hpp"
 
 namespace postal::lmtp_deliver {
@@ -28,12 +27,6 @@ using base::expected;
 constexpr std::uint16_t default_port = 2003;
 constexpr std::string_view default_place = "127.0.0.1:2003";
 constexpr std::string_view agents_path = "/usr/local/bin:/usr/bin:/bin";
-// Event loops, timers, listening sockets, standard streams, with room to spare.
-constexpr std::uint64_t descriptors_beside_sessions = 96;
-// A session's socket and its message.
-constexpr std::uint64_t descriptors_a_session = 2;
-// The agent's handle, its message, and three for what it prints.
-constexpr std::uint64_t descriptors_an_agent = 5;
 
 // ---- the agent ----
 
@@ -41,8 +34,9 @@ constexpr std::uint64_t descriptors_an_agent = 5;
 expected<std::string> find_program(const std::string& name) {
     const bool has_path = name.find('/') != std::string::npos;
     const char* path = std::getenv("PATH");
-    const std::string folders = path != nullptr ? path : std::string(agents_path);
-    for (const std::string_view folder : base::split(has_path ? "" : folders, ':')) {
+    std::string folders = path != nullptr ? path : std::string(agents_path);
+    if (has_path) folders.clear();
+    for (const std::string_view folder : base::split(folders, ':')) {
         const std::string file =
             has_path ? name : fmt::format("{}/{}", folder.empty() ? "." : folder, name);
         std::error_code error;
@@ -92,7 +86,7 @@ expected<void> load_exit_statuses(plan& into) {
 
 expected<void> find_user(plan& into) {
     if (!into.chosen.user.empty()) {
-        auto found = os::find_account(into.chosen.user);
+        auto found = os::find_user(into.chosen.user);
         if (!found) return base::fail("--user: {}", found.error().message);
         const auto may = os::check_may_become(*found);
         if (!may) return base::fail("--user: {}", may.error().message);
@@ -213,18 +207,6 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     return result;
 }
 
-expected<void> raise_limits(const plan& plan) {
-    const options& chosen = plan.chosen;
-    std::uint64_t each = descriptors_a_session;
-    if (!chosen.transcripts.session_base.empty()) each += 1;
-    if (!chosen.transcripts.connection_base.empty()) each += 2;
-    auto raised = os::raise_descriptor_limit(chosen.sessions * each +
-                                             chosen.max_deliveries * descriptors_an_agent +
-                                             8 * chosen.run.workers + descriptors_beside_sessions);
-    if (!raised) return base::fail("--sessions: {}", raised.error().message);
-    return {};
-}
-
 stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
     stats::run_description result =
@@ -237,28 +219,6 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.agent_phase = static_cast<std::size_t>(phase::agent);
     result.options["template"] = plan.agent.text();
     return result;
-}
-
-proto::server_reply judge(const plan& plan, const transaction& of, const mailbox* recipient) {
-    static constexpr proto::server_reply dash{
-        550, "5.1.3", "The address would make an argument begin with a dash"};
-    static constexpr proto::server_reply nobody{550, "5.1.3", "The local part is empty"};
-    static constexpr proto::server_reply slash{550, "5.1.3", "The address has a / or .. in it"};
-    const options& chosen = plan.chosen;
-    const mailbox& one = recipient != nullptr ? *recipient : of.sender;
-    const std::string_view local_part =
-        std::string_view(one.address).substr(0, one.address.size() - one.domain.size());
-    // `maildrop -d ""`, run by root, delivers to root and ends with 0.
-    if (recipient != nullptr && one.user.empty()) return nobody;
-    const bool is_file_name = recipient != nullptr || plan.agent.uses(placeholder::from_user);
-    // Of itself a domain has neither, but an address literal may.
-    const bool leaves = leaves_folder(local_part) || leaves_folder(one.domain) || one.user == ".";
-    if (is_file_name && !chosen.allow_slash && leaves) return slash;
-    const stage known = recipient != nullptr ? stage::rcpt : stage::mail;
-    if (!chosen.allow_leading_dash && plan.agent.leading_dash(of.values(recipient), known)) {
-        return dash;
-    }
-    return {};
 }
 
 }  // namespace postal::lmtp_deliver

@@ -14,10 +14,10 @@
 #include "lmtp-deliver/message_file.hpp"
 #include "lmtp-deliver/options.hpp"
 #include "lmtp-deliver/transaction.hpp"
-#include "os/account.hpp"
 #include "os/child_limits.hpp"
-#include "serve/door.hpp"
-#include "serve/room.hpp"
+#include "os/system_user.hpp"
+#include "serve/acceptor.hpp"
+#include "serve/worker_context.hpp"
 #include "stats/run_description.hpp"
 
 namespace postal::lmtp_deliver {
@@ -33,11 +33,11 @@ struct plan {
     argv_template agent;
     std::string program;  // the agent's path
     exit_statuses exits;
-    std::optional<os::account> run_as;  // --user
-    home_and_user own_home;             // of --user, else of this process
+    std::optional<os::system_user> run_as;  // --user
+    home_and_user own_home;                 // of --user, else of this process
     std::vector<os::limit> limits;
-    std::vector<serve::listening_place> places;
-    serve::house_rules rules;
+    std::vector<serve::listening_endpoint> places;
+    serve::session_rules rules;
     storage_rules storage;
     std::string host_name;
 
@@ -52,14 +52,6 @@ struct plan {
 
 base::expected<std::unique_ptr<plan>> make_plan(options given);
 
-// Descriptors for all the sessions and agents that may come; fails with one line that says which
-// limit is too low.
-base::expected<void> raise_limits(const plan& plan);
-
 stats::run_description describe(const plan& plan, int argc, char** argv);
-
-// What is wrong with an address of the envelope, as the reply that says so; code 0 for nothing.
-// With a recipient, of that; without, of the sender.
-proto::server_reply judge(const plan& plan, const transaction& of, const mailbox* recipient);
 
 }  // namespace postal::lmtp_deliver

@@ -3,33 +3,34 @@
 #include <algorithm>
 #include <chrono>
 
+#include "lmtp-deliver/envelope.hpp"
 #include "lmtp-deliver/headers.hpp"
 #include "net/endpoint.hpp"
 
 namespace postal::lmtp_deliver {
 namespace {
 
-const verdict stopping{421, "4.3.2", "Shutting down"};
-const verdict no_storage{452, "4.3.1", "Cannot store the message"};
+const delivery_reply stopping{421, "4.3.2", "Shutting down"};
+const delivery_reply no_storage{452, "4.3.1", "Cannot store the message"};
 
 }  // namespace
 
-boost::asio::awaitable<void> serve_guest(room& here, serve::visitor who) {
-    session guest(here, who);
-    co_await guest.run();
+boost::asio::awaitable<void> serve_client(worker_context& context, serve::accepted_client who) {
+    session client(context, who);
+    co_await client.run();
 }
 
 // ---- the envelope ----
 
 proto::server_reply session::judge_sender() {
-    auto begun = std::make_unique<transaction>(here_.of_run.storage);
-    begun->id = here_.next_id();
+    auto begun = std::make_unique<transaction>(context_.of_run.storage);
+    begun->id = context_.next_id();
     if (client_.empty()) client_ = client_name();
     begun->client = client_;
     begun->helo = helo_;
-    begun->set_sender(machine().current_path(), here_.of_run.chosen.detail_delimiter,
-                      here_.of_run.chosen.null_sender);
-    const proto::server_reply refusal = judge(here_.of_run, *begun, nullptr);
+    begun->set_sender(machine().current_path(), context_.of_run.chosen.detail_delimiter,
+                      context_.of_run.chosen.null_sender);
+    const proto::server_reply refusal = refusal_of_sender(context_.of_run, *begun);
     if (refusal.code != 0) return refusal;
     transaction_ = std::move(begun);
     return proto::replies::sender_ok;
@@ -37,8 +38,9 @@ proto::server_reply session::judge_sender() {
 
 proto::server_reply session::judge_recipient() {
     mailbox recipient =
-        make_mailbox(machine().current_path(), here_.of_run.chosen.detail_delimiter);
-    const proto::server_reply refusal = judge(here_.of_run, *transaction_, &recipient);
+        make_mailbox(machine().current_path(), context_.of_run.chosen.detail_delimiter);
+    const proto::server_reply refusal =
+        refusal_of_recipient(context_.of_run, *transaction_, recipient);
     if (refusal.code != 0) return refusal;
     transaction_->recipients.push_back(std::move(recipient));
     return proto::replies::recipient_ok;
@@ -48,30 +50,30 @@ proto::server_reply session::judge_recipient() {
 
 void session::begin_message() {
     const transaction& of = *transaction_;
-    if (here_.of_run.head_for_each(of)) return;
+    if (context_.of_run.head_for_each(of)) return;
     const mailbox* recipient = of.recipients.size() == 1 ? &of.recipients.front() : nullptr;
-    transaction_->message.append(headers(here_.of_run, of, recipient));
+    transaction_->message.append(headers(context_.of_run, of, recipient));
 }
 
 void session::end_message() {
     const auto stored = transaction_->message.finish();
     transaction_->complete = now();
-    if (here_.own.stopping()) return refuse_all(stopping);
+    if (context_.own.stopping()) return refuse_all(stopping);
     if (!stored) {
-        here_.log.say(stored.error().message);
+        context_.log.say(stored.error().message);
         return refuse_all(no_storage);
     }
     deliveries_.reserve(transaction_->recipients.size());
     delivery::owner& self = *this;
     for (std::size_t i = 0; i < transaction_->recipients.size(); ++i) {
-        deliveries_.push_back(std::make_unique<delivery>(here_, *transaction_, i, self));
+        deliveries_.push_back(std::make_unique<delivery>(context_, *transaction_, i, self));
     }
     for (auto& one : deliveries_)
         one->begin();
 }
 
 // Nothing was started for it.
-void session::refuse_all(const verdict& why) {
+void session::refuse_all(const delivery_reply& why) {
     while (machine().answers_due() != 0) {
         machine().answer_delivery({why.code, why.enhanced, why.text}, output());
         count(why);
@@ -89,7 +91,7 @@ void session::delivered(delivery& which) {
     wake();
 }
 
-void session::count(const verdict& answer) {
+void session::count(const delivery_reply& answer) {
     stats::tally& counts = tally();
     if (answer.code < 400) {
         counts.messages += 1;
@@ -109,7 +111,7 @@ bool session::answers_ready() const {
 
 void session::give_answers() {
     while (answered_ < deliveries_.size() && deliveries_[answered_]->over()) {
-        const verdict& answer = deliveries_[answered_++]->answer();
+        const delivery_reply& answer = deliveries_[answered_++]->answer();
         machine().answer_delivery({answer.code, answer.enhanced, answer.text}, output());
         answered();
     }

@@ -15,16 +15,16 @@
 #include <boost/asio/awaitable.hpp>
 
 #include "lmtp-deliver/delivery.hpp"
-#include "lmtp-deliver/room.hpp"
 #include "lmtp-deliver/transaction.hpp"
+#include "lmtp-deliver/worker_context.hpp"
 #include "serve/session.hpp"
 
 namespace postal::lmtp_deliver {
 
 class session final : public serve::session, private delivery::owner {
   public:
-    session(room& here, const serve::visitor& who)
-        : serve::session(here, who, here.of_run.host_name), here_(here) {}
+    session(worker_context& context, const serve::accepted_client& who)
+        : serve::session(context, who, context.of_run.host_name), context_(context) {}
 
   private:
     void greeted(std::string_view name) override { helo_ = name; }
@@ -42,10 +42,10 @@ class session final : public serve::session, private delivery::owner {
     void stop_gently() override;
 
     void delivered(delivery& which) override;
-    void refuse_all(const verdict& why);
-    void count(const verdict& answer);
+    void refuse_all(const delivery_reply& why);
+    void count(const delivery_reply& answer);
 
-    room& here_;
+    worker_context& context_;
     std::string helo_;
     std::string client_;                        // known from the first MAIL on
     std::unique_ptr<transaction> transaction_;  // from MAIL on
@@ -53,6 +53,6 @@ class session final : public serve::session, private delivery::owner {
     std::size_t answered_ = 0;  // of deliveries_, in order
 };
 
-boost::asio::awaitable<void> serve_guest(room& here, serve::visitor who);
+boost::asio::awaitable<void> serve_client(worker_context& context, serve::accepted_client who);
 
 }  // namespace postal::lmtp_deliver

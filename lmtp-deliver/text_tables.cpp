@@ -1,22 +1,13 @@
 // See text_tables.hpp. The only file of the program that knows toml++.
 #include "lmtp-deliver/text_tables.hpp"
 
-#include "mail/read_file.hpp"
-
-#include <toml++/toml.h>
+#include "base/read_file.hpp"
+#include "cli/toml.hpp"
 
 #include <algorithm>
 
 namespace postal::lmtp_deliver {
 namespace {
-
-base::expected<toml::table> parse_toml(std::string_view document, const std::string& name) {
-    try {
-        return toml::parse(document, name);
-    } catch (const toml::parse_error& problem) {
-        return base::fail("{}:{}: {}", name, problem.source().begin.line, problem.description());
-    }
-}
 
 base::expected<void> add_table(std::vector<text_entry>& entries, const std::string& table,
                                const toml::table& texts, const std::string& name) {
@@ -37,7 +28,7 @@ base::expected<void> add_table(std::vector<text_entry>& entries, const std::stri
 
 base::expected<std::vector<text_entry>> parse_text_tables(std::string_view document,
                                                           const std::string& name) {
-    const auto parsed = parse_toml(document, name);
+    const auto parsed = cli::parse_toml(document, name);
     if (!parsed) return parsed.error();
     std::vector<text_entry> entries;
     for (const auto& [key, node] : *parsed) {
@@ -56,7 +47,7 @@ base::expected<std::vector<text_entry>> parse_text_tables(std::string_view docum
 }
 
 base::expected<std::vector<text_entry>> load_text_tables(const std::string& path) {
-    const auto document = mail::read_file(path);
+    const auto document = base::read_file(path);
     if (!document) return document.error();
     return parse_text_tables(*document, path);
 }

@@ -1,5 +1,7 @@
 #include "postal-report/chart_data.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -42,24 +44,29 @@ std::vector<point> points_of(const std::vector<interval>& intervals) {
     return points;
 }
 
-json or_null(std::optional<double> value) {
-    return value && std::isfinite(*value) ? json(*value) : json(nullptr);
+std::string number(std::optional<double> value) {
+    return value && std::isfinite(*value) ? fmt::format("{}", *value) : "null";
+}
+
+std::string list_of(const std::vector<std::string>& elements) {
+    return "[" + base::join(elements, ",") + "]";
 }
 
 // Arrays instead of objects: a day of seconds is 86,400 of them.
-json interval_points(const record& one, bool per_minute) {
-    json list = json::array();
+std::string interval_points(const record& one, bool per_minute) {
+    std::vector<std::string> list;
     for (const point& each : points_of(one.intervals)) {
         const interval& covered = each.covered;
         const double length_s = covered.end_s - covered.start_s;
         const auto messages = static_cast<double>(covered.messages);
         double height = messages / static_cast<double>(each.together);
         if (per_minute) height = length_s > 0 ? messages * 60 / length_s : 0;
-        list.push_back({covered.start_s, covered.end_s, height, or_null(covered.p50_us),
-                        or_null(covered.p99_us), covered.warmup ? 1 : 0, covered.partial ? 1 : 0,
-                        each.together});
+        list.push_back(fmt::format("[{},{},{},{},{},{:d},{:d},{}]", number(covered.start_s),
+                                   number(covered.end_s), number(height), number(covered.p50_us),
+                                   number(covered.p99_us), covered.warmup, covered.partial,
+                                   each.together));
     }
-    return list;
+    return list_of(list);
 }
 
 double octaves_of(const std::vector<record>& records) {
@@ -90,13 +97,14 @@ unsigned bins_per_octave(const std::vector<record>& records) {
     return octaves < 10 ? 12 : 8;
 }
 
-json distribution(const phase* of, unsigned per_octave) {
-    json list = json::array();
-    if (of == nullptr || !of->distribution) return list;
+std::string distribution(const phase* of, unsigned per_octave) {
+    std::vector<std::string> list;
+    if (of == nullptr || !of->distribution) return list_of(list);
     for (const bin& each : log_bins(*of->distribution, per_octave)) {
-        list.push_back({each.lower_us, each.upper_us, each.share});
+        list.push_back(fmt::format("[{},{},{}]", number(each.lower_us), number(each.upper_us),
+                                   number(each.share)));
     }
-    return list;
+    return list_of(list);
 }
 
 bool same_interval(const std::vector<record>& records) {
@@ -138,40 +146,36 @@ std::vector<bin> log_bins(const stats::histogram& from, unsigned bins_per_octave
     return bins;
 }
 
-json chart_data(const std::vector<record>& records) {
+std::string chart_data(const std::vector<record>& records) {
     const bool per_minute = !same_interval(records);
     const unsigned per_octave = bins_per_octave(records);
-    json data;
-    data["per_minute"] = per_minute;
-    data["interval_s"] = records.front().interval_s;
-    data["bins_per_octave"] = per_octave;
-    json& series = data["series"] = json::array();
+    std::vector<std::string> series;
     for (const record& one : records) {
         const phase* message = one.main_phase();
-        json made;
-        made["label"] = base::printable(one.label, 80);
-        made["warmup_s"] = one.warmup_s;
-        made["phase"] = message == nullptr ? "message" : message->name;
-        made["p50_us"] = or_null(message == nullptr ? std::nullopt : message->p50_us);
-        made["p99_us"] = or_null(message == nullptr ? std::nullopt : message->p99_us);
-        made["intervals"] = interval_points(one, per_minute);
-        made["message"] = distribution(message, per_octave);
-        made["service"] = distribution(one.find_phase("service"), per_octave);
-        series.push_back(std::move(made));
+        series.push_back(fmt::format(
+            R"({{"label":{},"warmup_s":{},"phase":{},"p50_us":{},"p99_us":{},"intervals":{},)"
+            R"("message":{},"service":{}}})",
+            script_string(base::printable(one.label, 80)), number(one.warmup_s),
+            script_string(message == nullptr ? "message" : message->name),
+            number(message == nullptr ? std::nullopt : message->p50_us),
+            number(message == nullptr ? std::nullopt : message->p99_us),
+            interval_points(one, per_minute), distribution(message, per_octave),
+            distribution(one.find_phase("service"), per_octave)));
     }
-    return data;
+    return fmt::format(R"({{"per_minute":{},"interval_s":{},"bins_per_octave":{},"series":{}}})",
+                       per_minute, number(records.front().interval_s), per_octave, list_of(series));
 }
 
-std::string to_script_text(const json& data) {
-    std::string out;
-    for (const char c : data.dump(-1, ' ', true)) {
-        if (c == '<') {
-            out += "\\u003c";
+std::string script_string(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (static_cast<unsigned char>(c) < ' ' || c == '<' || c == '"' || c == '\\') {
+            out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
         } else {
             out += c;
         }
     }
-    return out;
+    return out + '"';
 }
 
 }  // namespace postal::report

@@ -12,17 +12,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "postal-report/json_fields.hpp"
 #include "postal-report/record.hpp"
 
 namespace postal::report {
 
-json chart_data(const std::vector<record>& records);
+std::string chart_data(const std::vector<record>& records);
 
-// The JSON as text in which neither "</script" nor "<!--" can occur.
-std::string to_script_text(const json& data);
+// A JSON string in which neither "</script" nor "<!--" can occur; the text is UTF-8.
+std::string script_string(std::string_view text);
 
 // One bin of a distribution; shares of all bins add up to 1.
 struct bin {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -19,11 +20,6 @@ std::string decimal(std::optional<double> value) {
     if (*value == std::floor(*value) && std::abs(*value) < 1e15)
         return fmt::format("{:.0f}", *value);
     return fmt::format("{:.3f}", *value);
-}
-
-template <std::uint64_t totals::*Member>
-std::string total(const record& one) {
-    return std::to_string(one.totals.*Member);
 }
 
 template <std::optional<double> message_rate::*Member>
@@ -51,10 +47,11 @@ std::string thresholds_not_met(const record& one) {
 }
 
 struct csv_column {
-    const char* name;
-    cell_maker make;
+    std::string_view name;
+    cell_maker make = nullptr;  // null: a counter of that name
 };
 
+// The places of these stay; counters that are not among them follow.
 constexpr std::array<csv_column, 42> columns{{
     {"record", [](const record& one) { return csv_cell(one.file); }},
     {"program", [](const record& one) { return csv_cell(one.program); }},
@@ -65,16 +62,16 @@ constexpr std::array<csv_column, 42> columns{{
     {"duration_s", [](const record& one) { return decimal(one.duration_s); }},
     {"warmup_s", [](const record& one) { return decimal(one.warmup_s); }},
     {"measured_s", [](const record& one) { return decimal(one.measured_s); }},
-    {"messages", total<&totals::messages>},
-    {"recipients", total<&totals::recipients>},
-    {"bytes", total<&totals::bytes>},
-    {"connections", total<&totals::connections>},
-    {"tls_connections", total<&totals::tls_connections>},
-    {"errors", total<&totals::errors>},
-    {"rejected", total<&totals::rejected>},
-    {"deferred", total<&totals::deferred>},
-    {"failed", total<&totals::failed>},
-    {"in_doubt", total<&totals::in_doubt>},
+    {"messages"},
+    {"recipients"},
+    {"bytes"},
+    {"connections"},
+    {"tls_connections"},
+    {"errors"},
+    {"rejected"},
+    {"deferred"},
+    {"failed"},
+    {"in_doubt"},
     {"messages_per_minute", of_rate<&message_rate::mean>},
     {"messages_per_minute_stddev", of_rate<&message_rate::stddev>},
     {"messages_per_minute_min", of_rate<&message_rate::min>},
@@ -95,12 +92,43 @@ constexpr std::array<csv_column, 42> columns{{
     {"generator_limited", [](const record& one) { return std::to_string(one.generator.limited); }},
     {"worker_busy", [](const record& one) { return decimal(one.generator.worker_busy); }},
     {"schedule_slip_p99_us", [](const record& one) { return decimal(one.generator.slip_p99_us); }},
-    {"cpu_user_s", [](const record& one) { return decimal(one.totals.cpu_user_s); }},
-    {"cpu_system_s", [](const record& one) { return decimal(one.totals.cpu_system_s); }},
-    {"max_rss_bytes", total<&totals::max_rss_bytes>},
+    {"cpu_user_s", [](const record& one) { return decimal(one.cpu_user_s); }},
+    {"cpu_system_s", [](const record& one) { return decimal(one.cpu_system_s); }},
+    {"max_rss_bytes", [](const record& one) { return std::to_string(one.max_rss_bytes); }},
     {"thresholds_not_met", thresholds_not_met},
     {"transcript", [](const record& one) { return std::to_string(one.transcript); }},
 }};
+
+const csv_column* find_column(std::string_view name) {
+    const auto found = std::find_if(columns.begin(), columns.end(),
+                                    [&](const csv_column& one) { return one.name == name; });
+    return found == columns.end() ? nullptr : &*found;
+}
+
+// The counters that have no place of their own among the columns.
+std::vector<counter> further(stats::counter_rows rows) {
+    std::vector<counter> chosen;
+    for (const counter& one : rows) {
+        const csv_column* column = find_column(one.name);
+        if (column == nullptr || column->make != nullptr) chosen.push_back(one);
+    }
+    return chosen;
+}
+
+std::string counter_cell(const record& one, std::string_view name) {
+    const counter* shown = stats::find_counter(one.counters, name);
+    const bool known = shown != nullptr && one.totals.has(*shown);
+    return known ? std::to_string(one.totals.*shown->value) : std::string{};
+}
+
+std::vector<std::string> cells_of(const record& one, stats::counter_rows rows) {
+    std::vector<std::string> cells;
+    for (const csv_column& each : columns)
+        cells.push_back(each.make != nullptr ? each.make(one) : counter_cell(one, each.name));
+    for (const counter& each : further(rows))
+        cells.push_back(counter_cell(one, each.name));
+    return cells;
+}
 
 }  // namespace
 
@@ -118,21 +146,21 @@ std::string csv_cell(const std::string& text) {
     return out + '"';
 }
 
-std::vector<std::string> csv_columns() {
+std::vector<std::string> csv_columns(stats::counter_rows rows) {
     std::vector<std::string> names;
     for (const csv_column& each : columns)
         names.emplace_back(each.name);
+    // `started` is taken: it is when the run was.
+    for (const counter& each : further(rows))
+        names.push_back(std::string{each.name} + (find_column(each.name) ? "_count" : ""));
     return names;
 }
 
 std::string render_csv(const std::vector<record>& records) {
-    std::string out = base::join(csv_columns(), ",") + "\n";
-    for (const record& one : records) {
-        std::vector<std::string> cells;
-        for (const csv_column& each : columns)
-            cells.push_back(each.make(one));
-        out += base::join(cells, ",") + "\n";
-    }
+    const stats::counter_rows rows = records.front().counters;
+    std::string out = base::join(csv_columns(rows), ",") + "\n";
+    for (const record& one : records)
+        out += base::join(cells_of(one, rows), ",") + "\n";
     return out;
 }
 

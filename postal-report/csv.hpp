@@ -19,6 +19,6 @@ std::string render_csv(const std::vector<record>& records);
 std::string csv_cell(const std::string& text);
 
 // The names of the columns, in order.
-std::vector<std::string> csv_columns();
+std::vector<std::string> csv_columns(stats::counter_rows rows = stats::all_counters());
 
 }  // namespace postal::report

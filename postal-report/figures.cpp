@@ -94,9 +94,9 @@ std::string show_threshold_value(const threshold& one) {
     return show_number(one.value) + (one.unit.empty() ? "" : " ") + one.unit;
 }
 
-std::string show_code(const error_kind& one) {
-    if (one.code == 0) return one.reason.empty() ? unknown : one.reason;
-    return fmt::format("{}{}{}", one.code, one.enhanced.empty() ? "" : " ", one.enhanced);
+std::string show_code(const error_entry& one) {
+    if (one.code == 0) return one.detail.empty() ? unknown : one.detail;
+    return fmt::format("{}{}{}", one.code, one.detail.empty() ? "" : " ", one.detail);
 }
 
 std::string show_command(const record& one) {

@@ -35,7 +35,7 @@ std::string show_confidence(const message_rate& rate);
 std::string show_threshold_value(const threshold& one);
 
 // "550 5.1.1" or the reason's word when no server sent a code.
-std::string show_code(const error_kind& one);
+std::string show_code(const error_entry& one);
 
 // The command line with quotes where a shell would need them.
 std::string show_command(const record& one);

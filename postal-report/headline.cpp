@@ -33,25 +33,23 @@ std::string confidence_line(const message_rate& rate) {
 }
 
 // One bar, cut into what became of the messages; the words and numbers stand under it.
-std::string outcome_bar(const totals& of) {
-    const auto kinds = outcomes(of);
-    double sum = 0;
-    for (const outcome_count& each : kinds)
-        sum += static_cast<double>(each.count);
+std::string outcome_bar(const record& one) {
+    const auto kinds = counters_of(one.counters, counter_kind::outcome);
+    const double sum = ended(one);
     if (!(sum > 0)) return {};
     std::string bar = "<div class=\"bar\" aria-hidden=\"true\">";
     std::string legend = "<ul class=\"legend\">";
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-        const auto count = static_cast<double>(kinds[kind].count);
-        if (kinds[kind].count > 0) {
+        const std::uint64_t count = one.totals.*kinds[kind].value;
+        const auto part = static_cast<double>(count);
+        if (count > 0) {
             bar += fmt::format("<span class=\"o{}\" style=\"flex-grow:{:.6f}\"></span>", kind,
-                               count / sum);
+                               part / sum);
         }
         legend +=
             fmt::format("<li class=\"{}\"><i class=\"o{}\"></i>{} <b>{}</b> <small>{}</small></li>",
-                        kinds[kind].count > 0 ? "" : "none", kind, kinds[kind].name,
-                        base::format_count(kinds[kind].count),
-                        kinds[kind].count > 0 ? escape_html(show_share(count, sum)) : "");
+                        count > 0 ? "" : "none", kind, kinds[kind].title, base::format_count(count),
+                        count > 0 ? escape_html(show_share(part, sum)) : "");
     }
     return bar + "</div>\n" + legend + "</ul>\n";
 }
@@ -65,10 +63,10 @@ std::string one_headline(const record& one) {
     out += tile("latency p50", show_latency(main_latency(one, &phase::p50_us)));
     out += tile("latency p99", show_latency(main_latency(one, &phase::p99_us)));
     out += tile("accepted", base::format_count(one.totals.messages));
-    out +=
-        tile("errors", base::format_count(one.totals.errors), one.totals.errors > 0 ? "bad" : "");
+    out += tile("errors", base::format_count(one.totals.error_events),
+                one.totals.error_events > 0 ? "bad" : "");
     out += tile("data", show_bytes_per_second(one.totals.bytes, one.measured_s));
-    out += "</dl>\n" + outcome_bar(one.totals) + "</section>\n";
+    out += "</dl>\n" + outcome_bar(one) + "</section>\n";
     return out;
 }
 
@@ -88,7 +86,7 @@ std::string lane(const record& one, const record& reference, double highest) {
         "{}</p></div>\n",
         escape_html(show_latency(main_latency(one, &phase::p50_us))),
         escape_html(show_latency(main_latency(one, &phase::p99_us))),
-        base::format_count(one.totals.messages), base::format_count(one.totals.errors),
+        base::format_count(one.totals.messages), base::format_count(one.totals.error_events),
         one.generator.limited ? " · <strong>generator-limited</strong>" : "");
     return out;
 }

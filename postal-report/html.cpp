@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
 
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "postal-report/assets.hpp"
@@ -153,29 +151,28 @@ std::string render_page(const std::vector<record>& records, const page_parts& pa
                              {"CHARTS", charts_html(records)},
                              {"KIND", records.size() == 1 ? " single" : ""},
                              {"TABLES", tables_html(records)},
-                             {"DATA", to_script_text(chart_data(records))},
+                             {"DATA", chart_data(records)},
                              {"LIBRARY", std::string{parts.chart_library}},
                              {"SCRIPT", std::string{page_script}}});
 }
 
 base::expected<std::string> read_chart_library(const std::string& path) {
-    const auto refuse = [&](std::string_view reason) {
+    auto text = base::read_file(path);
+    if (text && text->find("Chart") == std::string::npos) {
+        text = base::fail("{}: is not Chart.js", base::printable(path, 300));
+    }
+    if (!text) {
         return base::fail(
-            "{}: {}; --html needs Chart.js: install libjs-chart.js, or name the file with "
+            "{}; --html needs Chart.js: install libjs-chart.js, or name the file with "
             "--chart-library",
-            base::printable(path, 300), reason);
-    };
-    errno = 0;
-    std::ifstream input{path, std::ios::binary};
-    if (!input) return refuse(base::system_message(errno));
-    std::string text{std::istreambuf_iterator<char>{input}, {}};
-    if (input.bad() || text.find("Chart") == text.npos) return refuse("is not Chart.js");
+            text.error().message);
+    }
     // Both are the same to JavaScript within its texts, and neither ends a script element.
-    replace_all(text, "</script", "<\\/script");
-    replace_all(text, "<!--", "<\\!--");
+    replace_all(*text, "</script", "<\\/script");
+    replace_all(*text, "<!--", "<\\!--");
     // The map is for people who debug Chart.js; here it would only be looked for and not found.
-    replace_all(text, "//# sourceMappingURL=", "// ");
-    return {boost::system::in_place_value, std::move(text)};
+    replace_all(*text, "//# sourceMappingURL=", "// ");
+    return text;
 }
 
 std::string chart_library_path() {

@@ -40,7 +40,7 @@ std::string oddities(const summary& of) {
     return result;
 }
 
-std::string result_line(const ledger_account& one) {
+std::string result_line(const ledger_report& one) {
     const summary& of = one.found.totals;
     std::string result = "no message was acknowledged";
     if (of.acknowledged() > 0) {
@@ -55,11 +55,11 @@ std::string result_line(const ledger_account& one) {
     return one.file + ": " + result + oddities(of);
 }
 
-std::vector<std::string> remarks_on(const ledger_account& one) {
+std::vector<std::string> remarks_on(const ledger_report& one) {
     const summary& of = one.found.totals;
     std::vector<std::string> result;
     bool anybody_looked = false;
-    for (const ledger::run_line& run : one.found.runs) {
+    for (const ledger::run_row& run : one.found.runs) {
         anybody_looked = anybody_looked || run.program != "postal" || run.seen > 0;
     }
     if (!anybody_looked) {
@@ -171,7 +171,7 @@ table delivery_table(const stats::histogram& times) {
     return result;
 }
 
-table runs_table(const ledger_account& one) {
+table runs_table(const ledger_report& one) {
     table result{"runs",
                  "Runs",
                  {{"run", align::left},
@@ -180,14 +180,14 @@ table runs_table(const ledger_account& one) {
                   {"sent", align::right},
                   {"seen", align::right}},
                  {}};
-    for (const ledger::run_line& run : one.found.runs) {
+    for (const ledger::run_row& run : one.found.runs) {
         result.rows.push_back({run.run, run.program, show_time(run.started), format_count(run.sent),
                                format_count(run.seen)});
     }
     return result;
 }
 
-std::vector<table> tables_of(const ledger_account& one) {
+std::vector<table> tables_of(const ledger_report& one) {
     std::vector<table> result{messages_table(one.found.totals)};
     if (!one.delivery.empty()) result.push_back(delivery_table(one.delivery));
     result.push_back(counts_table(one.found.totals));
@@ -195,7 +195,7 @@ std::vector<table> tables_of(const ledger_account& one) {
     return result;
 }
 
-std::string render_csv(const ledger_account& one) {
+std::string render_csv(const ledger_report& one) {
     const summary& of = one.found.totals;
     std::vector<std::string> names{"ledger"};
     std::vector<std::string> cells{csv_cell(one.file)};
@@ -236,7 +236,7 @@ std::string render_csv(const ledger_account& one) {
 
 }  // namespace
 
-std::string render_ledger(const ledger_account& one, output kind) {
+std::string render_ledger(const ledger_report& one, output kind) {
     if (kind == output::csv) return render_csv(one);
     const bool markdown = kind == output::markdown;
     std::string out = markdown ? "# Ledger\n\n" + escape_markdown(result_line(one)) + "\n"
@@ -253,7 +253,7 @@ std::string render_ledger(const ledger_account& one, output kind) {
 base::expected<bool> print_ledger(const options& wanted) {
     auto book = ledger::reader::open(wanted.ledger);
     if (!book) return book.error();
-    ledger_account one;
+    ledger_report one;
     one.file = wanted.ledger;
     const output kind = wanted.printed();
     ledger::questions questions;
@@ -265,18 +265,18 @@ base::expected<bool> print_ledger(const options& wanted) {
     const auto print = [](const std::string& text) {
         std::fwrite(text.data(), 1, text.size(), stdout);
     };
-    questions.on_row = [&](const ledger::finding_row& row) {
-        if (first) print(finding_header(kind));
+    questions.on_row = [&](const ledger::discrepancy_row& row) {
+        if (first) print(discrepancy_header(kind));
         first = false;
-        print(render_finding(row, kind));
+        print(render_discrepancy(row, kind));
     };
-    auto found = book->account(questions);
+    auto found = book->reconcile(questions);
     if (!found) return found.error();
     one.found = std::move(*found);
     if (!wanted.list) {
         print(render_ledger(one, kind));
     } else if (first && kind != output::text) {
-        print(finding_header(kind));
+        print(discrepancy_header(kind));
     }
     return !one.found.totals.broken_promise();
 }

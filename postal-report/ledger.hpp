@@ -1,4 +1,4 @@
-// What a ledger says of every message: the summary, and the rows of one kind of finding.
+// What a ledger says of every message: the summary, and the rows of one kind of discrepancy.
 //
 // The summary says the result first: how many of the acknowledged messages (one for each recipient)
 // are lost or corrupt. A list has one line for each message and nothing else, in the order in which
@@ -14,7 +14,7 @@
 
 namespace postal::report {
 
-struct ledger_account {
+struct ledger_report {
     std::string file;
     ledger::answers found;
     stats::histogram delivery;
@@ -24,10 +24,10 @@ struct ledger_account {
 // that it acknowledged is there, unharmed. A failure is one line about the file.
 base::expected<bool> print_ledger(const options& wanted);
 
-std::string render_ledger(const ledger_account& one, output kind);
+std::string render_ledger(const ledger_report& one, output kind);
 
 // One line of a list with its end, and what stands before the first.
-std::string render_finding(const ledger::finding_row& row, output kind);
-std::string finding_header(output kind);
+std::string render_discrepancy(const ledger::discrepancy_row& row, output kind);
+std::string discrepancy_header(output kind);
 
 }  // namespace postal::report

@@ -1,4 +1,4 @@
-// The lines of a list of findings; the summary stands in ledger.cpp.
+// The lines of a list of discrepancies; the summary stands in ledger.cpp.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,28 +12,28 @@ namespace postal::report {
 
 namespace {
 
-using ledger::finding_row;
+using ledger::discrepancy_row;
 
 struct list_column {
     const char* name;
-    std::string finding_row::*cell;
+    std::string discrepancy_row::*cell;
 };
 
 constexpr std::array<list_column, 14> columns{{
-    {"run", &finding_row::run},
-    {"session", &finding_row::session},
-    {"sequence", &finding_row::sequence},
-    {"sender", &finding_row::sender},
-    {"recipient", &finding_row::recipient},
-    {"outcome", &finding_row::outcome},
-    {"code", &finding_row::code},
-    {"enhanced", &finding_row::enhanced},
-    {"ended", &finding_row::ended},
-    {"mailbox", &finding_row::mailbox},
-    {"seen", &finding_row::seen},
-    {"way", &finding_row::way},
-    {"condition", &finding_row::condition},
-    {"detail", &finding_row::detail},
+    {"run", &discrepancy_row::run},
+    {"session", &discrepancy_row::session},
+    {"sequence", &discrepancy_row::sequence},
+    {"sender", &discrepancy_row::sender},
+    {"recipient", &discrepancy_row::recipient},
+    {"outcome", &discrepancy_row::outcome},
+    {"code", &discrepancy_row::code},
+    {"enhanced", &discrepancy_row::enhanced},
+    {"ended", &discrepancy_row::ended},
+    {"mailbox", &discrepancy_row::mailbox},
+    {"seen", &discrepancy_row::seen},
+    {"way", &discrepancy_row::way},
+    {"condition", &discrepancy_row::condition},
+    {"detail", &discrepancy_row::detail},
 }};
 
 constexpr std::size_t longest_cell = 400;
@@ -44,7 +44,7 @@ std::string or_dash(const std::string& text) {
 
 // "0123456789abcdef/3/17 a@example.com -> b@example.com accepted 250 2.0.0 at TIME, then what was
 // seen.
-std::string sentence(const finding_row& row) {
+std::string sentence(const discrepancy_row& row) {
     std::string out =
         row.run.empty() ? "unknown" : fmt::format("{}/{}/{}", row.run, row.session, row.sequence);
     if (!row.outcome.empty()) {
@@ -63,7 +63,7 @@ std::string sentence(const finding_row& row) {
 
 }  // namespace
 
-std::string finding_header(output kind) {
+std::string discrepancy_header(output kind) {
     std::string out;
     std::string rule = "|";
     for (const list_column& each : columns) {
@@ -78,7 +78,7 @@ std::string finding_header(output kind) {
     return kind == output::csv ? out + "\n" : out;
 }
 
-std::string render_finding(const finding_row& row, output kind) {
+std::string render_discrepancy(const discrepancy_row& row, output kind) {
     if (kind == output::text) return sentence(row) + "\n";
     std::string out = kind == output::markdown ? "|" : "";
     for (const list_column& each : columns) {

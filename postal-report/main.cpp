@@ -62,13 +62,9 @@ cli::exit_status show_ledger(const report::options& wanted) {
 
 cli::exit_status run(int argc, char** argv) {
     report::options wanted;
-    const cli::program description = report::describe_program(wanted);
-    const auto parsed = cli::parse(description, argc, argv);
+    const auto parsed = report::parse_options(wanted, {argv + 1, argv + argc});
     if (!parsed) return refuse(parsed.error(), cli::exit_status::bad_parameters);
-    if (*parsed == cli::outcome::done) return cli::exit_status::done;
-    if (const auto checked = report::check(wanted); !checked) {
-        return refuse(checked.error(), cli::exit_status::bad_parameters);
-    }
+    if (*parsed == cli::parse_result::done) return cli::exit_status::done;
     if (!wanted.ledger.empty()) return show_ledger(wanted);
     std::vector<report::record> records;
     for (const std::string& file : wanted.records) {

@@ -7,27 +7,20 @@ namespace postal::report {
 
 namespace {
 
-cli::setter list_option(std::optional<ledger::finding>& target) {
+cli::setter list_option(std::optional<ledger::discrepancy>& target) {
     return [&target](const std::string& given) -> base::expected<void> {
-        ledger::finding what = ledger::finding::lost;
-        auto chosen = cli::choice(what, {{"lost", ledger::finding::lost},
-                                         {"unacknowledged", ledger::finding::unacknowledged},
-                                         {"duplicated", ledger::finding::duplicated},
-                                         {"corrupt", ledger::finding::corrupt},
-                                         {"misdelivered", ledger::finding::misdelivered},
-                                         {"out-of-order", ledger::finding::out_of_order}})(given);
+        ledger::discrepancy what = ledger::discrepancy::lost;
+        auto chosen =
+            cli::choice(what, {{"lost", ledger::discrepancy::lost},
+                               {"unacknowledged", ledger::discrepancy::unacknowledged},
+                               {"duplicated", ledger::discrepancy::duplicated},
+                               {"corrupt", ledger::discrepancy::corrupt},
+                               {"misdelivered", ledger::discrepancy::misdelivered},
+                               {"out-of-order", ledger::discrepancy::out_of_order}})(given);
         if (!chosen) return chosen.error();
         target = what;
         return {};
     };
-}
-
-}  // namespace
-
-output options::printed() const noexcept {
-    if (markdown) return output::markdown;
-    if (csv) return output::csv;
-    return text || html.empty() ? output::text : output::none;
 }
 
 cli::program describe_program(options& into) {
@@ -111,6 +104,23 @@ base::expected<void> check(const options& given) {
         from_input += file == "-" ? 1 : 0;
     if (from_input > 1) return base::fail("standard input can be read only once; give \"-\" once");
     return {};
+}
+
+}  // namespace
+
+output options::printed() const noexcept {
+    if (markdown) return output::markdown;
+    if (csv) return output::csv;
+    return text || html.empty() ? output::text : output::none;
+}
+
+base::expected<cli::parse_result> parse_options(options& into,
+                                                const std::vector<std::string>& words) {
+    auto parsed = cli::parse(describe_program(into), words);
+    if (!parsed || *parsed == cli::parse_result::done) return parsed;
+    const auto checked = check(into);
+    if (!checked) return checked.error();
+    return parsed;
 }
 
 }  // namespace postal::report

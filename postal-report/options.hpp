@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/options.hpp"
-#include "ledger/account.hpp"
+#include "cli/parse.hpp"
+#include "ledger/reconciler.hpp"
 
 namespace postal::report {
 
@@ -23,16 +23,15 @@ struct options {
     std::string html;           // a file, "-" for standard output, empty for none
     std::string chart_library;  // Chart.js
     std::string ledger;         // a file; empty: records are shown
-    std::optional<ledger::finding> list;
+    std::optional<ledger::discrepancy> list;
 
     // What goes to standard output beside the page.
     output printed() const noexcept;
 };
 
-// The rows, bound to `into`, which must outlive them.
-cli::program describe_program(options& into);
-
-// What only shows when all options are known: two outputs that want the same place.
-base::expected<void> check(const options& given);
+// done when --help or --version was asked for and printed. A failure is one line that names the
+// option; what only shows when all are known, such as two outputs that want the same place, is one.
+base::expected<cli::parse_result> parse_options(options& into,
+                                                const std::vector<std::string>& words);
 
 }  // namespace postal::report

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
+#include <cstdint>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <map>
 
+#include <unistd.h>
+
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "postal-report/record.hpp"
 
@@ -16,43 +16,22 @@ namespace postal::report {
 
 namespace {
 
-constexpr std::size_t largest_record = std::size_t{256} << 20;
-
-base::expected<std::string> read_text(const std::string& file) {
-    std::error_code ignored;
-    if (file != "-" && std::filesystem::is_directory(file, ignored)) {
-        return base::fail("is a directory; give a run record, the file of --record");
-    }
-    std::ifstream opened;
-    if (file != "-") {
-        errno = 0;
-        opened.open(file, std::ios::binary);
-        if (!opened) return base::fail("cannot be read: {}", base::system_message(errno));
-    }
-    std::istream& input = file == "-" ? std::cin : opened;
-    std::string text;
-    std::array<char, 65536> piece{};
-    while (input.read(piece.data(), piece.size()), input.gcount() > 0) {
-        text.append(piece.data(), static_cast<std::size_t>(input.gcount()));
-        if (text.size() > largest_record) return base::fail("is larger than 256 MiB");
-    }
-    if (input.bad()) return base::fail("cannot be read to its end");
-    return {boost::system::in_place_value, std::move(text)};
-}
+constexpr std::uint64_t largest_record = std::uint64_t{256} << 20;
 
 }  // namespace
 
 base::expected<record> read_record(const std::string& file) {
-    // What a reason quotes may come from the file: harmless and short in this one place.
-    const auto refuse = [&](const base::failure& reason) {
+    const auto text = file == "-" ? base::read_descriptor(STDIN_FILENO, file, largest_record)
+                                  : base::read_file(file, largest_record);
+    if (!text) return text.error();
+    auto parsed = stats::parse_record(*text);
+    if (!parsed) {
+        // What a reason quotes may come from the file: harmless and short in this one place.
         return base::fail("{}: {}", base::printable(file, 300),
-                          base::printable(reason.message, 300));
-    };
-    const auto text = read_text(file);
-    if (!text) return refuse(text.error());
-    auto read = parse_record(*text);
-    if (!read) return refuse(read.error());
-    read->file = file;
+                          base::printable(parsed.error().message, 300));
+    }
+    record read{std::move(*parsed)};
+    read.file = file;
     return read;
 }
 

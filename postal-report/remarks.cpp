@@ -23,17 +23,11 @@ std::vector<remark> remarks(const record& one) {
         list.push_back({"bad", fmt::format("Threshold {} was not met: measured {}", each.expression,
                                            show_threshold_value(each))});
     }
-    for (const auto& [name, count] : one.integrity) {
-        if ((name == "corrupt" || name == "duplicate") && count > 0) {
-            list.push_back(
-                {"bad", fmt::format("{} messages were {}", base::format_count(count), name)});
-        }
-    }
-    if (one.totals.in_doubt > 0) {
-        list.push_back(
-            {"note", fmt::format("{} messages are in doubt: the connection was lost between "
-                                 "their data and the reply, so they may have arrived",
-                                 base::format_count(one.totals.in_doubt))});
+    for (const counter& each : one.counters) {
+        const std::uint64_t count = one.totals.*each.value;
+        if (each.remark.empty() || count == 0) continue;
+        list.push_back({each.kind == counter_kind::integrity ? "bad" : "note",
+                        fmt::format("{} {}", base::format_count(count), each.remark)});
     }
     if (one.transcript) {
         list.push_back({"note", "A transcript was written during this run, which slows it down"});

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "base/units.hpp"
@@ -17,10 +18,6 @@ struct figure {
     std::function<std::string(const record&)> text;
     std::function<std::optional<double>(const record&)> value = {};
 };
-
-std::optional<double> given(std::uint64_t count) {
-    return static_cast<double>(count);
-}
 
 std::vector<column> record_columns(const std::vector<record>& records) {
     std::vector<column> columns{{""}};
@@ -69,46 +66,83 @@ std::string show_range(const record& one) {
 }
 
 double cpu_seconds(const record& one) {
-    return one.totals.cpu_user_s + one.totals.cpu_system_s;
+    return one.cpu_user_s + one.cpu_system_s;
 }
 
-std::string show_count(std::uint64_t count, const char* unit) {
-    return base::format_count(count) + unit;
+std::string show_counter(const record& one, const counter& shown) {
+    const std::uint64_t count = one.totals.*shown.value;
+    if (shown.unit == stats::counter_unit::number) return base::format_count(count);
+    return base::format_size(count) + ", " + show_bytes_per_second(count, one.measured_s);
+}
+
+bool is_told(const counter& shown, const std::vector<record>& records) {
+    return std::any_of(records.begin(), records.end(), [&](const record& one) {
+        return !shown.rare || one.totals.*shown.value > 0;
+    });
+}
+
+// A row for each counter of the kind, and what is a part of the one before it in that one's row.
+// Only failures are compared: more of anything else says how long a run was.
+std::vector<figure> counter_figures(const std::vector<record>& records, counter_kind kind) {
+    std::vector<figure> figures;
+    for (const counter& shown : counters_of(records.front().counters, kind)) {
+        if (!is_told(shown, records)) continue;
+        if (shown.part) {
+            figures.back().text = [shown, before = figures.back().text](const record& one) {
+                return before(one) + ", " + show_counter(one, shown) + " " +
+                       std::string{shown.title};
+            };
+            continue;
+        }
+        figures.push_back({std::string{shown.title}, [shown](const record& one) {
+                               return one.totals.has(shown) ? show_counter(one, shown) : unknown;
+                           }});
+        if (!shown.failure) continue;
+        figures.back().value = [shown](const record& one) {
+            return std::optional{static_cast<double>(one.totals.*shown.value)};
+        };
+    }
+    return figures;
+}
+
+table counter_table(table made, const std::vector<record>& records, counter_kind kind) {
+    made.columns = record_columns(records);
+    if (records.size() == 1) made.columns[1].title = "count";
+    add_rows(made, records, counter_figures(records, kind));
+    return made;
 }
 
 }  // namespace
 
-std::vector<outcome_count> outcomes(const totals& of) {
-    return {{"accepted", "the server took responsibility", of.messages},
-            {"rejected", "refused for good, 5xx", of.rejected},
-            {"deferred", "refused for now, 4xx", of.deferred},
-            {"failed", "broke before the data was complete", of.failed},
-            {"in doubt", "connection lost before the final reply", of.in_doubt}};
+std::vector<counter> counters_of(stats::counter_rows rows, counter_kind kind) {
+    std::vector<counter> chosen;
+    for (const counter& one : rows)
+        if (one.kind == kind) chosen.push_back(one);
+    return chosen;
+}
+
+double ended(const record& one) {
+    double sum = 0;
+    for (const counter& each : counters_of(one.counters, counter_kind::outcome))
+        sum += static_cast<double>(one.totals.*each.value);
+    return sum;
 }
 
 table result_table(const std::vector<record>& records) {
     table made{"result", "Result", record_columns(records), {}};
+    add_rows(
+        made, records,
+        {{"rate", show_rate, [](const record& one) { return one.rate.mean; }},
+         {"lowest and highest interval", show_range},
+         {"accepted",
+          [](const record& one) { return base::format_count(one.totals.messages) + " messages"; }},
+         latency_figure("latency p50", &phase::p50_us),
+         latency_figure("latency p99", &phase::p99_us),
+         latency_figure("latency highest", &phase::max_us)});
+    for (const auto kind : {counter_kind::begun, counter_kind::traffic, counter_kind::error})
+        add_rows(made, records, counter_figures(records, kind));
     add_rows(made, records,
-             {{"rate", show_rate, [](const record& one) { return one.rate.mean; }},
-              {"lowest and highest interval", show_range},
-              {"accepted",
-               [](const record& one) { return show_count(one.totals.messages, " messages"); }},
-              latency_figure("latency p50", &phase::p50_us),
-              latency_figure("latency p99", &phase::p99_us),
-              latency_figure("latency highest", &phase::max_us),
-              {"data",
-               [](const record& one) {
-                   return base::format_size(one.totals.bytes) + ", " +
-                          show_bytes_per_second(one.totals.bytes, one.measured_s);
-               }},
-              {"errors", [](const record& one) { return show_count(one.totals.errors, ""); },
-               [](const record& one) { return given(one.totals.errors); }},
-              {"connections",
-               [](const record& one) {
-                   const std::string tls = base::format_count(one.totals.tls_connections);
-                   return show_count(one.totals.connections, ", ") + tls + " with TLS";
-               }},
-              {"measured", [](const record& one) {
+             {{"measured", [](const record& one) {
                    return show_seconds(one.measured_s) +
                           (one.warmup_s > 0 ? " after " + show_seconds(one.warmup_s) + " of warm-up"
                                             : std::string{});
@@ -130,20 +164,14 @@ table outcome_table(const std::vector<record>& records) {
         made.columns = {
             {"outcome"}, {"messages", align::right}, {"share", align::right}, {"meaning"}};
     }
-    const auto sum_of = [](const record& one) {
-        double sum = 0;
-        for (const outcome_count& each : outcomes(one.totals))
-            sum += static_cast<double>(each.count);
-        return sum;
-    };
-    const auto kinds = outcomes(records.front().totals);
-    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-        std::vector<std::string> row{kinds[kind].name};
+    for (const counter& shown : counters_of(records.front().counters, counter_kind::outcome)) {
+        std::vector<std::string> row{std::string{shown.title}};
         for (const record& one : records) {
-            const std::uint64_t count = outcomes(one.totals)[kind].count;
-            const std::string share = show_share(static_cast<double>(count), sum_of(one));
+            const std::uint64_t count = one.totals.*shown.value;
+            const std::string share = show_share(static_cast<double>(count), ended(one));
             if (records.size() == 1) {
-                row.insert(row.end(), {base::format_count(count), share, kinds[kind].meaning});
+                row.insert(row.end(),
+                           {base::format_count(count), share, std::string{shown.meaning}});
             } else {
                 row.push_back(base::format_count(count) + (count > 0 ? " (" + share + ")" : ""));
             }
@@ -151,6 +179,15 @@ table outcome_table(const std::vector<record>& records) {
         made.rows.push_back(std::move(row));
     }
     return made;
+}
+
+table mailbox_table(const std::vector<record>& records) {
+    return counter_table({"mailboxes", "Mailboxes", {}, {}}, records, counter_kind::mailbox);
+}
+
+table integrity_table(const std::vector<record>& records) {
+    return counter_table({"integrity", "Integrity of the messages", {}, {}}, records,
+                         counter_kind::integrity);
 }
 
 table generator_table(const std::vector<record>& records) {
@@ -164,8 +201,8 @@ table generator_table(const std::vector<record>& records) {
           [](const record& one) { return show_latency(one.generator.slip_p99_us); }},
          {"processor time",
           [](const record& one) {
-              return fmt::format("{:.2f} s user, {:.2f} s system", one.totals.cpu_user_s,
-                                 one.totals.cpu_system_s);
+              return fmt::format("{:.2f} s user, {:.2f} s system", one.cpu_user_s,
+                                 one.cpu_system_s);
           }},
          {"accepted for each processor second",
           [](const record& one) {
@@ -174,8 +211,8 @@ table generator_table(const std::vector<record>& records) {
                      " messages";
           }},
          {"most memory", [](const record& one) {
-              return one.totals.max_rss_bytes == 0 ? std::string{unknown}
-                                                   : base::format_size(one.totals.max_rss_bytes);
+              return one.max_rss_bytes == 0 ? std::string{unknown}
+                                            : base::format_size(one.max_rss_bytes);
           }}});
     return made;
 }

@@ -20,6 +20,7 @@ table error_table(const std::vector<record>& records);
 table threshold_table(const std::vector<record>& records);
 table generator_table(const std::vector<record>& records);
 table security_table(const std::vector<record>& records);
+table mailbox_table(const std::vector<record>& records);
 table integrity_table(const std::vector<record>& records);
 table host_table(const std::vector<record>& records);
 table option_table(const std::vector<record>& records);
@@ -43,12 +44,10 @@ std::vector<remark> all_remarks(const std::vector<record>& records);
 // "postal 1.0.0 on host, started 2026-01-01T00:00:00.000Z, 10m, of which 1m warm-up"
 std::string describe(const record& one);
 
-// What ended the messages that were started, in the order in which a report lists it.
-struct outcome_count {
-    std::string name;
-    std::string meaning;
-    std::uint64_t count = 0;
-};
-std::vector<outcome_count> outcomes(const totals& of);
+// The counters of that kind.
+std::vector<counter> counters_of(stats::counter_rows rows, counter_kind kind);
+
+// The messages that have ended, however they did.
+double ended(const record& one);
 
 }  // namespace postal::report

@@ -105,19 +105,19 @@ table error_table(const std::vector<record>& records) {
     table made{"errors", "Errors", {}, {}};
     if (records.size() == 1) {
         made.columns = {{"count", align::right}, {"stage"}, {"code"}, {"sample"}};
-        for (const error_kind& one : records.front().errors) {
+        for (const error_entry& one : records.front().errors) {
             made.rows.push_back(
                 {base::format_count(one.count), one.stage, show_code(one), one.sample});
         }
         return made;
     }
     made.columns = compared("stage and code", records, align::right);
-    const auto name_of = [](const error_kind& each) { return each.stage + " " + show_code(each); };
+    const auto name_of = [](const error_entry& each) { return each.stage + " " + show_code(each); };
     for (const std::string& name : all_names(records, &record::errors, name_of)) {
         std::vector<std::string> row{name};
         for (const record& one : records) {
             std::uint64_t count = 0;
-            for (const error_kind& each : one.errors) {
+            for (const error_entry& each : one.errors) {
                 if (name_of(each) == name) count += each.count;
             }
             row.push_back(base::format_count(count));
@@ -138,24 +138,6 @@ table threshold_table(const std::vector<record>& records) {
             row.insert(row.end(), {each.expression, show_threshold_value(each),
                                    each.passed ? "passed" : "NOT MET"});
         }
-    }
-    return made;
-}
-
-table integrity_table(const std::vector<record>& records) {
-    table made{"integrity", "Integrity of the messages", compared("", records, align::right), {}};
-    if (records.size() == 1) made.columns[1].title = "messages";
-    using entry = std::pair<std::string, std::uint64_t>;
-    for (const std::string& name :
-         all_names(records, &record::integrity, [](const entry& each) { return each.first; })) {
-        std::vector<std::string> row{name};
-        for (const record& one : records) {
-            const auto found = std::find_if(one.integrity.begin(), one.integrity.end(),
-                                            [&](const entry& each) { return each.first == name; });
-            row.push_back(found == one.integrity.end() ? unknown
-                                                       : base::format_count(found->second));
-        }
-        made.rows.push_back(std::move(row));
     }
     return made;
 }
@@ -215,7 +197,7 @@ table interval_table(const record& one) {
             length_s > 0 ? std::optional{static_cast<double>(each.messages) * 60 / length_s}
                          : std::nullopt;
         made.rows.push_back({show_seconds(each.end_s), base::format_count(each.messages),
-                             show_number(per_minute), base::format_count(each.errors),
+                             show_number(per_minute), base::format_count(each.error_events),
                              show_latency(each.p50_us), show_latency(each.p99_us),
                              show_busy(each.worker_busy),
                              each.warmup ? (each.partial ? "warm-up, partial" : "warm-up")
@@ -226,8 +208,9 @@ table interval_table(const record& one) {
 
 std::vector<table> sections(const std::vector<record>& records) {
     std::vector<table> made;
-    for (const auto& make : {result_table, outcome_table, latency_table, error_table,
-                             threshold_table, integrity_table, security_table, generator_table}) {
+    for (const auto& make :
+         {result_table, outcome_table, latency_table, error_table, threshold_table, mailbox_table,
+          integrity_table, security_table, generator_table}) {
         table one = make(records);
         if (!one.rows.empty()) made.push_back(std::move(one));
     }

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "proto/esmtp_parameters.hpp"
+#include "proto/smtp/esmtp_parameters.hpp"
 
 namespace postal {
 namespace {

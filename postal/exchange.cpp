@@ -5,37 +5,18 @@
 
 #include <fmt/format.h>
 
-#include "postal/workshop.hpp"
-#include "proto/client_commands.hpp"
-#include "proto/esmtp_parameters.hpp"
+#include "proto/smtp/client_commands.hpp"
+#include "proto/smtp/esmtp_parameters.hpp"
 
 namespace postal {
 
-namespace {
-
-constexpr std::uint64_t who_receives = 0x7265637069656e74;  // keeps its numbers apart from others'
-
-// Different users, chosen at random; the plan has at least as many.
-void choose_recipients(const plan& plan, base::random_source& random,
-                       std::vector<std::uint32_t>& into) {
-    const recipient_range range = plan.chosen.recipients;
-    const std::uint64_t users = plan.recipients.size();
-    const std::uint64_t wanted = range.least + random.below(range.most - range.least + 1);
-    into.clear();
-    while (into.size() < wanted) {
-        const auto one = static_cast<std::uint32_t>(random.below(users));
-        if (std::find(into.begin(), into.end(), one) == into.end()) into.push_back(one);
-    }
-}
-
-}  // namespace
-
-exchange::exchange(workshop& shop, unsigned session)
-    : shop_(shop), books_(shop.own), entries_(shop.entries()), session_(session) {}
+exchange::exchange(const plan& of, message_maker& maker, message_outcomes& outcomes,
+                   unsigned session)
+    : plan_(of), maker_(maker), outcomes_(outcomes), session_(session) {}
 
 void exchange::begin(const proto::capabilities& offered, std::uint64_t left,
                      std::optional<std::uint32_t> sender) {
-    const options& chosen = shop_.of_run.chosen;
+    const options& chosen = plan_.chosen;
     offered_ = offered;
     pipelining_ = offered.pipelining && chosen.pipelining == offer::automatic;
     chunking_ = offered.chunking && chosen.chunking == offer::automatic;
@@ -50,20 +31,22 @@ void exchange::begin(const proto::capabilities& offered, std::uint64_t left,
     first_slot_ = open_ = 0;
     expected_.clear();
     expected_head_ = 0;
+    parser_.reset();
 }
 
 // ---- saying ----
 
-void exchange::compose(load::steady_time now, std::uint64_t written) {
+void exchange::compose(moment now, std::uint64_t written) {
     queued_ = written;
+    wants_ticket_ = false;
     while (pipelining_ || idle()) {
         transaction* newest =
             open_ == 0 ? nullptr : &slots_[(first_slot_ + open_ - 1) % slots_.size()];
         if (newest != nullptr && newest->next != utterance::nothing) {
-            if (!say_next(*newest, now)) break;
+            if (!say_next(*newest, now.steady)) break;
         } else if (reset_due_) {
             say_rset();
-        } else if (may_begin(now)) {
+        } else if (may_begin()) {
             // RFC 3030 2: when a chunk fails, its transaction stays open until RSET; and nobody
             // knows yet whether the one that is still under way does.
             if (chunking_ && open_ > 0) say_rset();
@@ -72,53 +55,29 @@ void exchange::compose(load::steady_time now, std::uint64_t written) {
             break;
         }
     }
-    gather_output();
 }
 
-bool exchange::may_begin(load::steady_time now) {
+bool exchange::may_begin() {
     if (left_ == 0 || open_ == most_open_) return false;
-    if (ticket_.what == load::pass::go) return true;
-    if (over_) return false;
-    const load::ticket got = shop_.gate.try_pass(now);
-    over_ = got.what == load::pass::over;
-    if (got.what == load::pass::go) ticket_ = got;
-    return got.what == load::pass::go;
+    wants_ticket_ = !due_ && !over_;
+    return due_.has_value();
 }
 
-void exchange::begin_transaction(load::steady_time now) {
-    const plan& plan = shop_.of_run;
+void exchange::begin_transaction(moment now) {
     transaction& tx = slots_[(first_slot_ + open_) % slots_.size()];
     std::vector<std::uint32_t> recipients = std::move(tx.recipients);
     std::vector<fate> fates = std::move(tx.fates);
     tx = transaction{};
     tx.recipients = std::move(recipients);
     tx.fates = std::move(fates);
-    base::random_source random(base::mix(plan.seed ^ who_receives, session_, sequence_));
-    choose_recipients(plan, random, tx.recipients);
-    shop_.recipients.clear();
-    for (const std::uint32_t one : tx.recipients) {
-        shop_.recipients.push_back(plan.recipients[one].address);
-    }
-    mail::message_request request;
-    request.session = session_;
-    request.sequence = sequence_++;
     tx.session = session_;
-    tx.sequence = request.sequence;
-    tx.sender_index = static_cast<std::uint32_t>(random.below(plan.senders.size()));
-    if (sender_) tx.sender_index = *sender_;
-    request.from = plan.senders[tx.sender_index].address;
-    request.recipients = shop_.recipients;
-    request.now = shop_.wall_clock(now);
-    tx.message = shop_.lend();
-    shop_.source->make(request, *tx.message);
-    tx.sender = request.from;
+    tx.sequence = sequence_++;
+    maker_.make(tx, sender_, now.wall());
     tx.octets = chunking_ ? tx.message->total_octets() : tx.message->declared_octets();
-    tx.begun = now;
-    tx.due = plan.chosen.open_loop ? ticket_.due : now;
-    tx.open_units = plan.chosen.lmtp ? static_cast<std::uint32_t>(tx.recipients.size()) : 1;
-    if (entries_ != nullptr) ledger_entries::begin(tx);
-    books_.started(tx.open_units);
-    ticket_ = {};
+    tx.begun = now.steady;
+    tx.due = plan_.chosen.open_loop ? *due_ : now.steady;
+    outcomes_.start(tx);
+    due_.reset();
     --left_;
     ++open_;
 }
@@ -152,7 +111,7 @@ bool exchange::say_next(transaction& tx, load::steady_time now) {
 
 // What is passed through takes the place of what we would say ourselves.
 void exchange::say_mail(transaction& tx) {
-    const options& chosen = shop_.of_run.chosen;
+    const options& chosen = plan_.chosen;
     const passed_parameters& passed = chosen.mail_parameters;
     proto::mail_parameters with;
     if (offered_.size && !passed.has("SIZE")) {
@@ -173,7 +132,7 @@ void exchange::say_mail(transaction& tx) {
 }
 
 bool exchange::asks_for_dsn() const noexcept {
-    return offered_.dsn && shop_.of_run.chosen.dsn.wanted;
+    return offered_.dsn && plan_.chosen.dsn.wanted;
 }
 
 // RFC 3461 4.4: the message's id, as in its Message-ID; without the host where that is too long.
@@ -182,7 +141,7 @@ void exchange::name_envelope(const transaction& tx) {
     envid_.clear();
     mail::append_run(id.run, envid_);
     envid_ += fmt::format(".{}.{}", id.session, id.sequence);
-    const std::string_view host = shop_.of_run.helo;
+    const std::string_view host = plan_.helo;
     const bool plain = proto::is_envid_value(host) && host.find('+') == std::string_view::npos;
     if (plain && envid_.size() + 1 + host.size() <= proto::most_envid_octets) {
         envid_.append("@").append(host);
@@ -191,8 +150,8 @@ void exchange::name_envelope(const transaction& tx) {
 
 void exchange::say_rcpt(transaction& tx) {
     const std::uint32_t one = tx.recipients[tx.said++];
-    const options& chosen = shop_.of_run.chosen;
-    const std::string_view address = shop_.of_run.recipients[one].address;
+    const options& chosen = plan_.chosen;
+    const std::string_view address = plan_.recipients[one].address;
     proto::rcpt_parameters with;
     with.others = chosen.rcpt_parameters.text;
     if (asks_for_dsn()) {
@@ -236,7 +195,7 @@ void exchange::say_rset() {
     reset_due_ = false;
 }
 
-void exchange::gather_output() {
+net::gather& exchange::gather_output() {
     std::size_t from = 0;
     const std::string_view text = text_;
     for (const segment& one : segments_) {
@@ -249,6 +208,7 @@ void exchange::gather_output() {
         from = one.text_end;
     }
     add_text(text.substr(from));
+    return output_;
 }
 
 void exchange::add_text(std::string_view text) {
@@ -261,7 +221,7 @@ void exchange::output_written() noexcept {
     text_.clear();
     segments_.clear();
     for (mail::message* one : sending_) {
-        shop_.give_back(one);
+        maker_.take_back(one);
     }
     sending_.clear();
 }

@@ -1,13 +1,14 @@
 // The mail transactions of one connection: what to say next, and what each reply means.
 //
 // Flow:
-//   begin(offered, left);                     after EHLO
+//   begin(offered, left);                  after EHLO
 //   loop:
-//     compose(now);                           queues all that may be said now into output()
-//     write output()
-//     for each reply: on_reply(parser, now)   ends transactions, counts them
+//     compose(now, written);               says all that may be said now
+//     while wants_ticket() and the caller has one: take(due), compose() again
+//     write gather_output(), then output_written()
+//     hear(octets, now)                    ends transactions, counts them
 //     when idle(): the caller waits for a ticket, or leaves
-//   lost(reason, written)                     the connection broke: ends whatever is in flight
+//   lost(how, now)                         the connection broke: ends whatever is in flight
 //
 // Without PIPELINING each command waits for its reply. With it (RFC 2920) an envelope is one write,
 // and the end of one message and the envelope of the next go together. With CHUNKING (RFC 3030) the
@@ -16,7 +17,10 @@
 //
 // Replies come in the order of the commands (RFC 2920 3.1); `expected_` holds what each will
 // answer. A reply that nothing asked for, or of a class that its command cannot have, breaks the
-// connection: it is counted and not followed. No I/O and no clock in here.
+// connection: it is counted and not followed.
+//
+// No I/O, no clock and no schedule in here: tickets, moments and messages are handed in, and what
+// became of each message is told to message_outcomes.
 #pragma once
 
 #include <cstdint>
@@ -25,23 +29,25 @@
 #include <string_view>
 #include <vector>
 
-#include "load/turnstile.hpp"
-#include "net/connection.hpp"
+#include "client/stage.hpp"
+#include "load/watched.hpp"
+#include "net/gather.hpp"
 #include "net/transcript.hpp"
-#include "postal/books.hpp"
-#include "postal/ledger_entries.hpp"
-#include "postal/phases.hpp"
+#include "postal/message_maker.hpp"
+#include "postal/message_outcomes.hpp"
+#include "postal/moment.hpp"
 #include "postal/plan.hpp"
+#include "postal/reply.hpp"
 #include "postal/transaction.hpp"
-#include "proto/capabilities.hpp"
-#include "proto/reply_parser.hpp"
+#include "proto/smtp/capabilities.hpp"
+#include "proto/smtp/reply_parser.hpp"
 
 namespace postal {
 
-// What a worker's sessions share.
-struct workshop;
+using client::stage;
 
-enum class verdict : std::uint8_t {
+// What a connection is good for after something was heard on it.
+enum class hearing : std::uint8_t {
     go_on,
     closing,  // the server said 421
     broken    // its replies make no sense any more; counted already
@@ -49,25 +55,34 @@ enum class verdict : std::uint8_t {
 
 class exchange {
   public:
-    exchange(workshop& shop, unsigned session);
+    // All must outlive it.
+    exchange(const plan& of, message_maker& maker, message_outcomes& outcomes, unsigned session);
 
     // A new connection, which may carry `left` messages. With a `sender` all of them are from that
     // one of the plan's, who has logged in.
     void begin(const proto::capabilities& offered, std::uint64_t left,
                std::optional<std::uint32_t> sender = std::nullopt);
-    // The ticket that the caller has got for the first or the next transaction.
-    void take(const load::ticket& go) noexcept { ticket_ = go; }
-    bool has_ticket() const noexcept { return ticket_.what == load::pass::go; }
+    // The caller has got a ticket for the first or the next transaction, which was due then.
+    void take(load::steady_time due) noexcept { due_ = due; }
+    bool has_ticket() const noexcept { return due_.has_value(); }
+    // After compose(): another transaction could begin at once.
+    bool wants_ticket() const noexcept { return wants_ticket_; }
+    void no_more_tickets() noexcept { over_ = true; }
 
     // `written`: octets that the connection has sent so far.
-    void compose(load::steady_time now, std::uint64_t written);
-    net::gather& output() noexcept { return output_; }
+    void compose(moment now, std::uint64_t written);
+    // What compose() has said since output_written(), once.
+    net::gather& gather_output();
     // The output has left: its messages may be used for others.
     void output_written() noexcept;
 
-    verdict on_reply(const proto::reply_parser& reply, load::steady_time now);
-    // Something came although nothing was asked.
-    void unexpected(std::string_view reason, std::string_view sample);
+    // Everything that was read, reply by reply, up to one that breaks the connection. `replies`:
+    // whole ones among it.
+    struct heard {
+        hearing what = hearing::go_on;
+        std::size_t replies = 0;
+    };
+    heard hear(std::string_view octets, moment now);
 
     // Ends what is in flight, as lost for `reason`. A transaction is in doubt when its message was
     // within the octets written.
@@ -75,9 +90,8 @@ class exchange {
         std::string_view reason;
         std::string_view sample;
         std::uint64_t written = 0;
-        load::steady_time now{};
     };
-    void lost(const breakage& how);
+    void lost(const breakage& how, moment now);
 
     // Replies that are due, and those that were and are not forgotten yet.
     std::size_t remembered() const noexcept { return expected_.size(); }
@@ -100,8 +114,8 @@ class exchange {
         const mail::message* message;
     };
 
-    bool may_begin(load::steady_time now);
-    void begin_transaction(load::steady_time now);
+    bool may_begin();
+    void begin_transaction(moment now);
     bool say_next(transaction& tx, load::steady_time now);
     void say_mail(transaction& tx);
     void say_rcpt(transaction& tx);
@@ -111,40 +125,39 @@ class exchange {
     void say_message(transaction& tx, load::steady_time now);
     void say_rset();
     void expect(stage what) { expected_.push_back(what); }
-    void gather_output();
     void add_text(std::string_view text);
 
+    hearing on_reply(const reply& said, moment now);
+    void unexpected(std::string_view reason, std::string_view sample);
     void forget_answered();
-    verdict on_mail_reply(transaction& tx, const refusal& said, load::steady_time now);
-    verdict on_rcpt_reply(transaction& tx, const refusal& said, load::steady_time now);
-    verdict on_data_reply(transaction& tx, const refusal& said, load::steady_time now);
-    verdict on_end_reply(transaction& tx, const refusal& said, load::steady_time now);
-    verdict on_rset_reply(const refusal& said);
-    verdict on_shutdown(const refusal& said, load::steady_time now);
-    verdict wrong_class(stage where, const refusal& said);
-    void count_accepted(transaction& tx, const refusal& said, load::steady_time now);
-    void refuse_next_unit(transaction& tx, const refusal& said, load::steady_time now);
-    void refuse_open_units(transaction& tx, const refusal& said, load::steady_time now);
-    ledger_entries::end ends_now(const refusal& said, load::steady_time now);
+    hearing on_mail_reply(transaction& tx, const reply& said, moment now);
+    hearing on_rcpt_reply(transaction& tx, const reply& said, moment now);
+    hearing on_data_reply(transaction& tx, const reply& said, moment now);
+    hearing on_end_reply(transaction& tx, const reply& said, moment now);
+    hearing on_rset_reply(const reply& said);
+    hearing on_shutdown(const reply& said, moment now);
+    hearing wrong_class(stage where, const reply& said);
     void end_front();
     void give_back(transaction& tx) noexcept;
 
-    workshop& shop_;
-    books books_;
-    ledger_entries* entries_;  // null without a ledger
+    const plan& plan_;
+    message_maker& maker_;
+    message_outcomes& outcomes_;
+    proto::reply_parser parser_;
     unsigned session_;
     std::uint64_t sequence_ = 0;
     proto::capabilities offered_;
     bool pipelining_ = false;
     bool chunking_ = false;
     bool over_ = false;  // no more tickets will come
+    bool wants_ticket_ = false;
     bool reset_due_ = false;
     bool any_accepted_ = false;
     std::size_t most_open_ = 1;
     std::uint64_t left_ = 0;
     std::optional<std::uint32_t> sender_;
-    load::ticket ticket_;
-    std::vector<transaction> slots_;  // a ring: open ones from first_slot_ on
+    std::optional<load::steady_time> due_;  // of the ticket in hand
+    std::vector<transaction> slots_;        // a ring: open ones from first_slot_ on
     std::size_t first_slot_ = 0;
     std::size_t open_ = 0;
     std::vector<stage> expected_;

@@ -4,12 +4,8 @@
 
 namespace postal {
 
-ledger_entries::ledger_entries(const plan& of, ledger::writer& book, program::ledger_desk& desk)
-    : plan_(of),
-      book_(book),
-      desk_(desk),
-      recipients_(of.recipients.size()),
-      senders_(of.senders.size()) {}
+ledger_entries::ledger_entries(const plan& of, sent_rows& into)
+    : plan_(of), rows_(into), recipients_(of.recipients.size()), senders_(of.senders.size()) {}
 
 void ledger_entries::rcpt_refused(transaction& tx, std::size_t which, const end& how) {
     settle(tx.fates[which], how);
@@ -66,14 +62,14 @@ void ledger_entries::write(const transaction& tx, std::size_t which, counts coun
     row.counted = counted == counts::yes;
     row.code = one.code;
     row.enhanced = one.enhanced;
-    desk_.page().add(row);
+    rows_.add(row);
 }
 
 ledger::address_id ledger_entries::number_of(std::vector<ledger::address_id>& known,
                                              const std::vector<mail::user>& users,
                                              std::size_t which) {
     ledger::address_id& number = known[which];
-    if (number == 0) number = book_.address(users[which].address);
+    if (number == 0) number = rows_.address(users[which].address);
     return number;
 }
 

@@ -6,30 +6,40 @@
 // of them stands for the one message that the totals count: the first with the message's outcome.
 // So the rows that count are as many, by outcome, as the totals of the run say (with the warm-up).
 //
-// One worker's own. Called by the exchange only when there is a ledger.
+// One worker's own. Called by message_outcomes only when there is a ledger.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
-#include "ledger/page.hpp"
-#include "postal/books.hpp"
+#include "ledger/rows.hpp"
 #include "postal/plan.hpp"
+#include "postal/reply.hpp"
 #include "postal/transaction.hpp"
-#include "program/ledger.hpp"
 
 namespace postal {
+
+// Where the rows go.
+class sent_rows {
+  public:
+    virtual ~sent_rows() = default;
+    virtual void add(const ledger::sent_row& row) = 0;
+    // As ledger::writer::address().
+    virtual ledger::address_id address(std::string_view text) = 0;
+};
 
 class ledger_entries {
   public:
     // How something ended: the reply that said so, with code 0 when there was none.
     struct end {
         ledger::outcome what = ledger::outcome::accepted;
-        refusal said{};
+        reply said{};
         std::uint64_t time_us = 0;
     };
 
-    ledger_entries(const plan& of, ledger::writer& book, program::ledger_desk& desk);
+    // Both must outlive it.
+    ledger_entries(const plan& of, sent_rows& into);
 
     static void begin(transaction& tx) { tx.fates.assign(tx.recipients.size(), {}); }
     // The reply to the RCPT command of that number.
@@ -52,8 +62,7 @@ class ledger_entries {
                                  const std::vector<mail::user>& users, std::size_t which);
 
     const plan& plan_;
-    ledger::writer& book_;
-    program::ledger_desk& desk_;
+    sent_rows& rows_;
     std::vector<ledger::address_id> recipients_;  // by their place in the plan's list; 0: not asked
     std::vector<ledger::address_id> senders_;
 };

@@ -7,7 +7,7 @@
 #include "cli/binders.hpp"
 #include "postal/phases.hpp"
 #include "program/auth_options.hpp"
-#include "program/ledger.hpp"
+#include "program/run_ledger.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
 
@@ -42,12 +42,12 @@ expected<std::optional<mail::size_spec>> parse_sizes(std::string_view text) {
 }
 
 // One duration for every phase.
-setter all_timeouts(phase_timeouts& timeouts) {
+setter all_timeouts(client::timeouts& timeouts) {
     return [&timeouts](const std::string& given) -> expected<void> {
         std::chrono::nanoseconds all{};
         auto parsed = cli::duration(all)(given);
         if (!parsed) return parsed;
-        timeouts = {all, all, all, all, all, all};
+        timeouts = client::timeouts::all(all);
         return {};
     };
 }
@@ -211,18 +211,14 @@ expected<void> check(const options& o) {
     if (!o.corpus.empty() && o.sizes) {
         return base::fail("--size: a corpus has its own sizes; leave one of the two out");
     }
-    auto tls = program::check(o.tls);
-    if (!tls) return tls.error();
-    auto origin = program::check(o.origin);
-    if (!origin) return origin.error();
     auto envelopes = check(o.dsn, o.mail_parameters, o.rcpt_parameters);
     if (!envelopes) return envelopes;
-    return cli::check(o.run);
+    return program::check(static_cast<const program::client_options&>(o));
 }
 
 }  // namespace
 
-expected<cli::outcome> parse_options(options& into, int argc, char** argv) {
+expected<cli::parse_result> parse_options(options& into, const std::vector<std::string>& words) {
     cli::program program;
     program.name = "postal";
     program.tls = program::tls_libraries();
@@ -244,11 +240,11 @@ expected<cli::outcome> parse_options(options& into, int argc, char** argv) {
         "Runs until interrupted, unless --duration, --messages or --stages ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing "
         "delivered.";
-    auto outcome = cli::parse(program, argc, argv);
-    if (!outcome || *outcome == cli::outcome::done) return outcome;
+    auto parsed = cli::parse(program, words, into.effective);
+    if (!parsed || *parsed == cli::parse_result::done) return parsed;
     auto checked = check(into);
     if (!checked) return checked.error();
-    return outcome;
+    return parsed;
 }
 
 }  // namespace postal

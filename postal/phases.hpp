@@ -1,14 +1,10 @@
-// What postal times and where it fails: the names that records and logs know.
-//
-// Phases are stretches of time with a latency histogram each; stages are the points of the dialogue
-// at which an error is counted.
+// What postal times: stretches of time with a latency histogram each, by the names that records and
+// logs know.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace postal {
@@ -32,29 +28,6 @@ inline const std::vector<std::string>& phase_names() {
                                                 "ehlo",    "auth",   "envelope",    "data",
                                                 "message", "service"};
     return names;
-}
-
-enum class stage : std::uint8_t {
-    connect,
-    tls,
-    banner,
-    ehlo,
-    xclient,
-    auth,
-    mail,
-    rcpt,
-    data,
-    end,
-    rset,
-    idle,
-    quit
-};
-
-constexpr std::string_view to_text(stage where) noexcept {
-    constexpr std::array<std::string_view, 13> names{"connect", "tls",  "banner", "ehlo", "xclient",
-                                                     "auth",    "mail", "rcpt",   "data", "end",
-                                                     "rset",    "idle", "quit"};
-    return names[static_cast<std::size_t>(where)];
 }
 
 }  // namespace postal

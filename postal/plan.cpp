@@ -3,11 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/random.hpp"
-#include "mail/identity.hpp"
-#include "net/transcript.hpp"
 #include "os/host.hpp"
-#include "os/limits.hpp"
 #include "postal/phases.hpp"
 #include "program/shared_options.hpp"
 
@@ -20,14 +16,6 @@ using base::expected;
 constexpr std::uint16_t smtp_port = 25;
 constexpr std::uint16_t submissions_port = 465;  // RFC 8314 3.3
 constexpr std::uint16_t lmtp_port = 24;
-// What a process opens besides its sessions: loops, timers, lists, logs.
-constexpr std::uint64_t descriptors_beside_sessions = 64;
-
-expected<std::vector<mail::user>> load_list(const std::string& path, const char* option) {
-    auto users = mail::load_users(path);
-    if (!users) return base::fail("{}: {}", option, users.error().message);
-    return users;
-}
 
 bool any_needs_smtputf8(const std::vector<mail::user>& users) {
     return std::any_of(users.begin(), users.end(), [](const mail::user& one) {
@@ -37,12 +25,12 @@ bool any_needs_smtputf8(const std::vector<mail::user>& users) {
 }
 
 expected<void> load_users(plan& into) {
-    auto recipients = load_list(into.chosen.user_list, "USER-LIST");
+    auto recipients = program::load_list(into.chosen.user_list, "USER-LIST");
     if (!recipients) return recipients.error();
     into.recipients = std::move(*recipients);
     into.senders = into.recipients;
     if (!into.chosen.sender_list.empty()) {
-        auto senders = load_list(into.chosen.sender_list, "--sender-list");
+        auto senders = program::load_list(into.chosen.sender_list, "--sender-list");
         if (!senders) return senders.error();
         into.senders = std::move(*senders);
     }
@@ -55,17 +43,13 @@ expected<void> load_users(plan& into) {
     return {};
 }
 
-expected<void> plan_auth(plan& into) {
-    auto made = client::auth_plan::make(into.chosen.auth);
-    if (!made) return made.error();
-    into.auth = std::move(*made);
-    into.auth.client_certificate = !into.chosen.tls.settings.certificate.empty();
+expected<void> load_accounts(plan& into) {
     if (!into.chosen.auth_users.empty()) {
-        auto users = load_list(into.chosen.auth_users, "--auth-users");
+        auto users = program::load_list(into.chosen.auth_users, "--auth-users");
         if (!users) return users.error();
         into.auth_users = std::move(*users);
     }
-    if (!into.auth.needs_passwords()) return {};
+    if (!into.load.auth.needs_passwords()) return {};
     const auto bare = std::find_if(into.accounts().begin(), into.accounts().end(),
                                    [](const mail::user& one) { return one.password.empty(); });
     if (bare == into.accounts().end()) return {};
@@ -81,22 +65,22 @@ expected<void> find_servers(plan& into) {
     const std::uint16_t port = into.chosen.lmtp             ? lmtp_port
                                : into.chosen.tls.implicit() ? submissions_port
                                                             : smtp_port;
-    auto servers = client::find_targets(into.chosen.servers, port);
-    if (!servers) return base::fail("SERVER: {}", servers.error().message);
+    auto servers = program::find_servers(into.chosen.servers, "SERVER", port, into.chosen.tls);
+    if (!servers) return servers.error();
     into.targets = std::move(*servers);
-    auto named = program::check_names(into.chosen.tls, into.targets);
-    if (!named) return named.error();
-    if (into.chosen.local_addresses.empty()) return {};
-    auto locals = net::parse_local_addresses(into.chosen.local_addresses);
-    if (!locals) return base::fail("--local-address: {}", locals.error().message);
-    into.local_addresses = std::move(*locals);
+    into.load.sessions = into.chosen.sessions * static_cast<unsigned>(into.targets.size());
     return {};
+}
+
+expected<void> prepare_load(plan& into) {
+    into.load.patience = into.chosen.timeouts;
+    return program::prepare(into.load, into.chosen, into.chosen.rate.value_or(base::rate{}));
 }
 
 expected<mail::message_options> message_options_of(const plan& from) {
     mail::message_options result;
-    result.seed = from.seed;
-    result.run = from.run;
+    result.seed = from.load.seed;
+    result.run = from.load.run;
     result.host = from.helo;
     result.version = POSTAL_VERSION;
     result.bodies = from.chosen.bodies;
@@ -136,36 +120,6 @@ expected<void> prepare_messages(plan& into) {
     return {};
 }
 
-void plan_pace(plan& into) {
-    options& chosen = into.chosen;
-    if (!chosen.stages.empty()) {
-        into.rate = load::rate_curve::ramp(chosen.rate.value_or(base::rate{}), chosen.stages);
-        if (chosen.run.duration.count() == 0) chosen.run.duration = into.rate->length();
-    } else if (chosen.rate) {
-        into.rate = load::rate_curve::constant(*chosen.rate);
-    }
-}
-
-expected<void> count_sessions(plan& into) {
-    const std::uint64_t sessions =
-        static_cast<std::uint64_t>(into.chosen.sessions) * into.targets.size();
-    into.sessions = static_cast<unsigned>(sessions);
-    into.workers = std::clamp(into.chosen.run.workers, 1U, into.sessions);
-    return {};
-}
-
-expected<void> prepare_tls(plan& into) {
-    auto made = program::make_security(into.chosen.tls);
-    if (!made) return made.error();
-    into.tls = std::move(*made);
-    into.origin = program::origin_of(into.chosen.origin);
-    return {};
-}
-
-expected<void> check_transcripts(plan& into) {
-    return net::check_transcripts(into.chosen.transcripts);
-}
-
 }  // namespace
 
 std::unique_ptr<mail::message_source> plan::make_source() const {
@@ -175,83 +129,32 @@ std::unique_ptr<mail::message_source> plan::make_source() const {
 
 expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>(std::move(given));
-    result->seed = result->chosen.seed.value_or(base::fresh_entropy() >> 11U);
-    result->run = base::fresh_entropy();
     result->helo = result->chosen.helo.empty() ? os::describe_host().name : result->chosen.helo;
-    for (auto* step : {load_users, plan_auth, find_servers, prepare_messages, prepare_tls,
-                       count_sessions, check_transcripts}) {
+    for (auto* step : {load_users, find_servers, prepare_load, load_accounts, prepare_messages}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
-    plan_pace(*result);
     return result;
-}
-
-expected<void> claim_descriptors(const plan& plan) {
-    const net::transcript_options& wanted = plan.chosen.transcripts;
-    const bool transcripts = !wanted.session_base.empty() || !wanted.connection_base.empty();
-    const std::uint64_t each = transcripts ? 3 : 1;
-    return os::raise_descriptor_limit(plan.sessions * each + descriptors_beside_sessions);
 }
 
 stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
-    const std::vector<cli::effective_option> no_rows;  // they are described below
     stats::run_description result =
-        program::describe({"postal", chosen.run, no_rows, {argv, argv + argc}});
-    result.seed = plan.seed;
+        program::describe({"postal", chosen.run, chosen.effective, {argv, argv + argc}});
+    program::describe(plan.load, chosen, result);
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
-    result.workers = plan.workers;
-    result.transcript = chosen.transcripts.wanted();
-    if (plan.tls.context) result.tls_library = net::tls_library(chosen.tls.settings.backend);
-    result.options = {
-        {"protocol", chosen.lmtp ? "lmtp" : "smtp"},
-        {"server", chosen.servers},
-        {"sessions", plan.sessions},
-        {"messages-per-connection", chosen.messages_a_connection},
-        {"users", plan.recipients.size()},
-        {"recipients", {chosen.recipients.least, chosen.recipients.most}},
-        {"size", plan.corpus ? "corpus" : plan.generated->options().sizes.text()},
-        {"body", plan.corpus ? "corpus" : chosen.bodies.text()},
-        {"digest", mail::name_of(chosen.digest)},
-        {"pipelining", chosen.pipelining == offer::automatic ? "auto" : "off"},
-        {"chunking", chosen.chunking == offer::automatic ? "auto" : "off"},
-        {"in-flight", chosen.in_flight},
-        {"loop", chosen.open_loop ? "open" : "closed"},
-    };
-    if (chosen.auth.wanted()) {
-        result.options["auth"] = chosen.auth.way == client::auth_way::strongest
-                                     ? "auto"
-                                     : std::string(sasl::name_of(chosen.auth.named));
-        result.options["accounts"] = plan.accounts().size();
-    }
+    result.options["protocol"] = chosen.lmtp ? "lmtp" : "smtp";
+    result.options["server"] = chosen.servers;
+    result.options["users"] = plan.recipients.size();
     if (plan.corpus) {
-        result.options["corpus"] = chosen.corpus;
+        result.options["size"] = result.options["body"] = "corpus";
         result.options["corpus-messages"] = plan.corpus->mails().size();
+    } else {
+        result.options.try_emplace("size", plan.generated->options().sizes.text());
     }
-    if (!chosen.ledger.empty()) {
-        std::string run;
-        mail::append_run(plan.run, run);
-        result.options["ledger"] = chosen.ledger;
-        result.options["run"] = run;
-    }
-    if (plan.tls.context) program::describe_tls(chosen.tls, result.options);
-    if (chosen.dsn.wanted) {
-        result.options["dsn"] = {{"notify", chosen.dsn.notify}, {"ret", chosen.dsn.ret}};
-    }
-    if (!chosen.mail_parameters.given.empty()) {
-        result.options["mail-parameters"] = chosen.mail_parameters.given;
-    }
-    if (!chosen.rcpt_parameters.given.empty()) {
-        result.options["rcpt-parameters"] = chosen.rcpt_parameters.given;
-    }
-    if (chosen.rate) result.options["rate"] = base::format_rate(*chosen.rate);
-    if (plan.rate) {
-        result.options["arrival"] =
-            chosen.arrival == load::arrival::poisson ? "poisson" : "constant";
-    }
-    if (chosen.messages) result.options["messages"] = *chosen.messages;
+    result.options["loop"] = chosen.open_loop ? "open" : "closed";
+    if (chosen.auth.wanted()) result.options["accounts"] = plan.accounts().size();
     return result;
 }
 

@@ -5,7 +5,8 @@
 // Nothing is asked again afterwards: no mechanism here makes a security layer (RFC 4954 4).
 #include "postal/session.hpp"
 
-#include "proto/client_commands.hpp"
+#include "postal/phases.hpp"
+#include "proto/smtp/client_commands.hpp"
 
 namespace postal {
 
@@ -19,27 +20,27 @@ asio::awaitable<session::step> session::authenticate() {
     const auto number = static_cast<std::uint32_t>(random_.below(plan_.accounts().size()));
     const mail::user& account = plan_.accounts()[number];
     if (plan_.auth_users.empty()) sender_ = number;
-    const std::string binding = line_.channel_binding();
+    const std::string binding = channel_.connection().channel_binding();
     const client::auth_choice choice =
-        client::choose_mechanism(plan_.auth, {.offered = mechanisms_,
-                                              .secure = line_.secure(),
-                                              .channel_binding = !binding.empty(),
-                                              .password = !account.password.empty()});
+        client::choose_mechanism(plan_.load.auth, {.offered = mechanisms_,
+                                                   .secure = channel_.connection().secure(),
+                                                   .channel_binding = !binding.empty(),
+                                                   .password = !account.password.empty()});
     if (!choice.which) {
-        books_.error(stage::auth, choice.problem, choice.words);
+        channel_.refused(stage::auth, choice.problem, choice.words);
         co_return step::refused;
     }
-    const load::steady_time begun = std::chrono::steady_clock::now();
+    const load::steady_time begun = channel_.read_clock();
     const sasl::credentials mine{.user = account.address,
                                  .password = account.password,
-                                 .token = plan_.auth.token_for(account.password),
+                                 .token = plan_.load.auth.token_for(account.password),
                                  .channel_binding = binding,
                                  .host = target_.where.host,
                                  .service = plan_.chosen.lmtp ? "lmtp" : "smtp",
                                  .port = target_.where.port};
-    sasl::conversation talk(*shop_.sasl, *choice.which, mine);
+    sasl::conversation talk(*shared_.sasl, *choice.which, mine);
     const step how = co_await converse(talk);
-    if (how == step::done) books_.took(phase::auth, now_ - begun);
+    if (how == step::done) channel_.took(phase::auth, channel_.now() - begun);
     co_return how;
 }
 
@@ -53,8 +54,7 @@ asio::awaitable<session::step> session::converse(sasl::conversation& talk) {
     proto::append_auth_command(text, name, initial);
     proto::append_auth_command(shown, name, initial.empty() ? "" : "***");
     for (;;) {
-        step how = co_await send_text(stage::auth, text, shown);
-        if (how == step::done) how = co_await read_reply(stage::auth);
+        const step how = co_await ask(stage::auth, text, shown);
         if (how == step::refused) co_return refused(talk);
         if (how != step::done) co_return how;
         if (parser_.code() == 235) co_return agreed(talk);
@@ -69,19 +69,20 @@ asio::awaitable<session::step> session::converse(sasl::conversation& talk) {
 
 session::step session::agreed(sasl::conversation& talk) {
     if (!talk.believe()) return refused(talk);
-    books_.authenticated(sasl::name_of(talk.which()));
+    shared_.counts().authentications.add(sasl::name_of(talk.which()));
     return step::done;
 }
 
 // We gave up, or the server did: its reply is in the parser.
 session::step session::refused(const sasl::conversation& talk) {
     if (!talk.problem().empty()) {
-        books_.error(stage::auth, talk.problem(), client::with_name(talk.which(), talk.words()));
+        channel_.refused(stage::auth, talk.problem(),
+                         client::with_name(talk.which(), talk.words()));
         return step::refused;
     }
     std::string words = client::with_name(talk.which(), parser_.text());
     if (!talk.server_words().empty()) words.append(" ").append(talk.server_words());
-    books_.error(stage::auth, {parser_.code(), parser_.enhanced(), words});
+    context_.outcomes.error(stage::auth, {parser_.code(), parser_.enhanced(), words});
     return step::refused;
 }
 

@@ -13,105 +13,113 @@ constexpr auto long_idle = std::chrono::seconds(1);
 }  // namespace
 
 asio::awaitable<session::step> session::exchange_mail() {
-    state_ = state::exchanging;
+    channel_.set_hurried(false);
+    net::connection& line = channel_.connection();
     for (;;) {
-        exchange_.compose(now_, line_.octets_queued());
-        if (!exchange_.output().empty()) {
-            net::fault why = net::fault::none;
-            // Not put off when the peer has said or ended something meanwhile: what was sent must
-            // be known when that is read.
-            if (!line_.something_to_read() && line_.write_soon(exchange_.output())) {
-                // on its way; the next read tells if it fails
-            } else if (line_.write_now(exchange_.output())) {
-                why = line_.last_fault();
-            } else {
-                set_deadline_for(stage::data);
-                why = co_await line_.write_rest(exchange_.output());
-            }
+        compose();
+        net::gather& output = exchange_.gather_output();
+        if (!output.empty()) {
+            const net::fault why =
+                write_at_once(output) ? line.last_fault() : co_await write_rest(output);
             if (why != net::fault::none) co_return give_up(why);
             exchange_.output_written();
-            set_deadline_for(exchange_.awaited());
+            channel_.set_deadline_for(exchange_.awaited());
         } else if (exchange_.idle()) {
-            if (exchange_.finished() || shop_.own.stopping()) co_return step::done;
+            if (exchange_.finished() || stopping()) co_return step::done;
             const step how = co_await wait_for_next();
             if (how != step::done || !exchange_.has_ticket()) co_return how;
             continue;
         }
-        if (!line_.something_to_read()) co_await line_.wait_to_read();
-        const net::read_result got = line_.read_ready(inbox_);
+        if (!line.something_to_read()) co_await line.wait_to_read();
+        const net::read_result got = line.read_ready(shared_.inbox);
         if (got.why != net::fault::none) co_return give_up(got.why);
-        heard_ = {inbox_.data(), got.size};
-        const step how = hear_replies();
+        const step how = hear_replies({shared_.inbox.data(), got.size});
         if (how != step::done) co_return how;
     }
+}
+
+// Says as much as there are tickets for.
+void session::compose() {
+    const moment now = context_.at(channel_.now());
+    const std::uint64_t written = channel_.connection().octets_queued();
+    exchange_.compose(now, written);
+    while (exchange_.wants_ticket()) {
+        const load::ticket got = shared_.gate.try_pass(now.steady);
+        if (got.what == load::pass::over) exchange_.no_more_tickets();
+        if (got.what != load::pass::go) return;
+        shared_.gate.use();
+        exchange_.take(got.due);
+        exchange_.compose(now, written);
+    }
+}
+
+// False when some of it has to wait for the peer. Not put off when the peer has said or ended
+// something meanwhile: what was sent must be known when that is read.
+bool session::write_at_once(net::gather& output) {
+    net::connection& line = channel_.connection();
+    if (!line.something_to_read() && line.write_soon(output)) return true;
+    return line.write_now(output);
+}
+
+asio::awaitable<net::fault> session::write_rest(net::gather& output) {
+    channel_.set_deadline_for(stage::data);
+    const net::fault why = co_await channel_.connection().write_rest(output);
+    channel_.read_clock();  // the reply's time begins when all has been sent
+    co_return why;
 }
 
 // Between two messages of a paced run: the connection is kept, and may be lost meanwhile.
 asio::awaitable<session::step> session::wait_for_next() {
     clear_deadline();
-    state_ = state::waiting;
-    place_.connected = true;
-    const load::steady_time from = now_;
-    const load::ticket go = co_await shop_.gate.wait(place_);
-    place_.connected = false;
-    state_ = state::exchanging;
-    now_ = std::chrono::steady_clock::now();
+    load::turnstile::waiter& place = opening_.place();
+    place.connected = true;
+    const load::steady_time from = channel_.now();
+    const load::ticket go = co_await shared_.gate.wait(place);
+    place.connected = false;
+    channel_.read_clock();
     if (go.what != load::pass::go) co_return step::done;
-    if (now_ - from > long_idle && !line_.quiet_and_open()) {
-        ticket_ = go;  // nothing was started with it
-        shop_.gate.hold();
+    if (channel_.now() - from > long_idle && !channel_.connection().quiet_and_open()) {
+        opening_.keep(go);
         co_return give_up(net::fault::closed);
     }
-    exchange_.take(go);
+    shared_.gate.use();
+    exchange_.take(go.due);
     co_return step::done;
 }
 
-// Everything that was read, reply by reply. The deadline moves with each whole reply, not with each
-// octet, so that a server that drips cannot hold the session for ever.
-session::step session::hear_replies() {
-    now_ = std::chrono::steady_clock::now();
-    if (transcript_) transcript_->received(heard_);
-    bool progress = false;
-    while (!heard_.empty()) {
-        const proto::reply_event event = parser_.feed(heard_);
-        if (event == proto::reply_event::malformed) {
-            exchange_.unexpected(parser_.problem(), parser_.offending());
-            line_.settle();
-            exchange_.lost({{}, {}, line_.octets_out, now_});
-            return step::failed;
-        }
-        if (event != proto::reply_event::reply) continue;
-        progress = true;
-        const verdict what = exchange_.on_reply(parser_, now_);
-        if (what == verdict::go_on) continue;
-        line_.settle();
-        const std::string_view others = what == verdict::closing ? "closed" : "";
-        exchange_.lost({others, target_.where.text, line_.octets_out, now_});
+session::step session::hear_replies(std::string_view octets) {
+    const moment now = context_.at(channel_.read_clock());
+    if (channel_.transcript() != nullptr) channel_.transcript()->received(octets);
+    const exchange::heard got = exchange_.hear(octets, now);
+    if (got.what != hearing::go_on) {
+        net::connection& line = channel_.connection();
+        line.settle();
+        const std::string_view others = got.what == hearing::closing ? "closed" : "";
+        exchange_.lost({others, target_.where.text, line.octets_out}, now);
         return step::failed;
     }
-    if (progress && !exchange_.idle()) set_deadline_for(exchange_.awaited());
+    if (got.replies > 0 && !exchange_.idle()) channel_.set_deadline_for(exchange_.awaited());
     return step::done;
 }
 
 // The connection has failed. What the server said before it closed says more than the failure.
 session::step session::give_up(net::fault why) {
-    line_.settle();
+    net::connection& line = channel_.connection();
+    line.settle();
     while (why == net::fault::reset || why == net::fault::closed) {
-        const std::size_t last_words = line_.read_now(inbox_);
+        const std::size_t last_words = line.read_now(shared_.inbox);
         if (last_words == 0) break;
-        heard_ = {inbox_.data(), last_words};
-        if (hear_replies() == step::failed) return step::failed;
+        if (hear_replies({shared_.inbox.data(), last_words}) == step::failed) return step::failed;
     }
-    if (transcript_) transcript_->note(net::to_text(why));
     if (exchange_.idle() && !exchange_.anything_open()) {
-        count_fault(stage::idle, why);
-    } else {
-        now_ = std::chrono::steady_clock::now();
-        // That we ended it ourselves is no error of the server's.
-        const client::explanation what = client::explain(why, line_, target_.where.text);
-        const std::string_view reason = why == net::fault::stopped ? "" : what.reason;
-        exchange_.lost({reason, what.sample, line_.octets_out, now_});
+        channel_.lost(stage::idle, why);
+        return step::failed;
     }
+    if (channel_.transcript() != nullptr) channel_.transcript()->note(net::to_text(why));
+    // That we ended it ourselves is no error of the server's.
+    const client::explanation what = client::explain(why, line, target_.where.text);
+    const std::string_view reason = why == net::fault::stopped ? "" : what.reason;
+    exchange_.lost({reason, what.sample, line.octets_out}, context_.at(channel_.read_clock()));
     return step::failed;
 }
 

@@ -24,10 +24,10 @@ std::optional<std::size_t> accounts::take(base::random_source& random) {
     return number;
 }
 
-void accounts::give_back(std::size_t number, visit how) {
+void accounts::give_back(std::size_t number, visit_result how) {
     if (how_ == sharing::shared) return;
     const std::scoped_lock lock(mutex_);
-    (how == visit::done ? visited_ : free_).push_back(number);
+    (how == visit_result::done ? visited_ : free_).push_back(number);
 }
 
 void accounts::keep(std::size_t number, memory what) {

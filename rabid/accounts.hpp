@@ -16,7 +16,7 @@
 
 #include "base/random.hpp"
 #include "mail/user_list.hpp"
-#include "proto/imap_memory.hpp"
+#include "proto/imap/memory.hpp"
 
 namespace postal::rabid {
 
@@ -27,7 +27,7 @@ struct account {
 };
 
 enum class sharing { exclusive, shared };
-enum class visit { done, failed };
+enum class visit_result { done, failed };
 
 class accounts {
   public:
@@ -36,7 +36,7 @@ class accounts {
     // The number of an account that is nobody else's now.
     std::optional<std::size_t> take(base::random_source& random);
     // One whose mailbox could not be visited comes sooner again.
-    void give_back(std::size_t number, visit how);
+    void give_back(std::size_t number, visit_result how);
 
     // What a visit leaves for the next one to the same INBOX: what it knew of it (RFC 7162), and on
     // which server. At most 2 KiB each, and only where profiles want it.

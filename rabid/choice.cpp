@@ -29,8 +29,9 @@ std::vector<std::uint32_t> pick_messages(const options& chosen, std::uint32_t th
     return picked;
 }
 
-bool pick_deletion(const options& chosen, base::random_source& random) {
-    return chosen.delete_percent != 0 && happens(chosen.delete_percent, random);
+bool pick_deletion(const options& chosen, examination_result what, base::random_source& random) {
+    return (is_ours(what) || chosen.delete_foreign) && chosen.delete_percent != 0 &&
+           happens(chosen.delete_percent, random);
 }
 
 }  // namespace postal::rabid

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "rabid/examiner.hpp"
 #include "rabid/options.hpp"
 
 namespace postal::rabid {
@@ -14,7 +15,7 @@ namespace postal::rabid {
 std::vector<std::uint32_t> pick_messages(const options& chosen, std::uint32_t there,
                                          base::random_source& random);
 
-// Whether this one, which was read, is to be deleted (-d).
-bool pick_deletion(const options& chosen, base::random_source& random);
+// Whether this one, which was read, is to be deleted (-d, --delete-foreign).
+bool pick_deletion(const options& chosen, examination_result what, base::random_source& random);
 
 }  // namespace postal::rabid

@@ -26,113 +26,98 @@ std::string_view header_section(std::string_view message) {
 
 void examiner::open(const account& whose, ledger::way through) {
     through_ = through;
-    mailbox_ = shop_.page() != nullptr ? shop_.page()->address(whose.address) : 0;
+    mailbox_ = context_.row_buffer() != nullptr ? context_.row_buffer()->address(whose.address) : 0;
     seen_.clear();
 }
 
 void examiner::close() {
-    drop();
+    if (std::exchange(in_message_, false)) ++context_.shared.counts().failed;
+    message_.reset();
     seen_ = {};
 }
 
 void examiner::begin() {
-    checker_.reset();
-    kept_.begin();
-    detail_.clear();
+    ++context_.shared.counts().started;
+    in_message_ = true;
+    message_.reset();
 }
 
-void examiner::feed(std::string_view piece) {
-    checker_.feed(piece);
-    kept_.feed(piece);
-}
-
-void examiner::drop() {
-    checker_.reset();
-    kept_.end();
-}
-
-finding examiner::finish(const sighting& where) {
+examination_result examiner::finish(const sighting& where) {
+    in_message_ = false;
     ledger::seen_row row;
-    const finding found = judge(checker_.finish(), row);
-    stats::tally& counts = shop_.own.tally();
+    const examination_result found = judge(message_.finish(), row);
+    stats::tally& counts = context_.shared.counts();
     counts.messages += 1;
     counts.recipients += 1;
-    counts.bytes += kept_.octets();
-    const bool watching = shop_.of_run.chosen.watch.count() > 0;
-    if (shop_.page() != nullptr || watching) row.time_us = now_us();
+    counts.bytes += message_.kept().octets();
+    const bool watching = context_.of_run.chosen.watch.count() > 0;
+    if (context_.row_buffer() != nullptr || watching) row.time_us = now_us();
     // Of what lay there before nobody knows when it came.
-    const bool fresh = row.sent_us >= shop_.of_run.started_us && row.time_us >= row.sent_us;
+    const bool fresh = row.sent_us >= context_.of_run.started_us && row.time_us >= row.sent_us;
     if (watching && fresh) {
         counts.latency[static_cast<std::size_t>(phase::delivery)].record(
             std::chrono::microseconds(row.time_us - row.sent_us));
     }
-    if (shop_.page() != nullptr) {
+    if (context_.row_buffer() != nullptr) {
         row.uid = where.uid;
         row.place = where.place;
         row.mailbox = mailbox_;
         row.through = through_;
-        shop_.page()->add(std::move(row));
+        context_.row_buffer()->add(std::move(row));
     }
-    kept_.end();
+    message_.reset();
     return found;
 }
 
-finding examiner::judge(const mail::check_result& checked, ledger::seen_row& row) {
-    stats::tally& counts = shop_.own.tally();
-    if (checked.what == mail::verdict::foreign) return judge_stranger(row);
-    if (checked.id != nullptr) {
-        row.run = checked.id->run;
-        row.session = checked.id->session;
-        row.sequence = checked.id->sequence;
-        row.sent_us = checked.id->time_us;
-        count_twice(*checked.id);
-    }
-    const bool fine = checked.what == mail::verdict::verified || is_fine_but_for_qmail(checked);
-    if (fine) {
-        row.what = condition::verified;
+examination_result examiner::judge(mail::check_result checked, ledger::seen_row& row) {
+    stats::tally& counts = context_.shared.counts();
+    if (is_fine_but_for_qmail(checked)) checked.what = mail::integrity::verified;
+    message_.describe(checked, row, context_.rebuilder);
+    if (checked.what == mail::integrity::foreign) return judge_stranger(row);
+    if (checked.id != nullptr) count_twice(*checked.id);
+    if (checked.what == mail::integrity::verified) {
         counts.verified += 1;
-        return finding::verified;
+        return examination_result::verified;
     }
-    kept_.explain(checked.id, shop_.rebuilder, row);
-    detail_ = row.detail;
     counts.corrupt += 1;
-    counts.errors.add(to_text(stage::check), 0, ledger::to_text(row.what), detail_);
-    return checked.id != nullptr ? finding::corrupt : finding::doubtful;
+    counts.errors.add(to_text(stage::check), 0, ledger::to_text(row.what), row.detail);
+    return checked.id != nullptr ? examination_result::corrupt : examination_result::doubtful;
 }
 
 // -b qmail-pop: that server puts an empty line behind each message.
-bool examiner::is_fine_but_for_qmail(const mail::check_result& checked) const {
-    const bool may_be = shop_.of_run.chosen.qmail_pop && checked.id != nullptr && kept_.whole() &&
-                        kept_.text().ends_with("\r\n");
+bool examiner::is_fine_but_for_qmail(const mail::check_result& checked) {
+    ledger::evidence& kept = message_.kept();
+    const bool may_be = context_.of_run.chosen.qmail_pop && checked.id != nullptr &&
+                        checked.what == mail::integrity::corrupt && kept.whole() &&
+                        kept.text().ends_with("\r\n");
     if (!may_be) return false;
     mail::message_checker again;
-    again.feed(kept_.text().substr(0, kept_.text().size() - 2));
-    return again.finish().what == mail::verdict::verified;
+    again.feed(kept.text().substr(0, kept.text().size() - 2));
+    return again.finish().what == mail::integrity::verified;
 }
 
 // Mail of the original postal has a digest of its own.
-finding examiner::judge_stranger(ledger::seen_row& row) {
-    stats::tally& counts = shop_.own.tally();
-    row.what = condition::foreign;
-    if (!kept_.whole() || !mail::is_old_postal(header_section(kept_.text()))) {
+examination_result examiner::judge_stranger(ledger::seen_row& row) {
+    stats::tally& counts = context_.shared.counts();
+    ledger::evidence& kept = message_.kept();
+    if (!kept.whole() || !mail::is_old_postal(header_section(kept.text()))) {
         counts.foreign += 1;
-        return finding::foreign;
+        return examination_result::foreign;
     }
-    const bool fine = mail::check_old_postal(kept_.text()).value_or(false);
+    const bool fine = mail::check_old_postal(kept.text()).value_or(false);
     counts.original += 1;
     if (!fine) {
         row.what = condition::corrupt;
-        detail_ = "mail of the original postal whose digest does not match";
-        row.detail = detail_;
+        row.detail = "mail of the original postal whose digest does not match";
         counts.corrupt += 1;
-        counts.errors.add(to_text(stage::check), 0, "original", detail_);
+        counts.errors.add(to_text(stage::check), 0, "original", row.detail);
     }
-    return fine ? finding::original : finding::doubtful;
+    return fine ? examination_result::original : examination_result::doubtful;
 }
 
 void examiner::count_twice(const mail::identity& id) {
     const std::uint64_t key = base::mix(id.run, id.session, id.sequence);
-    if (!seen_.insert(key).second) shop_.own.tally().duplicate += 1;
+    if (!seen_.insert(key).second) context_.shared.counts().duplicate += 1;
 }
 
 }  // namespace postal::rabid

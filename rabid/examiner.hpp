@@ -1,12 +1,12 @@
 // Looks at one message after the other as it is read, counts what it is, and notes it in the
 // ledger.
 //
-// Flow: begin(); feed() the pieces; finish(place)     for a message that is whole
-//       begin(); feed() ...; drop()                   for one that broke off
+// Flow: open(); for each message begin(), feed() the pieces, finish(place); close().
+// One that was begun and not finished when the mailbox is closed broke off, and has failed.
 // Each message is verified, foreign (none of ours, left alone), of the original postal, or corrupt;
 // then what is wrong with it is said, by remaking what was sent. One that comes twice in a mailbox
 // is a duplicate too. Messages are kept until they are found to be fine, so that a corrupt one can
-// be compared; of those that ledger::evidence does not keep only the verdict is known.
+// be compared; of those that ledger::evidence does not keep only whether they are intact is known.
 //
 // One for each session.
 #pragma once
@@ -16,22 +16,24 @@
 #include <string_view>
 #include <unordered_set>
 
-#include "ledger/evidence.hpp"
+#include "ledger/examination.hpp"
 #include "ledger/rows.hpp"
-#include "mail/message_checker.hpp"
 #include "rabid/accounts.hpp"
-#include "rabid/workshop.hpp"
+#include "rabid/worker_context.hpp"
 
 namespace postal::rabid {
 
 // What a message turned out to be.
-enum class finding : std::uint8_t {
+enum class examination_result : std::uint8_t {
     verified,
     foreign,
     original,
     corrupt,
     doubtful  // corrupt, and nothing proves that it is ours: anybody may write such a header
 };
+constexpr bool is_ours(examination_result what) noexcept {
+    return what != examination_result::foreign && what != examination_result::doubtful;
+}
 
 // Where a message was found.
 struct sighting {
@@ -41,34 +43,28 @@ struct sighting {
 
 class examiner {
   public:
-    explicit examiner(workshop& shop) : shop_(shop), kept_(shop.evidence) {}
+    explicit examiner(worker_context& context) : context_(context), message_(context.evidence) {}
 
     // A mailbox is opened: whose, and through which protocol.
     void open(const account& whose, ledger::way through);
     void close();
 
     void begin();
-    void feed(std::string_view piece);
-    finding finish(const sighting& where);
-    void drop();
-
-    std::uint64_t octets() const noexcept { return kept_.octets(); }
-    // A word for what finish() found: "truncated"; valid until begin().
-    const std::string& detail() const noexcept { return detail_; }
+    void feed(std::string_view piece) { message_.feed(piece); }
+    examination_result finish(const sighting& where);
 
   private:
-    finding judge(const mail::check_result& checked, ledger::seen_row& row);
-    bool is_fine_but_for_qmail(const mail::check_result& checked) const;
-    finding judge_stranger(ledger::seen_row& row);
+    examination_result judge(mail::check_result checked, ledger::seen_row& row);
+    bool is_fine_but_for_qmail(const mail::check_result& checked);
+    examination_result judge_stranger(ledger::seen_row& row);
     void count_twice(const mail::identity& id);
 
-    workshop& shop_;
-    mail::message_checker checker_;
-    ledger::evidence kept_;
-    std::string detail_;
+    worker_context& context_;
+    ledger::examination message_;
     std::unordered_set<std::uint64_t> seen_;  // identities of this mailbox, mixed
     ledger::address_id mailbox_ = 0;
     ledger::way through_ = ledger::way::pop3;
+    bool in_message_ = false;
 };
 
 }  // namespace postal::rabid

@@ -1,10 +1,11 @@
-// AUTHENTICATE of IMAP (RFC 3501 6.2.2, RFC 9051 6.2.2), with initial responses where the server
-// offers SASL-IR (RFC 4959).
+#include "rabid/imap_login.hpp"
+
+#include <fmt/format.h>
+
 #include <iterator>
 #include <utility>
 
 #include "proto/base64.hpp"
-#include "rabid/imap_visit.hpp"
 #include "rabid/login.hpp"
 
 namespace postal::rabid {
@@ -13,7 +14,6 @@ namespace {
 
 namespace asio = boost::asio;
 using proto::imap_capability;
-using proto::imap_condition;
 using proto::imap_tag;
 using proto::imap_verb;
 using sasl::mechanism;
@@ -41,54 +41,91 @@ sasl::mechanism_set offered_by(const proto::imap_capabilities& offered) {
     return found;
 }
 
-}  // namespace
-
-asio::awaitable<bool> imap_visit::authenticate() {
-    const proto::imap_capabilities& offered = responses_.capabilities();
-    const auto which = choose_mechanism(guest_, offered_by(offered));
-    if (!which) co_return false;
-    const std::string binding = guest_.connection.connection().channel_binding();
-    sasl::conversation talk(*guest_.shop.sasl, *which, credentials_of(guest_, "imap", binding));
-    const std::size_t room = offered.has(imap_capability::sasl_ir) ? proto::max_auth_line : 0;
-    const std::string_view initial = talk.initial(room);
-    const std::string_view name = sasl::name_of(*which);
-    const imap_tag tag = commands_.authenticate(out_, name, initial);
-    if (!talk.problem().empty() || !mailbox_.sent(tag, imap_verb::authenticate)) {
-        out_.clear();
-        refused(guest_, talk, "cannot be begun");
-        co_return false;
-    }
-    shown_ = "a" + std::to_string(tag) + " AUTHENTICATE " + std::string(name);
-    shown_.append(initial.empty() ? "\r\n" : " ***\r\n");
-    authenticating_ = expecting_no_ = true;
-    const bool in = co_await converse(talk, tag);
-    authenticating_ = expecting_no_ = false;
-    co_return in;
-}
-
-// Challenges and responses, up to the server's verdict. out_ holds the command.
-asio::awaitable<bool> imap_visit::converse(sasl::conversation& talk, imap_tag tag) {
-    go_ahead_ = false;
-    bool fine = co_await send_out(stage::login);
-    while (fine && answered_ != tag) {
-        const bool asked = co_await wait_for_go_ahead(stage::login);
-        if (guest_.connection.broken()) co_return false;
+// Challenges and responses, up to the server's answer.
+asio::awaitable<bool> converse(imap_dialogue& dialogue, const visit_context& who,
+                               sasl::conversation& talk) {
+    bool fine = co_await dialogue.send_out();
+    while (fine && !dialogue.completed()) {
+        const bool asked = co_await dialogue.wait_for_go_ahead();
+        if (who.connection.broken()) co_return false;
         if (!asked) break;
         if (talk.cancelled()) {  // and asked once more
-            refused(guest_, talk, {});
-            guest_.connection.give_up(stage::login, "garbage", "a challenge behind the end");
+            refused(who, talk, {});
+            who.connection.give_up(stage::login, "garbage", "a challenge behind the end");
             co_return false;
         }
-        go_ahead_ = false;
-        std::string line(talk.answer(said_));
-        line.append("\r\n");
-        const std::string_view shown = talk.cancelled() ? "*\r\n" : "***\r\n";
-        fine = co_await guest_.connection.send(stage::login, line, shown);
+        const std::string answer = std::string(talk.answer(dialogue.said())).append("\r\n");
+        fine = co_await dialogue.send(answer, talk.cancelled() ? "*\r\n" : "***\r\n");
     }
     if (!fine) co_return false;
-    if (condition_ == imap_condition::ok) co_return agreed(guest_, talk);
-    refused(guest_, talk, said_);
+    if (dialogue.agreed()) co_return agreed(who, talk);
+    refused(who, talk, dialogue.said());
     co_return false;
+}
+
+asio::awaitable<bool> authenticate(imap_dialogue& dialogue, const visit_context& who) {
+    const auto which = choose_mechanism(who, offered_by(dialogue.offered()));
+    if (!which) co_return false;
+    const std::string binding = who.connection.connection().channel_binding();
+    sasl::conversation talk(*who.context.shared.sasl, *which, credentials_of(who, "imap", binding));
+    const std::size_t room =
+        dialogue.offered().has(imap_capability::sasl_ir) ? proto::max_auth_line : 0;
+    const std::string_view initial = talk.initial(room);
+    const std::string_view name = sasl::name_of(*which);
+    const imap_tag tag = dialogue.commands().authenticate(dialogue.out(), name, initial);
+    if (!talk.problem().empty()) {
+        dialogue.out().clear();
+        refused(who, talk, {});
+        co_return false;
+    }
+    const std::string shown =
+        fmt::format("a{} AUTHENTICATE {}{}\r\n", tag, name, initial.empty() ? "" : " ***");
+    if (!dialogue.begin(stage::login, tag, {.shown = shown, .refusal = imap_refusal::expected}))
+        co_return false;
+    co_return co_await converse(dialogue, who, talk);
+}
+
+asio::awaitable<bool> log_in_plainly(imap_dialogue& dialogue, const visit_context& who) {
+    if (dialogue.offered().has(imap_capability::login_disabled)) {
+        who.connection.give_up(stage::login, "login_disabled",
+                               "the server lets nobody in without TLS");
+        co_return false;
+    }
+    const imap_tag tag = dialogue.commands().login(dialogue.out(), who.who.login, who.who.password);
+    const std::string shown = fmt::format("a{} LOGIN {} ***\r\n", tag, who.who.login);
+    co_return co_await dialogue.command(stage::login, tag, {.shown = shown});
+}
+
+// One command without arguments.
+asio::awaitable<bool> command(imap_dialogue& dialogue, imap_verb verb) {
+    return dialogue.command(stage::login, dialogue.commands().plain(dialogue.out(), verb));
+}
+
+}  // namespace
+
+asio::awaitable<bool> log_in(imap_dialogue& dialogue, const visit_context& who) {
+    const options& chosen = who.context.of_run.chosen;
+    if (dialogue.offered().empty()) {
+        const bool told = co_await command(dialogue, imap_verb::capability);
+        if (!told) co_return false;
+    }
+    dialogue.commands().literals(proto::imap_literals_of(dialogue.offered()));
+    if (!dialogue.preauthenticated()) {
+        const load::steady_time begun = who.connection.now();
+        bool in = false;
+        if (chosen.auth.wanted()) {
+            in = co_await authenticate(dialogue, who);
+        } else {
+            in = co_await log_in_plainly(dialogue, who);
+        }
+        if (!in) co_return false;
+        who.connection.took(phase::login, who.connection.now() - begun);
+    }
+    dialogue.commands().literals(proto::imap_literals_of(dialogue.offered()));
+    if (!chosen.compress || !dialogue.offered().has(imap_capability::compress)) co_return true;
+    const bool agreed = co_await command(dialogue, imap_verb::compress);
+    if (agreed) who.connection.compress();
+    co_return !who.connection.broken();
 }
 
 }  // namespace postal::rabid

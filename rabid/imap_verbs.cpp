@@ -1,10 +1,6 @@
-// What the verbs of a profile say on an IMAP connection: reading, marking, moving, deleting,
-// waiting.
-#include "rabid/imap_visit.hpp"
+#include "rabid/imap_verbs.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <span>
 #include <utility>
 
 #include "rabid/choice.hpp"
@@ -23,7 +19,14 @@ constexpr std::uint32_t newest = 50;
 
 }  // namespace
 
-asio::awaitable<bool> imap_visit::act(verb what) {
+imap_verbs::imap_verbs(const visit_context& who, imap_dialogue& dialogue, imap_reader& reader)
+    : visit_(who),
+      dialogue_(dialogue),
+      reader_(reader),
+      commands_(dialogue.commands()),
+      out_(dialogue.out()) {}
+
+asio::awaitable<bool> imap_verbs::act(verb what) {
     switch (what) {
         case verb::read:
             co_return co_await read_chosen();
@@ -42,17 +45,17 @@ asio::awaitable<bool> imap_visit::act(verb what) {
         case verb::create:
             co_return co_await make_mailbox();
         case verb::idle:
-            co_return co_await rest(what_to_do().idle.pick(guest_.random));
+            co_return co_await rest(visit_.context.of_run.behaviour.idle.pick(visit_.random));
         default:
             break;
     }
-    const said one = say(what);
-    if (one.tag == proto::no_tag) co_return true;  // an empty mailbox has nothing to fetch
-    co_return co_await command(stage::command, one.tag, one.verb);
+    const imap_tag tag = say(what);
+    if (tag == proto::no_tag) co_return true;  // an empty mailbox has nothing to fetch
+    co_return co_await dialogue_.command(stage::command, tag);
 }
 
 // The verbs that are one command.
-imap_visit::said imap_visit::say(verb what) {
+imap_tag imap_verbs::say(verb what) {
     switch (what) {
         case verb::headers:
             return fetch_newest(
@@ -67,244 +70,234 @@ imap_visit::said imap_visit::say(verb what) {
         case verb::flags:
             return fetch("1:*", "(UID FLAGS)");
         case verb::search:
-            return {commands_.search(out_, imap_verb::uid_search, "UNSEEN LARGER 10000"),
-                    imap_verb::uid_search};
+            return commands_.search(out_, imap_verb::uid_search, "UNSEEN LARGER 10000");
         case verb::list:
-            return {commands_.list(out_, "", "*"), imap_verb::list};
+            return commands_.list(out_, "", "*");
         case verb::status:
-            return {commands_.status(out_, "INBOX", "(MESSAGES UNSEEN UIDNEXT UIDVALIDITY)"),
-                    imap_verb::status};
+            return commands_.status(out_, "INBOX", "(MESSAGES UNSEEN UIDNEXT UIDVALIDITY)");
         default:
-            return {commands_.plain(out_, imap_verb::noop), imap_verb::noop};
+            return commands_.plain(out_, imap_verb::noop);
     }
 }
 
-imap_visit::said imap_visit::fetch(std::string_view set, std::string_view items) {
-    if (mailbox_.exists() == 0) return {};
-    return {commands_.fetch(out_, imap_verb::fetch, set, {.items = items}), imap_verb::fetch};
+imap_tag imap_verbs::fetch(std::string_view set, std::string_view items) {
+    if (exists() == 0) return proto::no_tag;
+    return commands_.fetch(out_, imap_verb::fetch, set, {.items = items});
 }
 
-imap_visit::said imap_visit::fetch_newest(std::string_view items) {
-    const std::uint32_t there = mailbox_.exists();
-    text_ = std::to_string(there > newest ? there - newest + 1 : 1) + ":*";
-    return fetch(text_, items);
+imap_tag imap_verbs::fetch_newest(std::string_view items) {
+    const std::uint32_t there = exists();
+    return fetch(std::to_string(there > newest ? there - newest + 1 : 1) + ":*", items);
 }
 
-imap_visit::said imap_visit::fetch_one(std::string_view items) {
-    text_ = std::to_string(1 + guest_.random.below(mailbox_.exists()));
-    return fetch(text_, items);
+imap_tag imap_verbs::fetch_one(std::string_view items) {
+    return fetch(std::to_string(1 + visit_.random.below(exists())), items);
 }
 
-asio::awaitable<bool> imap_visit::read_chosen() {
-    const auto numbers = pick_messages(guest_.shop.of_run.chosen, mailbox_.exists(), guest_.random);
+imap_tag imap_verbs::uid_store(std::string_view set, std::string_view action) {
+    return commands_.store(out_, imap_verb::uid_store, set, action);
+}
+
+// ---- reading ----
+
+asio::awaitable<bool> imap_verbs::read_chosen() {
+    const auto numbers = pick_messages(visit_.context.of_run.chosen, exists(), visit_.random);
     const bool fine = co_await read(numbers);
-    if (!fine || guest_.shop.own.stopping()) co_return fine;
+    if (!fine || stopping()) co_return fine;
     co_return co_await remove();
 }
 
-asio::awaitable<bool> imap_visit::read_one() {
-    const std::uint32_t there = mailbox_.exists();
-    if (there == 0) co_return true;
-    const std::vector<std::uint32_t> number{
-        static_cast<std::uint32_t>(1 + guest_.random.below(there))};
-    co_return co_await read(number);
+asio::awaitable<bool> imap_verbs::read_one() {
+    if (exists() == 0) co_return true;
+    const auto number = static_cast<std::uint32_t>(1 + visit_.random.below(exists()));
+    co_return co_await read({&number, 1});
 }
 
 // Whole messages, by ascending numbers.
-asio::awaitable<bool> imap_visit::read(std::span<const std::uint32_t> left) {
+asio::awaitable<bool> imap_verbs::read(std::span<const std::uint32_t> left) {
     bool fine = true;
-    while (fine && !left.empty() && !guest_.shop.own.stopping()) {
+    while (fine && !left.empty() && !stopping()) {
         text_.clear();
-        const std::size_t taken = proto::append_imap_set(text_, left);
-        left = left.subspan(taken);
-        reading_ = true;
-        since_ = steady_clock::now();
+        left = left.subspan(proto::append_imap_set(text_, left));
+        reader_.begin(steady_clock::now());
         const imap_tag tag =
             commands_.fetch(out_, imap_verb::fetch, text_, {.items = "(UID BODY.PEEK[])"});
-        fine = co_await command(stage::retrieve, tag, imap_verb::fetch);
-        reading_ = false;
+        fine = co_await dialogue_.command(stage::retrieve, tag, {.reader = &reader_});
     }
     co_return fine;
 }
 
-asio::awaitable<bool> imap_visit::read_new() {
-    found_.clear();
-    const imap_tag search = commands_.search(out_, imap_verb::search, "UNSEEN");
-    bool fine = co_await command(stage::list, search, imap_verb::search);
-    if (!fine || found_.empty()) co_return fine;
-    std::sort(found_.begin(), found_.end());
-    const std::vector<std::uint32_t> numbers = found_;
+asio::awaitable<bool> imap_verbs::read_new() {
+    bool fine = co_await dialogue_.command(stage::list,
+                                           commands_.search(out_, imap_verb::search, "UNSEEN"));
+    std::vector<std::uint32_t> numbers = std::move(dialogue_.told().found);
+    if (!fine || numbers.empty()) co_return fine;
+    std::sort(numbers.begin(), numbers.end());
     fine = co_await read(numbers);
-    if (!fine || ours_.empty() || guest_.shop.own.stopping()) co_return fine;
-    std::sort(ours_.begin(), ours_.end());
+    std::vector<std::uint32_t>& ours = reader_.ours();
+    if (!fine || ours.empty() || stopping()) co_return fine;
+    std::sort(ours.begin(), ours.end());
     text_.clear();
-    proto::append_imap_set(text_, ours_);
-    const imap_tag tag =
-        commands_.store(out_, imap_verb::uid_store, text_, "+FLAGS.SILENT (\\Seen)");
-    co_return co_await command(stage::command, tag, imap_verb::uid_store);
+    proto::append_imap_set(text_, ours);
+    co_return co_await dialogue_.command(stage::command,
+                                         uid_store(text_, "+FLAGS.SILENT (\\Seen)"));
 }
 
-asio::awaitable<bool> imap_visit::remove() {
-    std::sort(to_delete_.begin(), to_delete_.end());
-    std::span<const std::uint32_t> left = to_delete_;
-    const bool uidplus = responses_.capabilities().has(imap_capability::uidplus);
+// What the server tells of while others are read and deleted comes in, too, so EXPUNGE itself
+// lowers the number of those known.
+asio::awaitable<bool> imap_verbs::watch() {
+    std::uint32_t& known = dialogue_.told().known;
+    known = exists();
     bool fine = true;
-    while (fine && !left.empty()) {
-        const load::steady_time begun = guest_.connection.now();
-        text_.clear();
-        const std::size_t taken = proto::append_imap_set(text_, left);
-        imap_tag tag =
-            commands_.store(out_, imap_verb::uid_store, text_, "+FLAGS.SILENT (\\Deleted)");
-        fine = co_await command(stage::remove, tag, imap_verb::uid_store);
-        if (!fine) break;
-        if (!uidplus) {
-            const bool may = co_await may_expunge();
-            if (!may) break;
-        }
-        const imap_verb how = uidplus ? imap_verb::uid_expunge : imap_verb::expunge;
-        tag = uidplus ? commands_.uid_expunge(out_, text_) : commands_.plain(out_, how);
-        expunged_ = 0;
-        fine = co_await command(stage::remove, tag, how);
-        const std::uint64_t gone = std::min<std::uint64_t>(expunged_, taken);
-        stats::tally& counts = guest_.shop.own.tally();
-        counts.deleted += gone;
-        if (guest_.connection.broken()) counts.delete_in_doubt += taken - gone;
-        guest_.connection.took(phase::remove, guest_.connection.now() - begun);
-        left = left.subspan(taken);
-    }
-    to_delete_.clear();
-    co_return fine;
-}
-
-// Without UIDPLUS: only if nothing is marked but what we have marked ourselves.
-asio::awaitable<bool> imap_visit::may_expunge() {
-    found_.clear();
-    const imap_tag tag = commands_.search(out_, imap_verb::uid_search, "DELETED");
-    const bool fine = co_await command(stage::remove, tag, imap_verb::uid_search);
-    if (!fine) co_return false;
-    const bool ours_alone = std::all_of(found_.begin(), found_.end(), [this](std::uint32_t uid) {
-        return std::binary_search(to_delete_.begin(), to_delete_.end(), uid);
-    });
-    if (!ours_alone) {
-        guest_.connection.refused(stage::remove, "no_uidplus",
-                                  "other messages are marked as deleted, and the server cannot "
-                                  "expunge ours alone");
-    }
-    co_return ours_alone;
-}
-
-asio::awaitable<bool> imap_visit::mark() {
-    if (ours_.empty()) co_return true;
-    text_ = std::to_string(ours_[guest_.random.below(ours_.size())]);
-    imap_tag tag = commands_.store(out_, imap_verb::uid_store, text_, "+FLAGS (\\Flagged)");
-    bool fine = co_await command(stage::command, tag, imap_verb::uid_store);
-    if (!fine) co_return false;
-    tag = commands_.store(out_, imap_verb::uid_store, text_, "-FLAGS (\\Flagged)");
-    fine = co_await command(stage::command, tag, imap_verb::uid_store);
-    co_return fine;
-}
-
-// COPY or MOVE of one of ours; the mailbox is made when the server asks for that (TRYCREATE).
-asio::awaitable<bool> imap_visit::put_elsewhere(imap_verb how) {
-    static constexpr std::string_view elsewhere = "postal-elsewhere";
-    if (ours_.empty()) co_return true;
-    const bool can_move = responses_.capabilities().has(imap_capability::move);
-    if (how == imap_verb::uid_move && !can_move) how = imap_verb::uid_copy;
-    const std::size_t which = guest_.random.below(ours_.size());
-    imap_tag tag = commands_.create(out_, elsewhere);
-    expecting_no_ = true;  // it mostly exists already
-    co_await command(stage::command, tag, imap_verb::create);
-    expecting_no_ = false;
-    if (guest_.connection.broken()) co_return false;
-    text_ = std::to_string(ours_[which]);
-    tag = commands_.copy(out_, how, text_, elsewhere);
-    const bool fine = co_await command(stage::command, tag, how);
-    if (fine && how == imap_verb::uid_move) {
-        ours_.erase(ours_.begin() + static_cast<std::ptrdiff_t>(which));
-    }
-    co_return fine;
-}
-
-asio::awaitable<bool> imap_visit::append() {
-    const auto message = guest_.shop.make_message(guest_.who);
-    imap_tag tag = commands_.append(out_, "INBOX", {.size = message.text.size()});
-    if (!mailbox_.sent(tag, imap_verb::append)) co_return false;
-    bool fine = co_await send_out(stage::command);
-    if (fine) {
-        text_ = message.text;
-        text_ += "\r\n";
-        fine = co_await guest_.connection.send(stage::command, text_);
-        text_ = std::string();
-    }
-    if (fine) fine = co_await complete(stage::command, tag);
-    const auto unanswered =
-        guest_.connection.broken() ? ledger::outcome::in_doubt : ledger::outcome::rejected;
-    guest_.shop.note_appended(guest_.who, message, fine ? ledger::outcome::accepted : unanswered);
-    co_return fine;
-}
-
-asio::awaitable<bool> imap_visit::make_mailbox() {
-    const std::string name = "postal-" + std::to_string(guest_.random.next());
-    imap_tag tag = commands_.create(out_, name);
-    bool fine = co_await command(stage::command, tag, imap_verb::create);
-    if (!fine) co_return false;
-    tag = commands_.delete_mailbox(out_, name);
-    fine = co_await command(stage::command, tag, imap_verb::delete_mailbox);
-    co_return fine;
-}
-
-// IDLE (RFC 2177), or a pause with NOOP behind it where the server has none. Ends early when there
-// are more messages than before.
-asio::awaitable<bool> imap_visit::rest(std::chrono::nanoseconds how_long) {
-    const std::uint32_t before = mailbox_.exists();
-    if (!responses_.capabilities().has(imap_capability::idle)) {
-        co_await guest_.connection.pause(how_long);
-        const imap_tag noop = commands_.plain(out_, imap_verb::noop);
-        co_return co_await command(stage::idle, noop, imap_verb::noop);
-    }
-    const imap_tag tag = commands_.plain(out_, imap_verb::idle);
-    if (!mailbox_.sent(tag, imap_verb::idle)) co_return false;
-    go_ahead_ = false;
-    bool fine = co_await send_out(stage::idle);
-    if (fine) fine = co_await wait_for_go_ahead(stage::idle);
-    if (fine) fine = co_await idle_until(steady_clock::now() + how_long, before);
-    if (!fine || answered_ == tag) co_return fine;
-    fine = co_await guest_.connection.send(stage::idle, proto::imap_done);
-    if (fine) fine = co_await complete(stage::idle, tag);
-    co_return fine;
-}
-
-asio::awaitable<bool> imap_visit::idle_until(load::steady_time until, std::uint32_t before) {
-    const imap_tag answered = answered_;
-    while (mailbox_.exists() <= before && answered_ == answered) {
-        const auto left = until - steady_clock::now();
-        if (left.count() <= 0) co_return true;
-        const bool go_on = co_await guest_.connection.wait(left);
-        if (!go_on) co_return !guest_.connection.broken();
-        if (!guest_.connection.something_to_hear()) continue;
-        const bool heard = co_await guest_.connection.hear(stage::idle);
-        if (!heard) co_return false;
-        take_steps(stage::idle);
-        if (guest_.connection.broken()) co_return false;
-    }
-    co_return true;
-}
-
-// --watch: reads what comes in from now on, until the run ends. That is also what the server tells
-// of while others are read and deleted, so EXPUNGE itself lowers the number of those known.
-asio::awaitable<bool> imap_visit::watch() {
-    known_ = mailbox_.exists();
-    bool fine = true;
-    while (fine && !guest_.shop.own.stopping()) {
-        if (mailbox_.exists() <= known_) fine = co_await rest(guest_.shop.of_run.chosen.watch);
-        if (!fine || mailbox_.exists() <= known_) continue;
+    while (fine && !stopping()) {
+        if (exists() <= known) fine = co_await rest(visit_.context.of_run.chosen.watch);
+        if (!fine || exists() <= known) continue;
         std::vector<std::uint32_t> numbers;
-        while (known_ < mailbox_.exists())
-            numbers.push_back(++known_);
+        while (known < exists())
+            numbers.push_back(++known);
         fine = co_await read(numbers);
         if (fine) fine = co_await remove();
     }
     co_return fine;
+}
+
+// ---- deleting ----
+
+asio::awaitable<bool> imap_verbs::remove() {
+    std::vector<std::uint32_t>& chosen = reader_.to_delete();
+    std::sort(chosen.begin(), chosen.end());
+    std::span<const std::uint32_t> left = chosen;
+    bool fine = true;
+    while (fine && !left.empty()) {
+        const load::steady_time begun = visit_.connection.now();
+        text_.clear();
+        const std::size_t marked = proto::append_imap_set(text_, left);
+        fine = co_await dialogue_.command(stage::remove,
+                                          uid_store(text_, "+FLAGS.SILENT (\\Deleted)"));
+        if (!fine) break;
+        const bool may = co_await may_expunge();
+        if (!may) break;
+        fine = co_await expunge(marked);
+        visit_.connection.took(phase::remove, visit_.connection.now() - begun);
+        left = left.subspan(marked);
+    }
+    chosen.clear();
+    co_return fine;
+}
+
+// Without UIDPLUS: only if nothing is marked but what we have marked ourselves.
+asio::awaitable<bool> imap_verbs::may_expunge() {
+    if (dialogue_.offered().has(imap_capability::uidplus)) co_return true;
+    const imap_tag tag = commands_.search(out_, imap_verb::uid_search, "DELETED");
+    const bool fine = co_await dialogue_.command(stage::remove, tag);
+    if (!fine) co_return false;
+    const auto& found = dialogue_.told().found;
+    const bool ours_alone = std::all_of(found.begin(), found.end(), [this](std::uint32_t uid) {
+        return std::binary_search(reader_.to_delete().begin(), reader_.to_delete().end(), uid);
+    });
+    if (!ours_alone) {
+        visit_.connection.refused(
+            stage::remove, "no_uidplus",
+            "other messages are marked as deleted, and the server cannot expunge ours alone");
+    }
+    co_return ours_alone;
+}
+
+// Those whose UIDs are in text_.
+asio::awaitable<bool> imap_verbs::expunge(std::size_t marked) {
+    const bool uidplus = dialogue_.offered().has(imap_capability::uidplus);
+    const imap_tag tag =
+        uidplus ? commands_.uid_expunge(out_, text_) : commands_.plain(out_, imap_verb::expunge);
+    const bool fine = co_await dialogue_.command(stage::remove, tag);
+    const std::uint64_t gone = std::min<std::uint64_t>(dialogue_.told().expunged, marked);
+    stats::tally& counts = visit_.context.shared.counts();
+    counts.deleted += gone;
+    if (visit_.connection.broken()) counts.delete_in_doubt += marked - gone;
+    co_return fine;
+}
+
+// ---- changing ----
+
+asio::awaitable<bool> imap_verbs::mark() {
+    const std::vector<std::uint32_t>& ours = reader_.ours();
+    if (ours.empty()) co_return true;
+    text_ = std::to_string(ours[visit_.random.below(ours.size())]);
+    const bool fine =
+        co_await dialogue_.command(stage::command, uid_store(text_, "+FLAGS (\\Flagged)"));
+    if (!fine) co_return false;
+    co_return co_await dialogue_.command(stage::command, uid_store(text_, "-FLAGS (\\Flagged)"));
+}
+
+// COPY or MOVE of one of ours, into a mailbox that mostly exists already.
+asio::awaitable<bool> imap_verbs::put_elsewhere(imap_verb how) {
+    static constexpr std::string_view elsewhere = "postal-elsewhere";
+    std::vector<std::uint32_t>& ours = reader_.ours();
+    if (ours.empty()) co_return true;
+    if (!dialogue_.offered().has(imap_capability::move)) how = imap_verb::uid_copy;
+    const auto which = ours.begin() + static_cast<std::ptrdiff_t>(visit_.random.below(ours.size()));
+    const imap_tag create = commands_.create(out_, elsewhere);
+    co_await dialogue_.command(stage::command, create, {.refusal = imap_refusal::expected});
+    if (visit_.connection.broken()) co_return false;
+    const imap_tag tag = commands_.copy(out_, how, std::to_string(*which), elsewhere);
+    const bool fine = co_await dialogue_.command(stage::command, tag);
+    if (fine && how == imap_verb::uid_move) ours.erase(which);
+    co_return fine;
+}
+
+asio::awaitable<bool> imap_verbs::append() {
+    auto message = visit_.context.make_message(visit_.who);
+    const imap_tag tag = commands_.append(out_, "INBOX", {.size = message.text.size()});
+    if (!dialogue_.begin(stage::command, tag)) co_return false;
+    bool fine = co_await dialogue_.send_out();
+    message.text += "\r\n";
+    if (fine) fine = co_await dialogue_.send(message.text, message.text);
+    if (fine) fine = co_await dialogue_.complete();
+    const auto unanswered =
+        visit_.connection.broken() ? ledger::outcome::in_doubt : ledger::outcome::rejected;
+    visit_.context.note_appended(visit_.who, message,
+                                 fine ? ledger::outcome::accepted : unanswered);
+    co_return fine;
+}
+
+asio::awaitable<bool> imap_verbs::make_mailbox() {
+    const std::string name = "postal-" + std::to_string(visit_.random.next());
+    const bool fine = co_await dialogue_.command(stage::command, commands_.create(out_, name));
+    if (!fine) co_return false;
+    co_return co_await dialogue_.command(stage::command, commands_.delete_mailbox(out_, name));
+}
+
+// ---- waiting ----
+
+// IDLE, or a pause with NOOP behind it where the server has none. Ends early when there are more
+// messages than before.
+asio::awaitable<bool> imap_verbs::rest(std::chrono::nanoseconds how_long) {
+    const std::uint32_t before = exists();
+    if (!dialogue_.offered().has(imap_capability::idle)) {
+        co_await visit_.connection.pause(how_long);
+        co_return co_await dialogue_.command(stage::idle, commands_.plain(out_, imap_verb::noop));
+    }
+    if (!dialogue_.begin(stage::idle, commands_.plain(out_, imap_verb::idle))) co_return false;
+    bool fine = co_await dialogue_.send_out();
+    if (fine) fine = co_await dialogue_.wait_for_go_ahead();
+    if (fine) fine = co_await idle_until(steady_clock::now() + how_long, before);
+    if (!fine || dialogue_.completed()) co_return fine;
+    fine = co_await dialogue_.send(proto::imap_done, proto::imap_done);
+    if (fine) fine = co_await dialogue_.complete();
+    co_return fine;
+}
+
+asio::awaitable<bool> imap_verbs::idle_until(load::steady_time until, std::uint32_t before) {
+    const imap_tag answered = dialogue_.answered();
+    while (exists() <= before && dialogue_.answered() == answered) {
+        const auto left = until - steady_clock::now();
+        if (left.count() <= 0) co_return true;
+        const bool go_on = co_await visit_.connection.wait(left);
+        if (!go_on) co_return !visit_.connection.broken();
+        if (!visit_.connection.something_to_hear()) continue;
+        const bool heard = co_await dialogue_.hear();
+        if (!heard) co_return false;
+    }
+    co_return true;
 }
 
 }  // namespace postal::rabid

@@ -9,21 +9,22 @@
 #include <string>
 #include <string_view>
 
-#include "rabid/guest.hpp"
+#include "rabid/visit_context.hpp"
 #include "sasl/conversation.hpp"
 
 namespace postal::rabid {
 
-// What a guest proves who he is with. `channel_binding` must outlive it.
-sasl::credentials credentials_of(const guest& who, std::string_view service,
+// What a client proves who he is with. `channel_binding` must outlive it.
+sasl::credentials credentials_of(const visit_context& who, std::string_view service,
                                  std::string_view channel_binding);
 
 // Nothing when there is none for this connection, which is counted.
-std::optional<sasl::mechanism> choose_mechanism(const guest& who, sasl::mechanism_set offered);
+std::optional<sasl::mechanism> choose_mechanism(const visit_context& who,
+                                                sasl::mechanism_set offered);
 
 // The server has agreed: whether that is to be believed. Counts.
-bool agreed(const guest& who, sasl::conversation& talk);
+bool agreed(const visit_context& who, sasl::conversation& talk);
 // It has not, or we gave up; `reply` is what it said. Counts.
-void refused(const guest& who, const sasl::conversation& talk, std::string_view reply);
+void refused(const visit_context& who, const sasl::conversation& talk, std::string_view reply);
 
 }  // namespace postal::rabid

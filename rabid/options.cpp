@@ -4,7 +4,7 @@
 
 #include "cli/binders.hpp"
 #include "program/auth_options.hpp"
-#include "program/ledger.hpp"
+#include "program/run_ledger.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
 #include "rabid/phases.hpp"
@@ -106,7 +106,7 @@ cli::group pace_options(options& o) {
 
 }  // namespace
 
-expected<cli::outcome> parse_options(options& into, int argc, const char* const* argv) {
+expected<cli::parse_result> parse_options(options& into, const std::vector<std::string>& words) {
     cli::program program;
     program.name = "rabid";
     program.tls = program::tls_libraries();
@@ -127,15 +127,11 @@ expected<cli::outcome> parse_options(options& into, int argc, const char* const*
         "Deletes what it has read and found to be postal's; -d 100:0 deletes nothing.\n"
         "Runs until interrupted, unless --duration, --connections or --stages ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing read.";
-    auto outcome = cli::parse(program, argc, argv, into.effective);
-    if (!outcome || *outcome == cli::outcome::done) return outcome;
-    auto tls = program::check(into.tls);
-    if (!tls) return tls.error();
-    auto origin = program::check(into.origin);
-    if (!origin) return origin.error();
-    auto checked = cli::check(into.run);
+    auto parsed = cli::parse(program, words, into.effective);
+    if (!parsed || *parsed == cli::parse_result::done) return parsed;
+    auto checked = program::check(static_cast<const program::client_options&>(into));
     if (!checked) return checked.error();
-    return outcome;
+    return parsed;
 }
 
 }  // namespace postal::rabid

@@ -1,15 +1,13 @@
-// What rabid times and where it fails: the names that records and logs know.
-//
-// Phases are stretches of time with a latency histogram each; stages are the points of the dialogue
-// at which an error is counted.
+// What rabid times: stretches of time with a latency histogram each, by the names that records and
+// logs know.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "client/stage.hpp"
 
 namespace postal::rabid {
 
@@ -35,25 +33,6 @@ inline const std::vector<std::string>& phase_names() {
     return names;
 }
 
-enum class stage : std::uint8_t {
-    connect,
-    tls,
-    banner,
-    login,
-    list,
-    retrieve,
-    remove,
-    command,  // whatever else was asked
-    idle,
-    quit,
-    check  // what a message turned out to be
-};
-
-constexpr std::string_view to_text(stage where) noexcept {
-    constexpr std::array<std::string_view, 11> names{"connect", "tls",      "banner", "login",
-                                                     "list",    "retrieve", "delete", "command",
-                                                     "idle",    "quit",     "check"};
-    return names[static_cast<std::size_t>(where)];
-}
+using client::stage;
 
 }  // namespace postal::rabid

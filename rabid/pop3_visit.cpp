@@ -32,42 +32,38 @@ std::uint64_t hash_of(std::string_view text) noexcept {
 
 }  // namespace
 
-pop3_visit::pop3_visit(const guest& who) : guest_(who) {}
+pop3_visit::pop3_visit(const visit_context& who) : visit_(who) {}
 
 asio::awaitable<bool> pop3_visit::run() {
-    const plan& run = guest_.shop.of_run;
+    const plan& run = visit_.context.of_run;
     bool fine = co_await greet();
-    const bool tls = guest_.connection.tls().in_dialogue();
+    const bool tls = visit_.connection.tls().in_dialogue();
     if (fine && tls) fine = co_await start_tls();
     const bool asks = run.chosen.pipelining || run.chosen.auth.wanted();
     if (fine && asks) fine = co_await ask_capabilities();
     if (fine) fine = co_await log_in();
     if (!fine) {
-        if (!guest_.connection.broken()) co_await say_quit();
+        if (!visit_.connection.broken()) co_await say_quit();
         co_return false;
     }
-    guest_.messages.open(guest_.who, ledger::way::pop3);
+    visit_.messages.open(visit_.who, ledger::way::pop3);
     fine = co_await look_around();
     if (fine) fine = co_await retrieve();
     if (fine) fine = co_await remove();
     if (fine) fine = co_await say_quit();
-    if (in_message_) {
-        ++guest_.shop.own.tally().failed;
-        guest_.messages.drop();
-    }
-    guest_.shop.own.tally().delete_in_doubt += std::exchange(deletions_, 0);
+    visit_.context.shared.counts().delete_in_doubt += std::exchange(deletions_, 0);
     co_return fine;
 }
 
 // ---- before the mailbox ----
 
 asio::awaitable<bool> pop3_visit::greet() {
-    const load::steady_time connected = guest_.connection.now();
+    const load::steady_time connected = visit_.connection.now();
     parser_.expect(pop3_form::status_line);
     const pop3_event event = co_await next(stage::banner);
     if (event != pop3_event::status || !accepted(stage::banner)) co_return false;
     greeting_ = parser_.text();
-    guest_.connection.took(phase::banner, guest_.connection.now() - connected);
+    visit_.connection.took(phase::banner, visit_.connection.now() - connected);
     co_return true;
 }
 
@@ -75,7 +71,7 @@ asio::awaitable<bool> pop3_visit::greet() {
 asio::awaitable<bool> pop3_visit::ask_capabilities() {
     offered_ = {};
     parser_.expect(pop3_form::listing);
-    const bool sent = co_await guest_.connection.send(stage::login, proto::pop3_capa);
+    const bool sent = co_await visit_.connection.send(stage::login, proto::pop3_capa);
     if (!sent) co_return false;
     for (;;) {
         const pop3_event event = co_await next(stage::login);
@@ -83,7 +79,7 @@ asio::awaitable<bool> pop3_visit::ask_capabilities() {
         if (event == pop3_event::list_line) offered_.add(parser_.text());
         if (parser_.reply_complete()) break;
     }
-    const bool may = guest_.shop.of_run.chosen.pipelining;
+    const bool may = visit_.context.of_run.chosen.pipelining;
     if (offered_.pipelining && may) at_once_ = most_pipelined;
     co_return true;
 }
@@ -92,7 +88,7 @@ asio::awaitable<bool> pop3_visit::ask_capabilities() {
 asio::awaitable<bool> pop3_visit::start_tls() {
     const bool asked = co_await command(stage::tls, proto::pop3_stls);
     if (!asked || !accepted(stage::tls)) co_return false;
-    const bool secured = co_await guest_.connection.secure();
+    const bool secured = co_await visit_.connection.secure();
     if (!secured) co_return false;
     parser_.reset();
     co_return true;
@@ -102,22 +98,22 @@ asio::awaitable<bool> pop3_visit::log_in() {
     const load::steady_time begun = steady_clock::now();
     const std::string_view timestamp = proto::apop_timestamp(greeting_);
     bool fine = false;
-    if (guest_.shop.of_run.chosen.auth.wanted()) {
+    if (visit_.context.of_run.chosen.auth.wanted()) {
         fine = co_await authenticate();
         if (!fine) co_return false;
-    } else if (guest_.shop.of_run.chosen.apop && !timestamp.empty()) {
+    } else if (visit_.context.of_run.chosen.apop && !timestamp.empty()) {
         fine = co_await log_in_by_digest(timestamp);
     } else {
         out_.clear();
-        if (!proto::append_user(out_, guest_.who.login)) co_return false;
+        if (!proto::append_user(out_, visit_.who.login)) co_return false;
         fine = co_await command(stage::login, out_);
         if (!fine || !accepted(stage::login)) co_return false;
         out_.clear();
-        if (!proto::append_pass(out_, guest_.who.password)) co_return false;
+        if (!proto::append_pass(out_, visit_.who.password)) co_return false;
         fine = co_await command(stage::login, out_, "PASS ***\r\n");
     }
     if (!fine || !accepted(stage::login)) co_return false;
-    guest_.connection.took(phase::login, guest_.connection.now() - begun);
+    visit_.connection.took(phase::login, visit_.connection.now() - begun);
     co_return true;
 }
 
@@ -127,16 +123,16 @@ asio::awaitable<bool> pop3_visit::log_in_by_digest(std::string_view timestamp) {
     if (made) {
         mail::hasher md5(mail::digest_kind::md5);
         md5.update(timestamp);
-        md5.update(guest_.who.password);
+        md5.update(visit_.who.password);
         digest = md5.finish();
     }
     out_.clear();
     const std::span<const std::uint8_t, 16> octets(digest.octets.data(), 16);
-    if (!made || !proto::append_apop(out_, guest_.who.login, octets)) {
-        guest_.connection.give_up(stage::login, "no_md5", "this host has no MD5, which APOP needs");
+    if (!made || !proto::append_apop(out_, visit_.who.login, octets)) {
+        visit_.connection.give_up(stage::login, "no_md5", "this host has no MD5, which APOP needs");
         co_return false;
     }
-    const std::string shown = "APOP " + guest_.who.login + " ***\r\n";
+    const std::string shown = "APOP " + visit_.who.login + " ***\r\n";
     const bool fine = co_await command(stage::login, out_, shown);
     co_return fine;
 }
@@ -146,7 +142,7 @@ asio::awaitable<bool> pop3_visit::log_in_by_digest(std::string_view timestamp) {
 // STAT, and who is there by number: LIST, or with a ledger UIDL, in one write where that may be.
 asio::awaitable<bool> pop3_visit::look_around() {
     const load::steady_time begun = steady_clock::now();
-    const bool by_uid = guest_.shop.page() != nullptr;
+    const bool by_uid = visit_.context.row_buffer() != nullptr;
     const std::string_view listing = by_uid ? proto::pop3_uidl : proto::pop3_list;
     out_ = proto::pop3_stat;
     parser_.expect(pop3_form::status_line);
@@ -154,26 +150,26 @@ asio::awaitable<bool> pop3_visit::look_around() {
         out_ += listing;
         parser_.expect(pop3_form::listing);
     }
-    bool fine = co_await guest_.connection.send(stage::list, out_);
+    bool fine = co_await visit_.connection.send(stage::list, out_);
     if (!fine) co_return false;
     const pop3_event event = co_await next(stage::list);
     if (event != pop3_event::status || !accepted(stage::list)) co_return false;
     const auto numbers = proto::parse_stat(parser_.text());
     if (!numbers || numbers->number > most_messages) {
-        guest_.connection.give_up(stage::list, "garbage", parser_.text());
+        visit_.connection.give_up(stage::list, "garbage", parser_.text());
         co_return false;
     }
     there_ = static_cast<std::uint32_t>(numbers->number);
     if (!offered_.pipelining) {
         parser_.expect(pop3_form::listing);
-        fine = co_await guest_.connection.send(stage::list, listing);
+        fine = co_await visit_.connection.send(stage::list, listing);
         if (!fine) co_return false;
     }
     fine = co_await read_listing();
     if (!fine) co_return false;
-    guest_.connection.took(phase::list, guest_.connection.now() - begun);
+    visit_.connection.took(phase::list, visit_.connection.now() - begun);
     for (const std::uint32_t number :
-         pick_messages(guest_.shop.of_run.chosen, there_, guest_.random)) {
+         pick_messages(visit_.context.of_run.chosen, there_, visit_.random)) {
         const std::uint64_t uid = number <= uids_.size() ? uids_[number - 1] : 0;
         wanted_.push_back({number, uid});
     }
@@ -182,7 +178,7 @@ asio::awaitable<bool> pop3_visit::look_around() {
 
 // Unique ids are for the ledger, so that a message that is seen in two sessions is no duplicate.
 asio::awaitable<bool> pop3_visit::read_listing() {
-    const bool by_uid = guest_.shop.page() != nullptr;
+    const bool by_uid = visit_.context.row_buffer() != nullptr;
     if (by_uid) uids_.assign(there_, 0);
     std::uint32_t lines = 0;
     bool beyond = false;
@@ -198,11 +194,11 @@ asio::awaitable<bool> pop3_visit::read_listing() {
     }
     if (parser_.status() != pop3_status::ok) {
         // UIDL is optional (RFC 1939 7), LIST is not (RFC 1939 5).
-        if (!by_uid) guest_.connection.refused(stage::list, "refused", parser_.text());
+        if (!by_uid) visit_.connection.refused(stage::list, "refused", parser_.text());
         co_return true;
     }
     if (lines != there_ || beyond) {
-        guest_.connection.refused(stage::list, "contradiction",
+        visit_.connection.refused(stage::list, "contradiction",
                                   std::string("STAT and ") + (by_uid ? "UIDL" : "LIST") +
                                       " do not agree about how many messages there are");
     }
@@ -231,15 +227,15 @@ asio::awaitable<bool> pop3_visit::retrieve() {
         out_.clear();
         ask_for_more();
         if (!out_.empty()) {
-            const bool sent = co_await guest_.connection.send(stage::retrieve, out_);
+            const bool sent = co_await visit_.connection.send(stage::retrieve, out_);
             if (!sent) co_return false;
         }
         take_replies();
-        if (guest_.connection.broken()) co_return false;
-        const bool stops = guest_.shop.own.stopping() && answered_ == asked_;
+        if (visit_.connection.broken()) co_return false;
+        const bool stops = visit_.context.shared.own.stopping() && answered_ == asked_;
         if (answered_ == wanted_.size() || stops) co_return true;
         if (may_ask()) continue;
-        const bool heard = co_await guest_.connection.hear(stage::retrieve);
+        const bool heard = co_await visit_.connection.hear(stage::retrieve);
         if (!heard) co_return false;
     }
 }
@@ -247,7 +243,7 @@ asio::awaitable<bool> pop3_visit::retrieve() {
 // Several at once, when half of those that are under way are answered.
 bool pop3_visit::may_ask() const noexcept {
     return asked_ < wanted_.size() && asked_ - answered_ <= at_once_ / 2 &&
-           !guest_.shop.own.stopping();
+           !visit_.context.shared.own.stopping();
 }
 
 void pop3_visit::ask_for_more() {
@@ -261,49 +257,45 @@ void pop3_visit::ask_for_more() {
 // Everything that has been heard.
 void pop3_visit::take_replies() {
     for (;;) {
-        switch (parser_.feed(guest_.connection.heard())) {
+        switch (parser_.feed(visit_.connection.heard())) {
             case pop3_event::need_more:
                 return;
             case pop3_event::status:
                 message_status();
                 break;
             case pop3_event::content:
-                guest_.messages.feed(parser_.content());
+                visit_.messages.feed(parser_.content());
                 break;
             case pop3_event::end:
                 message_end();
                 break;
             case pop3_event::list_line:
             case pop3_event::broken:
-                guest_.connection.give_up(stage::retrieve, parser_.problem(), parser_.offending());
+                visit_.connection.give_up(stage::retrieve, parser_.problem(), parser_.offending());
                 return;
         }
     }
 }
 
 void pop3_visit::message_status() {
-    stats::tally& counts = guest_.shop.own.tally();
-    ++counts.started;
     if (!parser_.reply_complete()) {
-        in_message_ = true;
-        guest_.messages.begin();
+        visit_.messages.begin();
         return;
     }
-    ++counts.rejected;
+    ++visit_.context.shared.counts().started;
+    ++visit_.context.shared.counts().rejected;
     ++answered_;
-    since_ = guest_.connection.now();
-    guest_.connection.refused(stage::retrieve, "refused", parser_.text());
+    since_ = visit_.connection.now();
+    visit_.connection.refused(stage::retrieve, "refused", parser_.text());
 }
 
 void pop3_visit::message_end() {
     const message& which = wanted_[answered_++];
-    in_message_ = false;
-    guest_.connection.took(phase::retrieve, guest_.connection.now() - since_);
-    since_ = guest_.connection.now();
-    const finding what = guest_.messages.finish({.uid = which.uid, .place = which.number});
-    const options& chosen = guest_.shop.of_run.chosen;
-    const bool ours = what != finding::foreign && what != finding::doubtful;
-    if ((ours || chosen.delete_foreign) && pick_deletion(chosen, guest_.random)) {
+    visit_.connection.took(phase::retrieve, visit_.connection.now() - since_);
+    since_ = visit_.connection.now();
+    const examination_result what =
+        visit_.messages.finish({.uid = which.uid, .place = which.number});
+    if (pick_deletion(visit_.context.of_run.chosen, what, visit_.random)) {
         to_delete_.push_back(which.number);
     }
 }
@@ -321,7 +313,7 @@ asio::awaitable<bool> pop3_visit::remove() {
             parser_.expect(pop3_form::status_line);
         }
         if (!out_.empty()) {
-            const bool sent = co_await guest_.connection.send(stage::remove, out_);
+            const bool sent = co_await visit_.connection.send(stage::remove, out_);
             if (!sent) co_return false;
         }
         while (answered < asked) {
@@ -329,8 +321,8 @@ asio::awaitable<bool> pop3_visit::remove() {
             if (event != pop3_event::status) co_return false;
             ++answered;
             if (accepted(stage::remove)) ++deletions_;
-            guest_.connection.took(phase::remove, guest_.connection.now() - since);
-            since = guest_.connection.now();
+            visit_.connection.took(phase::remove, visit_.connection.now() - since);
+            since = visit_.connection.now();
         }
     }
     co_return true;
@@ -339,21 +331,16 @@ asio::awaitable<bool> pop3_visit::remove() {
 asio::awaitable<bool> pop3_visit::say_quit() {
     const bool fine = co_await command(stage::quit, proto::pop3_quit);
     if (!fine || !accepted(stage::quit)) co_return false;
-    guest_.shop.own.tally().deleted += std::exchange(deletions_, 0);
+    visit_.context.shared.counts().deleted += std::exchange(deletions_, 0);
     co_return true;
 }
 
 // ---- single commands ----
 
-asio::awaitable<bool> pop3_visit::command(stage where, std::string_view text) {
-    const bool fine = co_await command(where, text, text);
-    co_return fine;
-}
-
 asio::awaitable<bool> pop3_visit::command(stage where, std::string_view text,
                                           std::string_view shown) {
     parser_.expect(pop3_form::status_line);
-    const bool sent = co_await guest_.connection.send(where, text, shown);
+    const bool sent = co_await visit_.connection.send(where, text, shown.empty() ? text : shown);
     if (!sent) co_return false;
     const pop3_event event = co_await next(where);
     co_return event == pop3_event::status;
@@ -362,19 +349,19 @@ asio::awaitable<bool> pop3_visit::command(stage where, std::string_view text,
 // `broken` also when the connection is; that is counted.
 asio::awaitable<pop3_event> pop3_visit::next(stage where) {
     for (;;) {
-        const pop3_event event = parser_.feed(guest_.connection.heard());
+        const pop3_event event = parser_.feed(visit_.connection.heard());
         if (event == pop3_event::broken) {
-            guest_.connection.give_up(where, parser_.problem(), parser_.offending());
+            visit_.connection.give_up(where, parser_.problem(), parser_.offending());
         }
         if (event != pop3_event::need_more) co_return event;
-        const bool heard = co_await guest_.connection.hear(where);
+        const bool heard = co_await visit_.connection.hear(where);
         if (!heard) co_return pop3_event::broken;
     }
 }
 
 bool pop3_visit::accepted(stage where) {
     if (parser_.status() == pop3_status::ok) return true;
-    guest_.connection.refused(where, "refused", parser_.text());
+    visit_.connection.refused(where, "refused", parser_.text());
     return false;
 }
 

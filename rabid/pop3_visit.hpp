@@ -13,15 +13,15 @@
 #include <string_view>
 #include <vector>
 
-#include "proto/pop3_client.hpp"
-#include "rabid/guest.hpp"
+#include "proto/pop3/client.hpp"
+#include "rabid/visit_context.hpp"
 #include "sasl/conversation.hpp"
 
 namespace postal::rabid {
 
 class pop3_visit {
   public:
-    explicit pop3_visit(const guest& who);
+    explicit pop3_visit(const visit_context& who);
 
     // True when the server did what it should; what it did not is counted.
     boost::asio::awaitable<bool> run();
@@ -45,11 +45,10 @@ class pop3_visit {
     boost::asio::awaitable<bool> remove();
     boost::asio::awaitable<bool> say_quit();
 
-    // One reply of one line; its status is in parser_.
-    boost::asio::awaitable<bool> command(stage where, std::string_view text);
-    // The same with a secret; `shown` is for the transcript.
+    // One reply of one line; its status is in parser_. If the text holds a secret, `shown` is for
+    // the transcript.
     boost::asio::awaitable<bool> command(stage where, std::string_view text,
-                                         std::string_view shown);
+                                         std::string_view shown = {});
     boost::asio::awaitable<proto::pop3_event> next(stage where);
     bool accepted(stage where);
 
@@ -61,7 +60,7 @@ class pop3_visit {
     void message_status();
     void message_end();
 
-    guest guest_;
+    visit_context visit_;
     proto::pop3_client parser_;
     proto::pop3_capabilities offered_;
     std::string greeting_;
@@ -73,8 +72,7 @@ class pop3_visit {
     std::size_t asked_ = 0;                 // of wanted_
     std::size_t answered_ = 0;
     std::size_t at_once_ = 1;
-    load::steady_time since_{};  // when the reply in hand began to be waited for
-    bool in_message_ = false;
+    load::steady_time since_{};    // when the reply in hand began to be waited for
     std::uint64_t deletions_ = 0;  // accepted, and not yet for good
 };
 

@@ -5,12 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include <toml++/toml.h>
-
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/binders.hpp"
-#include "mail/read_file.hpp"
+#include "cli/toml.hpp"
 
 namespace postal::rabid {
 namespace {
@@ -145,14 +144,6 @@ expected<void> read_key(std::string_view key, const toml::node& node, profile& i
     return base::fail("{} is no key of a profile", base::printable(key, 80));
 }
 
-expected<toml::table> parse_toml(std::string_view text, const std::string& name) {
-    try {
-        return toml::parse(text, name);
-    } catch (const toml::parse_error& problem) {
-        return base::fail("{}:{}: {}", name, problem.source().begin.line, problem.description());
-    }
-}
-
 }  // namespace
 
 std::string_view to_text(verb what) noexcept {
@@ -177,30 +168,33 @@ verb profile::pick(base::random_source& random) const {
     return weights.back().first;
 }
 
+std::vector<verb> profile::script(base::random_source& random) const {
+    std::vector<verb> verbs = first;
+    const std::uint64_t more = least_actions + random.below(most_actions - least_actions + 1U);
+    for (std::uint64_t i = 0; i < more; ++i)
+        verbs.push_back(pick(random));
+    verbs.insert(verbs.end(), last.begin(), last.end());
+    return verbs;
+}
+
 expected<profile> parse_profile(std::string_view text, const std::string& name) {
-    const auto table = parse_toml(text, name);
+    const auto table = cli::parse_toml(text, name);
     if (!table) return table.error();
     profile made;
     made.name = name;
     if (const auto* weights = table->get_as<toml::table>("weights")) {
         for (const auto& [key, node] : *weights) {
             const auto done = read_weight(key.str(), node, made);
-            if (!done) {
-                return base::fail("{}:{}: weights: {}", name, node.source().begin.line,
-                                  done.error().message);
-            }
+            if (!done) return cli::at_line(name, node, "weights: " + done.error().message);
         }
     }
     for (const auto& [key, node] : *table) {
         const auto done = read_key(key.str(), node, made);
-        if (!done) {
-            return base::fail("{}:{}: {}", name, node.source().begin.line, done.error().message);
-        }
+        if (!done) return cli::at_line(name, node, done.error().message);
     }
     if (made.most_actions != 0 && made.weights.empty()) {
-        const auto* node = table->get("actions");
-        return base::fail("{}:{}: actions are wanted, but no [weights] say which", name,
-                          node->source().begin.line);
+        return cli::at_line(name, *table->get("actions"),
+                            "actions are wanted, but no [weights] say which");
     }
     return made;
 }
@@ -216,7 +210,7 @@ expected<profile> load_profile(const std::string& name_or_path) {
         return base::fail("\"{}\" is no profile; there are {}, or give a file", name_or_path,
                           base::join(names, ", "));
     }
-    const auto text = mail::read_file(name_or_path);
+    const auto text = base::read_file(name_or_path);
     if (!text) return text.error();
     return parse_profile(*text, name_or_path);
 }

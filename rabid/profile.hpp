@@ -68,6 +68,8 @@ struct profile {
     std::vector<std::pair<verb, double>> weights;
 
     verb pick(base::random_source& random) const;
+    // What one session does: first, so many that are drawn, last.
+    std::vector<verb> script(base::random_source& random) const;
 };
 
 // By name ("original", "desktop") or file.

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 
 namespace postal::base {
 namespace {
@@ -71,21 +72,23 @@ std::string escaped(std::string_view octets) {
     return text;
 }
 
-// Levenshtein's distance, one row at a time.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j)
-        row[j] = j;
+// The number of letters to insert, remove, change or swap with a neighbour to get from one word to
+// the other.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+    std::iota(last.begin(), last.end(), std::size_t{0});
     for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
         row[0] = i;
         for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+            const std::size_t changed = a[i - 1] == b[j - 1] ? 0 : 1;
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + changed});
+            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped) row[j] = std::min(row[j], before_last[j - 2] + 1);
         }
+        before_last.swap(last);
+        last.swap(row);
     }
-    return row.back();
+    return last[b.size()];
 }
 
 }  // namespace
@@ -176,14 +179,16 @@ std::string printable(std::string_view text, std::size_t limit) {
     return result;
 }
 
-std::string_view nearest(std::string_view word, const std::vector<std::string>& known) {
+std::string_view nearest(std::string_view mistyped, const std::vector<std::string>& known) {
     std::string_view best;
-    std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
-    for (const auto& candidate : known) {
-        const std::size_t far = distance(word, candidate);
-        if (far >= best_distance) continue;
-        best = candidate;
-        best_distance = far;
+    std::size_t best_distance = std::max<std::size_t>(2, mistyped.size() / 3) + 1;
+    for (const auto& name : known) {
+        // The start of a long name is near, whatever it lacks: --dur is --duration.
+        const bool is_start = mistyped.size() >= 4 && name.starts_with(mistyped);
+        const std::size_t distance = is_start ? 1 : edit_distance(mistyped, name);
+        if (distance >= best_distance) continue;
+        best_distance = distance;
+        best = name;
     }
     return best;
 }

@@ -61,7 +61,7 @@ namespace postal::base {
 [[nodiscard]] std::size_t utf8_sequence(std::string_view text) noexcept;
 
 // The known word nearest to a mistyped one, for "did you mean"; empty when none is near.
-[[nodiscard]] std::string_view nearest(std::string_view word,
+[[nodiscard]] std::string_view nearest(std::string_view mistyped,
                                        const std::vector<std::string>& known);
 
 }  // namespace postal::base

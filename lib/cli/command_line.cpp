@@ -1,131 +1,142 @@
 #include "cli/command_line.hpp"
 
+#include "base/text.hpp"
 #include "cli/help.hpp"
 #include "cli/rows.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
+#include <span>
 #include <string_view>
-#include <utility>
 
 namespace postal::cli {
 
 namespace {
 
-std::vector<std::string> all_names(const program& description) {
-    std::vector<std::string> names;
-    auto groups = description.groups;
-    groups.push_back(standard_group());
-    for (const auto& one : groups) {
-        for (const auto& row : one.options) {
-            for (auto& name : split_names(row.names))
-                names.push_back(std::move(name));
-        }
-    }
-    return names;
+const option completion_row{"--completion", "SHELL"};  // has no help text: it is not offered
+
+template <class Options>
+auto find(Options& options, std::string_view name) {
+    return std::find_if(options.begin(), options.end(),
+                        [&](const written_option& one) { return has_name(*one.row, name); });
 }
 
-base::failure unknown_option(const program& description, std::string_view given) {
+class reader {
+  public:
+    reader(command_line& into, const std::vector<std::string>& words) : line_(into), rest_(words) {}
+    base::expected<void> read();
+
+  private:
+    using attached = std::optional<std::string_view>;  // a value in the same word as its name
+
+    base::expected<void> take_name(std::string_view word);
+    base::expected<void> take_letters(std::string_view word);
+    base::expected<void> store(written_option& into, attached value);
+    base::failure unknown(std::string_view given) const;
+    const std::string& next();
+
+    command_line& line_;
+    std::span<const std::string> rest_;
+};
+
+const std::string& reader::next() {
+    const std::string& word = rest_.front();
+    rest_ = rest_.subspan(1);
+    return word;
+}
+
+base::failure reader::unknown(std::string_view given) const {
     const std::string_view name = given.substr(0, given.find('='));
-    const std::string near = nearest(name, all_names(description));
+    std::vector<std::string> names;
+    for (const auto& one : line_.options) {
+        if (one.row->help.empty()) continue;
+        for (const auto each : base::split(one.row->names, ','))
+            names.emplace_back(each);
+    }
+    const std::string_view near = base::nearest(name, names);
     if (near.empty()) return base::fail("{}: unknown option; --help lists them", name);
     return base::fail("{}: unknown option; did you mean {}?", name, near);
 }
 
-base::failure missing_value(const program& description, std::string_view name) {
-    for (const auto& one : description.groups) {
-        for (const auto& row : one.options) {
-            const auto names = split_names(row.names);
-            if (std::find(names.begin(), names.end(), name) == names.end()) continue;
-            return base::fail("{}: needs a value: {}", name, row.value);
-        }
-    }
-    return base::fail("{}: needs a value", name);
-}
-
-// CLI11 takes the next argument as the value of "--name=", which would swallow a server's name.
-base::expected<void> refuse_empty_values(const program& description, int argc,
-                                         const char* const* argv) {
-    for (int i = 1; i < argc; ++i) {
-        const std::string_view argument = argv[i];
-        if (argument == "--") return {};
-        if (!argument.starts_with("--") || argument.find('=') != argument.size() - 1) continue;
-        return missing_value(description, argument.substr(0, argument.size() - 1));
+base::expected<void> reader::store(written_option& into, attached value) {
+    const bool missing = value ? value->empty() : rest_.empty();
+    if (is_flag(*into.row)) {
+        into.values.emplace_back(value.value_or("true"));
+    } else if (missing) {
+        return base::fail("{}: needs a value: {}", long_name(*into.row), into.row->value);
+    } else {
+        into.values.emplace_back(value ? *value : next());
     }
     return {};
 }
 
-// Arguments are what CLI11 found no option for: whatever begins with a dash before "--" is a
-// mistyped option. That is looked for first, because the argument after one is often its value.
-base::expected<std::vector<std::string>> take_arguments(const program& description,
-                                                        const std::vector<std::string>& leftovers) {
-    const auto end_of_options = std::find(leftovers.begin(), leftovers.end(), "--");
-    for (auto one = leftovers.begin(); one != end_of_options; ++one) {
-        if (one->size() > 1 && one->front() == '-') return unknown_option(description, *one);
-    }
-    std::vector<std::string> arguments(leftovers.begin(), end_of_options);
-    if (end_of_options != leftovers.end()) {
-        arguments.insert(arguments.end(), end_of_options + 1, leftovers.end());
-    }
-    const auto& known = description.positionals;
-    const bool takes_all = !known.empty() && known.back().repeatable;
-    if (arguments.size() > known.size() && !takes_all) {
-        return base::fail("{}: one argument too many; usage: {}", arguments[known.size()],
-                          usage_line(description));
-    }
-    return arguments;
+// --name, --name value, --name=value
+base::expected<void> reader::take_name(std::string_view word) {
+    const std::size_t equals = word.find('=');
+    const auto found = find(line_.options, word.substr(0, equals));
+    if (found == line_.options.end()) return unknown(word);
+    return store(*found, equals == word.npos ? attached{} : word.substr(equals + 1));
 }
 
-CLI::Option* add_row(CLI::App& app, const option& row) {
-    auto* added = is_flag(row) ? app.add_flag(row.names) : app.add_option(row.names);
-    return added->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+// -n, -n value, -nvalue, and several in one word, of which only the last one has a value
+base::expected<void> reader::take_letters(std::string_view word) {
+    while (word.size() > 1) {
+        const auto found = find(line_.options, std::string{'-', word[1]});
+        if (found == line_.options.end()) return unknown('-' + std::string(word.substr(1)));
+        word.remove_prefix(1);
+        const bool is_value = word.size() > 1 && !is_flag(*found->row);
+        auto stored = store(*found, is_value ? word.substr(1) : attached{});
+        if (is_value || !stored) return stored;
+    }
+    return {};
 }
 
-std::string last_of(const CLI::Option& parsed) {
-    return parsed.count() == 0 ? std::string{} : parsed.results().back();
+base::expected<void> reader::read() {
+    while (!rest_.empty()) {
+        const std::string& word = next();
+        base::expected<void> taken;
+        if (word == "--") {
+            line_.positionals.insert(line_.positionals.end(), rest_.begin(), rest_.end());
+            return {};
+        }
+        if (word.starts_with("--")) {
+            taken = take_name(word);
+        } else if (word.size() > 1 && word.front() == '-') {
+            taken = take_letters(word);
+        } else {
+            line_.positionals.push_back(word);
+        }
+        if (!taken) return taken;
+    }
+    return {};
 }
 
 }  // namespace
 
-base::expected<command_line> read_command_line(const program& description, int argc,
-                                               const char* const* argv) {
-    if (auto checked = refuse_empty_values(description, argc, argv); !checked) {
-        return checked.error();
-    }
-    CLI::App app;
-    app.set_help_flag();
-    app.allow_extras();
-    std::vector<std::pair<const option*, CLI::Option*>> rows;
+std::optional<std::string> command_line::last_of(std::string_view name) const {
+    const auto found = find(options, name);
+    if (found == options.end() || found->values.empty()) return std::nullopt;
+    return found->values.back();
+}
+
+base::expected<command_line> read_command_line(const program& description,
+                                               const std::vector<std::string>& words) {
+    command_line line;
     for (const auto& one : description.groups) {
         for (const auto& row : one.options)
-            rows.emplace_back(&row, add_row(app, row));
+            line.options.push_back({&row});
     }
-    auto* help = app.add_flag("-h,--help");
-    auto* version = app.add_flag("--version");
-    auto* config = add_row(app, {"--config", "FILE"});
-    auto* completion = add_row(app, {"--completion", "SHELL"});
+    for (const auto& row : standard_group().options)
+        line.options.push_back({&row});
+    line.options.push_back({&completion_row});
+    if (auto done = reader(line, words).read(); !done) return done.error();
 
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ArgumentMismatch& problem) {
-        const std::string_view text = problem.what();
-        return missing_value(description, text.substr(0, text.find(':')));
-    } catch (const CLI::ParseError& problem) {
-        return base::fail("{}", problem.what());
+    const auto& known = description.positionals;
+    const bool takes_all = !known.empty() && known.back().repeatable;
+    if (line.positionals.size() > known.size() && !takes_all) {
+        return base::fail("{}: one argument too many; usage: {}", line.positionals[known.size()],
+                          usage_line(description));
     }
-    auto arguments = take_arguments(description, app.remaining());
-    if (!arguments) return arguments.error();
-
-    command_line result;
-    for (const auto& [row, parsed] : rows)
-        result.options.push_back({row, parsed->results()});
-    result.positionals = std::move(*arguments);
-    result.help = help->count() > 0;
-    result.version = version->count() > 0;
-    result.config = last_of(*config);
-    result.completion = last_of(*completion);
-    return result;
+    return line;
 }
 
 }  // namespace postal::cli

@@ -5,7 +5,9 @@
 #include "base/result.hpp"
 #include "cli/options.hpp"
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace postal::cli {
@@ -16,18 +18,18 @@ struct written_option {
 };
 
 struct command_line {
-    std::vector<written_option> options;   // one for each row of each group, in order
+    // One for each row of each group, in order; behind them the rows that have no setter because
+    // parse() acts on them: standard_group() and --completion, the shell whose script is wanted.
+    std::vector<written_option> options;
     std::vector<std::string> positionals;  // as many as were given, in order
-    bool help = false;
-    bool version = false;
-    std::string completion = {};  // the shell whose completion script is wanted
-    std::string config = {};
+
+    std::optional<std::string> last_of(std::string_view name) const;  // nothing when not given
 };
 
 // Fails on unknown options (and names a near one), options without their value and too many
 // positionals. Missing positionals are not looked at. The rows' addresses are kept: `description`
 // must outlive the result.
-base::expected<command_line> read_command_line(const program& description, int argc,
-                                               const char* const* argv);
+base::expected<command_line> read_command_line(const program& description,
+                                               const std::vector<std::string>& words);
 
 }  // namespace postal::cli

@@ -1,39 +1,22 @@
 #include "cli/config_file.hpp"
 
+#include "base/read_file.hpp"
+#include "cli/toml.hpp"
+
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 namespace postal::cli {
 
 namespace {
 
-constexpr std::uintmax_t largest_file = 1 << 20;
+constexpr std::uint64_t largest_file = 1 << 20;
 
 // failure can be made from a string too, so a string does not turn into an expected one by itself.
 base::expected<std::string> value_of(std::string text) {
     return {boost::system::in_place_value, std::move(text)};
-}
-
-base::expected<std::string> read_text(const std::string& path) {
-    std::error_code problem;
-    if (std::filesystem::is_directory(path, problem)) {
-        return base::fail("{}: is a directory; give a TOML file", path);
-    }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return base::fail("{}: cannot be read: {}", path, base::system_message(errno));
-    std::string content(largest_file + 1, '\0');
-    file.read(content.data(), static_cast<std::streamsize>(content.size()));
-    if (file.bad()) return base::fail("{}: cannot be read: {}", path, base::system_message(errno));
-    content.resize(static_cast<std::size_t>(file.gcount()));
-    if (content.size() > largest_file) return base::fail("{}: is longer than 1 MiB", path);
-    return value_of(std::move(content));
 }
 
 // The text that the same value would have on the command line; nothing for types that options do
@@ -68,18 +51,10 @@ base::expected<config_entry> to_entry(const std::string& key, const toml::node& 
     return entry;
 }
 
-base::expected<toml::table> parse_toml(const std::string& content, const std::string& path) {
-    try {
-        return toml::parse(content, path);
-    } catch (const toml::parse_error& problem) {
-        return base::fail("{}:{}: {}", path, problem.source().begin.line, problem.description());
-    }
-}
-
 }  // namespace
 
 base::expected<std::vector<config_entry>> read_config(const std::string& path) {
-    const auto content = read_text(path);
+    const auto content = base::read_file(path, largest_file);
     if (!content) return content.error();
     const auto table = parse_toml(*content, path);
     if (!table) return table.error();
@@ -87,9 +62,8 @@ base::expected<std::vector<config_entry>> read_config(const std::string& path) {
     std::vector<config_entry> entries;
     for (const auto& [key, node] : *table) {
         auto entry = to_entry(std::string(key.str()), node);
-        if (!entry) {
-            return base::fail("{}:{}: {}", path, node.source().begin.line, entry.error().message);
-        }
+        if (!entry) return at_line(path, node, entry.error().message);
+        entry->where = fmt::format("{}:{}: {}", path, entry->line, entry->key);
         entries.push_back(std::move(*entry));
     }
     // In the order of the file, so that the first mistake is the one that is reported.

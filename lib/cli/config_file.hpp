@@ -23,6 +23,7 @@ struct config_entry {
     std::string key;
     std::vector<std::string> values;
     std::uint32_t line = 0;
+    std::string where;  // for messages: "FILE:LINE: key"
     bool is_boolean = false;
     bool is_list = false;
 };

@@ -1,5 +1,6 @@
 #include "cli/help.hpp"
 
+#include "base/text.hpp"
 #include "cli/rows.hpp"
 
 #include <fmt/format.h>
@@ -51,7 +52,7 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t at, std
 }
 
 help_row to_help_row(const option& row) {
-    const auto names = split_names(row.names);
+    const auto names = base::split(row.names, ',');
     help_row result;
     // Rows that have only a long name are indented so that the long names stand below each other.
     if (names.front().starts_with("--")) result.name = "    ";
@@ -106,8 +107,8 @@ void append_notes(std::string& out, std::string_view notes) {
 
 std::string completion_case(const option& row) {
     std::string patterns;
-    for (const auto& name : split_names(row.names))
-        patterns += (patterns.empty() ? "" : "|") + name;
+    for (const auto name : base::split(row.names, ','))
+        patterns.append(patterns.empty() ? "" : "|").append(name);
     const auto words = words_of(row);
     const bool names_file = row.value.find("FILE") != std::string::npos ||
                             row.value.find("PATH") != std::string::npos ||

@@ -1,5 +1,6 @@
 #include "cli/parse.hpp"
 
+#include "base/text.hpp"
 #include "cli/command_line.hpp"
 #include "cli/config_file.hpp"
 #include "cli/help.hpp"
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <string_view>
 #include <utility>
 
 namespace postal::cli {
@@ -17,7 +20,7 @@ namespace {
 
 base::expected<void> set_all(const option& row, const std::vector<std::string>& values,
                              const std::string& where) {
-    if (!row.set || values.empty()) return {};
+    if (values.empty()) return {};
     // Only the last of several counts, unless the option collects them.
     const std::size_t first = row.repeatable ? 0 : values.size() - 1;
     for (std::size_t i = first; i < values.size(); ++i) {
@@ -37,29 +40,27 @@ base::expected<void> check_form(const option& row, const config_entry& entry) {
     return {};
 }
 
-std::string where_of(const std::string& file, const config_entry& entry) {
-    return fmt::format("{}:{}: {}", file, entry.line, entry.key);
-}
-
 // Every entry of the file must belong to a row and have its form, also one that the command line
 // overrules.
 base::expected<void> check_entries(const command_line& line,
                                    const std::vector<config_entry>& entries) {
-    std::vector<std::string> known;
-    for (const auto& written : line.options)
-        known.push_back(key_of(*written.row));
+    std::map<std::string, const option*> rows;
+    std::vector<std::string> keys;
+    for (const auto& written : line.options) {
+        if (!written.row->set) continue;
+        keys.push_back(key_of(*written.row));
+        rows[keys.back()] = written.row;
+    }
     for (const auto& entry : entries) {
-        const auto found = std::find(known.begin(), known.end(), entry.key);
-        if (found == known.end()) {
-            const std::string near = nearest(entry.key, known);
-            if (near.empty()) return base::fail("{}: unknown option", where_of(line.config, entry));
-            return base::fail("{}: unknown option; did you mean {}?", where_of(line.config, entry),
-                              near);
+        const auto found = rows.find(entry.key);
+        if (found != rows.end()) {
+            const auto checked = check_form(*found->second, entry);
+            if (!checked) return base::fail("{} {}", entry.where, checked.error().message);
+            continue;
         }
-        const auto& row = *line.options[static_cast<std::size_t>(found - known.begin())].row;
-        if (auto checked = check_form(row, entry); !checked) {
-            return base::fail("{} {}", where_of(line.config, entry), checked.error().message);
-        }
+        const std::string_view near = base::nearest(entry.key, keys);
+        if (near.empty()) return base::fail("{}: unknown option", entry.where);
+        return base::fail("{}: unknown option; did you mean {}?", entry.where, near);
     }
     return {};
 }
@@ -68,6 +69,7 @@ base::expected<void> apply_options(const command_line& line,
                                    const std::vector<config_entry>& entries,
                                    std::vector<effective_option>& effective) {
     for (const auto& [row, values] : line.options) {
+        if (!row->set) continue;
         effective_option now{key_of(*row), values, !values.empty()};
         std::string where = long_name(*row);
         const auto entry = std::find_if(entries.begin(), entries.end(),
@@ -75,7 +77,7 @@ base::expected<void> apply_options(const command_line& line,
         if (!now.given && entry != entries.end()) {
             now.values = entry->values;
             now.given = true;
-            where = where_of(line.config, *entry);
+            where = entry->where;
         }
         if (auto stored = set_all(*row, now.values, where); !stored) return stored.error();
         if (!now.given && !row->fallback.empty()) now.values = {row->fallback};
@@ -104,34 +106,36 @@ base::expected<void> apply_positionals(const program& description, const command
 }
 
 // Prints the text of --help, --version or --completion if one of them was asked for.
-base::expected<outcome> print_what_was_asked(const program& description, const command_line& line) {
+base::expected<parse_result> print_what_was_asked(const program& description,
+                                                  const command_line& line) {
+    const std::string shell = line.last_of("--completion").value_or("");
     std::string text;
-    if (line.help) {
+    if (line.last_of("--help")) {
         text = help_text(description);
-    } else if (line.version) {
+    } else if (line.last_of("--version")) {
         text = version_text(description);
-    } else if (line.completion == "bash") {
+    } else if (shell == "bash") {
         text = bash_completion(description);
-    } else if (!line.completion.empty()) {
-        return base::fail("--completion: \"{}\" is not a shell known here; give bash",
-                          line.completion);
+    } else if (!shell.empty()) {
+        return base::fail("--completion: \"{}\" is not a shell known here; give bash", shell);
     }
     std::fputs(text.c_str(), stdout);
-    return text.empty() ? outcome::run : outcome::done;
+    return text.empty() ? parse_result::run : parse_result::done;
 }
 
 }  // namespace
 
-base::expected<outcome> parse(const program& description, int argc, const char* const* argv,
-                              std::vector<effective_option>& effective) {
-    const auto line = read_command_line(description, argc, argv);
+base::expected<parse_result> parse(const program& description,
+                                   const std::vector<std::string>& words,
+                                   std::vector<effective_option>& effective) {
+    const auto line = read_command_line(description, words);
     if (!line) return line.error();
     const auto printed = print_what_was_asked(description, *line);
-    if (!printed || *printed == outcome::done) return printed;
+    if (!printed || *printed == parse_result::done) return printed;
 
     std::vector<config_entry> entries;
-    if (!line->config.empty()) {
-        auto read = read_config(line->config);
+    if (const auto config = line->last_of("--config").value_or(""); !config.empty()) {
+        auto read = read_config(config);
         if (!read) return base::at("--config", read.error());
         entries = std::move(*read);
     }
@@ -140,12 +144,13 @@ base::expected<outcome> parse(const program& description, int argc, const char* 
     }
     if (auto applied = apply_options(*line, entries, effective); !applied) return applied.error();
     if (auto applied = apply_positionals(description, *line); !applied) return applied.error();
-    return outcome::run;
+    return parse_result::run;
 }
 
-base::expected<outcome> parse(const program& description, int argc, const char* const* argv) {
+base::expected<parse_result> parse(const program& description,
+                                   const std::vector<std::string>& words) {
     std::vector<effective_option> ignored;
-    return parse(description, argc, argv, ignored);
+    return parse(description, words, ignored);
 }
 
 }  // namespace postal::cli

@@ -18,7 +18,7 @@
 
 namespace postal::cli {
 
-enum class outcome {
+enum class parse_result {
     run,   // go on
     done,  // --help, --version or --completion was asked for and has been printed on standard
            // output
@@ -33,8 +33,10 @@ struct effective_option {
     bool given = false;
 };
 
-base::expected<outcome> parse(const program& description, int argc, const char* const* argv);
-base::expected<outcome> parse(const program& description, int argc, const char* const* argv,
-                              std::vector<effective_option>& effective);
+base::expected<parse_result> parse(const program& description,
+                                   const std::vector<std::string>& words);
+base::expected<parse_result> parse(const program& description,
+                                   const std::vector<std::string>& words,
+                                   std::vector<effective_option>& effective);
 
 }  // namespace postal::cli

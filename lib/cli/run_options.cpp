@@ -2,11 +2,11 @@
 
 #include "base/units.hpp"
 #include "cli/binders.hpp"
+#include "os/host.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
 
 namespace postal::cli {
 
@@ -16,8 +16,8 @@ constexpr unsigned most_workers = 1024;
 
 }  // namespace
 
-unsigned usable_cores() noexcept {
-    return std::clamp(std::thread::hardware_concurrency(), 1U, most_workers);
+unsigned default_workers() noexcept {
+    return std::min(os::usable_cpus(), most_workers);
 }
 
 group run_options_group(run_options& options, setter check_threshold) {
@@ -43,9 +43,9 @@ group run_options_group(run_options& options, setter check_threshold) {
              flag(options.align_minutes)},
             {"--log-format", "csv|jsonl|extended", "csv",
              "how to print intervals; extended adds latencies and error counts as columns",
-             choice(options.format, {{"csv", log_format::csv},
-                                     {"jsonl", log_format::jsonl},
-                                     {"extended", log_format::extended}})},
+             choice(options.format, {{"csv", stats::log_format::csv},
+                                     {"jsonl", stats::log_format::jsonl},
+                                     {"extended", stats::log_format::extended}})},
             {"--record", "FILE", "",
              "write the run record, a JSON object, at the end; - is standard output",
              text(options.record)},

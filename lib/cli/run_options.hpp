@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/options.hpp"
+#include "stats/log_format.hpp"
 
 #include <chrono>
 #include <string>
@@ -10,18 +11,15 @@
 
 namespace postal::cli {
 
-// The number of cores that this process may use, at least 1.
-unsigned usable_cores() noexcept;
-
-enum class log_format { csv, jsonl, extended };
+unsigned default_workers() noexcept;  // one for each processor that this process may use
 
 struct run_options {
-    unsigned workers = usable_cores();     // operating-system threads
+    unsigned workers = default_workers();  // operating-system threads
     std::chrono::nanoseconds duration{0};  // 0: until interrupted
     std::chrono::nanoseconds warmup{0};    // left out of totals and rate
     std::chrono::nanoseconds interval{std::chrono::minutes{1}};
     bool align_minutes = false;  // end intervals at the clock's minute, as the original did
-    log_format format = log_format::csv;
+    stats::log_format format = stats::log_format::csv;
     std::string record = {};  // file for the run record, "-" for standard output, empty for none
     std::vector<std::string> thresholds = {};
     bool progress = false;  // the live line although standard error is no terminal

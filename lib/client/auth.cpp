@@ -1,7 +1,7 @@
 #include "client/auth.hpp"
 
+#include "base/read_file.hpp"
 #include "base/text.hpp"
-#include "mail/read_file.hpp"
 #include "sasl/bearer.hpp"
 
 namespace postal::client {
@@ -10,7 +10,7 @@ namespace {
 using base::expected;
 
 expected<std::string> load_token(const std::string& path) {
-    const auto text = mail::read_file(path);
+    const auto text = base::read_file(path);
     if (!text) return base::fail("--auth-token-file: {}", text.error().message);
     const std::string_view token = base::trim(*text);
     if (!sasl::is_token(token)) {

@@ -15,6 +15,7 @@
 namespace postal::client {
 
 struct origin {
+    bool wanted = false;                      // addresses are drawn at all
     std::optional<net::proxy_version> proxy;  // nothing: no header
     net::address_range addresses;
 };

@@ -1,10 +1,13 @@
 // See evidence.hpp.
 #include "ledger/evidence.hpp"
 
+#include <utility>
+
 namespace postal::ledger {
 namespace {
 
-constexpr std::size_t idle_capacity = 64 * 1024;
+constexpr std::size_t piece_size = 32 * 1024;
+constexpr std::size_t idle_capacity = 2 * piece_size;
 
 }  // namespace
 
@@ -17,33 +20,50 @@ void evidence::begin() noexcept {
 void evidence::feed(std::string_view piece) {
     octets_ += piece.size();
     if (!whole_) return;
-    if (octets_ > most_kept || piece.size() > room_.left) {
+    if (octets_ > most_kept || piece.size() > memory_.left) {
         whole_ = false;
         forget();
         return;
     }
-    room_.left -= piece.size();
-    kept_.append(piece);
+    memory_.left -= piece.size();
+    taken_ += piece.size();
+    keep(piece);
 }
 
-void evidence::end() noexcept {
-    forget();
-    if (kept_.capacity() > idle_capacity) kept_ = std::string();
+void evidence::keep(std::string_view piece) {
+    while (!piece.empty()) {
+        if (pieces_.back().size() >= piece_size) pieces_.emplace_back().reserve(piece_size);
+        const std::string_view fits = piece.substr(0, piece_size - pieces_.back().size());
+        pieces_.back().append(fits);
+        piece.remove_prefix(fits.size());
+    }
+}
+
+std::string_view evidence::text() {
+    std::string& all = pieces_.front();
+    all.reserve(taken_);
+    for (std::size_t n = 1; n < pieces_.size(); ++n) {
+        all += std::exchange(pieces_[n], {});
+    }
+    pieces_.resize(1);
+    return all;
 }
 
 void evidence::forget() noexcept {
-    room_.left += kept_.size();
-    kept_.clear();
+    memory_.left += std::exchange(taken_, 0);
+    pieces_.resize(1);
+    pieces_.front().clear();
+    // an assignment would keep the memory
+    if (pieces_.front().capacity() > idle_capacity) std::string().swap(pieces_.front());
 }
 
-void evidence::explain(const mail::identity* id, mail::body_rebuilder& rebuilder,
-                       seen_row& row) const {
+void evidence::explain(const mail::identity* id, mail::body_rebuilder& rebuilder, seen_row& row) {
     row.what = id == nullptr ? condition::unreadable : condition::corrupt;
     if (!whole_) {
         row.detail = "differs from what was sent, and is too large to be compared";
         return;
     }
-    const mail::difference how = mail::diagnose(kept_, id, rebuilder);
+    const mail::difference how = mail::diagnose(text(), id, rebuilder);
     row.what = condition_of(how.kind);
     row.detail = mail::to_text(how);
 }

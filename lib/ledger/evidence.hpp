@@ -1,16 +1,17 @@
 // What is kept of a message while it is checked, so that one that turns out to be corrupt can be
 // compared with what was sent, and the ledger's words for how it differs.
 //
-// Flow: evidence_room room(octets); evidence e(room);
+// Flow: evidence_memory memory(octets); evidence e(memory);
 //       e.begin(); e.feed(piece)...; e.explain(check_result.id, rebuilder, row); e.end();
-// Messages above most_kept octets are not kept, and none while those in hand fill the room (one for
-// each worker): of them only the verdict is known. Nothing fails; no I/O.
+// Messages above most_kept octets are not kept, and none while those in hand fill the memory (one
+// for each worker): of them only whether they are intact is known. Nothing fails; no I/O.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ledger/rows.hpp"
 #include "mail/difference.hpp"
@@ -19,7 +20,7 @@
 namespace postal::ledger {
 
 // How many octets all messages in hand may take.
-struct evidence_room {
+struct evidence_memory {
     std::size_t left = std::size_t{256} << 20U;
 };
 
@@ -30,7 +31,7 @@ class evidence {
     // anything.
     static constexpr std::uint64_t most_remade = std::uint64_t{64} << 20U;
 
-    explicit evidence(evidence_room& room) noexcept : room_(room) {}
+    explicit evidence(evidence_memory& memory) noexcept : memory_(memory) {}
     ~evidence() { forget(); }
     evidence(const evidence&) = delete;
     evidence& operator=(const evidence&) = delete;
@@ -38,21 +39,26 @@ class evidence {
     void begin() noexcept;
     void feed(std::string_view piece);
     // The message is done with; what was kept of a large one is freed.
-    void end() noexcept;
+    void end() noexcept { forget(); }
 
     std::uint64_t octets() const noexcept { return octets_; }
     // All of it was kept.
     bool whole() const noexcept { return whole_; }
-    std::string_view text() const noexcept { return kept_; }
+    // What was kept, as one text; nothing is fed behind it. Valid until begin() or end().
+    std::string_view text();
 
     // Fills condition and detail of a message that is corrupt. id as in mail::check_result.
-    void explain(const mail::identity* id, mail::body_rebuilder& rebuilder, seen_row& row) const;
+    void explain(const mail::identity* id, mail::body_rebuilder& rebuilder, seen_row& row);
 
   private:
+    void keep(std::string_view piece);
     void forget() noexcept;
 
-    evidence_room& room_;
-    std::string kept_;
+    evidence_memory& memory_;
+    // All but the last are full: one growing string would take three times the message while it is
+    // copied.
+    std::vector<std::string> pieces_ = std::vector<std::string>(1);
+    std::size_t taken_ = 0;  // of the room
     std::uint64_t octets_ = 0;
     bool whole_ = true;
 };

@@ -69,12 +69,12 @@ expected<reader> reader::open(const std::string& path) {
     return reader(std::move(*file));
 }
 
-expected<std::vector<run_line>> reader::runs() {
+expected<std::vector<run_row>> reader::runs() {
     auto ask = file_.prepare(
         "SELECT id, run, program, started FROM runs WHERE program IS NOT NULL "
         "ORDER BY started, id");
     if (!ask) return ask.error();
-    std::vector<run_line> result;
+    std::vector<run_row> result;
     int step = SQLITE_ROW;
     while ((step = ask->step()) == SQLITE_ROW) {
         const std::int64_t id = ask->number(0);
@@ -85,7 +85,7 @@ expected<std::vector<run_line>> reader::runs() {
     return result;
 }
 
-expected<answers> reader::account(const questions& wanted) {
+expected<answers> reader::reconcile(const questions& wanted) {
     sent_by_run_.clear();
     seen_by_run_.clear();
     const int begun = file_.execute(
@@ -95,13 +95,13 @@ expected<answers> reader::account(const questions& wanted) {
     auto note = file_.prepare("INSERT INTO findings VALUES(?1, ?2)");
     if (!note) return note.error();
     int noted = SQLITE_OK;
-    class account judge({[&](finding what, std::int64_t sent, std::int64_t seen) {
-                             if (what != wanted.list || noted != SQLITE_OK) return;
-                             note->bind(1, sent);
-                             note->bind(2, seen);
-                             noted = note->run();
-                         },
-                         wanted.on_delivery});
+    reconciler judge({[&](discrepancy what, std::int64_t sent, std::int64_t seen) {
+                          if (what != wanted.list || noted != SQLITE_OK) return;
+                          note->bind(1, sent);
+                          note->bind(2, seen);
+                          noted = note->run();
+                      },
+                      wanted.on_delivery});
     auto done = judge_strangers(judge);
     if (done) done = judge_all(judge);
     if (done && noted != SQLITE_OK) done = file_.failure(noted);
@@ -113,7 +113,7 @@ expected<answers> reader::account(const questions& wanted) {
     return answers{judge.result(), std::move(*all)};
 }
 
-expected<void> reader::judge_strangers(class account& judge) {
+expected<void> reader::judge_strangers(reconciler& judge) {
     auto ask = file_.prepare(
         "SELECT condition, number, observer FROM seen WHERE run IS NULL AND condition IN (2, 3)");
     if (!ask) return ask.error();
@@ -126,7 +126,7 @@ expected<void> reader::judge_strangers(class account& judge) {
     return {};
 }
 
-expected<void> reader::judge_all(class account& judge) {
+expected<void> reader::judge_all(reconciler& judge) {
     auto ask_sent = file_.prepare(sent_in_order);
     if (!ask_sent) return ask_sent.error();
     auto ask_seen = file_.prepare(seen_in_order);
@@ -166,13 +166,13 @@ expected<void> reader::print_list(const questions& wanted) {
         "LEFT JOIN seen_messages o ON o.number = f.seen ORDER BY f.sent, f.seen");
     if (!ask) return ask.error();
     constexpr std::array columns{
-        &finding_row::run,     &finding_row::session,   &finding_row::sequence,
-        &finding_row::sender,  &finding_row::recipient, &finding_row::outcome,
-        &finding_row::code,    &finding_row::enhanced,  &finding_row::ended,
-        &finding_row::mailbox, &finding_row::condition, &finding_row::detail,
-        &finding_row::seen,    &finding_row::way};
+        &discrepancy_row::run,     &discrepancy_row::session,   &discrepancy_row::sequence,
+        &discrepancy_row::sender,  &discrepancy_row::recipient, &discrepancy_row::outcome,
+        &discrepancy_row::code,    &discrepancy_row::enhanced,  &discrepancy_row::ended,
+        &discrepancy_row::mailbox, &discrepancy_row::condition, &discrepancy_row::detail,
+        &discrepancy_row::seen,    &discrepancy_row::way};
     int step = SQLITE_ROW;
-    finding_row row;
+    discrepancy_row row;
     while ((step = ask->step()) == SQLITE_ROW) {
         for (std::size_t each = 0; each < columns.size(); ++each) {
             row.*columns[each] = ask->text(static_cast<int>(each));

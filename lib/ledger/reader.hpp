@@ -1,7 +1,7 @@
 // Reads a ledger and says what became of every message in it: the queries behind postal-report.
 //
-// account() goes once through both tables, sorted by message (by SQLite, in temporary files where
-// memory does not do; nothing is added to the ledger), and lets ledger::account judge each. Runs
+// reconcile() goes once through both tables, sorted by message (by SQLite, in temporary files where
+// memory does not do; nothing is added to the ledger), and lets ledger::reconciler judge each. Runs
 // may write to the ledger meanwhile: what is read is its state at the beginning.
 //
 // Ten million messages sent and seen take some 45 s of CPU and 150 MiB. Fails with one line for
@@ -16,13 +16,13 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "ledger/account.hpp"
 #include "ledger/database.hpp"
+#include "ledger/reconciler.hpp"
 
 namespace postal::ledger {
 
 // A run that wrote to the ledger; with an empty program one of which only messages were seen.
-struct run_line {
+struct run_row {
     std::string run;
     std::string program;
     std::string started;
@@ -31,7 +31,7 @@ struct run_line {
 };
 
 // One message of a list, in words; what does not apply is empty.
-struct finding_row {
+struct discrepancy_row {
     std::string run;
     std::string session;
     std::string sequence;
@@ -50,28 +50,28 @@ struct finding_row {
 
 struct questions {
     std::function<void(std::int64_t us)> on_delivery;  // called for each message found
-    std::optional<finding> list;
-    std::function<void(const finding_row&)> on_row;  // called for each message of the list
+    std::optional<discrepancy> list;
+    std::function<void(const discrepancy_row&)> on_row;  // called for each message of the list
 };
 
 struct answers {
     summary totals;
-    std::vector<run_line> runs;  // in the order in which they were started
+    std::vector<run_row> runs;  // in the order in which they were started
 };
 
 class reader {
   public:
     static base::expected<reader> open(const std::string& path);
 
-    base::expected<answers> account(const questions& wanted);
+    base::expected<answers> reconcile(const questions& wanted);
 
   private:
     explicit reader(database file) : file_(std::move(file)) {}
-    base::expected<void> judge_all(class account& judge);
-    base::expected<void> judge_strangers(class account& judge);
+    base::expected<void> judge_all(reconciler& judge);
+    base::expected<void> judge_strangers(reconciler& judge);
     base::expected<void> print_list(const questions& wanted);
 
-    base::expected<std::vector<run_line>> runs();
+    base::expected<std::vector<run_row>> runs();
 
     database file_;
     std::unordered_map<std::int64_t, std::uint64_t> sent_by_run_;  // rows

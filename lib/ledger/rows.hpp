@@ -14,7 +14,7 @@
 
 namespace postal::ledger {
 
-// An address within one writer; given by writer::address() or page::address(), never 0.
+// An address within one writer; given by writer::address() or row_buffer::address(), never 0.
 using address_id = std::uint32_t;
 
 // What became of a message for one recipient, as its sender knows it.

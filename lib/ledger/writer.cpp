@@ -8,8 +8,8 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "ledger/page.hpp"
-#include "ledger/scribe.hpp"
+#include "ledger/row_buffer.hpp"
+#include "ledger/table_writer.hpp"
 
 namespace postal::ledger {
 
@@ -47,20 +47,20 @@ struct writer::queue {
 
 base::expected<std::unique_ptr<writer>> writer::open(const std::string& path,
                                                      const run_entry& own) {
-    auto pen = scribe::open(path, own);
-    if (!pen) return pen.error();
-    return std::unique_ptr<writer>(new writer(std::move(*pen)));
+    auto tables = table_writer::open(path, own);
+    if (!tables) return tables.error();
+    return std::unique_ptr<writer>(new writer(std::move(*tables)));
 }
 
-writer::writer(std::unique_ptr<scribe> pen)
-    : pen_(std::move(pen)), queue_(std::make_unique<queue>()), thread_([this] { work(); }) {}
+writer::writer(std::unique_ptr<table_writer> tables)
+    : tables_(std::move(tables)), queue_(std::make_unique<queue>()), thread_([this] { work(); }) {}
 
 writer::~writer() {
     const auto ignored = close();
 }
 
 address_id writer::address(std::string_view text) {
-    return pen_->addresses().number(text);
+    return tables_->addresses().number(text);
 }
 
 std::string writer::failure() const {
@@ -101,7 +101,7 @@ base::expected<void> writer::close() {
         }
         queue_->changed.notify_one();
         thread_.join();
-        pen_.reset();
+        tables_.reset();
     }
     const std::string why = failure();
     if (!why.empty()) return base::failure{why};
@@ -133,7 +133,7 @@ bool writer::wait_for_rows(blocks& into) {
 
 // Waits for other programs' transactions, at the end not for ever.
 bool writer::begin() {
-    int result = pen_->begin();
+    int result = tables_->begin();
     while ((result & 0xff) == SQLITE_BUSY) {
         {
             const std::scoped_lock lock(queue_->mutex);
@@ -141,9 +141,9 @@ bool writer::begin() {
                 queue_->closing && steady_clock::now() - queue_->closing_since > last_patience;
             if (enough) break;
         }
-        result = pen_->begin();
+        result = tables_->begin();
     }
-    if (result != SQLITE_OK) fail(pen_->failure(result).message);
+    if (result != SQLITE_OK) fail(tables_->failure(result).message);
     return result == SQLITE_OK;
 }
 
@@ -152,12 +152,12 @@ void writer::write(blocks& rows) {
         if (!begin()) return;
         std::uint64_t written = 0;
         for (; next < rows.size() && written < rows_a_transaction; ++next) {
-            const int result = pen_->write(*rows[next]);
-            if (result != SQLITE_OK) return fail(pen_->failure(result).message);
+            const int result = tables_->write(*rows[next]);
+            if (result != SQLITE_OK) return fail(tables_->failure(result).message);
             written += rows[next]->size();
         }
-        const int result = pen_->commit();
-        if (result != SQLITE_OK) return fail(pen_->failure(result).message);
+        const int result = tables_->commit();
+        if (result != SQLITE_OK) return fail(tables_->failure(result).message);
         rows_written_.fetch_add(written, std::memory_order_relaxed);
         count_down(written);
     }

@@ -2,9 +2,9 @@
 //
 // Flow:
 //   auto book = writer::open(path, run);          refuses with one line what cannot be written to
-//   page mine(*book);  mine.add(row)...           in each worker; see page.hpp
+//   row_buffer mine(*book);  mine.add(row)...     in each worker; see row_buffer.hpp
 //   if (!book->keeps_up()) ...                    start nothing new for a while
-//   book->close();                                when no page has rows any more
+//   book->close();                                when no row buffer has rows any more
 //
 // Rows wait in memory and go to the file some times a second, or sooner when many wait, in one
 // transaction each, so that a killed run loses less than its last second and several programs can
@@ -31,7 +31,7 @@
 
 namespace postal::ledger {
 
-class scribe;
+class table_writer;
 struct block;
 
 class writer {
@@ -46,7 +46,7 @@ class writer {
     // ---- from any thread; none of these waits for the disk ----
 
     // The number of an address, the same whatever its case. Not for each row: callers keep it, or
-    // ask their page, which remembers.
+    // ask their row buffer, which remembers.
     [[nodiscard]] address_id address(std::string_view text);
 
     // False while too many rows wait to be written.
@@ -63,10 +63,10 @@ class writer {
     // One line; empty as long as nothing has failed.
     [[nodiscard]] std::string failure() const;
 
-    // For page: takes a block of rows and gives an empty one.
+    // For row_buffer: takes a block of rows and gives an empty one.
     [[nodiscard]] std::unique_ptr<block> hand_over(std::unique_ptr<block> rows);
 
-    // ---- at the end, when no page has rows any more ----
+    // ---- at the end, when no row buffer has rows any more ----
 
     // Writes what is left and ends the thread; says what has failed, now or before.
     base::expected<void> close();
@@ -81,9 +81,9 @@ class writer {
 
   private:
     using blocks = std::vector<std::unique_ptr<block>>;
-    struct queue;  // what pages and the thread share
+    struct queue;  // what row buffers and the thread share
 
-    explicit writer(std::unique_ptr<scribe> pen);
+    explicit writer(std::unique_ptr<table_writer> tables);
     void work();
     bool wait_for_rows(blocks& into);
     bool begin();
@@ -92,7 +92,7 @@ class writer {
     void count_down(std::uint64_t rows);
     void give_back(blocks& rows);
 
-    std::unique_ptr<scribe> pen_;
+    std::unique_ptr<table_writer> tables_;
     std::unique_ptr<queue> queue_;
     std::atomic<bool> keeps_up_{true};
     std::atomic<bool> failed_{false};

@@ -15,13 +15,13 @@ double seconds(std::chrono::nanoseconds time) {
     return std::chrono::duration<double>(time).count();
 }
 
-base::expected<stage> parse_stage(std::string_view text) {
+base::expected<ramp_stage> parse_ramp_stage(std::string_view text) {
     const auto at = text.find('@');
     if (at == std::string_view::npos) {
         return base::fail(
             "stage '{}': the duration is missing; give RATE@DURATION, such as 100/s@30s", text);
     }
-    stage result;
+    ramp_stage result;
     const std::string_view rate = text.substr(0, at);
     if (rate != "0" && rate != "0/s") {
         auto target = base::parse_rate(rate, base::rate_unit::per_second);
@@ -37,12 +37,12 @@ base::expected<stage> parse_stage(std::string_view text) {
 
 }  // namespace
 
-base::expected<std::vector<stage>> parse_stages(std::string_view text) {
-    std::vector<stage> result;
+base::expected<std::vector<ramp_stage>> parse_stages(std::string_view text) {
+    std::vector<ramp_stage> result;
     bool any_load = false;
     for (std::size_t start = 0; start <= text.size();) {
         const std::size_t comma = std::min(text.find(',', start), text.size());
-        auto one = parse_stage(text.substr(start, comma - start));
+        auto one = parse_ramp_stage(text.substr(start, comma - start));
         if (!one) return one.error();
         any_load = any_load || one->target.per_second > 0;
         result.push_back(*one);
@@ -58,12 +58,12 @@ rate_curve rate_curve::constant(base::rate rate) {
     return result;
 }
 
-rate_curve rate_curve::ramp(base::rate start, const std::vector<stage>& stages) {
+rate_curve rate_curve::ramp(base::rate start, const std::vector<ramp_stage>& stages) {
     rate_curve result;
     double at_s = 0;
     double rate = start.per_second;
     double before = 0;
-    for (const stage& one : stages) {
+    for (const ramp_stage& one : stages) {
         const double length_s = seconds(one.lasts);
         const double slope = (one.target.per_second - rate) / length_s;
         result.pieces_.push_back({at_s, length_s, rate, slope, before});
@@ -101,22 +101,19 @@ std::chrono::nanoseconds rate_curve::length() const noexcept {
         std::chrono::duration<double>(pieces_.back().start_s));
 }
 
-// The constant schedule's first message is due at once, a Poisson one's after its first gap.
-schedule::schedule(rate_curve curve, arrival how, std::uint64_t seed, part share)
-    : curve_(std::move(curve)),
-      how_(how),
-      share_(share),
-      random_(base::mix(seed, 0x7363686564756c65, share.index)),
-      position_(how == arrival::poisson ? 0.0 : double(share.index) - double(share.of)) {
-    advance();
-}
+schedule::schedule(rate_curve curve, arrival how, std::uint64_t seed)
+    : curve_(std::move(curve)), how_(how), random_(base::mix(seed, 0x7363686564756c65, 0)) {}
 
-void schedule::advance() noexcept {
-    const double step = how_ == arrival::poisson ? random_.exponential() : 1.0;
-    position_ += step * share_.of;
+// The constant schedule's first message is due at once, a Poisson one's after its first gap.
+std::chrono::nanoseconds schedule::due(std::uint64_t number) noexcept {
+    if (how_ == arrival::constant) position_ = static_cast<double>(number);
+    if (how_ == arrival::poisson) {
+        for (; drawn_ <= number; ++drawn_)
+            position_ += random_.exponential();
+    }
     const double at_s = curve_.time_of(position_);
     constexpr double latest_s = 9e9;  // what 63 bits of nanoseconds hold
-    due_ = at_s < latest_s ? std::chrono::nanoseconds(static_cast<std::int64_t>(at_s * 1e9))
+    return at_s < latest_s ? std::chrono::nanoseconds(static_cast<std::int64_t>(at_s * 1e9))
                            : std::chrono::nanoseconds::max();
 }
 

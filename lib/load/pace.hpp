@@ -2,13 +2,12 @@
 //
 // Flow:
 //   rate_curve curve = rate_curve::constant(10/s)  or  rate_curve::ramp(start, stages)
-//   schedule s(curve, arrival::poisson, seed, part{worker, workers});
-//   while (s.due() <= now) { ...start one...; s.advance(); }
+//   schedule s(curve, arrival::poisson, seed);
+//   while (s.due(n) <= now) { ...start the n-th message of the run...; ++n; }
 //
-// A pure function of position and time: the n-th message of a run is due where the curve's integral
-// reaches n (constant), or the sum of n unit exponentials (Poisson). With several workers each
-// takes its part of the same schedule, so that the whole has the rate that was asked for. Nothing
-// here reads a clock.
+// When a message is due depends on its number alone: where the curve's integral reaches that number
+// (constant), or the sum of so many unit exponentials (Poisson). So each worker may have a schedule
+// of its own: equal seeds agree on every number, whoever starts which. Nothing here reads a clock.
 #pragma once
 
 #include <chrono>
@@ -25,19 +24,19 @@ namespace postal::load {
 enum class arrival : std::uint8_t { constant, poisson };
 
 // Reaches `target` at the end of `lasts`, linearly from the rate before.
-struct stage {
+struct ramp_stage {
     base::rate target;
     std::chrono::nanoseconds lasts{0};
 };
 
 // `100/s@30s,500/s@1m`; a failure names the stage.
-base::expected<std::vector<stage>> parse_stages(std::string_view text);
+base::expected<std::vector<ramp_stage>> parse_stages(std::string_view text);
 
 class rate_curve {
   public:
     static rate_curve constant(base::rate rate);
     // After the last stage the rate stays at its target.
-    static rate_curve ramp(base::rate start, const std::vector<stage>& stages);
+    static rate_curve ramp(base::rate start, const std::vector<ramp_stage>& stages);
 
     // Messages due until t seconds after the start.
     double due_until(double t_s) const noexcept;
@@ -57,28 +56,20 @@ class rate_curve {
     std::vector<piece> pieces_;
 };
 
-// Which worker's share of the schedule it is.
-struct part {
-    unsigned index = 0;
-    unsigned of = 1;
-};
-
 class schedule {
   public:
-    schedule(rate_curve curve, arrival how, std::uint64_t seed, part share);
+    schedule(rate_curve curve, arrival how, std::uint64_t seed);
 
-    // When the next message of this share is due, after the start of the run;
-    // nanoseconds::max() if never.
-    std::chrono::nanoseconds due() const noexcept { return due_; }
-    void advance() noexcept;
+    // When message `number` of the run, counted from 0, is due after the start;
+    // nanoseconds::max() if never. Numbers must not go down from call to call.
+    std::chrono::nanoseconds due(std::uint64_t number) noexcept;
 
   private:
     rate_curve curve_;
     arrival how_;
-    part share_;
     base::random_source random_;
-    double position_;
-    std::chrono::nanoseconds due_{0};
+    std::uint64_t drawn_ = 0;  // gaps
+    double position_ = 0;      // their sum, in messages
 };
 
 }  // namespace postal::load

@@ -138,7 +138,7 @@ void worker::cut(bool last) {
     busy_before_ = used;
     messages_before_ += tally_.messages;
     errors_before_ += tally_.errors.total();
-    deposit_(*this, piece_++, tally_, last);
+    deposit_(*this, slice_++, tally_, last);
     tally_.clear();
     last_cut_ = until;
 }

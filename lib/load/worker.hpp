@@ -1,9 +1,9 @@
-// One thread of the fleet: its event loop, its counts, and the sessions that live on it.
+// One thread of the worker pool: its event loop, its counts, and the sessions that live on it.
 //
 // A session belongs to one worker for life. It counts into tally(), which nothing else writes; it
-// asks for tally() anew after every co_await, because the worker swaps it at the end of each piece
-// of time. spawn() starts a session; the worker's loop ends when the last one has ended (or, for a
-// server, when it was stopped and the last one has ended).
+// asks for tally() anew after every co_await, because the worker swaps it at the end of each
+// time slice. spawn() starts a session; the worker's loop ends when the last one has ended (or, for
+// a server, when it was stopped and the last one has ended).
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -30,7 +30,8 @@ struct gauges {
     std::atomic<std::uint64_t> open_connections{0};
 };
 
-// The ends of the pieces of time, in steady-clock time; the fleet computes it, workers follow it.
+// The ends of the time slices, in steady-clock time; the worker pool computes it, workers follow
+// it.
 struct timetable {
     steady_time start;
     std::chrono::nanoseconds first_interval{0};
@@ -38,8 +39,8 @@ struct timetable {
     std::chrono::nanoseconds warmup{0};
     std::chrono::nanoseconds duration{0};  // 0: no end known
 
-    // The first end of a piece after `after` (both since the start). The end of the run itself is
-    // none: what is in flight then still belongs to the last piece.
+    // The first end of a time slice after `after` (both since the start). The end of the run itself
+    // is none: what is in flight then still belongs to the last time slice.
     std::chrono::nanoseconds next_cut(std::chrono::nanoseconds after) const noexcept;
     bool ends_interval(std::chrono::nanoseconds cut) const noexcept;
 };
@@ -52,8 +53,9 @@ class worker {
         std::size_t phases = 0;
         bool serves = false;  // stays without sessions until it is stopped
     };
-    // Called in the worker's thread with each piece that it has finished.
-    using deposit = std::function<void(worker&, std::size_t piece, const stats::tally&, bool last)>;
+    // Called in the worker's thread with each time slice that it has finished.
+    using deposit =
+        std::function<void(worker&, std::size_t time_slice, const stats::tally&, bool last)>;
 
     worker(settings wanted, deposit where_to);
 
@@ -98,11 +100,11 @@ class worker {
     watch_list watched_;
     stats::tally tally_;
     gauges gauges_;
-    std::uint64_t messages_before_ = 0;  // counted in the pieces that were handed over
+    std::uint64_t messages_before_ = 0;  // counted in the time slices that were handed over
     std::uint64_t errors_before_ = 0;
     std::uint64_t open_connections_ = 0;
     std::uint64_t active_ = 0;
-    std::size_t piece_ = 0;
+    std::size_t slice_ = 0;
     std::chrono::nanoseconds last_cut_{0};
     std::chrono::nanoseconds cut_at_{0};
     std::chrono::nanoseconds busy_before_{0};

@@ -1,9 +1,9 @@
 // See corpus.hpp.
 #include "mail/corpus.hpp"
 
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "mail/pool.hpp"
-#include "mail/read_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -129,7 +129,7 @@ void read_mbox(const std::string& path, std::string_view text, collector& into) 
 }
 
 void add_file(const std::string& path, collector& into) {
-    const auto octets = read_file(path);
+    const auto octets = base::read_file(path);
     if (octets) {
         into.add(*octets, path, path);
     } else {
@@ -199,7 +199,7 @@ base::expected<std::vector<corpus_mail>> load_corpus(const std::string& path) {
         }
         return std::move(found).result(path);
     }
-    const auto octets = read_file(path);
+    const auto octets = base::read_file(path);
     if (!octets) return octets.error();
     if (octets->empty()) return base::fail("{}: is empty, want mail", path);
     if (octets->starts_with(separator)) {

@@ -1,7 +1,6 @@
 // Makes messages of real mail: the mail as it is, with our X-Postal and identity headers on top.
 //
-// Flow: auto plan = corpus_plan::create(options, load_corpus(path).value())   once, shared, read
-// only
+// Flow: auto plan = corpus_plan::create(options, load_corpus(path).value())   once, then only read
 //       corpus_factory factory(plan)                                          one a worker
 //       factory.make(request, message)
 // Session s sends mail (s + n) modulo the corpus's size as its message n, so that one session goes

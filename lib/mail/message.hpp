@@ -1,8 +1,8 @@
 // One message ready to be sent, and what a source of messages looks like.
 //
 // Flow: message m; source.make({session, sequence, from, recipients, now}, m);
-//       DATA: write m.stuffed_parts(), then ".\r\n";  BDAT m.total_octets() LAST: write
-//       m.raw_parts()
+//       DATA: write m.stuffed_parts(), then ".\r\n"
+//       BDAT m.total_octets() LAST: write m.raw_parts()
 // A message is filled anew by each make() and keeps its memory, so that the steady state allocates
 // nothing. The parts point into the message, into its source and into constants: they hold until
 // the next make(), and as long as the source lives.

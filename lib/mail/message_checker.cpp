@@ -21,8 +21,8 @@ message_checker::message_checker(message_checker&&) noexcept = default;
 message_checker& message_checker::operator=(message_checker&&) noexcept = default;
 
 void message_checker::feed(std::string_view octets) {
-    if (octets.empty() || stage_ == stage::skip) return;
-    if (stage_ == stage::body) {
+    if (octets.empty() || part_ == part::skip) return;
+    if (part_ == part::body) {
         digest_->digester.feed(octets);
     } else {
         feed_headers(octets);
@@ -45,17 +45,17 @@ void message_checker::feed_headers(std::string_view octets) {
         headers_complete(std::string_view(headers_).substr(0, end));
         return feed(octets.substr(end - before));
     }
-    if (headers_.size() > most_header_octets) stage_ = stage::skip;
+    if (headers_.size() > most_header_octets) part_ = part::skip;
 }
 
 void message_checker::headers_complete(std::string_view section) {
-    stage_ = stage::skip;
+    part_ = part::skip;
     const header_section found = scan_headers(section);
     if (!found.has_identity) return;
     const identity_parse parsed = parse_identity(found.identity, id_);
     if (parsed == identity_parse::other_version) return;
     if (parsed == identity_parse::unreadable) {
-        verdict_ = verdict::corrupt;
+        integrity_ = integrity::corrupt;
         return;
     }
     if (!is_available(id_.digest.kind)) return;
@@ -64,21 +64,22 @@ void message_checker::headers_complete(std::string_view section) {
     digest_->canonical.clear();
     append_canonical(found, id_.covers, digest_->canonical);
     digest_->digester.begin(id_.digest.kind, digest_->canonical, ends_);
-    stage_ = stage::body;
+    part_ = part::body;
 }
 
 check_result message_checker::finish() {
-    if (stage_ == stage::headers) headers_complete(headers_);
-    if (stage_ == stage::body) {
-        verdict_ = digest_->digester.finish() == id_.digest ? verdict::verified : verdict::corrupt;
-        stage_ = stage::skip;
+    if (part_ == part::headers) headers_complete(headers_);
+    if (part_ == part::body) {
+        integrity_ =
+            digest_->digester.finish() == id_.digest ? integrity::verified : integrity::corrupt;
+        part_ = part::skip;
     }
-    return {verdict_, has_identity_ ? &id_ : nullptr};
+    return {integrity_, has_identity_ ? &id_ : nullptr};
 }
 
 void message_checker::reset() noexcept {
-    stage_ = stage::headers;
-    verdict_ = verdict::foreign;
+    part_ = part::headers;
+    integrity_ = integrity::foreign;
     has_identity_ = false;
     if (headers_.capacity() > kept_octets) {
         headers_ = std::string();

@@ -1,9 +1,10 @@
 // Says of a message that comes in whether it is one of ours and whether it is unharmed.
 //
 // Flow: message_checker c; c.feed(octets, any splits)...; check_result r = c.finish(); c.reset();
-// again Fed is the message as stored or as decoded by SMTP: dots unstuffed, no terminator. The
-// header section is collected (at most 64 KiB; a longer one makes the message foreign), parsed once
-// its blank line has come; without our identity header the body is skipped at no cost, else it is
+//       and again
+// Fed is the message as stored or as decoded by SMTP: dots unstuffed, no terminator. The header
+// section is collected (at most 64 KiB; a longer one makes the message foreign), parsed once its
+// blank line has come; without our identity header the body is skipped at no cost, else it is
 // digested as it streams by.
 //
 // Nothing fails: verified, foreign (no identity header, or one of another version) or corrupt (a
@@ -22,10 +23,10 @@
 
 namespace postal::mail {
 
-enum class verdict : std::uint8_t { foreign, verified, corrupt };
+enum class integrity : std::uint8_t { foreign, verified, corrupt };
 
 struct check_result {
-    verdict what = verdict::foreign;
+    integrity what = integrity::foreign;
     // Null when foreign, and when corrupt with an unreadable identity header; holds until reset().
     const identity* id = nullptr;
 };
@@ -45,17 +46,17 @@ class message_checker {
     void reset() noexcept;
 
     // True once nothing that is fed can change the result: the rest need not be fed.
-    [[nodiscard]] bool skipping() const noexcept { return stage_ == stage::skip; }
+    [[nodiscard]] bool skipping() const noexcept { return part_ == part::skip; }
 
   private:
-    enum class stage : std::uint8_t { headers, body, skip };
+    enum class part : std::uint8_t { headers, body, skip };
 
     void headers_complete(std::string_view section);
     void feed_headers(std::string_view octets);
 
     line_ends ends_;
-    stage stage_ = stage::headers;
-    verdict verdict_ = verdict::foreign;
+    part part_ = part::headers;
+    integrity integrity_ = integrity::foreign;
     bool has_identity_ = false;
     std::string headers_;
     std::unique_ptr<checker_digest> digest_;

@@ -1,8 +1,8 @@
 // Makes random messages: headers, identity, digest, and a body of slices of a pool.
 //
 // Flow: auto plan = message_plan::create(options)   once, shared by all threads, read only
-//       message_factory factory(plan)               one a worker: scratch, digest contexts, cached
-//       Date factory.make(request, message)
+//       message_factory factory(plan)               one a worker: scratch, contexts, cached Date
+//       factory.make(request, message)
 // Kind, size, Subject and body follow from (seed, session, sequence) alone; Date and t= are the
 // time given, From and To the addresses given, Message-ID is <run.session.sequence@host>. The size
 // is that of the whole message and exact whenever it exceeds the headers; else the body is empty

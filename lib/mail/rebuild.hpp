@@ -1,9 +1,8 @@
 // Remakes the body of a message from its identity header, so that a reader can say which octet
 // differs.
 //
-// Flow: body_rebuilder r; auto body = r.body(identity);   the octets between blank line and end, as
-// made Pools are kept between calls, a few of them, since a mailbox mostly holds the mail of one
-// run.
+// Flow: body_rebuilder r; auto body = r.body(identity);   the octets behind the blank line, as made
+// A few pools are kept between calls, since a mailbox mostly holds the mail of one run.
 //
 // Fails, with a reason, on identities that no sender of ours can have made: corpus mail (its body
 // is not made from a seed), sizes that do not fit together, a size above the limit (the header is

@@ -1,9 +1,9 @@
 // See size_spec.hpp.
 #include "mail/size_spec.hpp"
 
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "mail/read_file.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -89,7 +89,7 @@ base::expected<size_spec> size_spec::parse_lognormal(std::string_view arguments)
 }
 
 base::expected<size_spec> size_spec::parse_histogram(const std::string& path) {
-    const auto text = read_file(path);
+    const auto text = base::read_file(path);
     if (!text) return text.error();
     size_spec spec;
     spec.form_ = form::histogram;

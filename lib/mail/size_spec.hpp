@@ -4,9 +4,8 @@
 // Forms:
 //   fixed:5K                      every message
 //   uniform:1K,10K                every size between, both ends included
-//   lognormal:MEDIAN,SIGMA[,MAX]  sigma of the logarithm; what exceeds MAX (default 64M) is drawn
-//   again histogram:FILE                a line is "SIZE WEIGHT"; blank lines and lines with # are
-//   skipped
+//   lognormal:MEDIAN,SIGMA[,MAX]  sigma of the logarithm; what exceeds MAX (64M) is drawn again
+//   histogram:FILE                a line is "SIZE WEIGHT"; blank lines and lines with # are skipped
 // Sizes are written as everywhere ("512", "5K", "10M").
 //
 // Parsing fails with one line: which part, why, and for a histogram file and line. Sampling never

@@ -1,8 +1,8 @@
 // See user_list.hpp.
 #include "mail/user_list.hpp"
 
+#include "base/read_file.hpp"
 #include "base/text.hpp"
-#include "mail/read_file.hpp"
 
 namespace postal::mail {
 namespace {
@@ -113,7 +113,7 @@ base::expected<std::vector<user>> parse_users(std::string_view text, std::string
 }
 
 base::expected<std::vector<user>> load_users(const std::string& path) {
-    const auto text = read_file(path);
+    const auto text = base::read_file(path);
     if (!text) return text.error();
     return parse_users(*text, path);
 }

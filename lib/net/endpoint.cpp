@@ -6,13 +6,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <utility>
 
 #include <sys/socket.h>
 #include <sys/un.h>
 
 #include <fmt/format.h>
+
+#include "net/ip_address.hpp"
 
 namespace postal::net {
 
@@ -179,32 +180,20 @@ base::expected<std::vector<address>> parse_local_addresses(std::string_view text
 }
 
 std::string peer_name(int socket) {
-    address peer;
-    auto size = static_cast<socklen_t>(peer.capacity());
-    if (::getpeername(socket, peer.data(), &size) != 0) return "unknown";
-    peer.resize(size);
-    const int family = peer.protocol().family();
-    if (family == AF_UNIX) return "unix";
-    if (family != AF_INET && family != AF_INET6) return "unknown";
-    tcp::endpoint internet;
-    std::memcpy(internet.data(), peer.data(), std::min<std::size_t>(size, internet.capacity()));
-    const auto host = internet.address();
-    const bool mapped = host.is_v6() && host.to_v6().is_v4_mapped();
-    return mapped ? asio::ip::make_address_v4(asio::ip::v4_mapped, host.to_v6()).to_string()
-                  : host.to_string();
+    if (const auto peer = peer_of(socket)) return peer->address.text();
+    sockaddr other{};
+    socklen_t size = sizeof other;
+    const bool known = ::getpeername(socket, &other, &size) == 0;
+    return known && other.sa_family == AF_UNIX ? "unix" : "unknown";
 }
 
 std::string to_text(const address& where) {
-    const int family = where.protocol().family();
-    if (family == AF_UNIX) {
-        const auto* data = reinterpret_cast<const sockaddr_un*>(where.data());
-        return fmt::format("unix:{}", data->sun_path);
-    }
-    tcp::endpoint internet;
-    std::memcpy(internet.data(), where.data(), std::min(where.size(), internet.capacity()));
-    const std::string host = internet.address().to_string();
-    return family == AF_INET6 ? fmt::format("[{}]:{}", host, internet.port())
-                              : fmt::format("{}:{}", host, internet.port());
+    const auto ip = ip_endpoint_of(*where.data());
+    if (!ip)
+        return fmt::format("unix:{}", reinterpret_cast<const sockaddr_un*>(where.data())->sun_path);
+    return where.protocol().family() == AF_INET6
+               ? fmt::format("[{}]:{}", ip->address.text6(), ip->port)
+               : fmt::format("{}:{}", ip->address.text(), ip->port);
 }
 
 }  // namespace postal::net

@@ -30,18 +30,7 @@ std::optional<ip_endpoint> end_of(int socket, name_of which) {
     sockaddr_storage raw{};
     socklen_t size = sizeof raw;
     if (which(socket, reinterpret_cast<sockaddr*>(&raw), &size) != 0) return std::nullopt;
-    ip_endpoint end;
-    if (raw.ss_family == AF_INET) {
-        const auto& v4 = reinterpret_cast<const sockaddr_in&>(raw);
-        end = {mapped(&v4.sin_addr), ntohs(v4.sin_port)};
-    } else if (raw.ss_family == AF_INET6) {
-        const auto& v6 = reinterpret_cast<const sockaddr_in6&>(raw);
-        std::memcpy(end.address.octets.data(), &v6.sin6_addr, end.address.octets.size());
-        end.port = ntohs(v6.sin6_port);
-    } else {
-        return std::nullopt;
-    }
-    return end;
+    return ip_endpoint_of(reinterpret_cast<const sockaddr&>(raw));
 }
 
 // Of one octet: the bits that a range fixes.
@@ -79,6 +68,18 @@ std::optional<ip_address> parse_ip(std::string_view text) {
     if (inet_pton(AF_INET, whole.c_str(), &four) == 1) return mapped(&four);
     if (inet_pton(AF_INET6, whole.c_str(), result.octets.data()) == 1) return result;
     return std::nullopt;
+}
+
+std::optional<ip_endpoint> ip_endpoint_of(const sockaddr& raw) noexcept {
+    if (raw.sa_family == AF_INET) {
+        const auto& v4 = reinterpret_cast<const sockaddr_in&>(raw);
+        return ip_endpoint{mapped(&v4.sin_addr), ntohs(v4.sin_port)};
+    }
+    if (raw.sa_family != AF_INET6) return std::nullopt;
+    const auto& v6 = reinterpret_cast<const sockaddr_in6&>(raw);
+    ip_endpoint end{{}, ntohs(v6.sin6_port)};
+    std::memcpy(end.address.octets.data(), &v6.sin6_addr, end.address.octets.size());
+    return end;
 }
 
 std::optional<ip_endpoint> peer_of(int socket) {

@@ -1,10 +1,13 @@
 // Addresses as numbers, and ranges of them to draw clients from (CIDR, RFC 4632).
 //
-// An IPv4 address is kept mapped into IPv6 (RFC 4291 2.5.5.2). Failures are one line that names the
-// text and says what would be right.
+// An IPv4 address is kept mapped into IPv6 (RFC 4291 2.5.5.2), so that there is one kind to
+// compare, to mask and to look up, whatever a dual-stack socket calls it. Asio's own address is two
+// kinds, and its header would bring Asio into those of options and plans, which are without it.
+// Failures are one line that names the text and says what would be right.
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +17,8 @@
 #include "base/random.hpp"
 #include "base/result.hpp"
 
+struct sockaddr;
+
 namespace postal::net {
 
 struct ip_address {
@@ -22,7 +27,7 @@ struct ip_address {
     bool is_v4() const noexcept;
     std::string text() const;   // "192.0.2.1", "2001:db8::1"
     std::string text6() const;  // the same, with an IPv4 address as "::ffff:192.0.2.1"
-    bool operator==(const ip_address&) const = default;
+    auto operator<=>(const ip_address&) const = default;
 };
 
 struct ip_endpoint {
@@ -33,6 +38,9 @@ struct ip_endpoint {
 
 // "192.0.2.1" or "2001:db8::1"; nothing else.
 std::optional<ip_address> parse_ip(std::string_view text);
+
+// Nothing for a socket address that is none of IP.
+std::optional<ip_endpoint> ip_endpoint_of(const sockaddr& raw) noexcept;
 
 // The other end of a connected TCP socket; nothing for a Unix socket.
 std::optional<ip_endpoint> peer_of(int socket);

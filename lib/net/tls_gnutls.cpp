@@ -22,17 +22,17 @@ constexpr int tries_at_once = 100'000;  // more than there are records in what i
 
 // ---- names ----
 
-struct verdict_row {
+struct verify_error {
     unsigned flag;
     std::string_view reason;
 };
-constexpr std::array verdicts{
-    verdict_row{GNUTLS_CERT_REVOKED, problems::revoked},
-    verdict_row{GNUTLS_CERT_EXPIRED, problems::expired},
-    verdict_row{GNUTLS_CERT_NOT_ACTIVATED, problems::not_yet_valid},
-    verdict_row{GNUTLS_CERT_SIGNER_NOT_FOUND, problems::unknown_issuer},
-    verdict_row{GNUTLS_CERT_SIGNER_NOT_CA, problems::unknown_issuer},
-    verdict_row{GNUTLS_CERT_UNEXPECTED_OWNER, problems::wrong_name},
+constexpr std::array verify_errors{
+    verify_error{GNUTLS_CERT_REVOKED, problems::revoked},
+    verify_error{GNUTLS_CERT_EXPIRED, problems::expired},
+    verify_error{GNUTLS_CERT_NOT_ACTIVATED, problems::not_yet_valid},
+    verify_error{GNUTLS_CERT_SIGNER_NOT_FOUND, problems::unknown_issuer},
+    verify_error{GNUTLS_CERT_SIGNER_NOT_CA, problems::unknown_issuer},
+    verify_error{GNUTLS_CERT_UNEXPECTED_OWNER, problems::wrong_name},
 };
 
 struct error_row {
@@ -189,10 +189,11 @@ class gnutls_engine final : public tls_engine {
         wanted[1].type = GNUTLS_DT_DNS_HOSTNAME;  // or an address
         wanted[1].data = octets_of(self->peer_.c_str());
         const unsigned known = self->peer_.empty() ? 1 : 2;
-        if (gnutls_certificate_verify_peers(session, wanted.data(), known, &self->verdict_) < 0) {
+        if (gnutls_certificate_verify_peers(session, wanted.data(), known, &self->verify_status_) <
+            0) {
             return GNUTLS_E_CERTIFICATE_ERROR;
         }
-        return self->verdict_ == 0 ? 0 : GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR;
+        return self->verify_status_ == 0 ? 0 : GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR;
     }
 
     // For a function that only reads it.
@@ -283,8 +284,8 @@ class gnutls_engine final : public tls_engine {
 
     void describe_certificate() {
         problem_.reason = problems::bad_certificate;
-        for (const verdict_row& one : verdicts) {
-            if ((verdict_ & one.flag) == 0) continue;
+        for (const verify_error& one : verify_errors) {
+            if ((verify_status_ & one.flag) == 0) continue;
             problem_.reason = one.reason;
             break;
         }
@@ -292,15 +293,15 @@ class gnutls_engine final : public tls_engine {
             problem_.reason = problems::self_signed;
         }
         gnutls::datum words;
-        if (gnutls_certificate_verification_status_print(verdict_, GNUTLS_CRT_X509, &words.own,
-                                                         0) == GNUTLS_E_SUCCESS) {
+        if (gnutls_certificate_verification_status_print(verify_status_, GNUTLS_CRT_X509,
+                                                         &words.own, 0) == GNUTLS_E_SUCCESS) {
             problem_.text.assign(reinterpret_cast<const char*>(words.own.data), words.own.size);
             while (!problem_.text.empty() && problem_.text.back() == ' ')
                 problem_.text.pop_back();
         }
     }
 
-    // GnuTLS has no verdict of its own for a certificate that nobody else has signed.
+    // GnuTLS has no status of its own for a certificate that nobody else has signed.
     bool signed_itself() const {
         unsigned count = 0;
         const owned_certificate only = peer_certificate(&count);
@@ -323,8 +324,8 @@ class gnutls_engine final : public tls_engine {
     owned_session session_;
     tls_role role_;
     bool verifies_;
-    unsigned verdict_ = 0;      // what is wrong with the peer's certificate
-    tls_wire* wire_ = nullptr;  // during a call
+    unsigned verify_status_ = 0;  // what is wrong with the peer's certificate
+    tls_wire* wire_ = nullptr;    // during a call
     bool taken_ = false;
 };
 

@@ -32,21 +32,21 @@ unsigned long telling_error() {
 
 // ---- names ----
 
-struct verdict_row {
+struct verify_error {
     long number;
     std::string_view reason;
 };
-constexpr std::array verdicts{
-    verdict_row{X509_V_ERR_CERT_HAS_EXPIRED, problems::expired},
-    verdict_row{X509_V_ERR_CERT_NOT_YET_VALID, problems::not_yet_valid},
-    verdict_row{X509_V_ERR_HOSTNAME_MISMATCH, problems::wrong_name},
-    verdict_row{X509_V_ERR_IP_ADDRESS_MISMATCH, problems::wrong_name},
-    verdict_row{X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, problems::self_signed},
-    verdict_row{X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, problems::unknown_issuer},
-    verdict_row{X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, problems::unknown_issuer},
-    verdict_row{X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, problems::unknown_issuer},
-    verdict_row{X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, problems::unknown_issuer},
-    verdict_row{X509_V_ERR_CERT_REVOKED, problems::revoked},
+constexpr std::array verify_errors{
+    verify_error{X509_V_ERR_CERT_HAS_EXPIRED, problems::expired},
+    verify_error{X509_V_ERR_CERT_NOT_YET_VALID, problems::not_yet_valid},
+    verify_error{X509_V_ERR_HOSTNAME_MISMATCH, problems::wrong_name},
+    verify_error{X509_V_ERR_IP_ADDRESS_MISMATCH, problems::wrong_name},
+    verify_error{X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, problems::self_signed},
+    verify_error{X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, problems::unknown_issuer},
+    verify_error{X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, problems::unknown_issuer},
+    verify_error{X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, problems::unknown_issuer},
+    verify_error{X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, problems::unknown_issuer},
+    verify_error{X509_V_ERR_CERT_REVOKED, problems::revoked},
 };
 
 struct reason_row {
@@ -262,10 +262,10 @@ class openssl_engine final : public tls_engine {
         const int reason = ERR_GET_REASON(code);
         const bool own = ERR_GET_LIB(code) == ERR_LIB_SSL;
         if (own && reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
-            const long verdict = SSL_get_verify_result(ssl_.get());
-            problem_.reason = reason_for(verdicts, verdict, problems::bad_certificate);
-            problem_.text =
-                fmt::format("{}: {}", library_words(code), X509_verify_cert_error_string(verdict));
+            const long verify_result = SSL_get_verify_result(ssl_.get());
+            problem_.reason = reason_for(verify_errors, verify_result, problems::bad_certificate);
+            problem_.text = fmt::format("{}: {}", library_words(code),
+                                        X509_verify_cert_error_string(verify_result));
             return;
         }
         if (own && reason >= SSL_AD_REASON_OFFSET) {

@@ -46,7 +46,7 @@ enum class step { none, descriptors, group, signals, limits, user, directory, pr
 // What the child needs, and where it leaves why it could not run.
 struct handover {
     const child_plan* plan = nullptr;
-    const account* user = nullptr;  // null: nothing to change
+    const system_user* user = nullptr;  // null: nothing to change
     const limit* limits = nullptr;
     std::size_t limit_count = 0;
     const int* signals = nullptr;
@@ -238,26 +238,26 @@ base::expected<void> spawner::reserve() {
     if (::mprotect(mapping_, guard, PROT_NONE) != 0) {
         return base::fail("cannot protect a stack: {}", base::system_message(errno));
     }
-    null_ = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null_ >= 0) input_slot_ = ::fcntl(null_, F_DUPFD_CLOEXEC, 3);
-    if (input_slot_ >= 0) output_slot_ = ::fcntl(null_, F_DUPFD_CLOEXEC, 3);
-    if (output_slot_ >= 0) return {};
+    null_ = base::file_descriptor(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    const auto slot = [this] {
+        return base::file_descriptor(::fcntl(null_.get(), F_DUPFD_CLOEXEC, 3));
+    };
+    if (null_.is_open()) input_slot_ = slot();
+    if (input_slot_.is_open()) output_slot_ = slot();
+    if (output_slot_.is_open()) return {};
     return base::fail("cannot open /dev/null: {}", base::system_message(errno));
 }
 
 spawner::spawner(spawner&& other) noexcept
     : mapping_(std::exchange(other.mapping_, nullptr)),
       guard_(other.guard_),
-      null_(std::exchange(other.null_, -1)),
-      input_slot_(std::exchange(other.input_slot_, -1)),
-      output_slot_(std::exchange(other.output_slot_, -1)),
+      null_(std::move(other.null_)),
+      input_slot_(std::move(other.input_slot_)),
+      output_slot_(std::move(other.output_slot_)),
       user_(other.user_),
       signals_(std::move(other.signals_)) {}
 
 spawner::~spawner() {
-    for (const int descriptor : {null_, input_slot_, output_slot_}) {
-        if (descriptor >= 0) ::close(descriptor);
-    }
     if (mapping_ != nullptr) ::munmap(mapping_, guard_ + stack_size);
 }
 
@@ -271,23 +271,23 @@ base::expected<child> spawner::start(const child_plan& plan) {
     to.limit_count = plan.limits.size();
     to.signals = signals_.data();
     to.signal_count = signals_.size();
-    to.input_slot = input_slot_;
-    to.output_slot = output_slot_;
+    to.input_slot = input_slot_.get();
+    to.output_slot = output_slot_.get();
 
     // Raw, since the library's own would leave out the two signals that it uses itself.
     std::uint64_t mask = 0;
     ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all_signals, &mask, kernel_set_size);
     child made;
-    if (::dup3(plan.input, input_slot_, O_CLOEXEC) >= 0 &&
-        ::dup3(plan.output, output_slot_, O_CLOEXEC) >= 0) {
+    if (::dup3(plan.input, input_slot_.get(), O_CLOEXEC) >= 0 &&
+        ::dup3(plan.output, output_slot_.get(), O_CLOEXEC) >= 0) {
         made = make_child(to, mapping_ + guard_);
     } else {
         to.failed = step::descriptors;
         to.error = errno;
     }
     // A pipe that a slot kept open would never seem to end.
-    ::dup3(null_, input_slot_, O_CLOEXEC);
-    ::dup3(null_, output_slot_, O_CLOEXEC);
+    ::dup3(null_.get(), input_slot_.get(), O_CLOEXEC);
+    ::dup3(null_.get(), output_slot_.get(), O_CLOEXEC);
     ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, kernel_set_size);
     if (made.pid < 0) return why(to);
     return made;

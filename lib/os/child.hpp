@@ -17,9 +17,10 @@
 // of that user could stop the child in that moment, and the calling thread with it.
 #pragma once
 
+#include "base/file_descriptor.hpp"
 #include "base/result.hpp"
-#include "os/account.hpp"
 #include "os/child_limits.hpp"
+#include "os/system_user.hpp"
 
 #include <sys/types.h>
 
@@ -34,13 +35,13 @@ namespace postal::os {
 
 // Everything is read during start() only, and stays the caller's.
 struct child_plan {
-    const char* program = nullptr;       // a path; PATH is not searched
-    char* const* argv = nullptr;         // ends in a null pointer
-    char* const* environment = nullptr;  // the whole of it; ends in a null pointer
-    int input = -1;                      // becomes descriptor 0
-    int output = -1;                     // becomes descriptors 1 and 2
-    const char* directory = nullptr;     // entered as run_as; null: this process's own
-    const account* run_as = nullptr;     // dropped to for good; null: as this process
+    const char* program = nullptr;        // a path; PATH is not searched
+    char* const* argv = nullptr;          // ends in a null pointer
+    char* const* environment = nullptr;   // the whole of it; ends in a null pointer
+    int input = -1;                       // becomes descriptor 0
+    int output = -1;                      // becomes descriptors 1 and 2
+    const char* directory = nullptr;      // entered as run_as; null: this process's own
+    const system_user* run_as = nullptr;  // dropped to for good; null: as this process
     std::span<const limit> limits;
 };
 
@@ -87,9 +88,9 @@ class spawner {
 
     char* mapping_ = nullptr;  // the guard, then the stack
     std::size_t guard_ = 0;
-    int null_ = -1;
-    int input_slot_ = -1;
-    int output_slot_ = -1;
+    base::file_descriptor null_;
+    base::file_descriptor input_slot_;
+    base::file_descriptor output_slot_;
     uid_t user_ = 0;
     std::vector<int> signals_;  // those that are not at their default
 };

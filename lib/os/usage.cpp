@@ -3,7 +3,7 @@
 // The most memory comes from /proc/self/status, because ru_maxrss of a process starts with the size
 // of the one that started it; where /proc is not mounted it is ru_maxrss all the same. User and
 // system time of a process have the resolution of the scheduler's accounting, the thread's clock
-// that of a nanosecond. Reading the latter costs a system call (no vDSO): once a piece of time, not
+// that of a nanosecond. Reading the latter costs a system call (no vDSO): once a time slice, not
 // once a message.
 #include "os/usage.hpp"
 

@@ -37,7 +37,7 @@ expected<void> check(const origin_choice& chosen) {
 }
 
 client::origin origin_of(const origin_choice& chosen) {
-    return {chosen.proxy,
+    return {chosen.proxy || chosen.xclient, chosen.proxy,
             chosen.addresses ? *chosen.addresses : *net::parse_address_range(benchmark_range)};
 }
 

@@ -1,9 +1,36 @@
 #include "program/run.hpp"
 
+#include <chrono>
+#include <utility>
+
+#include "os/limits.hpp"
+#include "program/run_ledger.hpp"
+#include "program/tls_options.hpp"
+
 namespace postal::program {
 
-load::fleet_plan fleet_plan_of(const cli::run_options& chosen, std::size_t phases) {
-    load::fleet_plan result;
+using base::expected;
+using cli::exit_status;
+
+console_options console_options_of(const cli::run_options& chosen) {
+    console_options result;
+    result.format = chosen.format;
+    result.record = chosen.record;
+    result.thresholds = chosen.thresholds;
+    result.progress = chosen.progress;
+    result.duration = chosen.duration;
+    return result;
+}
+
+exit_status refuse(std::string_view program, const base::failure& why, exit_status status) {
+    cli::complain(program, why.message);
+    return status;
+}
+
+namespace {
+
+load::worker_pool_plan worker_pool_plan_of(const cli::run_options& chosen, std::size_t phases) {
+    load::worker_pool_plan result;
     result.workers = chosen.workers;
     result.phases = phases;
     result.interval = chosen.interval;
@@ -14,36 +41,146 @@ load::fleet_plan fleet_plan_of(const cli::run_options& chosen, std::size_t phase
     return result;
 }
 
-load::console_options console_options_of(const cli::run_options& chosen) {
-    load::console_options result;
-    switch (chosen.format) {
-        case cli::log_format::csv:
-            result.format = stats::log_format::csv;
-            break;
-        case cli::log_format::jsonl:
-            result.format = stats::log_format::jsonl;
-            break;
-        case cli::log_format::extended:
-            result.format = stats::log_format::extended;
-            break;
-    }
-    result.record = chosen.record;
-    result.thresholds = chosen.thresholds;
-    result.progress = chosen.progress;
-    result.duration = chosen.duration;
-    return result;
+// What a process opens besides its sessions: loops, timers, lists, logs.
+constexpr std::uint64_t descriptors_beside_sessions = 64;
+
+expected<void> claim_descriptors(const client::load_plan& plan) {
+    const net::transcript_options& wanted = plan.transcripts;
+    const bool transcripts = !wanted.session_base.empty() || !wanted.connection_base.empty();
+    return os::raise_descriptor_limit(plan.sessions * (transcripts ? 3U : 1U) +
+                                      descriptors_beside_sessions);
 }
 
-cli::exit_status status_of(load::run_result result) noexcept {
-    switch (result) {
-        case load::run_result::done:
-            return cli::exit_status::done;
-        case load::run_result::threshold_missed:
-            return cli::exit_status::threshold_not_met;
-        case load::run_result::system_error:
-            break;
+// To what a run reports.
+struct run_reports {
+    std::unique_ptr<run_console> console;
+    std::unique_ptr<run_ledger> kept{};  // null without a ledger
+    bool written = true;
+
+    ledger::writer* book() const noexcept { return kept ? &kept->book() : nullptr; }
+    load::run_watcher& watch_over(load::worker_pool& workers) const {
+        if (!kept) return *console;
+        kept->watch_over(workers);
+        return *kept;
     }
-    return cli::exit_status::system_error;
+    void close() { written = !kept || kept->close(); }
+    exit_status finish(std::chrono::nanoseconds lasted) const {
+        const run_result result = console->finish(lasted);
+        if (!written || result == run_result::system_error) return exit_status::system_error;
+        return result == run_result::done ? exit_status::done : exit_status::threshold_not_met;
+    }
+};
+
+struct ledger_choice {
+    const std::string& file;  // empty: none
+    std::uint64_t run;
+    std::uint64_t seed;
+};
+
+expected<run_reports> open_reports(const stats::run_description& of, console_options options,
+                                   const ledger_choice& wanted) {
+    auto console = run_console::create(of, std::move(options));
+    if (!console) return console.error();
+    run_reports made{std::move(*console)};
+    if (wanted.file.empty()) return made;
+    const auto now = std::chrono::system_clock::now();
+    auto opened = run_ledger::open(wanted.file, {wanted.run, of.program, now, wanted.seed, of.argv},
+                                   *made.console);
+    if (!opened) return opened.error();
+    made.kept = std::move(*opened);
+    return made;
+}
+
+exit_status run_workers(const client_run& what, run_reports& reports) {
+    auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
+    plan.workers = what.plan.workers;
+    load::worker_pool workers(plan);
+    std::vector<std::shared_ptr<void>> sessions(plan.workers);  // end before the loops they live on
+    const auto ran = workers.run(
+        [&](load::worker& own) { sessions[own.index()] = what.begin(own, reports.book()); },
+        reports.watch_over(workers));
+    sessions.clear();
+    reports.close();
+    if (!ran) return refuse(what.description.program, ran.error(), exit_status::system_error);
+    const exit_status status = reports.finish(workers.lasted());
+    if (status == exit_status::system_error) return status;
+    const bool achieved = what.achieved(reports.console->report().totals_with_warmup());
+    return achieved ? status : exit_status::nothing_delivered;
+}
+
+expected<void> raise_limits(const server_run& what) {
+    std::uint64_t each = what.descriptors_a_session;
+    if (!what.transcripts.session_base.empty()) each += 1;
+    if (!what.transcripts.connection_base.empty()) each += 2;
+    const auto raised =
+        os::raise_descriptor_limit(what.sessions * each + what.descriptors_beside_sessions);
+    if (!raised) return base::at("--sessions", raised.error());
+    return {};
+}
+
+expected<listeners> listen(const server_run& what, load::worker_pool& workers,
+                           run_console& console) {
+    auto opened = what.listen(workers.at(0).context(), console);
+    if (!opened) return opened;
+    for (const net::listener& one : *opened)
+        console.say("listening on " + net::to_text(one.where));
+    what.listening(console);
+    return opened;
+}
+
+// Fails with what is wrong with the system.
+expected<exit_status> serve_clients(const server_run& what, run_reports& reports) {
+    const auto raised = raise_limits(what);
+    if (!raised) return raised.error();
+    auto plan = worker_pool_plan_of(what.chosen, what.description.phases.size());
+    plan.serves = true;
+    load::worker_pool workers(plan);
+    serve::session_slots slots(what.sessions, what.transcripts);
+    std::vector<worker_handler> handlers;  // end before the loops that their sessions live on
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+        auto made = what.begin({slots, workers.at(i), reports.book()});
+        if (!made) return made.error();
+        handlers.push_back(std::move(*made));
+    }
+    auto open = listen(what, workers, *reports.console);
+    if (!open) return open.error();
+    const auto header = reports.console->begin();
+    if (!header) return header.error();
+    what.ready(workers.at(0));
+    const auto ran = serve::serve_all(
+        workers, *open, slots,
+        [&](std::size_t worker, serve::accepted_client who) { return handlers[worker](who); },
+        reports.watch_over(workers));
+    handlers.clear();
+    reports.close();
+    const exit_status status = reports.finish(workers.lasted());
+    if (!ran) return ran.error();
+    return status;
+}
+
+}  // namespace
+
+exit_status run_clients(client_run what) {
+    const std::string& name = what.description.program;
+    const auto claimed = claim_descriptors(what.plan);
+    if (!claimed) return refuse(name, claimed.error(), exit_status::system_error);
+    auto console_options = console_options_of(what.chosen.run);
+    console_options.messages = what.messages;
+    auto reports = open_reports(what.description, std::move(console_options),
+                                {what.chosen.ledger, what.plan.run, what.plan.seed});
+    if (!reports) return refuse(name, reports.error(), exit_status::bad_parameters);
+    say_unverified(*reports->console, what.chosen.tls);
+    const auto header = reports->console->begin();
+    if (!header) return refuse(name, header.error(), exit_status::system_error);
+    return run_workers(what, *reports);
+}
+
+exit_status run_servers(const server_run& what) {
+    const std::string& name = what.description.program;
+    auto reports = open_reports(what.description, what.console, {what.ledger, what.ledger_run, 0});
+    if (!reports) return refuse(name, reports.error(), exit_status::bad_parameters);
+    const auto status = serve_clients(what, *reports);
+    return status ? *status : refuse(name, status.error(), exit_status::system_error);
 }
 
 }  // namespace postal::program

@@ -1,20 +1,78 @@
-// What the main functions of the programs that run a fleet share: from options to the fleet's plan
-// and the console's options, and from the run's result to an exit status.
+// Runs a program from its plan to its exit status: limits, workers, a server's listeners, console,
+// ledger, summary, record. main() says what is special about its program and nothing else.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/result.hpp"
 #include "cli/main.hpp"
 #include "cli/run_options.hpp"
-#include "load/fleet.hpp"
-#include "load/run_console.hpp"
+#include "ledger/writer.hpp"
+#include "load/worker_pool.hpp"
+#include "program/client_options.hpp"
+#include "program/run_console.hpp"
+#include "serve/acceptor.hpp"
+#include "stats/run_description.hpp"
 
 namespace postal::program {
 
-load::fleet_plan fleet_plan_of(const cli::run_options& chosen, std::size_t phases);
+console_options console_options_of(const cli::run_options& chosen);
 
-load::console_options console_options_of(const cli::run_options& chosen);
+// Says why on standard error, and gives the status.
+cli::exit_status refuse(std::string_view program, const base::failure& why,
+                        cli::exit_status status);
 
-cli::exit_status status_of(load::run_result result) noexcept;
+struct client_run {
+    client::load_plan& plan;
+    const client_options& chosen;
+    stats::run_description description;
+    std::uint64_t messages = 0;  // the stop rule, for the live line's estimate; 0: none
+    // Makes and spawns a worker's sessions (program::worker_sessions), in its thread. Without a
+    // ledger the writer is null. What it gives is kept until the loop has ended.
+    std::function<std::shared_ptr<void>(load::worker&, ledger::writer*)> begin;
+    // Whether the servers did anything for us; asked of a run that is complete.
+    std::function<bool(const stats::tally&)> achieved;
+};
+
+// Refuses with one line what can be refused before anything is sent; then blocks until the run is
+// over.
+cli::exit_status run_clients(client_run what);
+
+// What a server's worker context is made from.
+struct server_worker {
+    serve::session_slots& slots;
+    load::worker& own;
+    ledger::writer* book;  // null without a ledger
+};
+
+// The session of a client of one worker; holds the worker context.
+using worker_handler = std::function<boost::asio::awaitable<void>(serve::accepted_client)>;
+using listeners = std::vector<net::listener>;
+
+struct server_run {
+    const cli::run_options& chosen;
+    stats::run_description description;
+    console_options console;
+    std::string ledger{};  // a file; empty: none
+    std::uint64_t ledger_run = 0;
+    unsigned sessions;
+    const net::transcript_options& transcripts;
+    std::uint64_t descriptors_a_session;  // transcripts aside
+    std::uint64_t descriptors_beside_sessions;
+    // In the order in which they are called: makes a worker context; opens the listeners, in the
+    // first worker's context; says what else there is to know of them; clients may come.
+    std::function<base::expected<worker_handler>(const server_worker&)> begin;
+    std::function<base::expected<listeners>(boost::asio::io_context&, run_console&)> listen;
+    std::function<void(run_console&)> listening = [](run_console&) {};
+    std::function<void(load::worker& first)> ready = [](load::worker&) {};
+};
+
+// Refuses with one line what can be refused before anybody is let in; then blocks as above.
+cli::exit_status run_servers(const server_run& what);
 
 }  // namespace postal::program

@@ -10,7 +10,7 @@
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
 #include "net/transcript.hpp"
-#include "proto/smtp_server.hpp"
+#include "proto/smtp/server.hpp"
 #include "stats/run_description.hpp"
 
 namespace postal::program {

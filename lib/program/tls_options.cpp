@@ -3,11 +3,9 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/binders.hpp"
 #include "client/target.hpp"
-#include "load/run_console.hpp"
+#include "program/run_console.hpp"
 
 namespace postal::program {
 namespace {
@@ -181,17 +179,6 @@ expected<client::security> make_security(const client_tls& chosen) {
     return made;
 }
 
-void describe_tls(const client_tls& chosen, nlohmann::json& options) {
-    const net::tls_settings& settings = chosen.settings;
-    options["tls"] = chosen.implicit() ? "implicit" : "starttls";
-    options["ssl-percent"] = chosen.share();
-    options["tls-backend"] = net::to_text(settings.backend);
-    options["tls-verify"] = settings.verify ? "on" : "off";
-    options["tls-resume"] = chosen.resume_percent;
-    if (!settings.ciphers.empty()) options["tls-ciphers"] = settings.ciphers;
-    if (!settings.groups.empty()) options["tls-groups"] = settings.groups;
-}
-
 cli::group server_tls_group(server_tls& o) {
     std::string& needs = o.needs_tls;
     cli::group group{
@@ -228,13 +215,12 @@ expected<std::shared_ptr<const net::tls_context>> make_context(const server_tls&
     return net::make_tls_context(chosen.settings);
 }
 
-void say_unverified(load::run_console& console, const client_tls& chosen) {
+void say_unverified(run_console& console, const client_tls& chosen) {
     if (!chosen.wanted() || chosen.settings.verify) return;
     console.say("TLS: certificates are not verified; --tls-verify on does that");
 }
 
-void say_fingerprint(load::run_console& console, const server_tls& chosen,
-                     const net::tls_context* made) {
+void say_fingerprint(run_console& console, const server_tls& chosen, const net::tls_context* made) {
     if (made == nullptr || !chosen.settings.certificate.empty()) return;
     console.say("TLS with a certificate of its own, SHA-256 " + made->fingerprint());
 }

@@ -11,8 +11,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "cli/options.hpp"
 #include "client/security.hpp"
 #include "net/tls.hpp"
@@ -20,7 +18,7 @@
 namespace postal::client {
 struct target;
 }
-namespace postal::load {
+namespace postal::program {
 class run_console;
 }
 
@@ -41,8 +39,6 @@ struct client_tls {
 
 cli::group client_tls_group(client_tls& target);
 base::expected<void> check(const client_tls& chosen);
-// What a record says of it.
-void describe_tls(const client_tls& chosen, nlohmann::json& options);
 // With verification each server must have a name.
 base::expected<void> check_names(const client_tls& chosen,
                                  const std::vector<client::target>& servers);
@@ -67,10 +63,9 @@ base::expected<void> check(const server_tls& chosen);
 base::expected<std::shared_ptr<const net::tls_context>> make_context(const server_tls& chosen);
 
 // Says so once when servers' certificates are not verified.
-void say_unverified(load::run_console& console, const client_tls& chosen);
+void say_unverified(run_console& console, const client_tls& chosen);
 // Says the fingerprint of a certificate that was made at the start.
-void say_fingerprint(load::run_console& console, const server_tls& chosen,
-                     const net::tls_context* made);
+void say_fingerprint(run_console& console, const server_tls& chosen, const net::tls_context* made);
 
 // For --version: "OpenSSL 3.0.15, GnuTLS 3.7.9", or "not built in".
 std::string tls_libraries();

@@ -22,27 +22,27 @@ constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on
 
 }  // namespace
 
-session::session(room& here, const visitor& who, std::string_view host_name)
-    : here_(here),
-      place_(who.where),
-      line_(here.own.context()),
-      machine_(here.rules.server, host_name),
+session::session(worker_context& context, const accepted_client& who, std::string_view host_name)
+    : context_(context),
+      slot_(who.where),
+      connection_(context.own.context()),
+      machine_(context.rules.server, host_name),
       tls_at_once_(who.tls) {
-    here_.own.watch(*this);
-    ++here_.own.open_connections();
+    context_.own.watch(*this);
+    ++context_.own.open_connections();
     ++tally().connections;
-    const net::fault why = line_.adopt(who.socket);
+    const net::fault why = connection_.adopt(who.socket);
     if (why != net::fault::none) {
         tally().errors.add("connect", 0, net::to_text(why), "cannot use an accepted socket");
         closing_ = true;
     }
-    if (place_.transcript != nullptr) place_.transcript->begin_connection("a client");
+    if (slot_.transcript != nullptr) slot_.transcript->begin_connection("a client");
 }
 
 session::~session() {
-    --here_.own.open_connections();
-    here_.entry.give_back(place_);
-    line_.close();
+    --context_.own.open_connections();
+    context_.entry.give_back(slot_);
+    connection_.close();
 }
 
 // ---- the conversation ----
@@ -56,21 +56,21 @@ asio::awaitable<void> session::run() {
 asio::awaitable<void> session::converse() {
     // A stop may have come before this coroutine first ran, when nobody could tell it; a client
     // that has to begin with TLS or a header could not read a goodbye.
-    const bool client_begins = tls_at_once_ || !here_.rules.proxies.empty();
-    if (client_begins && here_.own.stopping()) closing_ = true;
-    if (!closing_ && !here_.rules.proxies.empty()) co_await hear_proxy();
+    const bool client_begins = tls_at_once_ || !context_.rules.proxies.empty();
+    if (client_begins && context_.own.stopping()) closing_ = true;
+    if (!closing_ && !context_.rules.proxies.empty()) co_await hear_proxy();
     if (tls_at_once_ && !closing_) co_await secure();
     if (!closing_) co_await greet();
     while (!closing_) {
-        if (here_.own.stopping() && !machine_.in_transaction()) {
+        if (context_.own.stopping() && !machine_.in_transaction()) {
             close_politely(closing_for_stop);
             break;
         }
         // A line has as long as silence may last, however slowly its octets come.
-        if (!machine_.in_line()) set_deadline(now_ + here_.rules.timeout);
+        if (!machine_.in_line()) set_deadline(now_ + context_.rules.timeout);
         reading_ = true;
-        if (!line_.something_to_read()) {
-            co_await line_.wait_to_read();
+        if (!connection_.something_to_read()) {
+            co_await connection_.wait_to_read();
         } else if (++reads_in_a_row_ % reads_a_turn == 0) {
             co_await let_others_run();
         }
@@ -99,7 +99,7 @@ asio::awaitable<void> session::converse() {
 
 // A client that sends faster than we read would keep the thread to itself.
 asio::awaitable<void> session::let_others_run() {
-    co_await asio::post(here_.own.context(), asio::use_awaitable);
+    co_await asio::post(context_.own.context(), asio::use_awaitable);
 }
 
 asio::awaitable<void> session::greet() {
@@ -109,8 +109,8 @@ asio::awaitable<void> session::greet() {
     const auto at_banner = delay_at(server_stage::banner);
     if (at_banner.count() > 0) co_await pause(at_banner);
     if (closing_) co_return;
-    line_ready();
-    const proto::server_step step = machine_.greet(here_.output);
+    connection_ready();
+    const proto::server_step step = machine_.greet(context_.output);
     if (!step.reply.positive()) count_refusal(step);
     const bool ends = step.event == server_event::close;
     if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
@@ -122,7 +122,7 @@ asio::awaitable<void> session::hold_back() {
     keep_input();
     co_await pause(hold_for_);
     if (closing_) co_return;
-    here_.output.append(held_);
+    context_.output.append(held_);
     held_.clear();
     answers_due_now();
 }
@@ -142,14 +142,14 @@ asio::awaitable<void> session::wait_for_answers() {
 asio::awaitable<void> session::finish_work() {
     if (!work_left()) co_return;
     clear_deadline();
-    line_.close();
+    connection_.close();
     while (work_left()) {
         co_await sleep_until_woken();
     }
 }
 
 asio::awaitable<void> session::sleep_until_woken() {
-    asio::steady_timer timer(here_.own.context(), asio::steady_timer::time_point::max());
+    asio::steady_timer timer(context_.own.context(), asio::steady_timer::time_point::max());
     sleeping_ = &timer;
     boost::system::error_code ignored;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
@@ -163,7 +163,7 @@ void session::wake() {
 asio::awaitable<void> session::pause(std::chrono::nanoseconds how_long) {
     if (stopped_now_) co_return lost(net::fault::stopped);
     clear_deadline();
-    asio::steady_timer timer(here_.own.context(), how_long);
+    asio::steady_timer timer(context_.own.context(), how_long);
     pausing_ = &timer;
     boost::system::error_code cancelled;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
@@ -175,17 +175,17 @@ asio::awaitable<void> session::pause(std::chrono::nanoseconds how_long) {
 // The socket is full: nothing more is read or answered until the client has read.
 asio::awaitable<void> session::send_slowly() {
     unsent_.clear();
-    for (const iovec& part : here_.gather.left()) {
+    for (const iovec& part : context_.gather.left()) {
         unsent_.append(static_cast<const char*>(part.iov_base), part.iov_len);
     }
-    here_.gather.clear();
-    here_.output.clear();
+    context_.gather.clear();
+    context_.output.clear();
     keep_input();
     net::gather rest;
     rest.add(unsent_);
-    set_deadline(now_ + here_.rules.timeout);
+    set_deadline(now_ + context_.rules.timeout);
     writing_ = true;
-    const net::fault why = co_await line_.write_rest(rest);
+    const net::fault why = co_await connection_.write_rest(rest);
     unsent_ = std::string();
     now_ = steady_clock::now();
     if (why != net::fault::none) lost(why);
@@ -196,10 +196,10 @@ asio::awaitable<void> session::send_slowly() {
 
 // False when nothing came, or the session is over.
 bool session::read_input() {
-    const net::read_result got = line_.read_ready(here_.input);
+    const net::read_result got = connection_.read_ready(context_.input);
     if (got.why != net::fault::none) lost(got.why);
     now_ = steady_clock::now();
-    input_ = {here_.input.data(), got.size};
+    input_ = {context_.input.data(), got.size};
     return got.size != 0;
 }
 
@@ -214,13 +214,13 @@ session::next session::process() {
     for (;;) {
         if (machine_.answers_due() != 0) return next::answers;
         // A client that pipelines is between two transactions only here.
-        if (here_.own.stopping() && at_rest()) return next::stop;
-        const std::size_t before = here_.output.size();
+        if (context_.own.stopping() && at_rest()) return next::stop;
+        const std::size_t before = context_.output.size();
         const was_reading before_it = machine_.reading_content() ? was_reading::content
                                       : machine_.in_auth()       ? was_reading::secrets
                                                                  : was_reading::commands;
-        const proto::server_step step = machine_.consume(input_, here_.output);
-        if (place_.transcript != nullptr && step.consumed != 0) {
+        const proto::server_step step = machine_.consume(input_, context_.output);
+        if (slot_.transcript != nullptr && step.consumed != 0) {
             write_down(input_.substr(0, step.consumed), before_it);
         }
         input_.remove_prefix(step.consumed);
@@ -230,7 +230,7 @@ session::next session::process() {
         }
         const next what = act_on(step, before);
         if (what != next::read) return what;
-        if (here_.output.size() > output_full) return next::flush;
+        if (context_.output.size() > output_full) return next::flush;
     }
 }
 
@@ -243,13 +243,13 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
         case server_event::sender: {
             mail_at_ = now_;
             const proto::server_reply judged = judge_sender();
-            machine_.answer_sender(judged, here_.output);
+            machine_.answer_sender(judged, context_.output);
             if (!judged.positive()) count_refusal(step.stage, judged);
             break;
         }
         case server_event::recipient: {
             const proto::server_reply judged = judge_recipient();
-            machine_.answer_recipient(judged, here_.output);
+            machine_.answer_recipient(judged, context_.output);
             if (!judged.positive()) count_refusal(step.stage, judged);
             break;
         }
@@ -279,9 +279,9 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
             return next::read;
     }
     const auto delay = delay_at(step.stage);
-    if (delay.count() > 0 && here_.output.size() > before) {
-        held_.assign(here_.output, before);
-        here_.output.resize(before);
+    if (delay.count() > 0 && context_.output.size() > before) {
+        held_.assign(context_.output, before);
+        context_.output.resize(before);
         hold_for_ = delay;
         return next::hold;
     }
@@ -291,21 +291,21 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
 
 void session::answer_auth(const proto::server_step& step) {
     const auth_answer answer = judge_auth(step);
-    if (answer.asks) return machine_.ask_auth(answer.challenge, here_.output);
-    machine_.answer_auth(answer.verdict, here_.output);
-    if (!answer.verdict.positive()) count_refusal(step.stage, answer.verdict);
+    if (answer.asks) return machine_.ask_auth(answer.challenge, context_.output);
+    machine_.answer_auth(answer.reply, context_.output);
+    if (!answer.reply.positive()) count_refusal(step.stage, answer.reply);
 }
 
 // A command stands in the transcript when it is whole, so that what AUTH must hide can be seen.
 void session::write_down(std::string_view taken, was_reading before) {
     constexpr std::size_t longest_shown = 4096;
-    if (before == was_reading::content) return place_.transcript->received_data(taken);
+    if (before == was_reading::content) return slot_.transcript->received_data(taken);
     half_secret_ = half_secret_ || before == was_reading::secrets;
     half_line_.append(taken.substr(0, longest_shown));
     if (machine_.in_line()) return half_line_.resize(std::min(half_line_.size(), longest_shown));
     const std::string line = std::exchange(half_line_, {});
     const bool secret = std::exchange(half_secret_, false);
-    place_.transcript->received(secret ? "***" : proto::without_secret(line));
+    slot_.transcript->received(secret ? "***" : proto::without_secret(line));
 }
 
 void session::act_on_reply(const proto::server_step& step) {
@@ -320,37 +320,37 @@ void session::act_on_reply(const proto::server_step& step) {
 
 // True when all of the output is on its way, or the connection has failed.
 bool session::send_now(closing_after close) {
-    if (here_.output.empty()) return true;
-    if (place_.transcript != nullptr) place_.transcript->sent(here_.output);
-    here_.gather.add(here_.output);
-    const bool done = (close == closing_after::no && line_.write_soon(here_.gather)) ||
-                      line_.write_now(here_.gather);
-    if (!here_.answered.empty()) count_answered();
+    if (context_.output.empty()) return true;
+    if (slot_.transcript != nullptr) slot_.transcript->sent(context_.output);
+    context_.gather.add(context_.output);
+    const bool done = (close == closing_after::no && connection_.write_soon(context_.gather)) ||
+                      connection_.write_now(context_.gather);
+    if (!context_.answered.empty()) count_answered();
     if (!done) return false;
-    here_.gather.clear();
-    here_.output.clear();
-    if (line_.last_fault() != net::fault::none) lost(line_.last_fault());
+    context_.gather.clear();
+    context_.output.clear();
+    if (connection_.last_fault() != net::fault::none) lost(connection_.last_fault());
     return true;
 }
 
 // Closing with octets unread would reset the connection and could take the last reply with it.
 void session::hang_up() {
     closing_ = true;
-    if (!line_.is_open()) return;
-    line_.shutdown_output();
+    if (!connection_.is_open()) return;
+    connection_.shutdown_output();
     for (unsigned rounds = 0; rounds < most_last_reads; ++rounds) {
-        if (line_.read_now(here_.input) == 0) break;
+        if (connection_.read_now(context_.input) == 0) break;
     }
 }
 
 // Unless the client is in the middle of replies that it does not read.
 void session::close_politely(const proto::server_reply& last_words) {
     closing_ = true;
-    if (!line_.is_open() || writing_) return;
-    proto::append_reply(here_.output, last_words);
+    if (!connection_.is_open() || writing_) return;
+    proto::append_reply(context_.output, last_words);
     if (!send_now(closing_after::yes)) {
-        here_.gather.clear();
-        here_.output.clear();
+        context_.gather.clear();
+        context_.output.clear();
     }
     hang_up();
 }
@@ -358,7 +358,7 @@ void session::close_politely(const proto::server_reply& last_words) {
 // ---- the worker's calls ----
 
 void session::on_deadline() {
-    line_.cancel(net::cancelled_by::deadline);
+    connection_.cancel(net::cancelled_by::deadline);
 }
 
 // In a gentle stop, a transaction that is under way may end; see run() for what comes then.
@@ -367,13 +367,13 @@ void session::on_stop(load::stop_kind how) {
     if (stopped_now_) {
         stop_now();
         if (pausing_ != nullptr) pausing_->cancel();
-        line_.cancel(net::cancelled_by::stop);
+        connection_.cancel(net::cancelled_by::stop);
         return;
     }
     stop_gently();
     if (at_rest() || shaking_hands_) {
         if (pausing_ != nullptr) pausing_->cancel();
-        if (reading_) line_.cancel(net::cancelled_by::stop);
+        if (reading_) connection_.cancel(net::cancelled_by::stop);
     }
 }
 

@@ -2,7 +2,7 @@
 // and back.
 //
 // Flow: a program derives from this, says in the hooks what it does with mail, and runs
-//   my_session guest(room, visitor);   co_await guest.run();
+//   my_session session(context, client);  co_await session.run();
 // run() reads, lets process() run the commands that have come, sends all their replies at once, and
 // waits. process() stops early only to hold a reply back (stage delays), to wait for answers that a
 // message's end did not get at once, to send a full buffer, or to close. While replies cannot be
@@ -24,22 +24,22 @@
 
 #include "load/watched.hpp"
 #include "net/connection.hpp"
-#include "proto/smtp_server.hpp"
-#include "serve/room.hpp"
-#include "serve/visitor.hpp"
+#include "proto/smtp/server.hpp"
+#include "serve/accepted_client.hpp"
+#include "serve/worker_context.hpp"
 
 namespace postal::serve {
 
-// One more challenge, in octets, or the verdict.
+// One more challenge, in octets, or the reply that ends the exchange.
 struct auth_answer {
     bool asks = false;
     std::string challenge{};
-    proto::server_reply verdict = proto::replies::auth_wrong;
+    proto::server_reply reply = proto::replies::auth_wrong;
 };
 
 class session : public load::watched {
   public:
-    session(room& here, const visitor& who, std::string_view host_name);
+    session(worker_context& context, const accepted_client& who, std::string_view host_name);
     ~session() override;
 
     // Both end what the session waits for.
@@ -54,7 +54,7 @@ class session : public load::watched {
     virtual void greeted(std::string_view) {}  // the name in EHLO or LHLO
     // The connection is what it will be for now, and nothing has been said on it: before the
     // banner, and after STARTTLS. The time for machine().announce_auth().
-    virtual void line_ready() {}
+    virtual void connection_ready() {}
     // What the client says in AUTH, by auth_begin and auth_line.
     virtual auth_answer judge_auth(const proto::server_step&) { return {}; }
     // Of machine().current_path(); senders are asked about only if the rules say so.
@@ -84,18 +84,18 @@ class session : public load::watched {
 
     proto::smtp_server& machine() noexcept { return machine_; }
     const proto::smtp_server& machine() const noexcept { return machine_; }
-    std::string& output() noexcept { return here_.output; }
-    stats::tally& tally() noexcept { return here_.own.tally(); }
+    std::string& output() noexcept { return context_.output; }
+    stats::tally& tally() noexcept { return context_.own.tally(); }
     load::steady_time now() const noexcept { return now_; }
     load::steady_time mail_at() const noexcept { return mail_at_; }
     // Who is served: the peer's address, or what a trusted proxy says it is.
     std::string client_name() const;
-    net::connection& connection() noexcept { return line_; }
+    net::connection& connection() noexcept { return connection_; }
     // Messages (LMTP: recipients) begun and without an outcome.
     std::uint32_t units_begun() const noexcept { return begun_; }
     void units_ended(std::uint32_t units) noexcept { begun_ -= units; }
     // What stands in the output now answers a message; its time is counted when it has been sent.
-    void answered() { here_.answered.push_back(mail_at_); }
+    void answered() { context_.answered.push_back(mail_at_); }
     // Something has changed: answers_ready(), work_left().
     void wake();
 
@@ -143,12 +143,12 @@ class session : public load::watched {
     void close_politely(const proto::server_reply& last_words);
 
     std::chrono::nanoseconds delay_at(proto::server_stage stage) const noexcept {
-        return here_.rules.server.actions[static_cast<std::size_t>(stage)].delay;
+        return context_.rules.server.actions[static_cast<std::size_t>(stage)].delay;
     }
 
-    room& here_;
-    place place_;
-    net::connection line_;
+    worker_context& context_;
+    session_slot slot_;
+    net::connection connection_;
     proto::smtp_server machine_;
     std::string_view input_;  // what is left of the last read: in here_.input or kept_
     std::string kept_;        // input and output across a suspension

@@ -15,14 +15,14 @@ constexpr proto::server_reply closing_for_silence{421, "4.4.2", "Timeout, closin
 }  // namespace
 
 void session::message_begins() {
-    begun_ = here_.rules.server.speaks == proto::dialect::lmtp ? machine_.recipients() : 1;
+    begun_ = context_.rules.server.speaks == proto::dialect::lmtp ? machine_.recipients() : 1;
     data_at_ = now_;
     tally().started += begun_;
     begin_message();
 }
 
 void session::message_ends() {
-    tally().latency[here_.rules.data_phase].record(now_ - data_at_);
+    tally().latency[context_.rules.data_phase].record(now_ - data_at_);
     end_message();
 }
 
@@ -52,24 +52,25 @@ void session::count_refusal(server_stage stage, const proto::server_reply& reply
 // Their replies have been handed to the kernel.
 void session::count_answered() {
     const load::steady_time sent = steady_clock::now();
-    for (const load::steady_time begun : here_.answered) {
-        tally().latency[here_.rules.message_phase].record(sent - begun);
+    for (const load::steady_time begun : context_.answered) {
+        tally().latency[context_.rules.message_phase].record(sent - begun);
     }
-    here_.answered.clear();
+    context_.answered.clear();
 }
 
 // The session ends without QUIT.
 void session::lost(net::fault why) {
     if (closing_) return;
     closing_ = true;
-    if (place_.transcript != nullptr) place_.transcript->note(net::to_text(why));
+    if (slot_.transcript != nullptr) slot_.transcript->note(net::to_text(why));
     if (why == net::fault::stopped) return close_politely(closing_for_stop);
     const std::string_view stage = outcome_pending()            ? "end"
                                    : machine_.reading_content() ? "data"
                                                                 : "quit";
     const bool left = why == net::fault::closed;
     if (why == net::fault::tls) {
-        tally().errors.add(stage, 0, line_.tls_problem().reason, line_.tls_problem().text);
+        tally().errors.add(stage, 0, connection_.tls_problem().reason,
+                           connection_.tls_problem().text);
         return;
     }
     tally().errors.add(stage, 0, left ? "no_quit" : net::to_text(why),

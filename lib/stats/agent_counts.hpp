@@ -1,4 +1,4 @@
-// What the agents (delivery programs) of a server did in one piece of time: starts, ends, costs.
+// What the agents (delivery programs) of a server did in one time slice: starts, ends, costs.
 //
 // A part of tally that stays zero for programs that run none. An agent that could not be started is
 // an end of the kind "not started", and neither started nor ended. Kinds are "0", "75", "signal 9",
@@ -33,7 +33,7 @@ class agent_counts {
     void add_end_with_status(int status, const agent_usage& used);
     void add_end_by_signal(int signal, const agent_usage& used);
 
-    // Started in a piece that is not counted here, and ended in one that is.
+    // Started in a time slice that is not counted here, and ended in one that is.
     void carry_over(std::uint64_t running) noexcept { started_ += running; }
     void merge(const agent_counts& other);
     // Back to zero, keeping the kinds' memory.

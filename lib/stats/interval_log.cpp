@@ -15,19 +15,12 @@
 namespace postal::stats {
 namespace {
 
-constexpr std::string_view original_columns =
-    "time,messages,data(K),errors,connections,SSL connections";
-
-constexpr std::string_view reader_column = ",IMAP connections";
-
 constexpr std::string_view agent_columns =
     ",deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms";
 
-// The extended ones, in three parts: where agents run the second stands in agent_columns already.
-constexpr std::string_view latency_columns = ",p50_ms,p90_ms,p99_ms,max_ms,started,recipients";
-constexpr std::string_view refusal_columns = ",rejected,deferred";
+constexpr std::string_view latency_columns = ",p50_ms,p90_ms,p99_ms,max_ms";
 constexpr std::string_view error_columns =
-    ",failed,in_doubt,connect_errors,timeouts,errors_4xx,errors_5xx,other_errors,busy_percent";
+    ",connect_errors,timeouts,errors_4xx,errors_5xx,other_errors,busy_percent";
 
 std::string local_time(std::chrono::system_clock::time_point time, bool whole_minutes) {
     const auto rounded = std::chrono::round<std::chrono::seconds>(time.time_since_epoch());
@@ -48,27 +41,36 @@ std::string agent_fields(const interval_row& row) {
                        milliseconds(row.agent_p99));
 }
 
+bool stands_with_agents(const counter& one) {
+    return one.value == &counts::deferred || one.value == &counts::rejected;
+}
+
 std::string latency_fields(const interval_row& row) {
     std::string text;
     for (const auto& latency :
          {row.message_p50, row.message_p90, row.message_p99, row.message_max}) {
         text += "," + milliseconds(latency);
     }
-    return text + fmt::format(",{},{}", row.started, row.recipients);
-}
-
-std::string refusal_fields(const interval_row& row) {
-    return fmt::format(",{},{}", row.rejected, row.deferred);
+    return text;
 }
 
 std::string error_fields(const interval_row& row) {
     const error_classes& errors = row.classes;
     std::string text;
-    for (const std::uint64_t count : {row.failed, row.in_doubt, errors.connect, errors.timeout,
-                                      errors.temporary, errors.permanent, errors.other}) {
+    for (const std::uint64_t count :
+         {errors.connect, errors.timeout, errors.temporary, errors.permanent, errors.other}) {
         text += fmt::format(",{}", count);
     }
     return text + fmt::format(",{:.1f}", row.worker_busy * 100);
+}
+
+std::string column_of(const counter& one) {
+    return fmt::format(",{}", one.column.empty() ? one.name : one.column);
+}
+
+// Octets are whole KiB, as in the original.
+std::string field_of(const counter& one, const interval_row& row) {
+    return fmt::format(",{}", row.*one.value / (one.unit == counter_unit::octets ? 1024 : 1));
 }
 
 }  // namespace
@@ -76,42 +78,43 @@ std::string error_fields(const interval_row& row) {
 interval_log::interval_log(std::FILE* stream, log_format format, const run_description& description)
     : stream_(stream),
       format_(format),
-      started_(description.started),
+      run_(description),
       whole_minutes_(description.interval.count() > 0 &&
-                     description.interval % std::chrono::minutes{1} == std::chrono::nanoseconds{0}),
-      reads_mail_(description.reads_mail),
-      runs_agents_(description.runs_agents) {}
+                     description.interval % std::chrono::minutes{1} ==
+                         std::chrono::nanoseconds{0}) {}
 
-std::string interval_log::header() const {
-    if (format_ == log_format::jsonl) return {};
-    std::string text(original_columns);
-    if (reads_mail_) text += reader_column;
-    if (runs_agents_) text += agent_columns;
-    if (format_ != log_format::extended) return text;
-    text += latency_columns;
-    if (!runs_agents_) text += refusal_columns;
-    text += error_columns;
+template <class Text>
+std::string interval_log::counters(logged from, Text text_of) const {
+    std::string text;
+    for (const counter& one : run_.counters) {
+        if (!run_.has(one) || one.log != from) continue;
+        const bool shown_before = run_.runs_agents && stands_with_agents(one);
+        if (!shown_before) text += text_of(one);
+    }
     return text;
 }
 
-std::string interval_log::line(const interval_row& row) const {
-    const auto end = started_ + std::chrono::duration_cast<std::chrono::system_clock::duration>(
-                                    std::chrono::duration<double>(row.end_s));
-    const std::string time = local_time(end, whole_minutes_);
-    if (format_ == log_format::jsonl) {
-        nlohmann::ordered_json object{{"time", time}};
-        object.update(to_json(row));
-        return object.dump();
-    }
-    std::string text = fmt::format("{},{},{},{},{},{}", time, row.messages, row.bytes / 1024,
-                                   row.errors, row.connections, row.tls_connections);
-    if (reads_mail_) text += fmt::format(",{}", row.imap_connections.value_or(0));
-    if (runs_agents_) text += agent_fields(row);
+std::string interval_log::header() const {
+    if (format_ == log_format::jsonl) return {};
+    std::string text = "time" + counters(logged::always, column_of);
+    if (run_.runs_agents) text += agent_columns;
     if (format_ != log_format::extended) return text;
-    text += latency_fields(row);
-    if (!runs_agents_) text += refusal_fields(row);
-    text += error_fields(row);
-    return text;
+    text += latency_columns;
+    text += counters(logged::extended, column_of);
+    return text.append(error_columns);
+}
+
+std::string interval_log::line(const interval_row& row) const {
+    const auto end = run_.started + std::chrono::duration_cast<std::chrono::system_clock::duration>(
+                                        std::chrono::duration<double>(row.end_s));
+    const std::string time = local_time(end, whole_minutes_);
+    if (format_ == log_format::jsonl) return interval_text(run_, row, time);
+    const auto field = [&](const counter& one) { return field_of(one, row); };
+    std::string text = time + counters(logged::always, field);
+    if (run_.runs_agents) text += agent_fields(row);
+    if (format_ != log_format::extended) return text;
+    text += latency_fields(row) + counters(logged::extended, field);
+    return text + error_fields(row);
 }
 
 base::expected<void> interval_log::put(std::string text) {

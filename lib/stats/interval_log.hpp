@@ -2,9 +2,8 @@
 //
 // csv       time,messages,data(K),errors,connections,SSL connections     as the original programs
 // extended  the same, then p50_ms,p90_ms,p99_ms,max_ms (of the message phase, empty when there is
-// no
-//           value),started,recipients,rejected,deferred,failed,in_doubt,connect_errors,timeouts,
-//           errors_4xx,errors_5xx,other_errors,busy_percent
+//           no value), the other counters that an interval has (see counts.hpp), connect_errors,
+//           timeouts,errors_4xx,errors_5xx,other_errors,busy_percent
 // Programs that run agents have deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms behind
 // the original columns in both, and no second rejected and deferred in extended.
 // jsonl     one JSON object a line, the record's interval object with "time" in front; no header
@@ -15,6 +14,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "stats/log_format.hpp"
 #include "stats/run_report.hpp"
 
 #include <chrono>
@@ -22,8 +22,6 @@
 #include <string>
 
 namespace postal::stats {
-
-enum class log_format { csv, jsonl, extended };
 
 class interval_log {
   public:
@@ -39,13 +37,14 @@ class interval_log {
 
   private:
     [[nodiscard]] base::expected<void> put(std::string text);
+    // What text_of() makes of each counter that is logged so.
+    template <class Text>
+    [[nodiscard]] std::string counters(logged from, Text text_of) const;
 
     std::FILE* stream_;
     log_format format_;
-    std::chrono::system_clock::time_point started_;
+    run_description run_;
     bool whole_minutes_;
-    bool reads_mail_;
-    bool runs_agents_;
 };
 
 }  // namespace postal::stats

@@ -6,6 +6,8 @@
 // text to its place is record_file.cpp's.
 #include "stats/record.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <ctime>
 
@@ -48,21 +50,20 @@ std::string timestamp(std::chrono::system_clock::time_point time) {
                        ms.count());
 }
 
-json counts(const tally& total) {
-    return {{"started", total.started},         {"messages", total.messages},
-            {"recipients", total.recipients},   {"bytes", total.bytes},
-            {"connections", total.connections}, {"tls_connections", total.tls_connections},
-            {"errors", total.errors.total()},   {"rejected", total.rejected},
-            {"deferred", total.deferred},       {"failed", total.failed},
-            {"in_doubt", total.in_doubt},       {"not_started", total.not_started}};
-}
+// The counters that mean something in the run.
+struct counted_parts {
+    json totals = json::object();
+    json integrity = json::object();
+};
 
-json totals_of(const run_report& report) {
-    json object = counts(report.totals());
-    object["cpu_user_s"] = number(report.end().cpu_user_s);
-    object["cpu_system_s"] = number(report.end().cpu_system_s);
-    object["max_rss_bytes"] = report.end().max_rss_bytes;
-    return object;
+counted_parts parts_of(const run_description& run, const counts& counted) {
+    counted_parts parts;
+    for (const counter& one : run.counters) {
+        if (!run.has(one)) continue;
+        json& part = one.kind == counter_kind::integrity ? parts.integrity : parts.totals;
+        part[one.name] = counted.*one.value;
+    }
+    return parts;
 }
 
 json rate_of(const run_report& report) {
@@ -157,13 +158,20 @@ json thresholds_of(const run_report& report) {
     return array;
 }
 
+json options_of(const run_description& run) {
+    json object = json::object();
+    for (const auto& [name, value] : run.options)
+        std::visit([&, &key = name](const auto& one) { object[key] = one; }, value);
+    return object;
+}
+
 json head_of(const run_report& report) {
     const run_description& run = report.description();
     return {{"schema", "postal-record/1"},
             {"program", run.program},
             {"version", run.version},
             {"argv", run.argv},
-            {"options", json(run.options)},
+            {"options", options_of(run)},
             {"seed", run.seed},
             {"workers", run.workers},
             {"transcript", run.transcript},
@@ -180,31 +188,20 @@ json head_of(const run_report& report) {
               {"memory_bytes", run.host.memory_bytes}}}};
 }
 
-}  // namespace
-
-nlohmann::ordered_json to_json(const interval_row& row) {
+json interval_of(const run_description& run, const interval_row& row) {
     json object{{"start_s", number(row.start_s)},
                 {"t_s", number(row.end_s)},
                 {"warmup", row.warmup},
-                {"partial", row.partial},
-                {"started", row.started},
-                {"messages", row.messages},
-                {"recipients", row.recipients},
-                {"bytes", row.bytes},
-                {"errors", row.errors},
-                {"connections", row.connections},
-                {"tls_connections", row.tls_connections},
-                {"rejected", row.rejected},
-                {"deferred", row.deferred},
-                {"failed", row.failed},
-                {"in_doubt", row.in_doubt},
-                {"message_p50_us", microseconds(row.message_p50)},
-                {"message_p90_us", microseconds(row.message_p90)},
-                {"message_p99_us", microseconds(row.message_p99)},
-                {"message_max_us", microseconds(row.message_max)},
-                {"worker_busy", number(row.worker_busy)},
-                {"slip_p99_us", microseconds(row.slip_p99)}};
-    if (row.imap_connections) object["imap_connections"] = *row.imap_connections;
+                {"partial", row.partial}};
+    for (const counter& one : run.counters) {
+        if (run.has(one) && one.log != logged::never) object[one.name] = row.*one.value;
+    }
+    object["message_p50_us"] = microseconds(row.message_p50);
+    object["message_p90_us"] = microseconds(row.message_p90);
+    object["message_p99_us"] = microseconds(row.message_p99);
+    object["message_max_us"] = microseconds(row.message_max);
+    object["worker_busy"] = number(row.worker_busy);
+    object["slip_p99_us"] = microseconds(row.slip_p99);
     if (row.agents_running) {
         object["agents_running"] = *row.agents_running;
         object["agent_p50_us"] = microseconds(row.agent_p50);
@@ -213,39 +210,50 @@ nlohmann::ordered_json to_json(const interval_row& row) {
     return object;
 }
 
-nlohmann::ordered_json to_json(const run_report& report) {
+json record_of(const run_report& report) {
     json record = head_of(report);
+    const run_description& run = report.description();
     const tally& total = report.totals();
-    record["totals"] = totals_of(report);
-    record["totals_with_warmup"] = counts(report.totals_with_warmup());
-    if (report.description().checks_integrity) {
-        record["integrity"] = {{"verified", total.verified},
-                               {"foreign", total.foreign},
-                               {"corrupt", total.corrupt},
-                               {"duplicate", total.duplicate}};
-    }
-    if (report.description().reads_mail) {
-        record["integrity"]["original"] = total.original;
-        record["totals"]["imap_connections"] = total.imap_connections;
-        record["totals"]["deleted"] = total.deleted;
-        record["totals"]["delete_in_doubt"] = total.delete_in_doubt;
-    }
+    counted_parts parts = parts_of(run, total.counted());
+    parts.totals["cpu_user_s"] = number(report.end().cpu_user_s);
+    parts.totals["cpu_system_s"] = number(report.end().cpu_system_s);
+    parts.totals["max_rss_bytes"] = report.end().max_rss_bytes;
+    record["totals"] = std::move(parts.totals);
+    record["totals_with_warmup"] = parts_of(run, report.totals_with_warmup().counted()).totals;
+    if (!parts.integrity.empty()) record["integrity"] = std::move(parts.integrity);
     if (!report.totals_with_warmup().authentications.empty()) {
         record["authentications"] = names_of(total.authentications);
     }
-    if (report.description().runs_agents) record["agents"] = agents_of(total.agents);
-    const std::string& library = report.description().tls_library;
-    if (!library.empty()) record["tls"] = tls_of(library, total.tls);
+    if (run.runs_agents) record["agents"] = agents_of(total.agents);
+    if (!run.tls_library.empty()) record["tls"] = tls_of(run.tls_library, total.tls);
     record["rate"] = rate_of(report);
     record["latency_us"] = latencies_of(report);
     record["intervals"] = json::array();
     for (const auto& row : report.intervals())
-        record["intervals"].push_back(to_json(row));
+        record["intervals"].push_back(interval_of(run, row));
     record["generator"] = generator_of(report);
     record["errors"] = errors_of(total);
     record["errors_with_warmup"] = errors_of(report.totals_with_warmup());
     record["thresholds"] = thresholds_of(report);
     return record;
+}
+
+// Octets that are no UTF-8 become replacement characters.
+std::string text_of(const json& object, int indent) {
+    return object.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string record_text(const run_report& report, int indent) {
+    return text_of(record_of(report), indent);
+}
+
+std::string interval_text(const run_description& run, const interval_row& row,
+                          std::string_view time) {
+    json object{{"time", time}};
+    object.update(interval_of(run, row));
+    return text_of(object, -1);
 }
 
 }  // namespace postal::stats

@@ -2,13 +2,8 @@
 //
 // Numbers are finite always; what is not known (the percentile of nothing, the deviation of one
 // interval) is null. Text that is not valid UTF-8 is written with replacement characters. A
-// percentile is in microseconds. Extra keys beside those that the schema fixes: totals.started and
-// .failed, totals_with_warmup, latency_us.*.min, options, transcript, workers, measured_s,
-// generator.reason, errors[].reason (for code 0, where enhanced is empty), thresholds[].unit, and
-// in an interval start_s, warmup, partial, the outcome counts, worker_busy and slip_p99_us; for
-// programs that run agents "agents" (of the totals), and in an interval agents_running,
-// agent_p50_us and agent_p99_us; for runs with TLS "tls": the library, full and resumed handshakes,
-// and how many had which version, cipher, group and verification.
+// percentile is in microseconds. Counters stand in totals, integrity and the intervals as
+// counts.hpp says; all keys are in postal(8). It is read back with run_record.hpp.
 //
 // write_record() writes a temporary file beside the wanted one and renames it, so that a reader
 // never sees half a record; fails with one line (no such folder, disk full). "-" is standard
@@ -18,15 +13,17 @@
 #include "base/result.hpp"
 #include "stats/run_report.hpp"
 
-#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace postal::stats {
 
-[[nodiscard]] nlohmann::ordered_json to_json(const run_report& report);
+// Indented by that many blanks; on one line without line end if there are none.
+[[nodiscard]] std::string record_text(const run_report& report, int indent = -1);
 
-// The one interval as in the record's "intervals".
-[[nodiscard]] nlohmann::ordered_json to_json(const interval_row& row);
+// The one interval as in the record's "intervals", on one line, with "time" in front.
+[[nodiscard]] std::string interval_text(const run_description& run, const interval_row& row,
+                                        std::string_view time);
 
 [[nodiscard]] base::expected<void> write_record(const run_report& report, const std::string& path);
 

@@ -6,6 +6,8 @@
 // Limits: the temporary file's name has this process's number, so two runs may share a folder.
 #include "stats/record.hpp"
 
+#include "base/file_descriptor.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,7 +17,6 @@
 #include <climits>
 #include <cstdlib>
 #include <string_view>
-#include <utility>
 
 namespace postal::stats {
 namespace {
@@ -23,22 +24,6 @@ namespace {
 base::failure cannot(const std::string& path, int error) {
     return base::fail("{}: cannot write the run record: {}", path, base::system_message(error));
 }
-
-// Closes its descriptor unless somebody has done so to learn how closing went.
-class descriptor {
-  public:
-    explicit descriptor(int fd) : fd_(fd) {}
-    descriptor(const descriptor&) = delete;
-    descriptor& operator=(const descriptor&) = delete;
-    ~descriptor() {
-        if (fd_ >= 0) ::close(fd_);
-    }
-    [[nodiscard]] int get() const { return fd_; }
-    [[nodiscard]] bool close_well() { return ::close(std::exchange(fd_, -1)) == 0; }
-
-  private:
-    int fd_;
-};
 
 // 0, or the errno of the write that failed.
 int write_all(int fd, std::string_view text) {
@@ -76,32 +61,28 @@ int open_temporary(const std::string& name) {
 }
 
 base::expected<void> write_special(const std::string& path, const std::string& text) {
-    descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.get() < 0) return cannot(path, errno);
-    const int error = write_all(file.get(), text);
+    base::file_descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!file.is_open()) return cannot(path, errno);
+    int error = write_all(file.get(), text);
+    if (error == 0) error = file.close();
     if (error != 0) return cannot(path, error);
-    if (!file.close_well()) return cannot(path, errno);
     return {};
 }
 
 base::expected<void> replace_file(const std::string& path, const std::string& text) {
     const std::string target = resolved(path);
     const std::string name = temporary_name(target);
-    descriptor file(open_temporary(name));
-    if (file.get() < 0) return cannot(path, errno);
+    base::file_descriptor file(open_temporary(name));
+    if (!file.is_open()) return cannot(path, errno);
     int error = write_all(file.get(), text);
     // Some file systems only find the disk full when they allocate: fsync, then close, tell.
     if (error == 0 && ::fsync(file.get()) != 0) error = errno;
-    if (!file.close_well() && error == 0) error = errno;
+    const int at_close = file.close();
+    if (error == 0) error = at_close;
     if (error == 0 && ::rename(name.c_str(), target.c_str()) != 0) error = errno;
     if (error == 0) return {};
     ::unlink(name.c_str());
     return cannot(path, error);
-}
-
-std::string dump(const run_report& report, int indent) {
-    using handler = nlohmann::ordered_json::error_handler_t;
-    return to_json(report).dump(indent, ' ', false, handler::replace) + "\n";
 }
 
 }  // namespace
@@ -109,12 +90,12 @@ std::string dump(const run_report& report, int indent) {
 base::expected<void> write_record(const run_report& report, const std::string& path) {
     if (path == "-") {
         // On one line, so that it can be told from the log's lines before it.
-        const int error = write_all(STDOUT_FILENO, dump(report, -1));
+        const int error = write_all(STDOUT_FILENO, record_text(report) + "\n");
         if (error != 0) return cannot("standard output", error);
         return {};
     }
     if (is_directory(path)) return cannot(path, EISDIR);
-    const std::string text = dump(report, 2);
+    const std::string text = record_text(report, 2) + "\n";
     return is_special(path) ? write_special(path, text) : replace_file(path, text);
 }
 
@@ -127,8 +108,8 @@ base::expected<void> check_record_path(const std::string& path) {
         return {};
     }
     const std::string name = temporary_name(resolved(path));
-    const descriptor file(open_temporary(name));
-    if (file.get() < 0) return cannot(path, errno);
+    const base::file_descriptor file(open_temporary(name));
+    if (!file.is_open()) return cannot(path, errno);
     ::unlink(name.c_str());
     return {};
 }

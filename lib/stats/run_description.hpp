@@ -6,15 +6,20 @@
 #pragma once
 
 #include "base/host.hpp"
+#include "stats/counts.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace postal::stats {
+
+// What an option was set to: one text, several where it may be repeated, or what was counted.
+using option_value = std::variant<std::string, std::vector<std::string>, std::uint64_t>;
 
 struct run_description {
     std::string program;  // "postal"
@@ -34,8 +39,15 @@ struct run_description {
     bool runs_agents = false;       // tally::agents means something
     std::size_t agent_phase = 0;    // from an agent's start to its end; only with runs_agents
     std::string tls_library;        // "OpenSSL 3.0.15"; empty: a run without TLS
-    nlohmann::json options = nlohmann::json::object();  // the effective options, long name to value
+    std::map<std::string, option_value> options;  // the effective ones, by long name
     base::host_info host;
+    counter_rows counters = all_counters();
+
+    // Whether the counter means something in this run.
+    [[nodiscard]] bool has(const counter& one) const noexcept {
+        if (one.by == counted_by::readers) return reads_mail;
+        return one.by == counted_by::all || checks_integrity;
+    }
 };
 
 }  // namespace postal::stats

@@ -1,10 +1,10 @@
-// Merging pieces into intervals and totals, and judging the generator.
+// Merging time slices into intervals and totals, and judging the generator.
 //
-// Each piece is merged into the interval that goes on, into the whole run and, after the warm-up,
-// into the totals; an interval that closes leaves a small row behind and its tally is used again,
-// so that memory grows by a row an interval and nothing else. The generator counts as the limit
-// when its busiest worker was more than 90 % busy or its schedule more than 10 ms late at the 99th
-// percentile.
+// Each time slice is merged into the interval that goes on, into the whole run and, after the
+// warm-up, into the totals; an interval that closes leaves a small row behind and its tally is used
+// again, so that memory grows by a row an interval and nothing else. The generator counts as the
+// limit when its busiest worker was more than 90 % busy or its schedule more than 10 ms late at the
+// 99th percentile.
 #include "stats/run_report.hpp"
 
 #include "base/units.hpp"
@@ -30,7 +30,7 @@ double share(const worker_time& worker) {
     if (worker.wall.count() <= 0) return 0;
     const double part =
         static_cast<double>(worker.busy.count()) / static_cast<double>(worker.wall.count());
-    // The two clocks are not read at the same instant: a short piece can seem more than full.
+    // The two clocks are not read at the same instant: a short time slice can seem more than full.
     return std::clamp(part, 0.0, 1.0);
 }
 
@@ -47,15 +47,16 @@ std::optional<std::chrono::nanoseconds> known_quantile(const histogram& values, 
 }
 
 // Begun, and without an outcome yet.
-std::uint64_t in_flight(const tally& counts) {
-    const std::uint64_t ended =
-        counts.messages + counts.rejected + counts.deferred + counts.failed + counts.in_doubt;
-    return counts.started - std::min(counts.started, ended);
+std::uint64_t in_flight(const tally& total, counter_rows rows) {
+    std::uint64_t ended = 0;
+    for (const counter& one : rows)
+        if (one.kind == counter_kind::outcome) ended += total.*one.value;
+    return total.started - std::min(total.started, ended);
 }
 
 }  // namespace
 
-void piece::add_worker(std::size_t worker, const tally& counted) {
+void time_slice::add_worker(std::size_t worker, const tally& counted) {
     counts.merge(counted);
     if (workers.size() <= worker) workers.resize(worker + 1);
     workers[worker].busy += counted.busy;
@@ -68,7 +69,7 @@ run_report::run_report(run_description description)
       totals_(description_.phases.size()),
       with_warmup_(description_.phases.size()) {}
 
-std::optional<closed_interval> run_report::add_piece(const piece& added) {
+std::optional<closed_interval> run_report::add_time_slice(const time_slice& added) {
     if (!current_open_) {
         current_.clear();
         current_workers_.clear();
@@ -85,7 +86,7 @@ std::optional<closed_interval> run_report::add_piece(const piece& added) {
     if (!added.in_warmup) {
         // What the warm-up left in flight ends in these totals, so it counts as started in them.
         if (measured_workers_.empty()) {
-            totals_.started += in_flight(with_warmup_);
+            totals_.started += in_flight(with_warmup_, description_.counters);
             totals_.agents.carry_over(with_warmup_.agents.running());
         }
         totals_.merge(added.counts);
@@ -103,22 +104,11 @@ std::optional<closed_interval> run_report::add_piece(const piece& added) {
 
 interval_row run_report::close_row() const {
     interval_row row;
+    static_cast<counts&>(row) = current_.counted();
     row.start_s = current_start_s_;
     row.end_s = current_end_s_;
     row.warmup = current_warmup_;
     row.partial = current_partial_;
-    row.started = current_.started;
-    row.messages = current_.messages;
-    row.recipients = current_.recipients;
-    row.bytes = current_.bytes;
-    row.connections = current_.connections;
-    row.tls_connections = current_.tls_connections;
-    if (description_.reads_mail) row.imap_connections = current_.imap_connections;
-    row.errors = current_.errors.total();
-    row.rejected = current_.rejected;
-    row.deferred = current_.deferred;
-    row.failed = current_.failed;
-    row.in_doubt = current_.in_doubt;
     row.classes = current_.errors.classes();
     row.worker_busy = largest_share(current_workers_);
     row.slip_p99 = known_quantile(current_.slip, 0.99);

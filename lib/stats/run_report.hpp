@@ -1,12 +1,13 @@
-// The one result of a run: pieces of counted time go in, and every printer reads from it.
+// The one result of a run: time slices of counted time go in, and every printer reads from it.
 //
-// Flow: construct with the description; add_piece() for each stretch of time, in order; finish()
-// with what is known at the end; set `thresholds` from their evaluation; then print and write the
-// record.
+// Flow: construct with the description; add_time_slice() for each stretch of time, in order;
+// finish() with what is known at the end; set `thresholds` from their evaluation; then print and
+// write the record.
 //
-// A piece is at most one interval. The end of the warm-up inside an interval splits it in two
-// pieces, the first with in_warmup; the interval that closes_interval is then marked as warm-up and
-// left out of the rate. totals() leaves the warm-up pieces out, totals_with_warmup() does not.
+// A time slice is at most one interval. The end of the warm-up inside an interval splits it in two
+// time slices, the first with in_warmup; the interval that closes_interval is then marked as
+// warm-up and left out of the rate. totals() leaves the warm-up time slices out,
+// totals_with_warmup() does not.
 //
 // Runs of no length, without one message, without one interval are ordinary: rates are then 0, and
 // what cannot be known (a deviation of one value, a percentile of nothing) is an empty optional.
@@ -15,7 +16,7 @@
 
 #include "stats/run_description.hpp"
 #include "stats/tally.hpp"
-#include "stats/threshold_outcome.hpp"
+#include "stats/threshold_result.hpp"
 
 #include <array>
 #include <chrono>
@@ -33,13 +34,13 @@ struct worker_time {
 };
 
 // What all workers counted from start_s to end_s, in seconds since the run began.
-struct piece {
-    explicit piece(std::size_t phases) : counts(phases) {}
+struct time_slice {
+    explicit time_slice(std::size_t phases) : counts(phases) {}
 
     double start_s = 0;
     double end_s = 0;
     bool in_warmup = false;
-    bool closes_interval = false;  // the last piece of its interval (and the last of the run)
+    bool closes_interval = false;  // the last time slice of its interval (and the last of the run)
     bool partial = false;          // the interval is shorter than it should be
     tally counts;
     std::vector<worker_time> workers;  // by worker, always the same order
@@ -48,24 +49,13 @@ struct piece {
     void add_worker(std::size_t worker, const tally& counted);
 };
 
-// One line of the log. Percentiles are of the message phase, empty when it has no value.
-struct interval_row {
+// One line of the log, with what was counted in the interval. Percentiles are of the message phase,
+// empty when it has no value.
+struct interval_row : counts {
     double start_s = 0;
     double end_s = 0;
     bool warmup = false;
     bool partial = false;
-    std::uint64_t started = 0;
-    std::uint64_t messages = 0;
-    std::uint64_t recipients = 0;
-    std::uint64_t bytes = 0;
-    std::uint64_t connections = 0;
-    std::uint64_t tls_connections = 0;
-    std::optional<std::uint64_t> imap_connections{};  // of readers
-    std::uint64_t errors = 0;
-    std::uint64_t rejected = 0;
-    std::uint64_t deferred = 0;
-    std::uint64_t failed = 0;
-    std::uint64_t in_doubt = 0;
     error_classes classes;
     std::optional<std::chrono::nanoseconds> message_p50;
     std::optional<std::chrono::nanoseconds> message_p90;
@@ -81,7 +71,7 @@ struct interval_row {
     [[nodiscard]] double length_s() const noexcept { return end_s - start_s; }
 };
 
-// An interval that has just ended; valid until the next add_piece().
+// An interval that has just ended; valid until the next add_time_slice().
 struct closed_interval {
     const interval_row& row;
     const tally& counts;
@@ -118,7 +108,7 @@ class run_report {
     explicit run_report(run_description description);
 
     // Empty while the interval goes on.
-    std::optional<closed_interval> add_piece(const piece& added);
+    std::optional<closed_interval> add_time_slice(const time_slice& added);
     void finish(const run_end& end) noexcept { end_ = end; }
 
     [[nodiscard]] const run_description& description() const noexcept { return description_; }
@@ -132,7 +122,7 @@ class run_report {
     [[nodiscard]] rate_summary rate() const;
     [[nodiscard]] generator_summary generator() const;
 
-    std::vector<threshold_outcome> thresholds;
+    std::vector<threshold_result> thresholds;
 
   private:
     [[nodiscard]] interval_row close_row() const;

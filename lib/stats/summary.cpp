@@ -59,50 +59,35 @@ std::string rate_text(const run_report& report) {
                               whole(rate.max));
 }
 
-std::string traffic_text(const run_report& report) {
-    const tally& total = report.totals();
+// "10.0 MiB (1.0 MiB/s)", "12,345 rejected"
+std::string counter_text(const counter& one, const run_report& report) {
+    const std::uint64_t count = report.totals().counted().*one.value;
+    if (one.unit != counter_unit::octets)
+        return fmt::format("{} {}", base::format_count(count), one.title);
     const double seconds = report.measured_s();
-    const double per_second = seconds > 0 ? static_cast<double>(total.bytes) / seconds : 0;
-    return fmt::format("{} ({}/s), {} recipients, {} connections ({} with TLS)",
-                       base::format_size(total.bytes),
-                       base::format_size(static_cast<std::uint64_t>(per_second)),
-                       base::format_count(total.recipients), base::format_count(total.connections),
-                       base::format_count(total.tls_connections));
+    const double per_second = seconds > 0 ? static_cast<double>(count) / seconds : 0;
+    return fmt::format("{} ({}/s)", base::format_size(count),
+                       base::format_size(static_cast<std::uint64_t>(per_second)));
 }
 
-std::string outcome_text(const tally& total) {
-    std::string text =
-        fmt::format("{} accepted, {} rejected, {} deferred, {} failed, {} in doubt of {} started",
-                    base::format_count(total.messages), base::format_count(total.rejected),
-                    base::format_count(total.deferred), base::format_count(total.failed),
-                    base::format_count(total.in_doubt), base::format_count(total.started));
-    if (total.not_started > 0) {
-        text += fmt::format("; {} more were due", base::format_count(total.not_started));
+// "12 accepted, 3 rejected", "20 connections (5 with TLS)"; empty where none means anything.
+std::string counters_text(const run_report& report, counter_kind kind) {
+    std::string text;
+    for (const counter& one : report.description().counters) {
+        if (one.kind != kind || !report.description().has(one)) continue;
+        if (one.rare && report.totals().*one.value == 0) continue;
+        const std::string piece = counter_text(one, report);
+        text += one.part ? " (" + piece + ")" : (text.empty() ? "" : ", ") + piece;
     }
     return text;
 }
 
-std::string integrity_text(const tally& total) {
-    return fmt::format("{} verified, {} foreign, {} corrupt, {} duplicate",
-                       base::format_count(total.verified), base::format_count(total.foreign),
-                       base::format_count(total.corrupt), base::format_count(total.duplicate));
+std::string outcome_text(const run_report& report) {
+    return counters_text(report, counter_kind::outcome) + " of " +
+           counters_text(report, counter_kind::begun);
 }
 
 // "12,345 started, 15.20 s CPU (1.23 ms a delivery), 3 did not end with 0: 2 x 75, 1 x signal 9"
-std::string mailbox_text(const tally& total) {
-    std::string text =
-        fmt::format("{} deleted, {} IMAP connections", base::format_count(total.deleted),
-                    base::format_count(total.imap_connections));
-    if (total.delete_in_doubt > 0) {
-        text += fmt::format(", {} deletions in doubt", base::format_count(total.delete_in_doubt));
-    }
-    if (total.original > 0) {
-        text +=
-            fmt::format(", {} messages of the original postal", base::format_count(total.original));
-    }
-    return text;
-}
-
 std::string agents_text(const agent_counts& agents) {
     const std::chrono::nanoseconds cpu = agents.user() + agents.system();
     std::string text = fmt::format("{} started, {:.2f} s CPU", base::format_count(agents.started()),
@@ -201,13 +186,13 @@ std::string process_text(const run_end& end) {
 }
 
 // "412 us", "0.12 %", "1,234 messages/min", or a count.
-std::string value_text(const threshold_outcome& outcome) {
-    if (!outcome.value) return "nothing was measured";
-    if (outcome.unit == "us") {
-        return base::format_latency(std::chrono::nanoseconds{std::llround(*outcome.value * 1e3)});
+std::string value_text(const threshold_result& result) {
+    if (!result.value) return "nothing was measured";
+    if (result.unit == "us") {
+        return base::format_latency(std::chrono::nanoseconds{std::llround(*result.value * 1e3)});
     }
-    if (outcome.unit == "%") return fmt::format("{:.2f} %", *outcome.value);
-    return whole(*outcome.value) + (outcome.unit.empty() ? "" : " " + outcome.unit);
+    if (result.unit == "%") return fmt::format("{:.2f} %", *result.value);
+    return whole(*result.value) + (result.unit.empty() ? "" : " " + result.unit);
 }
 
 std::string threshold_lines(const run_report& report) {
@@ -223,12 +208,16 @@ std::string threshold_lines(const run_report& report) {
 
 std::string format_summary(const run_report& report) {
     const run_description& run = report.description();
+    const auto counters_row = [&](std::string_view label, counter_kind kind) {
+        const std::string counted = counters_text(report, kind);
+        return counted.empty() ? counted : row(label, counted);
+    };
     std::string text = headline(report);
     text += row("rate", rate_text(report));
-    text += row("traffic", traffic_text(report));
-    text += row("outcomes", outcome_text(report.totals()));
-    if (run.checks_integrity) text += row("integrity", integrity_text(report.totals()));
-    if (run.reads_mail) text += row("mailboxes", mailbox_text(report.totals()));
+    text += row("traffic", counters_text(report, counter_kind::traffic));
+    text += row("outcomes", outcome_text(report));
+    text += counters_row("integrity", counter_kind::integrity);
+    text += counters_row("mailboxes", counter_kind::mailbox);
     if (!report.totals().authentications.empty()) {
         text += row("logins", authentication_text(report.totals().authentications));
     }

@@ -1,7 +1,7 @@
 // Parsing and evaluating thresholds.
 //
 // Flow: cut() splits at the operator, then one of three readers takes metric and bound: a latency
-// (it has a phase in parentheses), the rate, or a row of the table of counters. evaluate() reads
+// (it has a phase in parentheses), the rate, or a counter. evaluate() reads
 // the value from the report's totals in the same unit as the bound and compares the two as doubles,
 // exact for every count below 2^53. Fails only in parsing, with the expression in front.
 #include "stats/threshold.hpp"
@@ -12,30 +12,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <optional>
 
 namespace postal::stats {
 namespace {
-
-struct counter {
-    std::string_view name;
-    std::uint64_t (*value)(const tally&);
-    bool share_of_started;
-};
-
-constexpr std::array<counter, 10> counters{{
-    {"errors", [](const tally& t) { return t.errors.total(); }, true},
-    {"rejected", [](const tally& t) { return t.rejected; }, true},
-    {"deferred", [](const tally& t) { return t.deferred; }, true},
-    {"failed", [](const tally& t) { return t.failed; }, true},
-    {"in_doubt", [](const tally& t) { return t.in_doubt; }, true},
-    {"started", [](const tally& t) { return t.started; }, false},
-    {"messages", [](const tally& t) { return t.messages; }, false},
-    {"recipients", [](const tally& t) { return t.recipients; }, false},
-    {"connections", [](const tally& t) { return t.connections; }, false},
-    {"bytes", [](const tally& t) { return t.bytes; }, false},
-}};
 
 struct operation {
     std::string_view text;
@@ -50,9 +30,9 @@ constexpr std::array<operation, 6> operations{{{"<=", threshold::comparison::les
                                                {"<", threshold::comparison::less},
                                                {">", threshold::comparison::greater}}};
 
-std::string known_metrics() {
+std::string known_metrics(counter_rows counters) {
     std::string text = "pNN(PHASE), mean(PHASE), min(PHASE), max(PHASE), rate";
-    for (const auto& row : counters)
+    for (const counter& row : counters)
         text.append(", ").append(row.name);
     return text;
 }
@@ -90,6 +70,12 @@ bool holds(threshold::comparison comparison, double value, double bound) {
     return false;
 }
 
+// Errors without a single message begun, such as a refused connection, are all there was.
+double percent_of(std::uint64_t whole, double part) {
+    if (whole > 0) return part * 100 / static_cast<double>(whole);
+    return part > 0 ? 100 : 0;
+}
+
 // An expression cut at its operator.
 struct parts {
     std::string_view metric;
@@ -111,16 +97,17 @@ base::expected<parts> cut(std::string_view expression) {
         "== or !=");
 }
 
-base::failure unknown_metric(std::string_view name) {
+base::failure unknown_metric(std::string_view name, counter_rows counters) {
     return base::fail("there is no metric '{}'; known are {}", base::printable(name, 40),
-                      known_metrics());
+                      known_metrics(counters));
 }
 
 }  // namespace
 
 // Reads the three kinds of metrics; each fills its own fields of a threshold.
 struct threshold_parser {
-    threshold result;
+    counter_rows counters;
+    threshold result{};
 
     base::expected<void> latency(const parts& cut, const std::vector<std::string>& phases) {
         const std::size_t open = cut.metric.find('(');
@@ -136,7 +123,7 @@ struct threshold_parser {
             result.metric_ = threshold::metric::max;
         } else {
             const auto q = name.starts_with('p') ? percentile(name.substr(1)) : std::nullopt;
-            if (!q) return unknown_metric(name);
+            if (!q) return unknown_metric(name, counters);
             result.metric_ = threshold::metric::quantile;
             result.quantile_ = *q;
         }
@@ -161,13 +148,11 @@ struct threshold_parser {
     }
 
     base::expected<void> count(const parts& cut) {
-        std::size_t row = 0;
-        while (row < counters.size() && counters[row].name != cut.metric)
-            ++row;
-        if (row == counters.size()) return unknown_metric(cut.metric);
-        result.counter_ = row;
+        const counter* row = find_counter(counters, cut.metric);
+        if (row == nullptr) return unknown_metric(cut.metric, counters);
+        result.counter_ = *row;
         if (cut.bound.ends_with('%')) {
-            if (!counters[row].share_of_started) {
+            if (!row->failure) {
                 return base::fail("'{}' is a count, not a share; leave the % away", cut.metric);
             }
             const auto bound =
@@ -177,8 +162,8 @@ struct threshold_parser {
             result.bound_ = *bound;
             return {};
         }
-        const auto bound =
-            cut.metric == "bytes" ? base::parse_size(cut.bound) : base::parse_count(cut.bound);
+        const auto bound = row->unit == counter_unit::octets ? base::parse_size(cut.bound)
+                                                             : base::parse_count(cut.bound);
         if (!bound) return bound.error();
         result.metric_ = threshold::metric::count;
         result.bound_ = static_cast<double>(*bound);
@@ -187,12 +172,13 @@ struct threshold_parser {
 };
 
 base::expected<threshold> threshold::parse(std::string_view expression,
-                                           const std::vector<std::string>& phases) {
+                                           const std::vector<std::string>& phases,
+                                           counter_rows counters) {
     const std::string_view text = base::trim(expression);
     const std::string where = base::printable(text, 80);
     const auto cut_text = cut(text);
     if (!cut_text) return base::at(where, cut_text.error());
-    threshold_parser parser;
+    threshold_parser parser{counters};
     parser.result.expression_ = std::string(text);
     parser.result.comparison_ = cut_text->comparison;
     const bool has_phase = cut_text->metric.find('(') != std::string_view::npos;
@@ -203,49 +189,47 @@ base::expected<threshold> threshold::parse(std::string_view expression,
     return parser.result;
 }
 
-threshold_outcome threshold::evaluate(const run_report& report) const {
+threshold_result threshold::evaluate(const run_report& report) const {
     const tally& totals = report.totals();
-    threshold_outcome outcome;
-    outcome.expression = expression_;
+    threshold_result result;
+    result.expression = expression_;
     const auto latency_us = [&](auto read) -> std::optional<double> {
         if (phase_ >= totals.latency.size() || totals.latency[phase_].empty()) return std::nullopt;
         return read(totals.latency[phase_]);
     };
     const auto us = [](std::chrono::nanoseconds t) { return static_cast<double>(t.count()) / 1e3; };
-    outcome.unit = "us";
+    std::optional<double> count;
+    if (counter_.value != nullptr && report.description().has(counter_))
+        count = static_cast<double>(totals.counted().*counter_.value);
+    result.unit = "us";
     switch (metric_) {
         case metric::quantile:
-            outcome.value = latency_us([&](const auto& h) { return us(h.quantile(quantile_)); });
+            result.value = latency_us([&](const auto& h) { return us(h.quantile(quantile_)); });
             break;
         case metric::mean:
-            outcome.value = latency_us([](const auto& h) { return h.mean_us(); });
+            result.value = latency_us([](const auto& h) { return h.mean_us(); });
             break;
         case metric::min:
-            outcome.value = latency_us([&](const auto& h) { return us(h.min()); });
+            result.value = latency_us([&](const auto& h) { return us(h.min()); });
             break;
         case metric::max:
-            outcome.value = latency_us([&](const auto& h) { return us(h.max()); });
+            result.value = latency_us([&](const auto& h) { return us(h.max()); });
             break;
         case metric::rate:
-            outcome.unit = "messages/min";
-            outcome.value = report.rate().mean;
+            result.unit = "messages/min";
+            result.value = report.rate().mean;
             break;
         case metric::count:
-            outcome.unit = "";
-            outcome.value = static_cast<double>(counters[counter_].value(totals));
+            result.unit = "";
+            result.value = count;
             break;
-        case metric::share: {
-            outcome.unit = "%";
-            const auto part = static_cast<double>(counters[counter_].value(totals));
-            const auto whole = static_cast<double>(totals.started);
-            // Errors without a single message begun, such as a refused connection, are all there
-            // was.
-            outcome.value = whole > 0 ? part * 100 / whole : part > 0 ? 100.0 : 0.0;
+        case metric::share:
+            result.unit = "%";
+            if (count) result.value = percent_of(totals.started, *count);
             break;
-        }
     }
-    outcome.passed = outcome.value.has_value() && holds(comparison_, *outcome.value, bound_);
-    return outcome;
+    result.passed = result.value.has_value() && holds(comparison_, *result.value, bound_);
+    return result;
 }
 
 base::expected<std::vector<threshold>> parse_thresholds(const std::vector<std::string>& expressions,

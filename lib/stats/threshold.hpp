@@ -3,16 +3,18 @@
 // EXPRESSION is METRIC OPERATOR BOUND, blanks between them allowed; operators < <= > >= == !=.
 //   p50(PHASE) p99.9(PHASE) (any percentile), mean(PHASE), min(PHASE), max(PHASE)     a duration
 //   rate                                                        a rate; a bare number is per minute
-//   errors rejected deferred failed in_doubt         a count, or a share of the started with "%"
-//   started messages recipients connections bytes               a count; bytes may be "10M"
+//   the name of a counter (see counts.hpp)     a count, of octets such as "10M", or for what is a
+//                                              failure also a share of the started with "%"
 // All of it is measured after the warm-up. p999(PHASE) and p9999(PHASE) mean 99.9 and 99.99.
 //
 // parse() refuses what it does not know before the run starts, with the list of what it knows. A
-// latency without one value has no value and does not pass.
+// latency without one value has no value and does not pass, nor has a counter that means nothing in
+// the run, as corrupt where nobody verifies.
 #pragma once
 
 #include "base/result.hpp"
-#include "stats/threshold_outcome.hpp"
+#include "stats/counts.hpp"
+#include "stats/threshold_result.hpp"
 
 #include <cstddef>
 #include <string>
@@ -28,9 +30,10 @@ class threshold {
   public:
     // phases: the program's, in the order of tally::latency.
     [[nodiscard]] static base::expected<threshold> parse(std::string_view expression,
-                                                         const std::vector<std::string>& phases);
+                                                         const std::vector<std::string>& phases,
+                                                         counter_rows counters = all_counters());
 
-    [[nodiscard]] threshold_outcome evaluate(const run_report& report) const;
+    [[nodiscard]] threshold_result evaluate(const run_report& report) const;
 
     enum class metric { quantile, mean, min, max, rate, count, share };
     enum class comparison { less, less_equal, greater, greater_equal, equal, not_equal };
@@ -41,10 +44,10 @@ class threshold {
     std::string expression_;
     metric metric_ = metric::count;
     comparison comparison_ = comparison::less;
-    std::size_t phase_ = 0;    // for the latencies
-    double quantile_ = 0;      // 0..1
-    std::size_t counter_ = 0;  // for count and share: a row of the table of counters
-    double bound_ = 0;         // in the outcome's unit
+    std::size_t phase_ = 0;  // for the latencies
+    double quantile_ = 0;    // 0..1
+    counter counter_;        // for count and share
+    double bound_ = 0;       // in the outcome's unit
 };
 
 // All of them, in order; parses each and stops at the first that cannot be read.

@@ -1,4 +1,4 @@
-// What the TLS handshakes of one piece of time agreed on. A part of tally that stays empty without
+// What the TLS handshakes of one time slice agreed on. A part of tally that stays empty without
 // TLS. Failed handshakes are errors at the stage "tls", not counted here. Nothing fails.
 #pragma once
 

@@ -1,13 +1,15 @@
 """What postal reports must be what was injected: delays, schedules, stalls, gaps between messages.
 
-All of it measures time, so it runs alone. Known delays come from bhm, which holds replies back; the schedule
-is what --open-loop promises; the stall is bhm stopped by a signal while the kernel keeps its connections.
+All of it measures time, so it runs alone, and what fails while others had the machine says so (support.machine). Known
+delays come from bhm, which holds replies back; the schedule is what --open-loop promises; the stall is bhm stopped by a
+signal while the kernel keeps its connections.
 """
 import contextlib
 import math
 import os
 import re
 import signal
+import statistics
 import threading
 import time
 
@@ -106,6 +108,23 @@ def test_closed_loop_is_held_to_its_rate(bhm, postal, users):
     assert run.total("messages") == pytest.approx(1000, rel=0.02)
 
 
+@pytest.mark.parametrize("sessions,rate", [(3, 55), (8, 150)], ids=["3 sessions", "8 sessions"])
+def test_workers_do_not_change_what_an_open_loop_reports(bhm, postal, users, sessions, rate):
+    """At 40 ms of service the sessions are busy to three quarters: a due message goes to the first that is free, whosever
+    it is. Other programs on the machine only lengthen what is measured, so the quietest of some runs counts."""
+    hole = bhm("--workers", "1", "--delay", "end=40ms")
+
+    def mean(workers):
+        run = postal("--workers", workers, "-t", sessions, "-c", "-1", "--pipelining", "off", "-M", "1", "--open-loop",
+                     "--rate", f"{rate}/s", "--duration", "3s", hole.endpoint, users)
+        return run.record["latency_us"]["message"]["mean"]
+    means = {workers: mean(workers) for workers in ("1", "2", "3", "4")}
+    for workers in [*means] * 4:
+        if means[workers] > 1.05 * min(means.values()):
+            means[workers] = min(means[workers], mean(workers))
+    assert max(means.values()) < 1.1 * min(means.values()), means
+
+
 def test_stalled_server_cannot_hide_its_queue(bhm, programs, folder, users):
     """bhm is stopped for 5 s of a 20 s schedule of 100 messages a second. The message that was due t seconds
     into the stall waits 5 - t seconds: the mean over all is 5 * 5 / 2 / 20 = 0.625 s, and a tenth of all waits
@@ -135,7 +154,7 @@ def test_stalled_server_cannot_hide_its_queue(bhm, programs, folder, users):
     assert run.record["generator"]["schedule_slip_p99_us"] < 1e6, "the wait was the server's, and is not ours"
 
 
-def departures(folder, programs, users, *options):
+def departures(folder, programs, users, *options, workers="1"):
     """The times that postal wrote into its messages, in seconds."""
     times, lock = [], threading.Lock()
 
@@ -144,7 +163,7 @@ def departures(folder, programs, users, *options):
             with lock:
                 times.append(float(found[1]))
     with Hostile(heard=heard) as sink:
-        with Sending(programs.postal, folder, "--workers", "1", "--open-loop", "--rate", f"{RATE}/s", "-t", "20", "-c", "-1", "-m", "1",
+        with Sending(programs.postal, folder, "--workers", workers, "--open-loop", "--rate", f"{RATE}/s", "-t", "20", "-c", "-1", "-m", "1",
                      "--seed", "4", *options, sink.endpoint, users) as sending:
             run = sending.wait(60)
     assert run.status == 0 and len(times) == run.total("messages")
@@ -158,17 +177,21 @@ def kolmogorov_smirnov(sample, cdf):
     return distance, 1.628 / (math.sqrt(n) + 0.12 + 0.11 / math.sqrt(n))
 
 
-def test_poisson_gaps(programs, folder, users):
-    times = departures(folder, programs, users, "--arrival", "poisson", "--messages", "800")
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_poisson_gaps(programs, folder, users, workers):
+    times = departures(folder, programs, users, "--arrival", "poisson", "--messages", "800", workers=workers)
     gaps = [b - a for a, b in zip(times, times[1:])]
     distance, critical = kolmogorov_smirnov(gaps, lambda gap: 1 - math.exp(-RATE * gap))
     assert distance < critical
 
 
-def test_constant_gaps(programs, folder, users):
-    times = departures(folder, programs, users, "--arrival", "constant", "--messages", "400")
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_constant_gaps(programs, folder, users, workers):
+    times = departures(folder, programs, users, "--arrival", "constant", "--messages", "400", workers=workers)
+    half = len(times) // 2
+    # Some that are late by themselves, the first or the last of them too, do not change the median.
+    assert statistics.median(b - a for a, b in zip(times, times[half:])) == pytest.approx(half / RATE, rel=0.01)
     gaps = sorted(b - a for a, b in zip(times, times[1:]))
-    assert sum(gaps) / len(gaps) == pytest.approx(1 / RATE, rel=0.01)
     assert gaps[len(gaps) // 20] > 0.8 / RATE and gaps[-len(gaps) // 20] < 1.2 / RATE
 
 

@@ -68,7 +68,7 @@ void check(benchmark::State& state, body_kind kind, digest_kind digest) {
     for (auto _ : state) {
         checker.reset();
         checker.feed(messages[next++ % messages.size()]);
-        verified += checker.finish().what == verdict::verified ? 1U : 0U;
+        verified += checker.finish().what == integrity::verified ? 1U : 0U;
     }
     if (verified != static_cast<std::uint64_t>(state.iterations()))
         state.SkipWithError("not verified");

@@ -47,6 +47,7 @@ def talk(postal, users):
     return run
 
 
+@pytest.mark.serial
 @pytest.mark.parametrize("mode", [("--pipelining", "off"), ("--pipelining", "auto"), ("--chunking", "auto"), ("-c", "1")], ids=" ".join)
 def test_no_small_writes_held_back_by_the_kernel(bhm, postal, users, mode):
     """Nagle's algorithm and the peer's delayed acknowledgement cost 42 ms a message: 23 messages a second."""
@@ -55,6 +56,7 @@ def test_no_small_writes_held_back_by_the_kernel(bhm, postal, users, mode):
     assert run.record["latency_us"]["service"]["p50"] < 20_000
 
 
+@pytest.mark.serial
 def test_more_than_2048_messages_in_five_seconds(bhm, postal, users):
     hole = bhm()
     run = postal(*SMALL, "-c", "-1", "-t", "4", "--rate", "5000/s", "--duration", "2s", hole.endpoint, users)
@@ -128,6 +130,7 @@ def test_a_signal_ends_it_and_the_running_minute_is_reported(bhm, programs, fold
     assert len(run.lines) == 1 and run.lines[0]["messages"] == run.total("messages") > 0
 
 
+@pytest.mark.serial
 def test_the_first_interval_is_as_long_as_it_says(bhm, postal, users):
     hole = bhm()
     run = postal(*SMALL, "-c", "-1", "--rate", "1000/s", "--interval", "500ms", "--duration", "1600ms", hole.endpoint, users)

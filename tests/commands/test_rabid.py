@@ -35,48 +35,14 @@ def refused(done, *words, status=1):
 
 
 @pytest.mark.parametrize("words, names", [
-    (["-r", "0"], ["rate"]),
-    (["-r", "ten"], ["ten"]),
-    (["-p", "0"], ["0"]),
     (["-p", "many"], ["many"]),
-    (["-c", "-2"], ["-2"]),
-    (["-c", "some"], ["some"]),
-    (["-d", "101"], ["101"]),
-    (["-d", "-1"], ["-1"]),
-    (["-d", ""], ["download"]),
-    (["-d", "half"], ["half"]),
-    (["-d", "50:101"], ["101"]),
-    (["-d", "50:"], ["download"]),
-    (["-d", ":50"], ["download"]),
-    (["-d", "50:50:50"], ["50:50"]),
-    (["-i", "101"], ["101"]),
-    (["-i", "half"], ["half"]),
-    (["--tls-ca", "x"], ["--tls-ca", "TLS"]),
-    (["-s", "101"], ["101"]),
-    (["-b", "mosaic"], ["mosaic"]),
-    (["--imap", "127.0.0.1:port"], ["imap"]),
-    (["--imap", "127.0.0.1:99999"], ["imap"]),
-    (["--apop", "perhaps"], ["perhaps"]),
-    (["--pipelining", "perhaps"], ["perhaps"]),
-    (["--profile", "martian"], ["martian", "desktop", "original"]),
     (["--profile", "/nowhere/profile.toml"], ["/nowhere/profile.toml"]),
-    (["--profile", "/"], ["/"]),
-    (["--timeout", "soon"], ["soon"]),
-    (["--connections", "0"], ["connections"]),
-    (["--stages", "100/s"], ["stages"]),
-    (["--threshold", "p99(nothing)<1s"], ["nothing"]),
-    (["--arrival", "sometimes"], ["sometimes"]),
-    (["--workers", "0"], ["workers"]),
-    (["--interval", "0s"], ["interval"]),
-    (["--log-format", "xml"], ["xml"]),
     (["-l", "198.51.100.77"], ["198.51.100.77"]),
     (["-z", "/nowhere/log"], ["/nowhere/log"]),
     (["--record", "/nowhere/record.json"], ["/nowhere/record.json"]),
     (["--ledger", "/nowhere/book"], ["/nowhere/book"]),
     (["--ledger", "/"], ["/"]),
     (["--open-loop", "--rate", "0"], ["rate"]),
-    (["--no-such-option"], ["no-such-option"]),
-    (["--config", "/nowhere.toml"], ["/nowhere.toml"]),
 ], ids=" ".join)
 def test_options(programs, logins, words, names):
     refused(run([programs.rabid, "--connections", "1", *words, ANYWHERE, logins], timeout=20), *names)
@@ -89,8 +55,7 @@ def test_missing_words(programs, words):
     assert len(done.stderr.splitlines()) <= 2 and done.stderr.startswith("rabid: ")
 
 
-@pytest.mark.parametrize("server", ["", "127.0.0.1:99999", "127.0.0.1:port", "[::1:110", "unix:", "127.0.0.1,",
-                                    "no-such-host.invalid", "unix:/" + "x" * 200])
+@pytest.mark.parametrize("server", ["127.0.0.1:99999", "no-such-host.invalid"])
 def test_endpoints(programs, logins, server):
     refused(run([programs.rabid, "--connections", "1", server, logins], timeout=20))
 
@@ -108,41 +73,18 @@ def test_user_lists_that_are_none(programs, folder, kind):
 @pytest.mark.parametrize("text, line", [
     ("a@example.com secret\nb@example.com\n", 2),
     ("# comment\n\na@example.com -\n", 3),
-    ("a@example.com secret d extra\n", 1),
     ("a@example.com secret\n<b@example.com> secret\n", 2),
-    ("a@example.com sec\x01ret\n", 1),
-    ("a@example.com secret\nb@example.com\rQUIT secret\n", 2),
-], ids=["no-password", "no-password-either", "too-many-fields", "angle-brackets", "control", "injected-cr"])
+], ids=["no-password", "no-password-either", "angle-brackets"])
 def test_user_lists_with_a_bad_line(programs, folder, text, line):
     path = folder / "list"
     path.write_bytes(text.encode())
     refused(run([programs.rabid, "--connections", "1", ANYWHERE, path], timeout=20), f"{path}:{line}:")
 
 
-
-@pytest.mark.parametrize("text, line, names", [
-    ('first = ["read"]\nlasst = ["noop"]\n', 2, ["lasst"]),
-    ('first = ["raed"]\n', 1, ["raed"]),
-    ('actions = 3\n[weights]\nread = 1\n', 1, ["actions"]),
-    ('actions = "3"\n[weights]\nread = 0\nnoop = 0\n', 2, ["weights"]),
-    ('actions = "1"\n[weights]\nread = nan\n', 2, ["weights"]),
-    ('actions = "1..3"\n', 1, ["weights"]),
-    ('about = "x"\nactions = "5..3"\n[weights]\nread = 1\n', 2, ["5..3"]),
-    ('think = "quick"\n', 1, ["quick"]),
-    ('idle = "5s..1s"\n', 1, ["5s..1s"]),
-    ('pause = ""\n', 1, ["pause"]),
-    ('first = "read\n', 1, []),
-    ('first = ["read"]\nfirst = ["noop"]\n', 2, []),
-    ('first = [1, 2]\n', 1, ["first"]),
-    *(pytest.param(f'actions = "1"\n[weights]\nnoop = 1\n{line}\n', 4, names, id=line) for line, names in (
-        ("reed = 1", ["reed"]), ("read = -1", ["read"]), ('read = "often"', ["read"]), ("read = inf", ["read"]))),
-], ids=str)
-def test_profiles_with_a_mistake(programs, folder, logins, text, line, names):
+def test_a_profile_with_a_mistake(programs, folder, logins):
     path = folder / "mine.toml"
-    path.write_text(text)
-    refused(run([programs.rabid, "--connections", "1", "--profile", path, ANYWHERE, logins], timeout=20), *names)
-    said = run([programs.rabid, "--connections", "1", "--profile", path, ANYWHERE, logins], timeout=20).stderr
-    assert f"{path}:{line}:" in said, said
+    path.write_text('first = ["read"]\nlasst = ["noop"]\n')
+    refused(run([programs.rabid, "--connections", "1", "--profile", path, ANYWHERE, logins], timeout=20), f"{path}:2:", "lasst")
 
 
 def test_the_projects_profiles_can_be_given_as_files(programs, logins):

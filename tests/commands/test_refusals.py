@@ -1,4 +1,6 @@
-"""Bad input is refused before anything is sent: one line that names the culprit, status 1."""
+"""Bad input is refused before anything is sent: one line that names the culprit, status 1.
+
+One case for each kind; tests/unit/*/refused_options_test.cpp has the tables."""
 import os
 import re
 import resource
@@ -23,45 +25,8 @@ def refused(done, *words, status=1, program="postal"):
 
 @pytest.mark.parametrize("words, names", [
     (["-M", "20", "-m", "10"], ["20", "10"]),
-    (["-r", "0"], ["rate"]),
-    (["--rate", "0/s"], ["rate"]),
-    (["--rate", "-5/s"], ["rate"]),
-    (["--rate", "ten"], ["ten"]),
-    (["--open-loop"], ["rate"]),
-    (["--duration", "1 fortnight"], ["duration"]),
-    (["--interval", "0s"], ["interval"]),
-    (["-t", "0"], ["0"]),
     (["-t", "many"], ["many"]),
-    (["-c", "-2"], ["-2"]),
-    (["--recipients", "0"], ["recipients"]),
-    (["--recipients", "3..1"], ["recipients"]),
-    (["--size", "gauss:1,2"], ["gauss"]),
-    (["--size", "histogram:/nowhere"], ["/nowhere"]),
-    (["--body", "martian"], ["martian"]),
-    (["--body", "ascii=0"], ["ascii"]),
-    (["--digest", "crc32"], ["crc32"]),
-    (["--pipelining", "perhaps"], ["perhaps"]),
-    (["--arrival", "sometimes", "--open-loop", "--rate", "1/s"], ["sometimes"]),
-    (["--stages", "100/s"], ["stages"]),
-    (["--stages", "100/s@0s"], ["stages"]),
-    (["--threshold", "p99(nothing)<1s"], ["nothing"]),
-    (["--threshold", "p99(message)"], ["p99(message)"]),
-    (["-b", "mosaic"], ["mosaic"]),
-    (["-s", "101"], ["101"]),
-    (["--in-flight", "0"], ["in-flight"]),
-    (["--in-flight", "4"], ["in-flight", "chunking"]),
-    (["--dsn", "always"], ["--dsn", "always"]),
-    (["--dsn", "notify=never+delay"], ["never+delay"]),
-    (["--mail-parameter", "A B"], ["--mail-parameter", "A B"]),
-    (["--mail-parameter", "A=1", "--mail-parameter", "a=2"], ["--mail-parameter", "twice"]),
-    (["--rcpt-parameter", "=1"], ["--rcpt-parameter"]),
-    (["--dsn", "ret=full", "--mail-parameter", "ENVID=1"], ["--mail-parameter", "ENVID", "--dsn"]),
-    (["--corpus", "/tmp", "--size", "fixed:1K"], ["corpus"]),
-    (["--messages", "0"], ["messages"]),
-    (["--workers", "0"], ["workers"]),
-    (["--log-format", "xml"], ["xml"]),
     (["-l", "198.51.100.77"], ["198.51.100.77"]),
-    (["-l", "127.0.0.1,2001:db8::77"], ["2001:db8::77"]),
     (["-f", "/nowhere/senders"], ["/nowhere/senders"]),
     (["--record", "/nowhere/record.json"], ["/nowhere/record.json"]),
     (["-z", "/nowhere/log"], ["/nowhere/log"]),
@@ -70,24 +35,15 @@ def test_options(programs, folder, users_file, words, names):
     refused(run([programs.postal, "--messages", "1", *words, ANYWHERE, users_file(2)], timeout=20), *names)
 
 
-@pytest.mark.parametrize("server", ["", "127.0.0.1:99999", "127.0.0.1:port", "[::1:25", "unix:", "127.0.0.1,", "no-such-host.invalid", "+no-such-host.invalid", "[127.0.0.1]x",
-                                    "unix:/" + "x" * 200])
+@pytest.mark.parametrize("server", ["127.0.0.1:99999", "no-such-host.invalid", "+no-such-host.invalid"])
 def test_endpoints(programs, users_file, server):
     refused(run([programs.postal, "--messages", "1", server, users_file(2)], timeout=20))
 
 
 @pytest.mark.parametrize("octets, line", [
-    (b"a@example.com\nb@example.com one d extra\n", 2),
-    (b"a@example.com\nb@example.com one q\n", 2),
     (b"# fine\n\na@example.com\n<b@example.com>\n", 4),
-    (b"a@example.com\nb@example.com\rRCPT TO:<x@example.com>\n", 2),
-    (b"a@example.com\r\n\0\r\n", 2),
-    (b"a@example.com>\n", 1),
-    (b"a@example.com\x01\n", 1),
-    (b"\xff\xfe@example.com\n", 1),
     (b"PK\x03\x04\x14\0\0\0\x08\0\n", 1),
-], ids=["too-many-fields", "unknown-behaviour", "angle-brackets", "injected-cr", "nul", "bracket", "control", "not-utf-8",
-        "a-zip-file"])
+], ids=["angle-brackets", "a-zip-file"])
 @pytest.mark.parametrize("kind", ["users", "senders"])
 def test_user_lists_with_a_bad_line(programs, folder, users_file, octets, line, kind):
     bad = folder / "bad.txt"
@@ -147,14 +103,8 @@ def test_a_low_soft_limit_is_raised(bhm, postal, users_file):
 @pytest.mark.parametrize("words, names", [
     (["--tls-cert", "x"], ["--tls-cert", "TLS"]),
     (["--delay", "lunch=1s"], ["lunch"]),
-    (["--delay", "end"], ["end"]),
-    (["--bare-newline", "maybe"], ["maybe"]),
     (["-r", "/nowhere/hosts"], ["/nowhere/hosts"]),
-    (["--listen", "unix:"], ["unix:"]),
-    (["-p", "70000"], ["70000"]),
     (["-z", "/nowhere/log"], ["/nowhere/log"]),
-    (["-m", "x"], ["x"]),
-    (["-t", "0"], ["0"]),
 ])
 def test_bhm_options(programs, words, names):
     listen = [] if "-p" in words else ["--listen", "127.0.0.1:0"]

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     if (check_old_postal(input).has_value() && !is_old_postal(input)) std::abort();
     if (result.id == nullptr) return 0;
     const difference found = diagnose(input, result.id, rebuilder);
-    if ((found.kind == difference_kind::none) != (result.what == verdict::verified)) std::abort();
+    if ((found.kind == difference_kind::none) != (result.what == integrity::verified)) std::abort();
     if (to_text(found).empty() || name_of(found.kind).empty()) std::abort();
     return 0;
 }

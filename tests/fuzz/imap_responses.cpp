@@ -1,13 +1,13 @@
-// proto/imap_responses.hpp and imap_mailbox.hpp: what a server says, fed whole and octet by octet,
+// proto/imap/responses.hpp and imap/mailbox.hpp: what a server says, fed whole and octet by octet,
 // is the same, and so is what the mailbox makes of it, with and without QRESYNC.
-#include "proto/imap_responses.hpp"
+#include "proto/imap/responses.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include "proto/imap_mailbox.hpp"
+#include "proto/imap/mailbox.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// mail/message_checker.hpp: a message checked whole and octet by octet gets the same verdict.
+// mail/message_checker.hpp: a message checked whole and octet by octet gets the same result.
 #include "mail/message_checker.hpp"
 
 #include <cstdlib>

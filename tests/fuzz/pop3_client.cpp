@@ -1,6 +1,6 @@
-// proto/pop3_client.hpp: replies fed whole and octet by octet are the same. The first octet says
+// proto/pop3/client.hpp: replies fed whole and octet by octet are the same. The first octet says
 // which forms of reply are expected.
-#include "proto/pop3_client.hpp"
+#include "proto/pop3/client.hpp"
 
 #include <cstdlib>
 #include <string>

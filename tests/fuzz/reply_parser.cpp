@@ -1,11 +1,12 @@
-// proto/reply_parser.hpp and capabilities.hpp: replies fed whole and octet by octet are the same.
-#include "proto/reply_parser.hpp"
+// proto/smtp/reply_parser.hpp and capabilities.hpp: replies fed whole and octet by octet are the
+// same.
+#include "proto/smtp/reply_parser.hpp"
 
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include "proto/capabilities.hpp"
+#include "proto/smtp/capabilities.hpp"
 
 namespace {
 

@@ -1,9 +1,9 @@
-// postal-report/record.hpp: a run record may be anything.
-#include "postal-report/record.hpp"
+// stats/run_record.hpp: a run record may be anything.
+#include "stats/run_record.hpp"
 
 #include <string_view>
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
-    const auto record = postal::report::parse_record({reinterpret_cast<const char*>(data), size});
+    const auto record = postal::stats::parse_record({reinterpret_cast<const char*>(data), size});
     return record && record->phases.size() > size ? 1 : 0;
 }

@@ -1,6 +1,6 @@
-// proto/smtp_server.hpp: a dialogue fed whole and octet by octet has the same replies, and every
+// proto/smtp/server.hpp: a dialogue fed whole and octet by octet has the same replies, and every
 // octet is used up. The first octet of the input chooses the dialect.
-#include "proto/smtp_server.hpp"
+#include "proto/smtp/server.hpp"
 
 #include <cstdlib>
 #include <string>

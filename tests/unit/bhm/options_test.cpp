@@ -17,11 +17,9 @@ struct parsed {
     std::string refusal;
 };
 
-parsed parse(std::vector<const char*> words) {
-    words.insert(words.begin(), "bhm");
+parsed parse(const std::vector<std::string>& words) {
     parsed result;
-    const auto done =
-        bhm::parse_options(result.options, static_cast<int>(words.size()), words.data());
+    const auto done = bhm::parse_options(result.options, words);
     if (!done) result.refusal = done.error().message;
     return result;
 }
@@ -66,11 +64,13 @@ TEST_CASE("bhm options: what cannot be done is refused") {
     CHECK(parse({"--threshold", "p99(banner)<1s"}).refusal.find("--threshold") !=
           std::string::npos);
     CHECK_FALSE(parse({"--store", "x"}).refusal.empty());
+    CHECK(parse({"--lmtp=no"}).refusal.starts_with("--lmtp: \"no\" is a value"));
+    CHECK(parse({"--lmtp="}).refusal.starts_with("--lmtp: \"\" is a value"));
 }
 
 TEST_CASE("bhm plan: where it listens") {
-    const auto places = [](std::vector<const char*> words) {
-        const auto made = bhm::make_plan(parse(std::move(words)).options);
+    const auto places = [](const std::vector<std::string>& words) {
+        const auto made = bhm::make_plan(parse(words).options);
         REQUIRE(made.has_value());
         std::vector<std::string> found;
         for (const auto& one : (*made)->places) {

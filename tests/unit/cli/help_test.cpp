@@ -1,10 +1,11 @@
 #include "cli/help.hpp"
 
 #include "cli/binders.hpp"
-#include "cli/rows.hpp"
 #include "cli/run_options.hpp"
 
 #include <catch2/catch.hpp>
+
+#include <sched.h>
 
 #include <sstream>
 #include <string>
@@ -66,22 +67,19 @@ TEST_CASE("help: the completion offers names, words and files") {
     CHECK_THAT(script, Catch::Contains("-t|--sessions) :; return ;;"));
 }
 
-TEST_CASE("rows: a near name is found and a far one is not") {
-    const std::vector<std::string> known = {"--duration", "--rate", "--record", "-t"};
-    struct row {
-        const char *mistyped, *wanted, *reason;
-    };
-    const row table[] = {
-        {"--durations", "--duration", "one letter more"},
-        {"--dration", "--duration", "one letter less"},
-        {"--raet", "--rate", "two letters swapped"},
-        {"--dur", "--duration", "the start of it"},
-        {"--verbose", "", "nothing like it"},
-    };
-    for (const auto& [mistyped, wanted, reason] : table) {
-        INFO(reason);
-        CHECK(cli::nearest(mistyped, known) == wanted);
-    }
+TEST_CASE("run_options: there are as many workers as processors that this process may use") {
+    cpu_set_t before;
+    REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+    int first = 0;
+    while (!CPU_ISSET(first, &before))
+        ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    CHECK(cli::run_options{}.workers == 1);
+    REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
+    CHECK(cli::run_options{}.workers == static_cast<unsigned>(CPU_COUNT(&before)));
 }
 
 TEST_CASE("run_options: what only shows when all are known is checked") {

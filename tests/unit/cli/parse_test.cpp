@@ -60,17 +60,15 @@ cli::program describe(values& v) {
     };
 }
 
-base::expected<cli::outcome> run(values& v, std::vector<const char*> arguments,
-                                 std::vector<cli::effective_option>* effective = nullptr) {
-    arguments.insert(arguments.begin(), "sample");
+base::expected<cli::parse_result> run(values& v, const std::vector<std::string>& words,
+                                      std::vector<cli::effective_option>* effective = nullptr) {
     std::vector<cli::effective_option> ignored;
-    return cli::parse(describe(v), static_cast<int>(arguments.size()), arguments.data(),
-                      effective == nullptr ? ignored : *effective);
+    return cli::parse(describe(v), words, effective == nullptr ? ignored : *effective);
 }
 
-std::string error_of(std::vector<const char*> arguments) {
+std::string error_of(const std::vector<std::string>& words) {
     values v;
-    const auto result = run(v, std::move(arguments));
+    const auto result = run(v, words);
     return result ? "no error" : result.error().message;
 }
 
@@ -109,7 +107,7 @@ TEST_CASE("parse: every way to write an option sets its target") {
     const auto result = run(v, {"-t", "5", "-c", "-1", "-m10", "--rate=10/s", "-aL", "--duration",
                                 "1h30m", "--pipelining=off", "host:25", "users.txt"});
     REQUIRE(result.has_value());
-    CHECK(*result == cli::outcome::run);
+    CHECK(*result == cli::parse_result::run);
     CHECK(v.sessions == 5);
     CHECK(v.per_connection == -1);
     CHECK(v.most == 10 * 1024);
@@ -134,6 +132,15 @@ TEST_CASE("parse: values that look like something else stay values") {
         values v;
         REQUIRE(run(v, {"--record", "-", "host"}).has_value());
         CHECK(v.record == "-");
+    }
+    SECTION("what follows an option is its value, whatever it looks like") {
+        values v;
+        REQUIRE(run(v, {"--record", "--all", "--threshold", "--", "-am5", "--record=a=b", "h"})
+                    .has_value());
+        CHECK(v.record == "a=b");
+        CHECK(v.thresholds == std::vector<std::string>{"--"});
+        CHECK(v.all);
+        CHECK(v.most == 5 * 1024);
     }
     SECTION("after two dashes everything is an argument") {
         values v;
@@ -165,7 +172,7 @@ TEST_CASE("parse: the last of several counts, unless the option is repeatable") 
 
 TEST_CASE("parse: a mistake is one line that names the option and what would be right") {
     struct row {
-        std::vector<const char*> arguments;
+        std::vector<std::string> arguments;
         std::string wanted;
     };
     const row table[] = {
@@ -190,6 +197,14 @@ TEST_CASE("parse: a mistake is one line that names the option and what would be 
         {{"-duration", "h"}, "-duration: unknown option; did you mean --duration?"},
         {{"--quite-different=1", "h"}, "--quite-different: unknown option; --help lists them"},
         {{"--all=5", "h"}, "--all: \"5\" is a value, and this is a flag; give it without one"},
+        {{"--all=", "h"}, "--all: \"\" is a value, and this is a flag; give it without one"},
+        {{"--sesions=", "h"}, "--sesions: unknown option; did you mean --sessions?"},
+        {{"-ax", "h"}, "-x: unknown option; did you mean -t?"},
+        {{"-at"}, "--sessions: needs a value: N"},
+        {{"-5", "h"}, "-5: unknown option; did you mean -t?"},
+        {{"---all", "h"}, "---all: unknown option; did you mean --all?"},
+        {{"--config"}, "--config: needs a value: FILE"},
+        {{"--completio", "h"}, "--completio: unknown option; --help lists them"},
         {{"--completion", "csh"}, "--completion: \"csh\" is not a shell known here; give bash"},
     };
     for (const auto& [arguments, wanted] : table)
@@ -208,13 +223,12 @@ TEST_CASE("parse: a repeatable argument takes all that are left") {
         "",
         {},
         {{"FIRST", "", cli::text(first)}, {"OTHER", "", cli::texts(others), true, true}}};
-    const char* const arguments[] = {"sample", "a", "b", "[c]", "d"};
-    const auto result = cli::parse(program, 5, arguments);
+    const auto result = cli::parse(program, {"a", "b", "[c]", "d"});
     INFO((result.has_error() ? result.error().message : "parsed"));
     REQUIRE(result.has_value());
     CHECK(first == "a");
     CHECK(others == std::vector<std::string>{"b", "[c]", "d"});
-    const auto missing = cli::parse(program, 2, arguments);
+    const auto missing = cli::parse(program, {"a"});
     REQUIRE(missing.has_error());
     CHECK(missing.error().message == "OTHER is missing; usage: sample [OPTION]... FIRST OTHER...");
 }
@@ -266,8 +280,7 @@ TEST_CASE("parse: a mistake in the configuration file is told with file and line
     CHECK_THAT(config_error("sessions = \n"), Catch::StartsWith("--config: FILE:1: "));
     CHECK(error_of({"--config", "/nonexistent/x", "h"}) ==
           "--config: /nonexistent/x: cannot be read: No such file or directory");
-    CHECK(error_of({"--config", "/tmp", "h"}) ==
-          "--config: /tmp: is a directory; give a TOML file");
+    CHECK(error_of({"--config", "/tmp", "h"}) == "--config: /tmp: is a directory, not a file");
 }
 
 TEST_CASE("parse: what the options ended up as is reported") {

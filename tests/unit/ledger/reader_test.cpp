@@ -13,7 +13,7 @@ namespace {
 class book {
   public:
     explicit book(const std::string& path) : path_(path), writer_(open(path, run_of(1))) {
-        page_ = std::make_unique<page>(*writer_);
+        row_buffer_ = std::make_unique<row_buffer>(*writer_);
     }
 
     book& sent(std::uint64_t sequence, const std::string& to, outcome what = outcome::accepted,
@@ -21,27 +21,27 @@ class book {
         sent_row row;
         row.session = session;
         row.sequence = sequence;
-        row.recipient = page_->address(to);
-        row.sender = page_->address("from");
+        row.recipient = row_buffer_->address(to);
+        row.sender = row_buffer_->address("from");
         row.what = what;
         row.time_us = 1000 + sequence;
-        page_->add(row);
+        row_buffer_->add(row);
         return *this;
     }
     seen_row& seen(std::uint64_t sequence, const std::string& in) {
         seen_row row;
         row.run = 1;
         row.sequence = sequence;
-        row.mailbox = page_->address(in);
+        row.mailbox = row_buffer_->address(in);
         row.sent_us = 100;
         row.time_us = ++clock_;
         waiting_.push_back(row);
         return waiting_.back();
     }
-    told report(finding list = finding::lost) {
+    told report(discrepancy list = discrepancy::lost) {
         for (const seen_row& row : waiting_)
-            page_->add(row);
-        page_.reset();
+            row_buffer_->add(row);
+        row_buffer_.reset();
         REQUIRE(writer_->close().has_value());
         return ledger_test::report(path_, list);
     }
@@ -49,7 +49,7 @@ class book {
   private:
     std::string path_;
     std::unique_ptr<writer> writer_;
-    std::unique_ptr<page> page_;
+    std::unique_ptr<row_buffer> row_buffer_;
     std::deque<seen_row> waiting_;
     std::uint64_t clock_ = 10'000;
 };
@@ -100,7 +100,7 @@ TEST_CASE("ledger report: what was not acknowledged and is there") {
         all.sent(each, "a", static_cast<outcome>(each));
         all.seen(each, "a");
     }
-    const told got = all.report(finding::unacknowledged);
+    const told got = all.report(discrepancy::unacknowledged);
     CHECK(got.totals.all_unacknowledged() == 4);
     CHECK(got.totals.unacknowledged == std::array<std::uint64_t, 5>{0, 1, 1, 1, 1});
     CHECK(!got.totals.broken_promise());
@@ -133,7 +133,7 @@ TEST_CASE("ledger report: duplicates are copies, not sightings") {
             seen.through = each.through;
             seen.uid = uid;
         }
-        const told got = all.report(finding::duplicated);
+        const told got = all.report(discrepancy::duplicated);
         CHECK(got.totals.duplicated == each.duplicated);
         CHECK(got.totals.extra_copies == each.duplicated);
         CHECK(got.rows.size() == each.duplicated);
@@ -169,7 +169,7 @@ TEST_CASE("ledger report: each kind of damage is named") {
         seen.what = static_cast<condition>(kind);
         seen.detail = "at octet 17";
     }
-    const told got = all.report(finding::corrupt);
+    const told got = all.report(discrepancy::corrupt);
     for (std::size_t kind = 3; kind < condition_count; ++kind)
         CHECK(got.totals.corrupt[kind] == 1);
     CHECK(got.totals.all_corrupt() == 10);
@@ -192,7 +192,7 @@ TEST_CASE("ledger report: misdelivered, and what that explains") {
     all.seen(0, "x");
     all.seen(1, "a");
     all.seen(1, "x");
-    const told got = all.report(finding::misdelivered);
+    const told got = all.report(discrepancy::misdelivered);
     CHECK(got.totals.misdelivered == 2);
     CHECK(got.totals.elsewhere == 1);
     CHECK(got.totals.lost == 1);
@@ -225,9 +225,9 @@ TEST_CASE("ledger report: out of order is what was seen after a later one") {
             all.sent(sequence, "a");
         for (const std::uint64_t sequence : each.seen)
             all.seen(sequence, "a");
-        const told got = all.report(finding::out_of_order);
+        const told got = all.report(discrepancy::out_of_order);
         std::vector<std::string> late;
-        for (const finding_row& one : got.rows)
+        for (const discrepancy_row& one : got.rows)
             late.push_back(one.sequence);
         CHECK(late == each.late);
         CHECK(got.totals.out_of_order == each.late.size());

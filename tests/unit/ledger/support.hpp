@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "ledger/database.hpp"
-#include "ledger/page.hpp"
 #include "ledger/reader.hpp"
+#include "ledger/row_buffer.hpp"
 #include "ledger/writer.hpp"
 
 namespace ledger_test {
@@ -74,21 +74,21 @@ inline std::string ask_sql(const std::string& path, const std::string& sql) {
 // What a ledger's report says, with the rows of one list as "sequence>mailbox".
 struct told {
     summary totals;
-    std::vector<finding_row> rows;
+    std::vector<discrepancy_row> rows;
     std::vector<std::int64_t> deliveries_us;
-    std::vector<run_line> runs;
+    std::vector<run_row> runs;
 };
 
-inline told report(const std::string& path, finding list = finding::lost) {
+inline told report(const std::string& path, discrepancy list = discrepancy::lost) {
     told result;
     auto book = reader::open(path);
     INFO((book ? std::string() : book.error().message));
     REQUIRE(book.has_value());
     questions wanted;
     wanted.list = list;
-    wanted.on_row = [&](const finding_row& row) { result.rows.push_back(row); };
+    wanted.on_row = [&](const discrepancy_row& row) { result.rows.push_back(row); };
     wanted.on_delivery = [&](std::int64_t took) { result.deliveries_us.push_back(took); };
-    auto said = book->account(wanted);
+    auto said = book->reconcile(wanted);
     REQUIRE(said.has_value());
     result.totals = said->totals;
     result.runs = said->runs;

@@ -8,7 +8,7 @@ using namespace ledger_test;
 
 namespace {
 
-sent_row sent(page& to, std::uint64_t sequence, const std::string& recipient) {
+sent_row sent(row_buffer& to, std::uint64_t sequence, const std::string& recipient) {
     sent_row row;
     row.session = 3;
     row.sequence = sequence;
@@ -27,7 +27,7 @@ TEST_CASE("ledger writer: rows are read back with words for numbers") {
     const std::string path = here / "book";
     {
         auto book = open(path, run_of(0xabc));
-        page mine(*book);
+        row_buffer mine(*book);
         mine.add(sent(mine, 17, "USER@Example.com"));
         sent_row failed = sent(mine, 18, "user@example.com");
         failed.what = outcome::in_doubt;
@@ -121,10 +121,10 @@ TEST_CASE("ledger writer: several runs add to one file at the same time") {
                 return;
             }
             {
-                page one(**book);
-                page two(**book);
+                row_buffer one(**book);
+                row_buffer two(**book);
                 for (std::uint64_t n = 0; n < rows; ++n) {
-                    page& mine = n % 2 == 0 ? one : two;
+                    row_buffer& mine = n % 2 == 0 ? one : two;
                     mine.add(sent(mine, n, "user" + std::to_string(n % 100) + "@example.com"));
                     mine.flush_if_due(std::chrono::steady_clock::now());
                 }
@@ -151,7 +151,7 @@ TEST_CASE("ledger writer: rows wait while another program keeps the file, and no
     REQUIRE(holder->execute("BEGIN IMMEDIATE") == SQLITE_OK);
     constexpr std::uint64_t many = 250'000;
     {
-        page mine(*book);
+        row_buffer mine(*book);
         const sent_row row = sent(mine, 1, "user@example.com");
         CHECK(book->keeps_up());
         for (std::uint64_t n = 0; n < many; ++n)
@@ -172,7 +172,7 @@ TEST_CASE("ledger writer: a failure is kept, and nobody waits for it") {
     auto book = open(path, run_of(1));
     run_sql(path, "DROP TABLE sent");
     {
-        page mine(*book);
+        row_buffer mine(*book);
         mine.add(sent(mine, 1, "user@example.com"));
     }
     const auto closed = book->close();
@@ -189,7 +189,7 @@ TEST_CASE("ledger writer: a reader's run that met mail of a later run shares its
     const std::string path = here / "book";
     {
         auto book = open(path, run_of(1, "bhm"));
-        page mine(*book);
+        row_buffer mine(*book);
         seen_row row;
         row.run = 2;
         row.mailbox = mine.address("a@example.com");

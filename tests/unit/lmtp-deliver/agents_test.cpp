@@ -155,5 +155,5 @@ TEST_CASE("agents: a malformed file is refused with file and line") {
     }
     const auto missing = load_agents("/nowhere/at/all");
     REQUIRE_FALSE(missing.has_value());
-    CHECK(missing.error().message == "/nowhere/at/all: No such file or directory");
+    CHECK(missing.error().message == "/nowhere/at/all: cannot be read: No such file or directory");
 }

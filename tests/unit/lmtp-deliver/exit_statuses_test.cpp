@@ -18,7 +18,7 @@ namespace {
 
 struct end_row {
     agent_end end;
-    verdict wanted;
+    delivery_reply wanted;
     std::string reason;  // why this row is here
 };
 
@@ -26,11 +26,11 @@ constexpr agent_end exited(int status) {
     return {agent_fate::exited, status};
 }
 
-verdict deferred(std::string text) {
+delivery_reply deferred(std::string text) {
     return {451, "4.3.0", std::move(text)};
 }
 
-verdict failed(std::string enhanced, std::string text) {
+delivery_reply failed(std::string enhanced, std::string text) {
     return {554, std::move(enhanced), std::move(text)};
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("exit statuses: each end of an agent has its reply") {
     const exit_statuses table;
     for (const end_row& each : default_rows) {
         CAPTURE(each.end.fate, each.end.number, each.reason);
-        const verdict found = table.judge(each.end, "");
+        const delivery_reply found = table.judge(each.end, "");
         CHECK(found.code == each.wanted.code);
         CHECK(found.enhanced == each.wanted.enhanced);
         CHECK(found.text == each.wanted.text);
@@ -197,7 +197,7 @@ TEST_CASE("exit statuses: a malformed file is refused with file and line") {
 TEST_CASE("exit statuses: a file that is not there is refused by name") {
     const auto table = exit_statuses::load("/nowhere/at/all");
     REQUIRE_FALSE(table.has_value());
-    CHECK(table.error().message == "/nowhere/at/all: No such file or directory");
+    CHECK(table.error().message == "/nowhere/at/all: cannot be read: No such file or directory");
 }
 
 TEST_CASE("exit statuses: the sample holds every default") {

@@ -21,7 +21,7 @@ struct folder {
     std::string path;
 };
 
-std::string content_of(const unique_fd& file) {
+std::string content_of(const postal::base::file_descriptor& file) {
     std::string text(1 << 20, '\0');
     std::string all;
     for (ssize_t got = 1; got > 0;) {

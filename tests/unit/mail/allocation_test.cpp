@@ -49,7 +49,7 @@ TEST_CASE("message: making and checking allocate nothing once warm") {
             // Split within the headers, so that the checker has to collect them.
             checker.feed(std::string_view(text).substr(0, 100));
             checker.feed(std::string_view(text).substr(100));
-            if (checker.finish().what == verdict::verified) ++verified;
+            if (checker.finish().what == integrity::verified) ++verified;
         }
         const std::size_t after = allocations;
         INFO(name_of(kind));

@@ -37,7 +37,7 @@ void check_all_sent(std::vector<corpus_mail> mails) {
         for (const std::string& text : {raw, test::unstuffed(sent)}) {
             message_checker checker;
             checker.feed("Received: by a relay\r\n" + text);
-            REQUIRE(checker.finish().what == verdict::verified);
+            REQUIRE(checker.finish().what == integrity::verified);
         }
     }
 }
@@ -167,7 +167,7 @@ TEST_CASE(
     factory.make(test::request(1, 0), made);
     message_checker checker;
     checker.feed("Date: added\r\nMessage-ID: <added>\r\n" + test::joined(made.raw_parts()));
-    CHECK(checker.finish().what == verdict::verified);
+    CHECK(checker.finish().what == integrity::verified);
 }
 
 TEST_CASE("corpus: a mail that postal sent before is sent as a new one") {

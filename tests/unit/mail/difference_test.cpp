@@ -28,7 +28,7 @@ difference diagnosed(std::string_view received) {
     checker.feed(received);
     const auto result = checker.finish();
     const difference found = diagnose(received, result.id, rebuilder);
-    CHECK((found.kind == none) == (result.what == verdict::verified));
+    CHECK((found.kind == none) == (result.what == integrity::verified));
     CHECK_FALSE(to_text(found).empty());
     return found;
 }

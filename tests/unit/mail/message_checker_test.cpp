@@ -15,7 +15,7 @@ std::string made(body_kind kind, std::uint64_t octets, std::uint64_t sequence = 
     return test::joined(one.raw_parts());
 }
 
-verdict check(std::string_view text, line_ends ends = line_ends::crlf) {
+integrity check(std::string_view text, line_ends ends = line_ends::crlf) {
     message_checker checker(ends);
     checker.feed(text);
     return checker.finish().what;
@@ -45,14 +45,14 @@ TEST_CASE("checker: verifies at every split and one octet at a time") {
             checker.feed(std::string_view(text).substr(split));
             const auto result = checker.finish();
             INFO(name_of(kind) << " " << split);
-            REQUIRE(result.what == verdict::verified);
+            REQUIRE(result.what == integrity::verified);
             REQUIRE(result.id != nullptr);
             REQUIRE(result.id->sequence == 1);
         }
         checker.reset();
         for (const char& c : text)
             checker.feed({&c, 1});
-        CHECK(checker.finish().what == verdict::verified);
+        CHECK(checker.finish().what == integrity::verified);
     }
 }
 
@@ -63,35 +63,35 @@ TEST_CASE("checker: one changed octet anywhere that counts is found") {
         std::string changed = text;
         changed[at] = changed[at] == 'x' ? 'y' : 'x';
         INFO(at);
-        REQUIRE(check(changed) == verdict::corrupt);
+        REQUIRE(check(changed) == integrity::corrupt);
     }
-    CHECK(check(replaced(text, "sender@", "tender@")) == verdict::corrupt);
-    CHECK(check(replaced(text, "rcpt@", "rcpd@")) == verdict::corrupt);
-    CHECK(check(replaced(text, "2026", "2025")) == verdict::corrupt);
-    CHECK(check(replaced(text, ".1.1@", ".1.2@")) == verdict::corrupt);
-    CHECK(check(replaced(text, "Subject: ", "Subject: x")) == verdict::corrupt);
-    CHECK(check(replaced(text, "Date: ", "X-Date: ")) == verdict::corrupt);
-    CHECK(check(text.substr(0, text.size() - 3)) == verdict::corrupt);
-    CHECK(check(text.substr(0, body)) == verdict::corrupt);
-    CHECK(check(text + "\r\n") == verdict::corrupt);
-    CHECK(check(text + "more") == verdict::corrupt);
+    CHECK(check(replaced(text, "sender@", "tender@")) == integrity::corrupt);
+    CHECK(check(replaced(text, "rcpt@", "rcpd@")) == integrity::corrupt);
+    CHECK(check(replaced(text, "2026", "2025")) == integrity::corrupt);
+    CHECK(check(replaced(text, ".1.1@", ".1.2@")) == integrity::corrupt);
+    CHECK(check(replaced(text, "Subject: ", "Subject: x")) == integrity::corrupt);
+    CHECK(check(replaced(text, "Date: ", "X-Date: ")) == integrity::corrupt);
+    CHECK(check(text.substr(0, text.size() - 3)) == integrity::corrupt);
+    CHECK(check(text.substr(0, body)) == integrity::corrupt);
+    CHECK(check(text + "\r\n") == integrity::corrupt);
+    CHECK(check(text + "more") == integrity::corrupt);
 }
 
 TEST_CASE("checker: what relays may do does not matter") {
     const std::string text = made(body_kind::crlf_edge, 900, 3);
-    CHECK(check("Received: from a by b;\r\n\tsome day\r\n" + text) == verdict::verified);
-    CHECK(check("Return-Path: <x@y>\r\nDelivered-To: z\r\n" + text) == verdict::verified);
+    CHECK(check("Received: from a by b;\r\n\tsome day\r\n" + text) == integrity::verified);
+    CHECK(check("Return-Path: <x@y>\r\nDelivered-To: z\r\n" + text) == integrity::verified);
     CHECK(check(replaced(text, "\r\n\r\n", "\r\nX-Added: at the end\r\n\r\n")) ==
-          verdict::verified);
-    CHECK(check(replaced(text, "To: <", "To:\r\n <")) == verdict::verified);
-    CHECK(check(replaced(text, "Message-ID:", "Message-Id:")) == verdict::verified);
-    CHECK(check(replaced(text, "; s=", ";\r\n\ts=")) == verdict::verified);
+          integrity::verified);
+    CHECK(check(replaced(text, "To: <", "To:\r\n <")) == integrity::verified);
+    CHECK(check(replaced(text, "Message-ID:", "Message-Id:")) == integrity::verified);
+    CHECK(check(replaced(text, "; s=", ";\r\n\ts=")) == integrity::verified);
     const std::size_t second = text.find("\r\n") + 2;
     const std::size_t third = text.find("\r\n", second) + 2;
     CHECK(check(text.substr(second, third - second) + text.substr(0, second) +
-                text.substr(third)) == verdict::verified);
+                text.substr(third)) == integrity::verified);
     CHECK(check(text.ends_with("\r\n") ? text.substr(0, text.size() - 2) : text + "\r\n") ==
-          verdict::verified);
+          integrity::verified);
 }
 
 TEST_CASE("checker: mail of others is foreign, and its body is skipped") {
@@ -107,7 +107,7 @@ TEST_CASE("checker: mail of others is foreign, and its body is skipped") {
         message_checker checker;
         checker.feed(text);
         const auto result = checker.finish();
-        CHECK(result.what == verdict::foreign);
+        CHECK(result.what == integrity::foreign);
         CHECK(result.id == nullptr);
     }
     message_checker checker;
@@ -120,11 +120,11 @@ TEST_CASE("checker: an identity that cannot be read is corrupt, without an ident
     message_checker checker;
     checker.feed(replaced(text, "kind=ascii", "kind=asciz"));
     const auto result = checker.finish();
-    CHECK(result.what == verdict::corrupt);
+    CHECK(result.what == integrity::corrupt);
     CHECK(result.id == nullptr);
     checker.reset();
     checker.feed(text);
-    CHECK(checker.finish().what == verdict::verified);
+    CHECK(checker.finish().what == integrity::verified);
 }
 
 TEST_CASE("checker: header sections beyond 64 KiB are foreign, just below they count") {
@@ -135,25 +135,25 @@ TEST_CASE("checker: header sections beyond 64 KiB are foreign, just below they c
             padding += "X-Padding: " + std::string(67, 'x') + "\r\n";
         return padding + text;
     };
-    CHECK(check(padded(60000)) == verdict::verified);
-    CHECK(check(padded(66000)) == verdict::foreign);
-    CHECK(check(std::string(1'000'000, 'x')) == verdict::foreign);
+    CHECK(check(padded(60000)) == integrity::verified);
+    CHECK(check(padded(66000)) == integrity::foreign);
+    CHECK(check(std::string(1'000'000, 'x')) == integrity::foreign);
     message_checker checker;
     for (const char& c : padded(66000))
         checker.feed({&c, 1});
     CHECK(checker.skipping());
-    CHECK(checker.finish().what == verdict::foreign);
+    CHECK(checker.finish().what == integrity::foreign);
     checker.reset();
     for (const char& c : padded(60000))
         checker.feed({&c, 1});
-    CHECK(checker.finish().what == verdict::verified);
+    CHECK(checker.finish().what == integrity::verified);
 }
 
 TEST_CASE("checker: files with LF line ends verify when told so") {
     for (const body_kind kind : test::all_kinds) {
         const std::string text = with_lf(made(kind, 3000));
         INFO(name_of(kind));
-        CHECK(check(text, line_ends::lf) == verdict::verified);
-        CHECK(check(text, line_ends::crlf) == verdict::corrupt);
+        CHECK(check(text, line_ends::lf) == integrity::verified);
+        CHECK(check(text, line_ends::crlf) == integrity::corrupt);
     }
 }

@@ -15,7 +15,7 @@ std::shared_ptr<const message_plan> plan(message_options options) {
     return message_plan::create(std::move(options)).value();
 }
 
-verdict verdict_of(std::string_view text) {
+integrity integrity_of(std::string_view text) {
     message_checker checker;
     checker.feed(text);
     return checker.finish().what;
@@ -70,8 +70,8 @@ TEST_CASE("message: the size is exact for every kind, and the message verifies")
             REQUIRE(made.stuffed_octets() == stuffed.size());
             REQUIRE(test::unstuffed(stuffed) == raw + (made.final_newline() ? "" : "\r\n"));
             REQUIRE(made.declared_octets() == test::unstuffed(stuffed).size());
-            REQUIRE(verdict_of(raw) == verdict::verified);
-            REQUIRE(verdict_of(test::unstuffed(stuffed)) == verdict::verified);
+            REQUIRE(integrity_of(raw) == integrity::verified);
+            REQUIRE(integrity_of(test::unstuffed(stuffed)) == integrity::verified);
         }
     }
 }
@@ -89,7 +89,7 @@ TEST_CASE("message: sizes are exact where the figures in the headers get a digit
             REQUIRE(made.total_octets() == std::max<std::uint64_t>(octets, made.headers().size()));
             REQUIRE(made.id().head == made.headers().size());
             REQUIRE(made.id().size == made.total_octets());
-            REQUIRE(verdict_of(test::joined(made.raw_parts())) == verdict::verified);
+            REQUIRE(integrity_of(test::joined(made.raw_parts())) == integrity::verified);
         }
     }
 }
@@ -121,7 +121,7 @@ TEST_CASE("message: many recipients are folded and still verify") {
     request.recipients = views;
     factory.make(request, made);
     CHECK(made.total_octets() == 40000);
-    CHECK(verdict_of(test::joined(made.raw_parts())) == verdict::verified);
+    CHECK(integrity_of(test::joined(made.raw_parts())) == integrity::verified);
     std::size_t longest = 0;
     for (const auto line : postal::base::split(made.headers(), '\n'))
         longest = std::max(longest, line.size());
@@ -129,7 +129,7 @@ TEST_CASE("message: many recipients are folded and still verify") {
     request.recipients = {};
     factory.make(request, made);
     CHECK_THAT(std::string(made.headers()), Catch::Contains("To: undisclosed-recipients:;\r\n"));
-    CHECK(verdict_of(test::joined(made.raw_parts())) == verdict::verified);
+    CHECK(integrity_of(test::joined(made.raw_parts())) == integrity::verified);
 }
 
 TEST_CASE("message: UTF-8 addresses need SMTPUTF8 and 8BITMIME") {
@@ -140,7 +140,7 @@ TEST_CASE("message: UTF-8 addresses need SMTPUTF8 and 8BITMIME") {
     factory.make(request, made);
     CHECK(made.needs_smtputf8());
     CHECK(made.needs_8bit());
-    CHECK(verdict_of(test::joined(made.raw_parts())) == verdict::verified);
+    CHECK(integrity_of(test::joined(made.raw_parts())) == integrity::verified);
     factory.make(test::request(1, 2), made);
     CHECK_FALSE(made.needs_smtputf8());
     CHECK_FALSE(made.needs_8bit());
@@ -153,7 +153,7 @@ TEST_CASE("message: subjects have leading blanks only on request, and verify eit
     message made;
     factory.make(test::request(1, 1), made);
     CHECK_THAT(std::string(made.headers()), Catch::Contains("Subject:  "));
-    CHECK(verdict_of(test::joined(made.raw_parts())) == verdict::verified);
+    CHECK(integrity_of(test::joined(made.raw_parts())) == integrity::verified);
 }
 
 TEST_CASE("message: a mix and each digest verify") {
@@ -169,9 +169,9 @@ TEST_CASE("message: a mix and each digest verify") {
             factory.make(test::request(7, n), made);
             kinds |= std::size_t{1} << static_cast<unsigned>(made.id().kind);
             if (made.id().kind == body_kind::crlf_edge && made.id().size == made.id().head) ++empty;
-            REQUIRE(verdict_of(test::joined(made.raw_parts())) == verdict::verified);
-            REQUIRE(verdict_of(test::unstuffed(test::joined(made.stuffed_parts()))) ==
-                    verdict::verified);
+            REQUIRE(integrity_of(test::joined(made.raw_parts())) == integrity::verified);
+            REQUIRE(integrity_of(test::unstuffed(test::joined(made.stuffed_parts()))) ==
+                    integrity::verified);
         }
         CHECK(kinds == 31);
         CHECK(empty > 0);

@@ -20,7 +20,7 @@ TEST_CASE("rebuild: the body sent comes out of the identity received") {
         message_checker checker;
         checker.feed("Received: by a relay\r\n" + raw);
         const auto result = checker.finish();
-        REQUIRE(result.what == verdict::verified);
+        REQUIRE(result.what == integrity::verified);
         const auto body = rebuilder.body(*result.id);
         REQUIRE(body.has_value());
         const std::string sent = raw.substr(made.headers().size());

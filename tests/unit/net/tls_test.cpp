@@ -352,12 +352,12 @@ TEST_CASE("a connection carries TLS, whatever the sockets take at once") {
         for (const tls_backend theirs : tls_backends()) {
             INFO(to_text(mine) << " to " << to_text(theirs));
             asio::io_context context;
-            listener door = listen_somewhere(context);
+            listener server = listen_somewhere(context);
             const auto clients = make(client_settings(mine));
             const auto servers = make(server_settings(theirs));
             std::string heard;
-            asio::co_spawn(context, serve_echo(door, context, *servers), asio::detached);
-            asio::co_spawn(context, talk_secured(door, context, *clients, text, heard),
+            asio::co_spawn(context, serve_echo(server, context, *servers), asio::detached);
+            asio::co_spawn(context, talk_secured(server, context, *clients, text, heard),
                            asio::detached);
             context.run();
             CHECK(heard == text);
@@ -403,12 +403,12 @@ TEST_CASE("a peer without TLS is told by what it says") {
              {"220 mx.example.com ESMTP\r\n"s, ""s, "\x16\x03\x01\x00\x02\x01\x02"s,
               "\x16\x03\x03\xff\xff"s, "\x15\x03\x03\x00\x02\x02\x28"s}) {
             asio::io_context context;
-            listener door = listen_somewhere(context);
+            listener server = listen_somewhere(context);
             const auto clients = make(client_settings(backend));
             fault why = fault::none;
             tls_problem problem;
-            asio::co_spawn(context, say_in_plain(door, context, words), asio::detached);
-            asio::co_spawn(context, fail_to_shake(door, context, *clients, why, problem),
+            asio::co_spawn(context, say_in_plain(server, context, words), asio::detached);
+            asio::co_spawn(context, fail_to_shake(server, context, *clients, why, problem),
                            asio::detached);
             context.run();
             INFO(to_text(backend) << " hears " << words.size() << ": " << problem.text);
@@ -475,14 +475,14 @@ TEST_CASE("octets have left when the record that carries them has") {
     for (const tls_backend backend : tls_backends()) {
         INFO(to_text(backend));
         asio::io_context context;
-        listener door = listen_somewhere(context);
+        listener server = listen_somewhere(context);
         const auto clients = make(client_settings(backend));
         const auto servers = make(server_settings(backend));
         bool go = false;
         std::uint64_t left = 0;
         std::uint64_t heard = 0;
-        asio::co_spawn(context, hear_late(door, context, *servers, go, heard), asio::detached);
-        asio::co_spawn(context, say_until_full(door, context, *clients, text, go, left),
+        asio::co_spawn(context, hear_late(server, context, *servers, go, heard), asio::detached);
+        asio::co_spawn(context, say_until_full(server, context, *clients, text, go, left),
                        asio::detached);
         context.run();
         CHECK(left > 0);

@@ -27,7 +27,7 @@ struct job {
     std::vector<std::string> argv{};
     std::vector<std::string> environment{};
     const char* directory = "/";
-    const os::account* run_as = nullptr;
+    const os::system_user* run_as = nullptr;
     std::vector<os::limit> limits{};
     std::string input{};
 };
@@ -267,7 +267,7 @@ TEST_CASE("child: what it used is told") {
 }
 
 TEST_CASE("child: another user, for good") {
-    const auto nobody = os::find_account("nobody");
+    const auto nobody = os::find_user("nobody");
     REQUIRE(nobody.has_value());
     if (::geteuid() != 0) {
         CHECK(refusal({.argv = {"/bin/true"}, .run_as = &*nobody}) ==
@@ -291,7 +291,7 @@ TEST_CASE("child: another user, for good") {
 
 TEST_CASE("child: who is that user already needs not be root") {
     if (::geteuid() != 0) return;
-    const auto nobody = os::find_account("nobody");
+    const auto nobody = os::find_user("nobody");
     REQUIRE(nobody.has_value());
     const pid_t checker = ::fork();
     if (checker == 0) {
@@ -299,7 +299,7 @@ TEST_CASE("child: who is that user already needs not be root") {
         auto spawner = os::spawner::create();
         job wanted{.argv = {"/bin/true"}, .run_as = &*nobody};
         const bool same = changed && spawner.has_value() && start(*spawner, wanted, 2).has_value();
-        const os::account root{"root", "/root", 0, 0, {0}};
+        const os::system_user root{"root", "/root", 0, 0, {0}};
         wanted.run_as = &root;
         const auto refused = start(*spawner, wanted, 2);
         ::_exit(same && refused.has_error() &&

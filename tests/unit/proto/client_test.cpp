@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "proto/capabilities.hpp"
-#include "proto/client_commands.hpp"
+#include "proto/smtp/capabilities.hpp"
+#include "proto/smtp/client_commands.hpp"
 
 using namespace postal::proto;
 

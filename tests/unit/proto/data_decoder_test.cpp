@@ -1,4 +1,4 @@
-#include "proto/data_decoder.hpp"
+#include "proto/smtp/data_decoder.hpp"
 #include "proto/octet_masks.hpp"
 
 #include <catch2/catch.hpp>

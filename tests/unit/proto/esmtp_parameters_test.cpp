@@ -1,4 +1,4 @@
-#include "proto/esmtp_parameters.hpp"
+#include "proto/smtp/esmtp_parameters.hpp"
 
 #include <catch2/catch.hpp>
 

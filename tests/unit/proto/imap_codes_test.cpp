@@ -1,4 +1,4 @@
-#include "proto/imap_codes.hpp"
+#include "proto/imap/codes.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "proto/imap_commands.hpp"
+#include "proto/imap/commands.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "proto/imap_mailbox.hpp"
+#include "proto/imap/mailbox.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "proto/imap_parser.hpp"
+#include "proto/imap/parser.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -2,7 +2,7 @@
 // each other, with the input cut at once, octet by octet, and in two at every place.
 #pragma once
 
-#include "proto/imap_responses.hpp"
+#include "proto/imap/responses.hpp"
 
 #include <catch2/catch.hpp>
 

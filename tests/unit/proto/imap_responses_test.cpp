@@ -1,4 +1,4 @@
-#include "proto/imap_responses.hpp"
+#include "proto/imap/responses.hpp"
 
 #include <catch2/catch.hpp>
 

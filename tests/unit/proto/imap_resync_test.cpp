@@ -1,6 +1,6 @@
 // QRESYNC and CONDSTORE (RFC 7162): what one session leaves to the next, and where a server
 // contradicts itself across the two.
-#include "proto/imap_mailbox.hpp"
+#include "proto/imap/mailbox.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "proto/pop3_client.hpp"
+#include "proto/pop3/client.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "proto/reply_parser.hpp"
+#include "proto/smtp/reply_parser.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -79,13 +79,13 @@ TEST_CASE("smtp_server: lines of AUTH may be long, and no longer") {
     const server_config config;
     const auto play = [&](const std::string& sent, const std::string& wanted) {
         for (const std::size_t piece : {std::size_t{1}, std::size_t{700}, sent.size()}) {
-            session guest(config, offer);
-            guest.feed("EHLO x\r\n");
-            guest.output.clear();
+            session client(config, offer);
+            client.feed("EHLO x\r\n");
+            client.output.clear();
             for (std::size_t at = 0; at < sent.size(); at += piece) {
-                guest.feed(std::string_view(sent).substr(at, piece));
+                client.feed(std::string_view(sent).substr(at, piece));
             }
-            CHECK(guest.output == wanted);
+            CHECK(client.output == wanted);
         }
     };
     const std::string wrong = "535 5.7.8 Authentication credentials invalid\r\n";

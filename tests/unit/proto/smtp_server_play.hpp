@@ -2,7 +2,7 @@
 // sides say, at once, octet by octet and cut in two at every place.
 #pragma once
 
-#include "proto/smtp_server.hpp"
+#include "proto/smtp/server.hpp"
 
 #include <catch2/catch.hpp>
 

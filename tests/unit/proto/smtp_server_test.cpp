@@ -1,5 +1,5 @@
 // The server state machine: commands, their order and their limits.
-#include "proto/smtp_server.hpp"
+#include "proto/smtp/server.hpp"
 
 #include <catch2/catch.hpp>
 

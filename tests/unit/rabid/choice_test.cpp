@@ -42,14 +42,14 @@ TEST_CASE("choice: all, a share, and at most so many, ascending and without repe
 TEST_CASE("choice: a share of what was read is deleted") {
     postal::base::random_source random(3);
     options chosen;
-    CHECK(pick_deletion(chosen, random));
+    CHECK(pick_deletion(chosen, examination_result::verified, random));
     chosen.delete_percent = 0;
     for (int i = 0; i < 100; ++i)
-        CHECK_FALSE(pick_deletion(chosen, random));
+        CHECK_FALSE(pick_deletion(chosen, examination_result::verified, random));
     chosen.delete_percent = 50;
     int deleted = 0;
     for (int i = 0; i < 2000; ++i)
-        deleted += pick_deletion(chosen, random) ? 1 : 0;
+        deleted += pick_deletion(chosen, examination_result::verified, random) ? 1 : 0;
     CHECK(deleted > 850);
     CHECK(deleted < 1150);
 }
@@ -64,8 +64,8 @@ TEST_CASE("accounts: nobody else's while they are lent, unless they are shared")
     REQUIRE(second.has_value());
     CHECK(*first != *second);
     CHECK_FALSE(own.take(random).has_value());
-    own.give_back(*second, visit::done);
-    own.give_back(*first, visit::failed);
+    own.give_back(*second, visit_result::done);
+    own.give_back(*first, visit_result::failed);
     CHECK(own.take(random) == first);  // the other was visited already
     CHECK(own.take(random) == second);
 
@@ -83,4 +83,22 @@ TEST_CASE("accounts: of a user list, each once, with or without the domain") {
     CHECK(whole[0].login == "A@Example.com");
     CHECK(whole[0].address == "a@example.com");
     CHECK(accounts_of(*users, true)[1].login == "b");
+}
+
+TEST_CASE("choice: what is not provably ours is only deleted with --delete-foreign") {
+    postal::base::random_source random(5);
+    options chosen;
+    chosen.delete_percent = 100;
+    for (const examination_result what :
+         {examination_result::verified, examination_result::original,
+          examination_result::corrupt}) {
+        CHECK(pick_deletion(chosen, what, random));
+    }
+    for (const examination_result what :
+         {examination_result::foreign, examination_result::doubtful}) {
+        CHECK_FALSE(pick_deletion(chosen, what, random));
+        chosen.delete_foreign = true;
+        CHECK(pick_deletion(chosen, what, random));
+        chosen.delete_foreign = false;
+    }
 }

@@ -60,6 +60,14 @@ TEST_CASE("profile: what is wrong is said with its line") {
         {"think = \"soon\"", "x.toml:1: think: "},
         {"resync = 1", "x.toml:1: resync: must be true or false"},
         {"first = [", "x.toml:1: "},
+        {"first = [\"read\"]\nfirst = [\"noop\"]", "x.toml:2: "},
+        {"first = [1, 2]", "x.toml:1: first"},
+        {"actions = 3\n[weights]\nread = 1", "x.toml:1: actions"},
+        {"actions = \"1\"\n[weights]\nread = nan", "x.toml:2: weights"},
+        {"actions = \"1\"\n[weights]\nread = inf", "x.toml:3: weights"},
+        {"actions = \"1\"\n[weights]\nread = \"often\"", "x.toml:3: weights"},
+        {"idle = \"5s..1s\"", "x.toml:1: idle"},
+        {"pause = \"\"", "x.toml:1: pause"},
     };
     for (const row& each : rows) {
         INFO(each.text);
@@ -92,4 +100,27 @@ TEST_CASE("profile: verbs are drawn by their weights") {
     CHECK(drawn[verb::noop] > 2800);
     CHECK(drawn[verb::noop] < 3200);
     CHECK(drawn[verb::noop] + drawn[verb::list] == 4000);
+}
+
+TEST_CASE("profile: a session does what is first, as many as are drawn, and what is last") {
+    const auto made = parse_profile(R"(
+first = ["flags"]
+actions = "2..4"
+last = ["read"]
+[weights]
+noop = 1
+)",
+                                    "x.toml");
+    REQUIRE(made.has_value());
+    postal::base::random_source random(1);
+    std::map<std::size_t, int> lengths;
+    for (int i = 0; i < 300; ++i) {
+        const std::vector<verb> script = made->script(random);
+        CHECK(script.front() == verb::flags);
+        CHECK(script[1] == verb::noop);
+        CHECK(script.back() == verb::read);
+        ++lengths[script.size()];
+    }
+    CHECK(lengths.size() == 3);
+    CHECK(lengths.begin()->first == 4);
 }

@@ -7,6 +7,7 @@
 #include "support.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cstdlib>
 #include <ctime>
@@ -28,7 +29,7 @@ run_description server() {
 }
 
 // A minute in which `started` agents began and `ended` ended with 0 after 1 ms of CPU each.
-piece minute(double start_s, int started, int ended) {
+time_slice minute(double start_s, int started, int ended) {
     auto part = test::counted(start_s, start_s + 60, 0);
     part.counts.latency[0].clear();
     for (int i = 0; i < started; ++i)
@@ -112,13 +113,13 @@ TEST_CASE("agent counts: a tally merges and clears them with the rest") {
 
 TEST_CASE("agents: those that run at an interval's end, since the run began") {
     run_report report(server());
-    CHECK(report.add_piece(minute(0, 10, 4))->row.agents_running == 6U);
-    CHECK(report.add_piece(minute(60, 0, 5))->row.agents_running == 1U);
-    const auto last = report.add_piece(minute(120, 0, 1));
+    CHECK(report.add_time_slice(minute(0, 10, 4))->row.agents_running == 6U);
+    CHECK(report.add_time_slice(minute(60, 0, 5))->row.agents_running == 1U);
+    const auto last = report.add_time_slice(minute(120, 0, 1));
     REQUIRE(last.has_value());
     CHECK(last->row.agents_running == 0U);
     CHECK(last->row.agent_p50.has_value());
-    CHECK_FALSE(report.add_piece(minute(180, 0, 0))->row.agent_p50.has_value());
+    CHECK_FALSE(report.add_time_slice(minute(180, 0, 0))->row.agent_p50.has_value());
 }
 
 TEST_CASE("agents: those that the warm-up left running are started in the totals") {
@@ -127,8 +128,8 @@ TEST_CASE("agents: those that the warm-up left running are started in the totals
     run_report report(run);
     auto warm = minute(0, 10, 7);
     warm.in_warmup = true;
-    report.add_piece(warm);
-    report.add_piece(minute(60, 5, 8));
+    report.add_time_slice(warm);
+    report.add_time_slice(minute(60, 5, 8));
     CHECK(report.intervals()[0].agents_running == 3U);
     CHECK(report.intervals()[1].agents_running == 0U);
     CHECK(report.totals().agents.started() == 8);
@@ -142,7 +143,7 @@ TEST_CASE("agents: the log's columns") {
     part.counts.messages = 4;
     part.counts.deferred = 2;
     part.counts.rejected = 1;
-    const auto row = report.add_piece(part)->row;
+    const auto row = report.add_time_slice(part)->row;
     const interval_log csv(stdout, log_format::csv, report.description());
     CHECK(csv.header() ==
           "time,messages,data(K),errors,connections,SSL connections,deferred,rejected,"
@@ -162,7 +163,7 @@ TEST_CASE("agents: the log's columns") {
     CHECK(object["agents_running"] == 6);
     CHECK(object["agent_p50_us"] == 2000);
     CHECK(object["agent_p99_us"] == 2000);
-    const auto idle = report.add_piece(minute(60, 0, 0))->row;
+    const auto idle = report.add_time_slice(minute(60, 0, 0))->row;
     CHECK(nlohmann::json::parse(lines.line(idle))["agent_p50_us"].is_null());
 }
 
@@ -171,8 +172,8 @@ TEST_CASE("agents: the record") {
     auto part = minute(0, 10, 4);
     part.counts.agents.add_end_by_signal(9, {});
     part.counts.agents.add_not_started();
-    report.add_piece(part);
-    const auto record = nlohmann::json::parse(to_json(report).dump());
+    report.add_time_slice(part);
+    const auto record = nlohmann::json::parse(record_text(report));
     CHECK(record["agents"] ==
           nlohmann::json{{"started", 10},
                          {"cpu_user_s", 0.003},
@@ -181,7 +182,7 @@ TEST_CASE("agents: the record") {
                          {"exits", {{"0", 4}, {"not started", 1}, {"signal 9", 1}}}});
     CHECK(record["intervals"][0]["agents_running"] == 5);
     CHECK(record["latency_us"]["agent"]["count"] == 4);
-    const auto nothing = nlohmann::json::parse(to_json(run_report(server())).dump());
+    const auto nothing = nlohmann::json::parse(record_text(run_report(server())));
     CHECK(nothing["agents"]["exits"] == nlohmann::json::object());
 }
 
@@ -189,7 +190,7 @@ TEST_CASE("agents: the summary's line") {
     run_report none(server());
     CHECK(format_summary(none).find("  agents       0 started, 0.00 s CPU\n") != std::string::npos);
     run_report good(server());
-    good.add_piece(minute(0, 2000, 2000));
+    good.add_time_slice(minute(0, 2000, 2000));
     CHECK(format_summary(good).find(
               "  agents       2,000 started, 2.00 s CPU (1.00 ms a delivery)\n") !=
           std::string::npos);
@@ -198,22 +199,22 @@ TEST_CASE("agents: the summary's line") {
     part.counts.agents.add_end_with_status(75, {});
     part.counts.agents.add_end_with_status(75, {});
     part.counts.agents.add_end_by_signal(9, {});
-    mixed.add_piece(part);
+    mixed.add_time_slice(part);
     CHECK(format_summary(mixed).find(", 3 did not end with 0: 2 x 75, 1 x signal 9\n") !=
           std::string::npos);
     run_report many(server());
     auto odd = minute(0, 0, 0);
     for (int status = 1; status <= 8; ++status)
         odd.counts.agents.add_end_with_status(status, {});
-    many.add_piece(odd);
+    many.add_time_slice(odd);
     CHECK(format_summary(many).find("1 x 5, 3 other kinds\n") != std::string::npos);
 }
 
 TEST_CASE("agents: a program that runs none says nothing of them") {
     run_report report(test::description());
-    const auto row = report.add_piece(test::counted(0, 60, 10))->row;
+    const auto row = report.add_time_slice(test::counted(0, 60, 10))->row;
     CHECK_FALSE(row.agents_running.has_value());
-    CHECK(to_json(report).dump().find("agent") == std::string::npos);
+    CHECK(record_text(report).find("agent") == std::string::npos);
     CHECK(format_summary(report).find("agent") == std::string::npos);
     for (const auto format : {log_format::csv, log_format::extended, log_format::jsonl}) {
         const interval_log log(stdout, format, report.description());

@@ -6,6 +6,7 @@
 #include "support.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,7 +25,7 @@ interval_row one_row(run_report& report, double end_s = 60) {
     part.counts.errors.add("connect", 0, "refused", "");
     part.counts.errors.add("rcpt", 550, "5.1.1", "");
     part.counts.rejected = 1;
-    return report.add_piece(part)->row;
+    return report.add_time_slice(part)->row;
 }
 
 void set_zone(const char* zone) {
@@ -118,8 +119,8 @@ TEST_CASE("summary: result first, a unit on every number, not too long") {
         part.counts.errors.add("rcpt", 550, "5.1.1", "no such user");
     for (int code = 400; code < 450; ++code)
         part.counts.errors.add("mail", code, "", "later");
-    report.add_piece(part);
-    report.add_piece(test::counted(120, 180, 1000));
+    report.add_time_slice(part);
+    report.add_time_slice(test::counted(120, 180, 1000));
     report.finish({180, 12.34, 5.6, 47'000'000});
     report.thresholds = {{"p99(message)<1s", 1000.0, "us", true}, {"errors==0", 60.0, "", false}};
     const std::string text = format_summary(report);
@@ -143,7 +144,7 @@ TEST_CASE("summary: a run without anything") {
     part.in_warmup = true;
     part.counts.errors.add("connect", 0, "refused", "127.0.0.1:25");
     part.counts.slip.record(50ms);
-    report.add_piece(part);
+    report.add_time_slice(part);
     text = format_summary(report);
     CHECK(text.find("errors: 1 (all in the warm-up)") != std::string::npos);
     CHECK(text.find("1 x connect refused: 127.0.0.1:25") != std::string::npos);

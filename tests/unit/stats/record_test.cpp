@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstdlib>
@@ -20,7 +21,7 @@ using json = nlohmann::json;
 namespace {
 
 json parsed(const run_report& report) {
-    return json::parse(to_json(report).dump());
+    return json::parse(record_text(report));
 }
 
 class folder {
@@ -93,14 +94,14 @@ void check_shape(const json& record) {
 
 TEST_CASE("record: an ordinary run") {
     auto run = test::description();
-    run.options["sessions"] = 12;
+    run.options["sessions"] = std::uint64_t{12};
     run_report report(run);
-    report.add_piece(test::counted(0, 60, 100));
+    report.add_time_slice(test::counted(0, 60, 100));
     auto part = test::counted(60, 120, 200);
     part.counts.errors.add("rcpt", 550, "5.1.1", "no \xff such user");
     part.counts.errors.add("connect", 0, "refused", "127.0.0.1:25");
     part.counts.slip.record(120us);
-    report.add_piece(part);
+    report.add_time_slice(part);
     report.finish({120.5, 1.5, 0.25, 1U << 20U});
     report.thresholds = {{"errors==0", 2.0, "", false}, {"p99(x)<1s", std::nullopt, "us", false}};
     const json record = parsed(report);
@@ -138,26 +139,26 @@ TEST_CASE("record: runs that are nearly nothing are still valid") {
     run_report report(run);
     SECTION("no piece at all") {}
     SECTION("zero length") {
-        report.add_piece(test::counted(0, 0, 0));
+        report.add_time_slice(test::counted(0, 0, 0));
     }
     SECTION("a moment") {
         auto part = test::counted(0, 0.001, 0);
         part.partial = true;
-        report.add_piece(part);
+        report.add_time_slice(part);
     }
     SECTION("never connected") {
-        piece part(2);
+        time_slice part(2);
         part.end_s = 3;
         part.closes_interval = part.partial = true;
         for (int i = 0; i < 10; ++i)
             part.counts.errors.add("connect", 0, "refused", "[::1]:25");
-        report.add_piece(part);
+        report.add_time_slice(part);
         CHECK(parsed(report)["errors"][0]["count"] == 10);
     }
     SECTION("warm-up only") {
         auto part = test::counted(0, 5, 50);
         part.in_warmup = part.partial = true;
-        report.add_piece(part);
+        report.add_time_slice(part);
         CHECK(parsed(report)["totals"]["messages"] == 0);
         CHECK(parsed(report)["totals_with_warmup"]["messages"] == 50);
         CHECK(parsed(report)["intervals"][0]["messages"] == 50);
@@ -170,13 +171,13 @@ TEST_CASE("record: runs that are nearly nothing are still valid") {
     const json record = parsed(report);
     check_shape(record);
     CHECK(record.at("integrity").at("verified") == 0);
-    CHECK(to_json(report).dump().find("nan") == std::string::npos);
+    CHECK(record_text(report).find("nan") == std::string::npos);
 }
 
 TEST_CASE("record: the file appears whole, beside nothing else") {
     const folder place;
     run_report report(test::description());
-    report.add_piece(test::counted(0, 60, 1));
+    report.add_time_slice(test::counted(0, 60, 1));
     const std::string path = place / "run.json";
     REQUIRE(check_record_path(path).has_value());
     CHECK(place.files() == 0);

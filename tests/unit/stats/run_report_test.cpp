@@ -11,9 +11,9 @@ using test::counted;
 
 TEST_CASE("run report: whole intervals give the rate") {
     run_report report(test::description());
-    report.add_piece(counted(0, 60, 100));
-    report.add_piece(counted(60, 120, 110));
-    const auto closed = report.add_piece(counted(120, 180, 120));
+    report.add_time_slice(counted(0, 60, 100));
+    report.add_time_slice(counted(60, 120, 110));
+    const auto closed = report.add_time_slice(counted(120, 180, 120));
     REQUIRE(closed.has_value());
     CHECK(closed->row.messages == 120);
     CHECK(closed->counts.connections == 2);
@@ -37,17 +37,17 @@ TEST_CASE("run report: the warm-up is in the intervals and not in the totals or 
     run_report report(run);
     auto first = counted(0, 60, 10);
     first.in_warmup = true;
-    report.add_piece(first);
+    report.add_time_slice(first);
     auto second = counted(60, 90, 20);
     second.in_warmup = true;
     second.closes_interval = false;
-    CHECK_FALSE(report.add_piece(second).has_value());
-    const auto closed = report.add_piece(counted(90, 120, 40));
+    CHECK_FALSE(report.add_time_slice(second).has_value());
+    const auto closed = report.add_time_slice(counted(90, 120, 40));
     REQUIRE(closed.has_value());
     CHECK(closed->row.start_s == 60);
     CHECK(closed->row.messages == 60);
     CHECK(closed->row.warmup);
-    report.add_piece(counted(120, 180, 100));
+    report.add_time_slice(counted(120, 180, 100));
     CHECK(report.totals().messages == 140);
     CHECK(report.totals_with_warmup().messages == 170);
     CHECK(report.intervals().size() == 3);
@@ -64,11 +64,11 @@ TEST_CASE("run report: what the warm-up left in flight counts as started in the 
     auto first = counted(0, 60, 10);
     first.in_warmup = true;
     first.counts.started += 3;
-    report.add_piece(first);
+    report.add_time_slice(first);
     auto second = counted(60, 120, 20);
     second.counts.messages += 2;
     second.counts.in_doubt += 1;
-    report.add_piece(second);
+    report.add_time_slice(second);
     const tally& totals = report.totals();
     CHECK(totals.started == totals.messages + totals.in_doubt);
     CHECK(totals.started == 23);
@@ -79,7 +79,7 @@ TEST_CASE("run report: without a whole interval the rate is of the time measured
     run_report report(test::description());
     auto part = counted(0, 12, 100);
     part.partial = true;
-    report.add_piece(part);
+    report.add_time_slice(part);
     const auto rate = report.rate();
     CHECK(rate.intervals == 0);
     CHECK(rate.mean == Approx(500));
@@ -93,15 +93,15 @@ TEST_CASE("run report: nothing at all divides by nothing") {
     run_report report(test::description());
     CHECK(report.rate().mean == 0);
     CHECK_FALSE(report.generator().limited);
-    auto empty = piece(2);
+    auto empty = time_slice(2);
     empty.closes_interval = true;
-    CHECK_FALSE(report.add_piece(empty).has_value());
+    CHECK_FALSE(report.add_time_slice(empty).has_value());
     CHECK(report.intervals().empty());
     CHECK(report.rate().mean == 0);
     CHECK(report.rate().intervals == 0);
 
     auto instant = counted(0, 0, 5);
-    REQUIRE(report.add_piece(instant).has_value());
+    REQUIRE(report.add_time_slice(instant).has_value());
     CHECK(report.rate().mean == 0);
     CHECK(report.intervals()[0].worker_busy == 0);
     CHECK(report.totals().messages == 5);
@@ -110,7 +110,7 @@ TEST_CASE("run report: nothing at all divides by nothing") {
 TEST_CASE("run report: the busiest worker or a late schedule limits the generator") {
     SECTION("neither") {
         run_report report(test::description());
-        report.add_piece(counted(0, 60, 10));
+        report.add_time_slice(counted(0, 60, 10));
         CHECK_FALSE(report.generator().limited);
         CHECK(report.generator().worker_busy == Approx(0.5));
         CHECK(report.generator().reason.empty());
@@ -121,7 +121,7 @@ TEST_CASE("run report: the busiest worker or a late schedule limits the generato
         for (int i = 0; i < 2; ++i) {
             auto part = counted(i * 60, i * 60 + 60, 10);
             part.workers[1].busy = 59s;
-            report.add_piece(part);
+            report.add_time_slice(part);
         }
         CHECK(report.generator().limited);
         CHECK(report.generator().worker_busy == Approx(59.0 / 60));
@@ -134,8 +134,8 @@ TEST_CASE("run report: the busiest worker or a late schedule limits the generato
         auto part = counted(0, 60, 10);
         part.in_warmup = true;
         part.workers[0].busy = 60s;
-        report.add_piece(part);
-        report.add_piece(counted(60, 120, 10));
+        report.add_time_slice(part);
+        report.add_time_slice(counted(60, 120, 10));
         CHECK_FALSE(report.generator().limited);
     }
     SECTION("a late schedule") {
@@ -145,7 +145,7 @@ TEST_CASE("run report: the busiest worker or a late schedule limits the generato
             part.counts.slip.record(50us);
         for (int i = 0; i < 2; ++i)
             part.counts.slip.record(20ms);
-        report.add_piece(part);
+        report.add_time_slice(part);
         CHECK(report.generator().limited);
         CHECK(report.generator().reason.find("20.0 ms late") != std::string::npos);
         CHECK(report.intervals()[0].slip_p99.has_value());

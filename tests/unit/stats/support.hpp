@@ -24,8 +24,8 @@ inline run_description description() {
 }
 
 // From start to end with `messages` accepted after 1 ms each, by two workers, 50 % and 25 % busy.
-inline piece counted(double start_s, double end_s, std::uint64_t messages) {
-    piece made(2);
+inline time_slice counted(double start_s, double end_s, std::uint64_t messages) {
+    time_slice made(2);
     made.start_s = start_s;
     made.end_s = end_s;
     made.closes_interval = true;

@@ -22,7 +22,7 @@ run_report sample_run() {
         part.counts.errors.add("rcpt", 550, "5.1.1", "no");
     for (int i = 0; i < 5; ++i)
         part.counts.errors.add("data", 0, "reset", "");
-    report.add_piece(part);
+    report.add_time_slice(part);
     return report;
 }
 
@@ -66,12 +66,12 @@ TEST_CASE("threshold: evaluation") {
         INFO(text);
         const auto parsed = threshold::parse(text, phases);
         REQUIRE(parsed.has_value());
-        const auto outcome = parsed->evaluate(report);
-        CHECK(outcome.expression == text);
-        REQUIRE(outcome.value.has_value());
-        CHECK(*outcome.value == Approx(value).epsilon(0.01));
-        CHECK(outcome.unit == unit);
-        CHECK(outcome.passed == passed);
+        const auto result = parsed->evaluate(report);
+        CHECK(result.expression == text);
+        REQUIRE(result.value.has_value());
+        CHECK(*result.value == Approx(value).epsilon(0.01));
+        CHECK(result.unit == unit);
+        CHECK(result.passed == passed);
     }
 }
 
@@ -125,12 +125,12 @@ TEST_CASE("threshold: what was never measured does not pass") {
 
 TEST_CASE("threshold: errors without one message begun are 100 %") {
     run_report report(test::description());
-    piece part(2);
+    time_slice part(2);
     part.end_s = 1;
     part.closes_interval = true;
     part.counts.errors.add("connect", 0, "refused", "");
-    report.add_piece(part);
-    const auto outcome = threshold::parse("errors<1%", phases)->evaluate(report);
-    CHECK(*outcome.value == 100);
-    CHECK_FALSE(outcome.passed);
+    report.add_time_slice(part);
+    const auto result = threshold::parse("errors<1%", phases)->evaluate(report);
+    CHECK(*result.value == 100);
+    CHECK_FALSE(result.passed);
 }

@@ -1,0 +1,2 @@
+// Asio's own functions, compiled here and nowhere else (BOOST_ASIO_SEPARATE_COMPILATION).
+#include <boost/asio/impl/src.hpp>

@@ -1,0 +1,6 @@
+// The standard headers and Catch2, for the unit tests (see standard.hpp).
+#pragma once
+
+#include "standard.hpp"
+
+#include <catch2/catch.hpp>

@@ -1,0 +1,24 @@
+// Reads a whole file that a person named on the command line.
+//
+// Pipes and /dev/fd/N work as well as regular files. Fails with "PATH: reason" when it is missing,
+// unreadable, a directory or longer than `most` octets; the path is made fit for a terminal.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace postal::base {
+
+constexpr std::uint64_t any_length = std::numeric_limits<std::uint64_t>::max();
+
+[[nodiscard]] expected<std::string> read_file(const std::string& path,
+                                              std::uint64_t most = any_length);
+
+// The same from what is open already, from where it stands to its end; `name` is for the reason.
+[[nodiscard]] expected<std::string> read_descriptor(int number, const std::string& name,
+                                                    std::uint64_t most = any_length);
+
+}  // namespace postal::base

@@ -1,0 +1,20 @@
+// TOML documents, read alike by all who have one.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <toml++/toml.h>
+
+#include <string>
+#include <string_view>
+
+namespace postal::cli {
+
+// `name` is what failures call the document: "NAME:LINE: reason".
+[[nodiscard]] base::expected<toml::table> parse_toml(std::string_view text,
+                                                     const std::string& name);
+
+[[nodiscard]] base::failure at_line(const std::string& name, const toml::node& node,
+                                    std::string_view reason);
+
+}  // namespace postal::cli

@@ -1,0 +1,239 @@
+#include "client/channel.hpp"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace postal::client {
+
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr unsigned reads_a_turn = 16;
+constexpr auto patience_after_stop = std::chrono::seconds(1);  // with greetings and goodbyes
+constexpr std::size_t kept_capacity = 4096;  // what a session that waits may hold on to
+
+}  // namespace
+
+channel::channel(worker_context& shared, owner whose, unsigned session, phases counted)
+    : shared_(shared),
+      whose_(whose),
+      connection_(shared.own.context()),
+      dialer_({shared.own, shared.gate, whose.place, whose.watched}, connection_),
+      tls_(shared.of_run.tls, counted.tls),
+      connect_phase_(counted.connect) {
+    const net::transcript_options& wanted = shared.of_run.transcripts;
+    if (wanted.wanted()) transcript_ = std::make_unique<net::transcript>(wanted, session);
+}
+
+void channel::begin(const target& server) {
+    server_ = &server;
+    broken_ = false;
+    heard_ = {};
+    if (transcript_) transcript_->begin_connection(server.where.text);
+}
+
+asio::awaitable<bool> channel::open(const target& server, base::random_source& random) {
+    const load::steady_time begun = read_clock();
+    begin(server);
+    const net::fault why = co_await connect(server, random);
+    read_clock();
+    if (why != net::fault::none) {
+        lost(stage::connect, why);
+        end();
+        co_return false;
+    }
+    tls_.choose(random);
+    ++shared_.counts().connections;
+    ++shared_.own.open_connections();
+    open_ = true;
+    took(connect_phase_, now_ - begun);
+    co_return true;
+}
+
+asio::awaitable<net::fault> channel::connect(const target& server, base::random_source& random) {
+    const load_plan& plan = shared_.of_run;
+    connecting_ = true;
+    net::fault why =
+        co_await dialer_.open(server, shared_.next_local_address(), plan.patience.connect);
+    connecting_ = false;
+    if (why != net::fault::none || !plan.origin.wanted) co_return why;
+    origin_ = draw_origin(plan.origin, random);
+    if (plan.origin.proxy) {
+        why = co_await send_proxy_header(connection_, *plan.origin.proxy, origin_);
+    }
+    co_return why;
+}
+
+void channel::end() {
+    whose_.watched.clear_deadline();
+    tls_.keep_ticket(connection_);
+    connection_.close();
+    if (std::exchange(open_, false)) --shared_.own.open_connections();
+    heard_ = {};
+    std::string().swap(kept_);
+    std::string().swap(packed_);
+    more_packed_ = false;
+    compression_.reset();
+}
+
+// Gently: a dialogue comes to its end by itself; one that waits for nothing in particular is woken
+// by the gate.
+void channel::on_stop(load::stop_kind how) {
+    if (how == load::stop_kind::now || connecting_) {
+        connection_.cancel(net::cancelled_by::stop);
+    } else if (hurried_) {
+        const auto latest = std::chrono::steady_clock::now() + patience_after_stop;
+        whose_.watched.set_deadline(std::min(whose_.watched.deadline(), latest));
+    }
+}
+
+void channel::set_deadline_for(stage where) {
+    std::chrono::nanoseconds patience = shared_.of_run.patience.of(where);
+    if (hurried_ && shared_.own.stopping()) {
+        patience = std::min<std::chrono::nanoseconds>(patience, patience_after_stop);
+    }
+    whose_.watched.set_deadline(now_ + patience);
+}
+
+asio::awaitable<bool> channel::send(stage where, std::string_view text, std::string_view shown) {
+    if (broken_) co_return false;
+    if (transcript_) transcript_->sent(shown);
+    std::string packed;
+    if (compression_) compression_->compress(text, packed);
+    net::gather parts;
+    parts.add(compression_ ? std::string_view(packed) : text);
+    set_deadline_for(where);
+    net::fault why = net::fault::none;
+    if (connection_.write_now(parts)) {
+        why = connection_.last_fault();
+    } else {
+        keep();
+        why = co_await connection_.write_rest(parts);
+        read_clock();
+    }
+    if (why != net::fault::none) lost(where, why);
+    co_return !broken_;
+}
+
+asio::awaitable<bool> channel::hear(stage where) {
+    if (broken_) co_return false;
+    set_deadline_for(where);
+    co_return co_await hear_more(where);
+}
+
+asio::awaitable<bool> channel::hear_more(stage where) {
+    if (broken_) co_return false;
+    if (kept_.capacity() > kept_capacity) std::string().swap(kept_);
+    // A server that talks faster than we read would keep the thread to itself.
+    if (something_to_hear() && ++reads_in_a_row_ % reads_a_turn == 0) {
+        co_await asio::post(shared_.own.context(), asio::use_awaitable);
+    }
+    const net::read_result got = co_await read();
+    read_clock();
+    if (got.size == 0) {
+        lost(where, got.why);
+        co_return false;
+    }
+    heard_ = {shared_.inbox.data(), got.size};
+    if (transcript_) transcript_->received(heard_);
+    co_return true;
+}
+
+asio::awaitable<net::read_result> channel::read() {
+    if (!compression_) co_return co_await connection_.read_some(shared_.inbox);
+    for (;;) {
+        const net::read_result ready = expand();
+        if (ready.size != 0 || ready.why != net::fault::none) co_return ready;
+        std::array<char, 4096> piece;
+        const net::read_result got = co_await connection_.read_some(piece);
+        if (got.size == 0) co_return got;
+        packed_.append(piece.data(), got.size);
+    }
+}
+
+net::read_result channel::expand() {
+    if (packed_.empty() && !more_packed_) return {};
+    std::string_view left = packed_;
+    const net::deflate::expanded got = compression_->expand(left, shared_.inbox);
+    more_packed_ = got.size == shared_.inbox.size();
+    std::string rest(left);
+    packed_ = std::move(rest);
+    return {got.size, got.broken ? net::fault::other : net::fault::none};
+}
+
+asio::awaitable<bool> channel::secure() {
+    if (broken_) co_return false;
+    if (!heard_.empty()) {
+        give_up(stage::tls, "injection", heard_);
+        co_return false;
+    }
+    read_clock();
+    set_deadline_for(stage::tls);
+    const net::fault why = co_await tls_.shake(connection_, server_->where, shared_.counts());
+    read_clock();
+    if (why != net::fault::none) {
+        lost(stage::tls, why);
+    } else if (transcript_) {
+        transcript_->note("TLS");
+    }
+    co_return !broken_;
+}
+
+// What was heard behind the agreement is compressed already.
+void channel::compress() {
+    compression_ = net::deflate::create();
+    packed_ = heard_;
+    heard_ = {};
+    if (!compression_) give_up(stage::login, "no_memory", "for COMPRESS=DEFLATE");
+}
+
+asio::awaitable<bool> channel::pause(std::chrono::nanoseconds how_long) {
+    if (broken_ || shared_.own.stopping()) co_return false;
+    keep();
+    whose_.watched.clear_deadline();
+    co_await shared_.gate.pause(whose_.place, how_long);
+    read_clock();
+    co_return !broken_ && !shared_.own.stopping();
+}
+
+asio::awaitable<bool> channel::wait(std::chrono::nanoseconds how_long) {
+    if (!heard_.empty() || something_to_hear()) co_return !broken_;
+    connection_.when_readable([this] { shared_.gate.wake(whose_.place); });
+    const bool go_on = co_await pause(how_long);
+    connection_.forget();
+    co_return go_on;
+}
+
+// Before a suspension: the worker's buffer will be another session's.
+void channel::keep() {
+    if (heard_.empty()) return;
+    std::string kept(heard_);
+    kept_ = std::move(kept);
+    heard_ = kept_;
+}
+
+void channel::give_up(stage where, std::string_view reason, std::string_view sample) {
+    if (std::exchange(broken_, true)) return;
+    if (transcript_) transcript_->note(reason);
+    shared_.counts().errors.add(to_text(where), 0, reason, sample);
+}
+
+void channel::refused(stage where, std::string_view reason, std::string_view said) {
+    shared_.counts().errors.add(to_text(where), 0, reason, said);
+}
+
+void channel::lost(stage where, net::fault why) {
+    if (std::exchange(broken_, true)) return;
+    if (transcript_) transcript_->note(net::to_text(why));
+    // That nobody greets or says goodbye in the last second of a run is no fault of the server's.
+    if (why == net::fault::stopped || (hurried_ && shared_.own.stopping())) return;
+    const explanation what = explain(why, connection_, server_->where.text);
+    shared_.counts().errors.add(to_text(where), 0, what.reason, what.sample);
+}
+
+}  // namespace postal::client

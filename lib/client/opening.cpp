@@ -1,0 +1,54 @@
+#include "client/opening.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace postal::client {
+
+namespace {
+
+namespace asio = boost::asio;
+using std::chrono::nanoseconds;
+
+constexpr unsigned opened_at_once = 100;
+constexpr auto first_pause = std::chrono::milliseconds(100);
+constexpr auto longest_pause = std::chrono::seconds(5);
+
+}  // namespace
+
+asio::awaitable<bool> opening::wait_for_turn() {
+    const unsigned place = index_ - std::min(index_, opened_at_once);
+    const std::chrono::duration<double> turn(place / shared_.of_run.connect_rate);
+    if (turn > std::chrono::milliseconds(1)) {
+        co_await shared_.gate.pause(place_, std::chrono::duration_cast<nanoseconds>(turn));
+    }
+    co_return !shared_.own.stopping();
+}
+
+asio::awaitable<bool> opening::wait_for_ticket() {
+    if (has_ticket()) co_return true;
+    ticket_ = shared_.gate.try_pass(std::chrono::steady_clock::now());
+    if (ticket_.what == load::pass::wait) ticket_ = co_await shared_.gate.wait(place_);
+    co_return has_ticket();
+}
+
+load::ticket opening::use() {
+    if (has_ticket()) shared_.gate.use();
+    return std::exchange(ticket_, {});
+}
+
+void opening::return_ticket() {
+    if (has_ticket()) shared_.gate.give_back(ticket_);
+    ticket_ = {};
+}
+
+asio::awaitable<void> opening::back_off() {
+    return_ticket();
+    const unsigned doublings = std::min(failures_, 6U);
+    ++failures_;
+    co_await shared_.gate.rest(
+        place_, std::min<nanoseconds>(first_pause * (1U << doublings), longest_pause));
+}
+
+}  // namespace postal::client

@@ -1,0 +1,44 @@
+// What the client sessions of one worker share: the way to tickets, the buffer that is read into,
+// local addresses.
+//
+// One thread's own; nothing in it is locked. What stands in `inbox` belongs to the session that
+// runs at the moment.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "client/load_plan.hpp"
+#include "load/turnstile.hpp"
+#include "load/watched.hpp"
+#include "load/worker.hpp"
+#include "sasl/context.hpp"
+
+namespace postal::client {
+
+struct worker_context final : load::watched {
+    static constexpr std::size_t inbox_size = 64 * 1024;
+
+    // Both must outlive it.
+    worker_context(load_plan& of, load::worker& worker);
+
+    void on_deadline() override {}
+    void on_stop(load::stop_kind) override { gate.stop(); }
+
+    // The next local address in turn, if the user has given any.
+    std::optional<net::address> next_local_address() noexcept;
+
+    stats::tally& counts() noexcept { return own.tally(); }
+
+    load_plan& of_run;
+    load::worker& own;
+    load::turnstile gate;
+    std::optional<sasl::context> sasl;  // with --auth only
+    std::array<char, inbox_size> inbox{};
+
+  private:
+    std::size_t next_local_;
+};
+
+}  // namespace postal::client

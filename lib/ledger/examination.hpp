@@ -1,0 +1,37 @@
+// One message that comes in: checked as it streams by, and kept as far as evidence allows, so that
+// the ledger can be told what became of it.
+//
+// Flow: examination e(room); e.feed(piece)...; result = e.finish(); e.describe(result, row,
+// rebuilder); e.reset(); again. Whoever writes no ledger calls check() in place of feed(), which
+// keeps nothing. Nothing fails; no I/O.
+#pragma once
+
+#include <string_view>
+
+#include "ledger/evidence.hpp"
+#include "mail/message_checker.hpp"
+
+namespace postal::ledger {
+
+class examination {
+  public:
+    explicit examination(evidence_memory& room) noexcept : kept_(room) {}
+
+    void check(std::string_view piece) { checker_.feed(piece); }
+    void feed(std::string_view piece);
+    // Holds until reset().
+    [[nodiscard]] mail::check_result finish() { return checker_.finish(); }
+    // Fills in whose message it is, its condition and, when it is corrupt, how it differs.
+    void describe(const mail::check_result& result, seen_row& row, mail::body_rebuilder& rebuilder);
+    void reset() noexcept;
+
+    evidence& kept() noexcept { return kept_; }
+    // True once nothing that is fed can change the verdict.
+    bool skipping() const noexcept { return checker_.skipping(); }
+
+  private:
+    mail::message_checker checker_;
+    evidence kept_;
+};
+
+}  // namespace postal::ledger

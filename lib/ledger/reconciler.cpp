@@ -1,0 +1,256 @@
+#include "ledger/reconciler.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/random.hpp"
+
+namespace postal::ledger {
+
+namespace {
+
+constexpr std::size_t most_streams = 4'000'000;
+
+bool is_mailbox(way through) {
+    return through == way::pop3 || through == way::imap;
+}
+
+// Sightings that can be told from each other: those of a mailbox without uids only within a run.
+std::pair<way, std::int64_t> group_of(const seen_entry& one) {
+    return {one.through, is_mailbox(one.through) && one.uid == 0 ? one.observer : 0};
+}
+
+std::int64_t copy_of(const seen_entry& one) {
+    return one.uid != 0 ? one.uid : one.number;
+}
+
+auto order_of(const seen_entry& one) {
+    return std::make_tuple(one.mailbox, group_of(one), one.uid != 0, copy_of(one), one.number);
+}
+
+bool same_copy(const seen_entry& a, const seen_entry& b) {
+    return (a.uid != 0) == (b.uid != 0) && copy_of(a) == copy_of(b);
+}
+
+// Calls `each` with every run of neighbours that are alike.
+template <class Alike, class Each>
+void for_runs(std::span<const seen_entry> all, Alike alike, Each each) {
+    for (std::size_t from = 0; from < all.size();) {
+        std::size_t to = from + 1;
+        while (to < all.size() && alike(all[from], all[to]))
+            ++to;
+        each(all.subspan(from, to - from));
+        from = to;
+    }
+}
+
+template <class Each>
+void for_groups(std::span<const seen_entry> mailbox, Each each) {
+    for_runs(
+        mailbox,
+        [](const seen_entry& a, const seen_entry& b) { return group_of(a) == group_of(b); }, each);
+}
+
+template <class Each>
+void for_copies(std::span<const seen_entry> group, Each each) {
+    for_runs(group, same_copy, each);
+}
+
+const seen_entry& earliest(std::span<const seen_entry> all) {
+    return *std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.time_us, a.number) < std::tie(b.time_us, b.number);
+    });
+}
+
+// The sighting that says what is wrong with a copy; null when nothing is.
+const seen_entry* damage_of(std::span<const seen_entry> copy) {
+    const auto found = std::find_if(copy.begin(), copy.end(),
+                                    [](const seen_entry& one) { return is_corrupt(one.what); });
+    return found == copy.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::uint64_t summary::all_unacknowledged() const noexcept {
+    return std::accumulate(unacknowledged.begin(), unacknowledged.end(), std::uint64_t{0});
+}
+
+std::uint64_t summary::all_corrupt() const noexcept {
+    return std::accumulate(corrupt.begin(), corrupt.end(), std::uint64_t{0});
+}
+
+std::size_t reconciler::stream_hash::operator()(const stream& of) const noexcept {
+    const auto& [sender, recipient, observer, through] = of;
+    return base::mix(static_cast<std::uint64_t>(sender), static_cast<std::uint64_t>(recipient),
+                     static_cast<std::uint64_t>(observer) * 4 + static_cast<unsigned>(through));
+}
+
+void reconciler::add(message_entry& one) {
+    std::sort(one.seen.begin(), one.seen.end(),
+              [](const auto& a, const auto& b) { return order_of(a) < order_of(b); });
+    std::sort(one.sent.begin(), one.sent.end(), [](const auto& a, const auto& b) {
+        return std::tie(a.recipient, a.number) < std::tie(b.recipient, b.number);
+    });
+    if (session_ != std::pair(one.run, one.session)) {
+        session_ = {one.run, one.session};
+        first_seen_.clear();
+    }
+    summary_.sightings += one.seen.size();
+    missing_.clear();
+    misplaced_.clear();
+    const bool acknowledged = std::any_of(one.sent.begin(), one.sent.end(), [](const auto& row) {
+        return row.what == outcome::accepted;
+    });
+    auto sent = one.sent.begin();
+    const auto same_mailbox = [](const auto& a, const auto& b) { return a.mailbox == b.mailbox; };
+    for_runs(one.seen, same_mailbox, [&](span here) {
+        const std::int64_t mailbox = here.front().mailbox;
+        for (; sent != one.sent.end() && sent->recipient < mailbox; ++sent)
+            add_sent(*sent, {});
+        if (sent != one.sent.end() && sent->recipient == mailbox) {
+            count_damage(here, sent->number, sent->what);
+            for (; sent != one.sent.end() && sent->recipient == mailbox; ++sent)
+                add_sent(*sent, here);
+            return;
+        }
+        count_damage(here, 0, acknowledged ? outcome::accepted : outcome::in_doubt);
+        if (one.sent.empty()) {
+            for_groups(here,
+                       [&](span group) { for_copies(group, [&](span) { ++summary_.unknown; }); });
+        } else {
+            misplaced_.push_back(&earliest(here));
+        }
+    });
+    for (; sent != one.sent.end(); ++sent)
+        add_sent(*sent, {});
+    end_missing();
+}
+
+void reconciler::add_stranger(condition what, std::int64_t seen) {
+    if (what == condition::foreign) {
+        ++summary_.foreign;
+        return;
+    }
+    ++summary_.sightings;
+    ++summary_.corrupt[static_cast<std::size_t>(what)];
+    report(discrepancy::corrupt, 0, seen);
+}
+
+void reconciler::add_sent(const sent_entry& sent, span here) {
+    ++summary_.sent[static_cast<std::size_t>(sent.what)];
+    if (!here.empty()) return add_found(sent, here);
+    if (sent.what == outcome::accepted) missing_.push_back(&sent);
+}
+
+void reconciler::add_found(const sent_entry& sent, span here) {
+    if (sent.what == outcome::accepted) {
+        ++summary_.found;
+        check_order(sent, here);
+    } else {
+        ++summary_.unacknowledged[static_cast<std::size_t>(sent.what)];
+        report(discrepancy::unacknowledged, sent.number, earliest(here).number);
+    }
+    count_copies(sent, here);
+    count_delivery(here);
+}
+
+// The protocol that shows the most copies counts.
+void reconciler::count_copies(const sent_entry& sent, span here) {
+    span most;
+    std::size_t most_copies = 0;
+    for_groups(here, [&](span group) {
+        std::size_t copies = 0;
+        for_copies(group, [&](span) { ++copies; });
+        if (copies <= most_copies) return;
+        most_copies = copies;
+        most = group;
+    });
+    if (most_copies < 2) return;
+    ++summary_.duplicated;
+    summary_.extra_copies += most_copies - 1;
+    bool first = true;
+    for_copies(most, [&](span copy) {
+        if (!first) report(discrepancy::duplicated, sent.number, copy.front().number);
+        first = false;
+    });
+}
+
+// The same for copies that are damaged.
+void reconciler::count_damage(span here, std::int64_t sent, outcome what) {
+    span most;
+    std::size_t most_damaged = 0;
+    std::uint64_t unchecked = 0;
+    for_groups(here, [&](span group) {
+        std::size_t damaged = 0;
+        for_copies(group, [&](span copy) {
+            damaged += damage_of(copy) != nullptr ? 1 : 0;
+            const bool nobody_looked = std::all_of(copy.begin(), copy.end(), [](const auto& one) {
+                return one.what == condition::unchecked;
+            });
+            unchecked += nobody_looked ? 1 : 0;
+        });
+        if (damaged <= most_damaged) return;
+        most_damaged = damaged;
+        most = group;
+    });
+    summary_.unchecked += unchecked;
+    for_copies(most, [&](span copy) {
+        const seen_entry* damage = damage_of(copy);
+        if (damage == nullptr) return;
+        ++summary_.corrupt[static_cast<std::size_t>(damage->what)];
+        summary_.corrupt_acknowledged += what == outcome::accepted ? 1 : 0;
+        report(discrepancy::corrupt, sent, damage->number);
+    });
+}
+
+void reconciler::count_delivery(span here) {
+    const seen_entry& first = earliest(here);
+    const std::int64_t took = first.time_us - first.sent_us;
+    summary_.seen_before_sent += took < 0 ? 1 : 0;
+    if (who_.on_delivery) who_.on_delivery(took);
+}
+
+// Messages come latest first, so that what is known of a stream is when the later ones were seen.
+void reconciler::check_order(const sent_entry& sent, span here) {
+    bool late = false;
+    std::int64_t seen = 0;
+    for_groups(here, [&](span group) {
+        const seen_entry& first = earliest(group);
+        const position now{first.place, first.time_us, first.number};
+        const stream which{sent.sender, sent.recipient, first.observer, first.through};
+        const auto known = first_seen_.find(which);
+        if (known == first_seen_.end()) {
+            summary_.order_is_whole = summary_.order_is_whole && first_seen_.size() < most_streams;
+            if (first_seen_.size() < most_streams) first_seen_.emplace(which, now);
+        } else if (known->second < now) {
+            late = true;
+            seen = first.number;
+        } else {
+            known->second = now;
+        }
+    });
+    if (!late) return;
+    ++summary_.out_of_order;
+    report(discrepancy::out_of_order, sent.number, seen);
+}
+
+// A copy in another's mailbox explains one recipient's missing message.
+void reconciler::end_missing() {
+    summary_.misdelivered += misplaced_.size();
+    for (std::size_t each = 0; each < misplaced_.size(); ++each) {
+        const std::int64_t whose = each < missing_.size() ? missing_[each]->number : 0;
+        report(discrepancy::misdelivered, whose, misplaced_[each]->number);
+    }
+    const std::size_t explained = std::min(missing_.size(), misplaced_.size());
+    summary_.elsewhere += explained;
+    summary_.lost += missing_.size() - explained;
+    for (std::size_t each = explained; each < missing_.size(); ++each) {
+        report(discrepancy::lost, missing_[each]->number, 0);
+    }
+}
+
+void reconciler::report(discrepancy what, std::int64_t sent, std::int64_t seen) {
+    if (who_.on_discrepancy) who_.on_discrepancy(what, sent, seen);
+}
+
+}  // namespace postal::ledger

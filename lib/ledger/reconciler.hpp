@@ -1,0 +1,147 @@
+// Compares what was sent with what was seen, message by message: the judgement behind a ledger's
+// report, without the database.
+//
+// Messages come in falling order of (run, session, sequence), each once and whole. For one
+// recipient of a message:
+//   found            seen in the recipient's own mailbox
+//   lost             acknowledged (accepted), and seen nowhere
+//   elsewhere        acknowledged, missing, and explained by a copy in another's mailbox
+//   unacknowledged   not accepted, and found all the same
+//   duplicated       found in more copies than one. Messages that came over SMTP or LMTP are copies
+//                    of their own; of a mailbox, those with different uids are, and without uids
+//                    those that one run saw.
+//   misdelivered     seen in a mailbox that belongs to none of the message's recipients
+//   out of order     of one sender to one recipient, in one session: seen after a message that was
+//                    accepted later (RFC 4737's reordered)
+// Copies of one mailbox that were found through different protocols are not added up.
+//
+// Limits: the order is checked for the first four million pairs of sender and recipient of each
+// session; order_is_whole says whether that was all.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "ledger/rows.hpp"
+
+namespace postal::ledger {
+
+enum class discrepancy : std::uint8_t {
+    lost,
+    unacknowledged,
+    duplicated,
+    corrupt,
+    misdelivered,
+    out_of_order
+};
+inline constexpr std::size_t discrepancy_count = 6;
+
+// Rows as they stand in the file: numbers of rows, addresses and runs.
+struct sent_entry {
+    std::int64_t number = 0;
+    std::int64_t recipient = 0;
+    std::int64_t sender = 0;
+    outcome what = outcome::accepted;
+};
+
+struct seen_entry {
+    std::int64_t number = 0;
+    std::int64_t observer = 0;
+    std::int64_t mailbox = 0;
+    std::int64_t uid = 0;
+    std::int64_t place = 0;
+    std::int64_t time_us = 0;
+    std::int64_t sent_us = 0;
+    condition what = condition::verified;
+    way through = way::smtp;
+};
+
+struct message_entry {
+    std::int64_t run = 0;
+    std::int64_t session = 0;
+    std::vector<sent_entry> sent;
+    std::vector<seen_entry> seen;
+};
+
+struct summary {
+    std::array<std::uint64_t, 5> sent{};  // recipients' messages by outcome
+    std::uint64_t sightings = 0;          // of messages with an identity
+    std::uint64_t foreign = 0;
+    std::uint64_t unchecked = 0;  // copies of which the content was not looked at
+    std::uint64_t unknown = 0;    // copies of messages that no run of this ledger has sent
+    // Of those acknowledged: they add up to sent[accepted].
+    std::uint64_t found = 0;
+    std::uint64_t lost = 0;
+    std::uint64_t elsewhere = 0;
+    std::array<std::uint64_t, 5> unacknowledged{};  // by outcome
+    std::uint64_t duplicated = 0;                   // recipients' messages
+    std::uint64_t extra_copies = 0;
+    std::array<std::uint64_t, condition_count> corrupt{};  // copies
+    std::uint64_t corrupt_acknowledged = 0;
+    std::uint64_t misdelivered = 0;
+    std::uint64_t out_of_order = 0;
+    std::uint64_t seen_before_sent = 0;  // the clocks of the two hosts differ
+    bool order_is_whole = true;
+
+    [[nodiscard]] std::uint64_t acknowledged() const noexcept { return sent[0]; }
+    [[nodiscard]] std::uint64_t all_unacknowledged() const noexcept;
+    [[nodiscard]] std::uint64_t all_corrupt() const noexcept;
+    // Something that the server has acknowledged is not there as it should be.
+    [[nodiscard]] bool broken_promise() const noexcept {
+        return lost + elsewhere + corrupt_acknowledged > 0;
+    }
+};
+
+class reconciler {
+  public:
+    struct listener {
+        // Numbers of rows; 0 where there is none.
+        std::function<void(discrepancy, std::int64_t sent, std::int64_t seen)> on_discrepancy;
+        // From the time in the identity to the first sighting in the recipient's mailbox.
+        std::function<void(std::int64_t us)> on_delivery;
+    };
+
+    explicit reconciler(listener who) : who_(std::move(who)) {}
+
+    // Sorts the message's rows.
+    void add(message_entry& one);
+    // One without an identity.
+    void add_stranger(condition what, std::int64_t seen);
+
+    [[nodiscard]] const summary& result() const noexcept { return summary_; }
+
+  private:
+    using span = std::span<const seen_entry>;
+    // Where a message stood among those of its mailbox.
+    using position = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+    // (sender, recipient, observer, way)
+    using stream = std::tuple<std::int64_t, std::int64_t, std::int64_t, way>;
+    struct stream_hash {
+        std::size_t operator()(const stream& of) const noexcept;
+    };
+
+    void add_sent(const sent_entry& sent, span here);
+    void add_found(const sent_entry& sent, span here);
+    void count_copies(const sent_entry& sent, span here);
+    void count_damage(span here, std::int64_t sent, outcome what);
+    void count_delivery(span here);
+    void check_order(const sent_entry& sent, span here);
+    void end_missing();
+    void report(discrepancy what, std::int64_t sent, std::int64_t seen);
+
+    listener who_;
+    summary summary_;
+    std::vector<const sent_entry*> missing_;    // of the message at hand
+    std::vector<const seen_entry*> misplaced_;  // one for each mailbox
+    std::vector<std::uint32_t> scratch_;
+    std::pair<std::int64_t, std::int64_t> session_{-1, -1};         // run, session
+    std::unordered_map<stream, position, stream_hash> first_seen_;  // of what was accepted later
+};
+
+}  // namespace postal::ledger

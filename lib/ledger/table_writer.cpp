@@ -1,0 +1,209 @@
+#include "ledger/table_writer.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "ledger/row_buffer.hpp"
+#include "ledger/schema.hpp"
+
+namespace postal::ledger {
+
+namespace {
+
+using base::expected;
+
+constexpr int busy_timeout_ms = 1000;  // then begin() is asked again
+
+std::string hex_of(std::uint64_t run) {
+    return fmt::format("{:016x}", run);
+}
+
+// The arguments with a blank between each, those with blanks in quotes.
+std::string line_of(const std::vector<std::string>& argv) {
+    std::string result;
+    for (const std::string& one : argv) {
+        if (!result.empty()) result += ' ';
+        const bool plain = !one.empty() && one.find_first_of(" \t'\"\\") == std::string::npos;
+        if (plain) {
+            result += one;
+            continue;
+        }
+        result += '\'';
+        for (const char octet : one) {
+            octet == '\'' ? result.append("'\\''") : result.append(1, octet);
+        }
+        result += '\'';
+    }
+    return result;
+}
+
+}  // namespace
+
+expected<std::unique_ptr<table_writer>> table_writer::open(const std::string& path,
+                                                           const run_entry& own) {
+    auto file = open_to_write(path);
+    if (!file) return file.error();
+    std::unique_ptr<table_writer> made(new table_writer(std::move(*file)));
+    const auto prepared = made->prepare();
+    if (!prepared) return prepared.error();
+    const auto added = made->add_run(own);
+    if (!added) return added.error();
+    made->file_.set_patience(busy_timeout_ms);
+    auto beside = checkpointer::open(path);
+    if (!beside) return beside.error();
+    made->checkpointer_ = std::move(*beside);
+    return made;
+}
+
+expected<void> table_writer::prepare() {
+    // What is in the log is safe from a kill. The disk is waited for by the checkpointer alone.
+    const int result = file_.execute(
+        "PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192");
+    if (result != SQLITE_OK) return file_.failure(result);
+    const std::pair<statement*, std::string_view> wanted[] = {
+        {&add_sent_,
+         "INSERT INTO sent(run, session, sequence, recipient, sender, outcome, counted, code, "
+         "enhanced, time_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
+        {&add_seen_,
+         "INSERT INTO seen(observer, run, session, sequence, mailbox, condition, way, uid, place, "
+         "detail, time_us, sent_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"},
+        {&add_address_, "INSERT INTO addresses(address) VALUES(?1) ON CONFLICT DO NOTHING"},
+        {&ask_address_, "SELECT id FROM addresses WHERE address = ?1"},
+        {&add_run_, "INSERT INTO runs(run) VALUES(?1) ON CONFLICT DO NOTHING"},
+        {&ask_run_, "SELECT id FROM runs WHERE run = ?1"}};
+    for (const auto& [into, sql] : wanted) {
+        auto made = file_.prepare(sql);
+        if (!made) return made.error();
+        *into = std::move(*made);
+    }
+    return {};
+}
+
+// A reader may have met mail of this run before: its row is completed then.
+expected<void> table_writer::add_run(const run_entry& own) {
+    auto add = file_.prepare(
+        "INSERT INTO runs(run, program, started, seed, argv) VALUES(?1, ?2, ?3, ?4, ?5) "
+        "ON CONFLICT(run) DO UPDATE SET program = excluded.program, started = excluded.started, "
+        "seed = excluded.seed, argv = excluded.argv");
+    if (!add) return add.error();
+    const std::string run = hex_of(own.run);
+    const auto whole = std::chrono::floor<std::chrono::milliseconds>(own.started);
+    const std::string started = fmt::format(
+        "{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(whole)),
+        whole.time_since_epoch().count() % 1000);
+    const std::string argv = line_of(own.argv);
+    add->bind(1, run);
+    add->bind(2, own.program);
+    add->bind(3, started);
+    add->bind(4, own.seed);
+    add->bind(5, argv);
+    int result = begin();
+    if (result == SQLITE_OK) result = add->run();
+    if (result == SQLITE_OK) result = find_run(own.run, own_);
+    if (result == SQLITE_OK) result = commit();
+    if (result != SQLITE_OK) return file_.failure(result);
+    return {};
+}
+
+int table_writer::write(const block& rows) {
+    for (const sent_row& row : rows.sent) {
+        const int result = write(row);
+        if (result != SQLITE_OK) return result;
+    }
+    for (const seen_row& row : rows.seen) {
+        const int result = write(row);
+        if (result != SQLITE_OK) return result;
+    }
+    return SQLITE_OK;
+}
+
+int table_writer::write(const sent_row& row) {
+    std::int64_t recipient = 0;
+    std::int64_t sender = 0;
+    int result = find_address(row.recipient, recipient);
+    if (result == SQLITE_OK && row.sender != 0) result = find_address(row.sender, sender);
+    if (result != SQLITE_OK) return result;
+    add_sent_.bind(1, own_);
+    add_sent_.bind(2, row.session);
+    add_sent_.bind(3, row.sequence);
+    add_sent_.bind(4, recipient);
+    row.sender != 0 ? add_sent_.bind(5, sender) : add_sent_.bind_null(5);
+    add_sent_.bind(6, static_cast<std::int64_t>(row.what));
+    add_sent_.bind(7, static_cast<std::int64_t>(row.counted));
+    row.code != 0 ? add_sent_.bind(8, std::int64_t{row.code}) : add_sent_.bind_null(8);
+    add_sent_.bind_optional(9, row.enhanced.view());
+    add_sent_.bind(10, row.time_us);
+    return add_sent_.run();
+}
+
+int table_writer::write(const seen_row& row) {
+    const bool ours = row.what != condition::foreign && row.what != condition::unreadable;
+    std::int64_t mailbox = 0;
+    std::int64_t run = 0;
+    int result = find_address(row.mailbox, mailbox);
+    if (result == SQLITE_OK && ours) result = find_run(row.run, run);
+    if (result != SQLITE_OK) return result;
+    add_seen_.bind(1, own_);
+    if (ours) {
+        add_seen_.bind(2, run);
+        add_seen_.bind(3, row.session);
+        add_seen_.bind(4, row.sequence);
+        add_seen_.bind(12, row.sent_us);
+    } else {
+        for (const int column : {2, 3, 4, 12}) {
+            add_seen_.bind_null(column);
+        }
+    }
+    add_seen_.bind(5, mailbox);
+    add_seen_.bind(6, static_cast<std::int64_t>(row.what));
+    add_seen_.bind(7, static_cast<std::int64_t>(row.through));
+    add_seen_.bind(8, row.uid);
+    add_seen_.bind(9, row.place);
+    add_seen_.bind_optional(10, row.detail);
+    add_seen_.bind(11, row.time_us);
+    return add_seen_.run();
+}
+
+// The number that a text has in the file; it gets one if it has none.
+int table_writer::find(statement& add, statement& ask, std::string_view text, std::int64_t& into) {
+    add.bind(1, text);
+    const int result = add.run();
+    if (result != SQLITE_OK) return result;
+    ask.bind(1, text);
+    const int found = ask.step();
+    into = ask.number(0);
+    ask.reset();
+    return found == SQLITE_ROW ? SQLITE_OK : found;
+}
+
+int table_writer::find_address(address_id which, std::int64_t& into) {
+    if (which >= known_addresses_.size()) known_addresses_.resize(which + 1 + which / 2);
+    std::int64_t& known = known_addresses_[which];
+    if (known == 0) {
+        const std::string text = addresses_.text(which);
+        const int result = find(add_address_, ask_address_, text, known);
+        if (result != SQLITE_OK) return result;
+    }
+    into = known;
+    return SQLITE_OK;
+}
+
+int table_writer::find_run(std::uint64_t run, std::int64_t& into) {
+    if (run != last_run_ || last_run_number_ == 0) {
+        std::int64_t& known = known_runs_[run];
+        if (known == 0) {
+            const std::string text = hex_of(run);
+            const int result = find(add_run_, ask_run_, text, known);
+            if (result != SQLITE_OK) return result;
+        }
+        last_run_ = run;
+        last_run_number_ = known;
+    }
+    into = last_run_number_;
+    return SQLITE_OK;
+}
+
+}  // namespace postal::ledger

@@ -1,0 +1,109 @@
+// The rules of who may begin and when, for the sessions of one worker: as functions of the time
+// that is handed in. Nothing here reads a clock, waits or wakes anybody; load/turnstile.hpp does.
+//
+// Without a schedule a session passes at once, until all tickets are used or the run stops. With
+// one, each pass takes the next due ticket of the run. The schedule never waits for a server: what
+// is due while every session is busy stays in it, and its wait is in its due time. A ticket that
+// came back goes first, with the due time that it had.
+//
+// Who waits is let through in turn: those that hold a connection before the others, and the one
+// that waited last before the rest, since its connection is the warmest.
+#pragma once
+
+#include <boost/intrusive/list.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "load/pace.hpp"
+#include "load/run_tickets.hpp"
+#include "load/watched.hpp"
+
+namespace postal::load {
+
+enum class pass { go, wait, over };
+
+struct ticket {
+    pass what = pass::over;
+    steady_time due{};           // of one that waits: when it may go, if that is known
+    bool from_schedule = false;  // fresh: not without a schedule, and not one that came back
+};
+
+// What a worker is asked to do; an open loop counts what was due and cannot begin any more.
+struct pacing {
+    std::optional<schedule> when;
+    bool open_loop = false;
+};
+
+class admission {
+  public:
+    // `start` is the run's, from which due times count.
+    admission(run_tickets& stock, steady_time start, pacing how);
+
+    // How often those who wait look for what other workers do: tickets that come back, the last
+    // use.
+    static constexpr auto look_again = std::chrono::milliseconds(50);
+
+    // One session's place in the queue.
+    class place : public boost::intrusive::list_base_hook<
+                      boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+      public:
+        bool connected = false;
+        ticket got;  // when it is let through
+    };
+
+    ticket try_pass(steady_time now) noexcept;
+
+    // Each ticket that was taken ends in one of the two. give_back() says how many of an open
+    // loop's can never begin: 1 when the run has stopped.
+    void use() noexcept { stock_.use(share_); }
+    std::uint64_t give_back(const ticket& unused);
+
+    // Until there is a ticket, or there will be none.
+    void wait(place& who) noexcept { (who.connected ? connected_ : unconnected_).push_front(who); }
+    // As long as the caller likes; rests end when there will be no ticket any more, pauses when the
+    // run stops.
+    void rest(place& who) noexcept { resting_.push_back(who); }
+    void pause(place& who) noexcept { pausing_.push_back(who); }
+
+    // The next whose wait, rest or pause is over, taken from the queue; null when there is none.
+    place* let_through(steady_time now) noexcept;
+    // When to ask that again; steady_time::max() while nobody waits.
+    steady_time look_at(steady_time now) noexcept;
+
+    // Nobody is let through while it is held shut; the schedule goes on.
+    void hold_shut(bool shut) noexcept { shut_ = shut; }
+
+    // The run stops. Gives how many of an open loop's were due and never taken, once for the run.
+    std::uint64_t stop(steady_time now);
+    bool stopped() const noexcept { return stopped_; }
+
+    // Whether nobody will be let through any more.
+    bool over() const noexcept { return stopped_ || stock_.all_used(); }
+
+  private:
+    using queue = boost::intrusive::list<place, boost::intrusive::constant_time_size<false>>;
+
+    steady_time due(std::uint64_t number) noexcept;
+    std::uint64_t count_due(std::uint64_t from, steady_time now) noexcept;
+    ticket take_due(steady_time now) noexcept;
+    ticket none_now() const noexcept {
+        return {over() ? pass::over : pass::wait, steady_time::max()};
+    }
+    bool anyone_waits() const noexcept { return !connected_.empty() || !unconnected_.empty(); }
+    place* dismiss() noexcept;
+
+    run_tickets& stock_;
+    run_tickets::share share_;
+    steady_time start_;
+    pacing how_;
+    queue connected_;
+    queue unconnected_;
+    queue resting_;
+    queue pausing_;
+    bool shut_ = false;
+    bool stopped_ = false;
+};
+
+}  // namespace postal::load

@@ -1,0 +1,149 @@
+// getpwnam_r(3), getgrnam_r(3) and getgrouplist(3), with buffers that grow until they suffice.
+//
+// "There is no such user" and "the user database could not be asked" are different lines: the
+// second passes by itself. A name with a NUL or nothing in it is refused before anybody is asked.
+#include "os/system_user.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <optional>
+
+namespace postal::os {
+namespace {
+
+constexpr std::size_t most_buffer = std::size_t{16} << 20U;
+
+bool may_be_name(std::string_view name) {
+    return !name.empty() && name.find('\0') == std::string_view::npos;
+}
+
+// What the database says is copied out of the buffer by found(entry). 0, or the errno; nothing
+// found is 0 as well.
+template <class Entry, class Ask, class Found>
+int look_up(Ask ask, Found found) {
+    std::vector<char> buffer(1024);
+    while (true) {
+        Entry entry{};
+        Entry* result = nullptr;
+        const int error = ask(&entry, buffer.data(), buffer.size(), &result);
+        if (error == ERANGE && buffer.size() < most_buffer) {
+            buffer.resize(buffer.size() * 4);
+            continue;
+        }
+        if (error == EINTR) continue;
+        if (result != nullptr) found(*result);
+        // POSIX lets a database say "not there" in several ways.
+        const bool absent = error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
+        return absent ? 0 : error;
+    }
+}
+
+struct user_entry {
+    std::string name;
+    std::string home;
+    uid_t uid = 0;
+    gid_t gid = 0;
+};
+
+base::expected<std::optional<user_entry>> user_by_name(std::string_view name) {
+    std::optional<user_entry> found;
+    if (!may_be_name(name)) return found;
+    const std::string wanted(name);
+    const int error = look_up<passwd>(
+        [&](passwd* entry, char* buffer, std::size_t size, passwd** result) {
+            return ::getpwnam_r(wanted.c_str(), entry, buffer, size, result);
+        },
+        [&](const passwd& entry) {
+            found = user_entry{entry.pw_name, entry.pw_dir, entry.pw_uid, entry.pw_gid};
+        });
+    if (error == 0) return found;
+    return base::fail("cannot look up user {}: {}", base::printable(name, 60),
+                      base::system_message(error));
+}
+
+base::expected<std::optional<gid_t>> group_by_name(std::string_view name) {
+    std::optional<gid_t> found;
+    if (!may_be_name(name)) return found;
+    const std::string wanted(name);
+    const int error = look_up<group>(
+        [&](group* entry, char* buffer, std::size_t size, group** result) {
+            return ::getgrnam_r(wanted.c_str(), entry, buffer, size, result);
+        },
+        [&](const group& entry) { found = entry.gr_gid; });
+    if (error == 0) return found;
+    return base::fail("cannot look up group {}: {}", base::printable(name, 60),
+                      base::system_message(error));
+}
+
+base::failure no_such(std::string_view what, std::string_view name) {
+    return base::fail("there is no {} '{}' on this system", what, base::printable(name, 60));
+}
+
+// A number that can be an identity; -1 means "leave it" to chown(2).
+std::optional<unsigned> identity(std::string_view text) {
+    const auto number = base::parse_count(text);
+    if (!number || *number >= std::numeric_limits<unsigned>::max()) return std::nullopt;
+    return static_cast<unsigned>(*number);
+}
+
+std::vector<gid_t> groups_of(const user_entry& user) {
+    int count = 32;
+    std::vector<gid_t> groups(static_cast<std::size_t>(count));
+    while (::getgrouplist(user.name.c_str(), user.gid, groups.data(), &count) < 0) {
+        // It says how many there are, but not every version of it does.
+        count = std::max(count, static_cast<int>(groups.size()) * 2);
+        groups.resize(static_cast<std::size_t>(count));
+    }
+    groups.resize(static_cast<std::size_t>(count));
+    return groups;
+}
+
+}  // namespace
+
+base::expected<system_user> find_user(std::string_view name) {
+    const auto user = user_by_name(name);
+    if (!user) return user.error();
+    if (!user->has_value()) return no_such("user", name);
+    const user_entry& entry = **user;
+    return system_user{entry.name, entry.home, entry.uid, entry.gid, groups_of(entry)};
+}
+
+base::expected<void> check_may_become(const system_user& wanted) {
+    const uid_t now = ::geteuid();
+    if (now == 0 || (now == wanted.uid && ::getuid() == wanted.uid)) return {};
+    return base::fail("only root can become user {}, and this runs as user number {}", wanted.name,
+                      now);
+}
+
+base::expected<owner> parse_owner(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    const std::string_view user_name = text.substr(0, colon);
+    const auto user = user_by_name(user_name);
+    if (!user) return user.error();
+    const auto number = identity(user_name);
+    if (!user->has_value() && !number) return no_such("user", user_name);
+    owner result;
+    result.uid = user->has_value() ? (*user)->uid : *number;
+    if (colon == std::string_view::npos) {
+        if (user->has_value()) return owner{result.uid, (*user)->gid};
+        return base::fail("'{}' is a number, so its group is not known; give USER:GROUP",
+                          user_name);
+    }
+    const std::string_view group_name = text.substr(colon + 1);
+    const auto group = group_by_name(group_name);
+    if (!group) return group.error();
+    const auto group_number = identity(group_name);
+    if (!group->has_value() && !group_number) return no_such("group", group_name);
+    result.gid = group->has_value() ? **group : *group_number;
+    return result;
+}
+
+}  // namespace postal::os

@@ -1,0 +1,44 @@
+// Users of the system: who an agent runs as, and to whom a socket belongs.
+//
+// find_account() asks the system's user database (passwd, LDAP, whatever nsswitch.conf says) once,
+// at the start: a delivery asks nobody. Each failure is one line without the option's name.
+//
+// Limits: may block for as long as the user database does; capabilities are not looked at, so a
+// process that is not root but has CAP_SETUID is told that it may not become another user.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace postal::os {
+
+struct system_user {
+    std::string name;
+    std::string home;
+    uid_t uid = 0;
+    gid_t gid = 0;
+    std::vector<gid_t> groups;  // all of them, gid among them
+};
+
+// By name only: a number is not taken for an identity.
+[[nodiscard]] base::expected<system_user> find_user(std::string_view name);
+
+// Root may become anybody, everybody else only what it is already.
+[[nodiscard]] base::expected<void> check_may_become(const system_user& wanted);
+
+struct owner {
+    uid_t uid = 0;
+    gid_t gid = 0;
+    bool operator==(const owner&) const = default;
+};
+
+// "USER" (with the user's own group) or "USER:GROUP"; each a name or, when there is no such name, a
+// number.
+[[nodiscard]] base::expected<owner> parse_owner(std::string_view text);
+
+}  // namespace postal::os

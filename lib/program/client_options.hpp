@@ -1,0 +1,63 @@
+// The options that postal and rabid have in common, and the plan that they make.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/units.hpp"
+#include "cli/parse.hpp"
+#include "cli/run_options.hpp"
+#include "client/auth.hpp"
+#include "client/load_plan.hpp"
+#include "client/target.hpp"
+#include "load/pace.hpp"
+#include "mail/user_list.hpp"
+#include "net/transcript.hpp"
+#include "program/origin_options.hpp"
+#include "program/tls_options.hpp"
+#include "stats/run_description.hpp"
+
+namespace postal::program {
+
+struct client_options {
+    std::string servers;
+    std::string user_list;
+    std::string local_addresses;  // -l; empty: the kernel chooses
+    unsigned sessions = 1;
+    double connect_rate = 2000;  // sessions opened a second at the start
+    client::auth_options auth{};
+    std::optional<std::uint64_t> seed;
+    std::optional<base::rate> rate;
+    bool open_loop = false;
+    load::arrival arrival = load::arrival::constant;
+    std::vector<load::ramp_stage> stages;
+    std::string ledger;  // a file; empty: none
+    program::client_tls tls{};
+    program::origin_choice origin{};  // --proxy-protocol, --xclient
+    net::transcript_options transcripts{};
+    cli::run_options run{};
+    std::vector<cli::effective_option> effective{};  // for the record
+};
+
+// What only shows when all options are known.
+base::expected<void> check(const client_options& chosen);
+
+// Everything in the plan that these options say, but for sessions, tickets and timeouts. `from`:
+// the rate at which --stages begin. A run without an end gets that of its stages.
+base::expected<void> prepare(client::load_plan& into, client_options& chosen, base::rate from);
+
+// What the record says of them.
+void describe(const client::load_plan& plan, const client_options& chosen,
+              stats::run_description& into);
+
+// Fails with one line, which begins with the option.
+base::expected<std::vector<mail::user>> load_list(const std::string& path, std::string_view option);
+base::expected<std::vector<client::target>> find_servers(const std::string& text,
+                                                         std::string_view option,
+                                                         std::uint16_t port, const client_tls& tls);
+
+}  // namespace postal::program

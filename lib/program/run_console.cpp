@@ -1,0 +1,108 @@
+#include "program/run_console.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "os/patient_write.hpp"
+#include "os/usage.hpp"
+#include "stats/diagnostics.hpp"
+#include "stats/record.hpp"
+#include "stats/summary.hpp"
+
+namespace postal::program {
+
+namespace {
+
+// To standard error. That nobody reads it is no reason to hold a run up, or to end it.
+void put(const std::string& text) {
+    std::fflush(stderr);
+    os::write_patiently(STDERR_FILENO, text, std::chrono::seconds(1));
+}
+
+}  // namespace
+
+base::expected<std::unique_ptr<run_console>> run_console::create(stats::run_description description,
+                                                                 console_options options) {
+    auto thresholds = stats::parse_thresholds(options.thresholds, description.phases);
+    if (!thresholds) return thresholds.error();
+    if (!options.record.empty()) {
+        auto writable = stats::check_record_path(options.record);
+        if (!writable) return writable.error();
+    }
+    return std::unique_ptr<run_console>(
+        new run_console(std::move(description), std::move(options), std::move(*thresholds)));
+}
+
+run_console::run_console(stats::run_description description, console_options options,
+                         std::vector<stats::threshold> thresholds)
+    : options_(std::move(options)),
+      report_(std::move(description)),
+      log_(stdout, options_.format, report_.description()),
+      thresholds_(std::move(thresholds)),
+      live_(options_.progress || isatty(STDERR_FILENO) == 1) {}
+
+base::expected<void> run_console::begin() {
+    return log_.write_header();
+}
+
+void run_console::on_time_slice(const stats::time_slice& time_slice) {
+    if (const auto closed = report_.add_time_slice(time_slice)) show(*closed);
+    if (options_.after_time_slice) options_.after_time_slice();
+}
+
+void run_console::show(const stats::closed_interval& closed) {
+    erase_live_line();
+    note(log_.write(closed.row));
+    for (const std::string& line : stats::interval_diagnostics(closed.counts.errors)) {
+        say(line);
+    }
+}
+
+void run_console::on_live(const stats::live_state& state) {
+    if (!live_) return;
+    stats::live_state shown = state;
+    shown.remaining = stats::estimate_remaining(state, options_.duration, options_.messages);
+    put("\r\033[K" + stats::format_live_line(shown));
+    live_shown_ = true;
+}
+
+void run_console::erase_live_line() {
+    if (!live_shown_) return;
+    put("\r\033[K");
+    live_shown_ = false;
+}
+
+void run_console::say(const std::string& line) {
+    if (options_.diagnostics) return options_.diagnostics(line);
+    erase_live_line();
+    put(fmt::format("{}: {}\n", report_.description().program, line));
+}
+
+// Standard output that cannot be written is said once and makes the run a failed one.
+void run_console::note(const base::expected<void>& written) {
+    if (written || output_failed_) return;
+    output_failed_ = true;
+    say(written.error().message);
+}
+
+run_result run_console::finish(std::chrono::nanoseconds lasted) {
+    const os::usage used = os::process_usage();
+    stats::run_end end;
+    end.duration_s = std::chrono::duration<double>(lasted).count();
+    end.cpu_user_s = used.user_s;
+    end.cpu_system_s = used.system_s;
+    end.max_rss_bytes = used.max_rss_bytes;
+    report_.finish(end);
+    const bool passed = stats::check_thresholds(thresholds_, report_);
+    erase_live_line();
+    put(stats::format_summary(report_));
+    if (!options_.record.empty()) note(stats::write_record(report_, options_.record));
+    if (output_failed_) return run_result::system_error;
+    return passed ? run_result::done : run_result::threshold_missed;
+}
+
+}  // namespace postal::program

@@ -1,0 +1,77 @@
+// What a run says while it goes on and when it is over: the interval log on standard output, the
+// live line, diagnostics and the summary on standard error, the run record in its file.
+//
+// Flow:
+//   auto console = run_console::create(description, options);   refuses what cannot be written
+//   console->begin();              the log's header
+//   workers.run(begin, *console);
+//   console->finish(workers.lasted())  ->  an exit status, as all programs of the suite have them
+//
+// The same for every program that runs a worker pool, so that all report alike.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "load/worker_pool.hpp"
+#include "stats/interval_log.hpp"
+#include "stats/run_report.hpp"
+#include "stats/threshold.hpp"
+
+namespace postal::program {
+
+struct console_options {
+    stats::log_format format = stats::log_format::csv;
+    std::string record;  // file, "-" for standard output, empty for none
+    std::vector<std::string> thresholds;
+    bool progress = false;  // the live line although standard error is no terminal
+    std::chrono::nanoseconds duration{0};
+    // Where diagnostics go in place of standard error; the summary stays there.
+    std::function<void(const std::string&)> diagnostics{};
+    std::function<void()> after_time_slice{};
+    std::uint64_t messages = 0;  // the stop rules, for the live line's estimate; 0: none
+};
+
+enum class run_result { done, threshold_missed, system_error };
+
+class run_console : public load::run_watcher {
+  public:
+    static base::expected<std::unique_ptr<run_console>> create(stats::run_description description,
+                                                               console_options options);
+
+    // Prints the log's header; to be called when nothing can be refused any more.
+    base::expected<void> begin();
+
+    void on_time_slice(const stats::time_slice& time_slice) override;
+    void on_live(const stats::live_state& state) override;
+
+    // One line on standard error, in the program's name; the live line is put out of its way.
+    void say(const std::string& line);
+
+    // Summary, thresholds, record.
+    run_result finish(std::chrono::nanoseconds lasted);
+
+    const stats::run_report& report() const noexcept { return report_; }
+
+  private:
+    run_console(stats::run_description description, console_options options,
+                std::vector<stats::threshold> thresholds);
+
+    void show(const stats::closed_interval& closed);
+    void erase_live_line();
+    void note(const base::expected<void>& written);
+
+    console_options options_;
+    stats::run_report report_;
+    stats::interval_log log_;
+    std::vector<stats::threshold> thresholds_;
+    bool live_ = false;        // whether the live line is wanted
+    bool live_shown_ = false;  // whether it stands on the terminal
+    bool output_failed_ = false;
+};
+
+}  // namespace postal::program

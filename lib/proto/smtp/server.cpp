@@ -1,0 +1,367 @@
+// The stream: lines, data and chunks, and how a message ends. Commands are in server_commands.cpp.
+#include "proto/smtp/server.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "base/text.hpp"
+#include "proto/smtp/server_commands.hpp"
+
+namespace postal::proto {
+namespace {
+
+// Control characters but TAB, and DEL: no command holds one (RFC 5321 4.1.2), NUL least of all.
+bool is_control(char c) noexcept {
+    const auto octet = static_cast<unsigned char>(c);
+    return (octet < 0x20 && octet != '\t') || octet == 0x7f;
+}
+
+// Eight octets at once for a first look, which may also find a TAB or, by a carry, too much.
+bool may_have_control(std::string_view line) noexcept {
+    constexpr std::uint64_t ones = 0x0101010101010101;
+    constexpr std::uint64_t tops = 0x80 * ones;
+    std::uint64_t found = 0;
+    std::size_t at = 0;
+    for (; at + 8 <= line.size(); at += 8) {
+        std::uint64_t eight = 0;
+        std::memcpy(&eight, line.data() + at, 8);
+        const std::uint64_t not_del = eight ^ (0x7f * ones);
+        found |= ((eight - 0x20 * ones) & ~eight) | ((not_del - ones) & ~not_del);
+    }
+    bool rest = false;
+    for (; at < line.size(); ++at)
+        rest |= is_control(line[at]);
+    return rest || (found & tops) != 0;
+}
+
+bool has_control(std::string_view line) noexcept {
+    return may_have_control(line) && std::any_of(line.begin(), line.end(), is_control);
+}
+
+// Replies that say that the client does not make sense; a client that gets many in a row is cut
+// off.
+bool is_junk(const server_reply& reply) noexcept {
+    return (reply.code >= 500 && reply.code <= 504) || reply.code == 555;
+}
+
+bool is_bdat(std::string_view line) noexcept {
+    return line.size() >= 4 && base::iequals(line.substr(0, 4), "BDAT");
+}
+
+}  // namespace
+
+server_step smtp_server::greet(std::string& out) {
+    if (const server_reply* fault = fault_at(server_stage::banner)) {
+        return close_with({421, "", fault->text}, server_stage::banner, out);
+    }
+    const bool lmtp = config_->speaks == dialect::lmtp;
+    out.append("220 ").append(host_name_).append(lmtp ? " LMTP ready\r\n" : " ESMTP ready\r\n");
+    return {.event = server_event::reply, .stage = server_stage::banner, .reply = {220, "", ""}};
+}
+
+server_step smtp_server::consume(std::string_view input, std::string& out) {
+    if (partial_done_) {
+        partial_.clear();
+        partial_done_ = false;
+    }
+    if (due_ != 0) return {};
+    if (mode_ == mode::data) return take_data(input, out);
+    if (mode_ == mode::chunk) return take_chunk(input, out);
+    return take_line(input, out);
+}
+
+server_step smtp_server::take_line(std::string_view input, std::string& out) {
+    if (input.empty()) return {};
+    if (discarding_ != discarding::nothing) return discard_line(input, out);
+    const void* found = std::memchr(input.data(), '\n', input.size());
+    const std::size_t length =
+        found == nullptr
+            ? input.size()
+            : static_cast<std::size_t>(static_cast<const char*>(found) - input.data()) + 1;
+    if (partial_.size() + length > longest_line(input)) {
+        const bool chunk = mode_ == mode::command && line_begins("BDAT", input);
+        const bool auth = mode_ == mode::auth || line_begins("AUTH", input);
+        last_discarded_ = partial_.empty() ? '\0' : partial_.back();
+        partial_.clear();
+        if (chunk) return close_with(replies::line_too_long, server_stage::data, out);
+        discarding_ = auth ? discarding::auth_too_long : discarding::too_long;
+        return discard_line(input, out);
+    }
+    if (found == nullptr) {
+        partial_.append(input);
+        return {.consumed = input.size()};
+    }
+    std::string_view line = input.substr(0, length);
+    if (!partial_.empty()) {
+        line = partial_.append(line);
+        partial_done_ = true;
+    }
+    server_step step = run_line(line, out);
+    // The octets of a chunk follow whatever is answered (RFC 3030 2). When the command was not
+    // understood nobody knows how many they are, and they must not be taken for commands.
+    if (is_bdat(line) && mode_ != mode::chunk && step.event == server_event::reply) {
+        step.event = server_event::close;
+    }
+    step.consumed = length;
+    return step;
+}
+
+// The rest of a line that is not run, up to what ends a line: CRLF, or LF where that is accepted.
+server_step smtp_server::discard_line(std::string_view input, std::string& out) {
+    for (std::size_t at = 0; at < input.size(); ++at) {
+        const bool ends = input[at] == '\n' &&
+                          (last_discarded_ == '\r' || config_->newlines == bare_newlines::accept);
+        last_discarded_ = input[at];
+        if (!ends) continue;
+        last_discarded_ = 0;
+        const discarding why = std::exchange(discarding_, discarding::nothing);
+        server_step step;
+        if (why == discarding::refused) {
+            step.event = server_event::go_on;
+        } else if (why == discarding::auth_too_long) {
+            step = end_auth(replies::auth_line_too_long, out);
+        } else {
+            step = respond(replies::line_too_long, server_stage::other, out);
+        }
+        step.consumed = at + 1;
+        return step;
+    }
+    return {.consumed = input.size()};
+}
+
+// One whole line with its line end.
+server_step smtp_server::run_line(std::string_view line, std::string& out) {
+    line.remove_suffix(1);
+    if (!line.empty() && line.back() == '\r') {
+        line.remove_suffix(1);
+    } else if (config_->newlines == bare_newlines::reject) {
+        // What stands behind the LF is the same line still (RFC 5321 2.3.8), and is not run either.
+        discarding_ = discarding::refused;
+        if (mode_ == mode::auth) return end_auth(replies::line_end, out);
+        return respond(replies::line_end, server_stage::other, out);
+    }
+    if (mode_ == mode::auth) return run_auth_line(line, out);
+    if (has_control(line)) return respond(replies::control_character, server_stage::other, out);
+    std::size_t verb = 0;
+    while (verb < line.size() && !base::is_blank(line[verb]))
+        ++verb;
+    const command* row = find_command(line.substr(0, verb));
+    if (row == nullptr) return respond(replies::unknown_command, server_stage::other, out);
+    std::string_view argument = line.substr(verb);
+    while (!argument.empty() && base::is_blank(argument.front()))
+        argument.remove_prefix(1);
+    while (!argument.empty() && base::is_blank(argument.back()))
+        argument.remove_suffix(1);
+    return dispatch(*row, argument, out);
+}
+
+server_step smtp_server::dispatch(const command& row, std::string_view argument, std::string& out) {
+    const bool lmtp = config_->speaks == dialect::lmtp;
+    if (row.only_in == (lmtp ? command::in_smtp : command::in_lmtp)) {
+        return respond(replies::unknown_command, row.stage, out);
+    }
+    if ((row.states & (1U << static_cast<unsigned>(state_))) == 0) {
+        return respond(out_of_order(row), row.stage, out);
+    }
+    if (config_->requires_auth && !authenticated_ && row.needs_auth()) {
+        return respond(replies::auth_first, row.stage, out);
+    }
+    if (row.argument == command::none && !argument.empty()) {
+        return respond(replies::argument_unwanted, row.stage, out);
+    }
+    if (row.argument == command::required && argument.empty()) {
+        return respond(replies::argument_wanted, row.stage, out);
+    }
+    if (const server_reply* fault = row.obeys_fault ? fault_at(row.stage) : nullptr) {
+        return fault->code == 421 ? close_with(*fault, row.stage, out)
+                                  : respond(*fault, row.stage, out);
+    }
+    return (this->*row.run)(argument, out);
+}
+
+server_reply smtp_server::out_of_order(const command& row) const noexcept {
+    switch (state_) {
+        case state::initial:
+            return replies::greet_first;
+        case state::greeted:
+            return replies::mail_first;
+        case state::chunks:
+            return replies::chunks_begun;
+        case state::rcpt:
+            return replies::nested_mail;
+        case state::mail:
+            break;
+    }
+    if (row.stage == server_stage::mail) return replies::nested_mail;
+    // RFC 2033 4.2: LMTP must say 503; RFC 5321 3.3 lets SMTP say 554 when all were refused.
+    const bool smtp = config_->speaks == dialect::smtp;
+    return smtp && refused_recipient_ ? replies::no_valid_recipient : replies::rcpt_first;
+}
+
+server_step smtp_server::take_data(std::string_view input, std::string& out) {
+    std::size_t consumed = 0;
+    while (consumed < input.size()) {
+        const data_step piece = decoder_.next(input.substr(consumed));
+        consumed += piece.consumed;
+        if (piece.end) {
+            mode_ = mode::command;
+            server_step step = end_message(out);
+            step.consumed = consumed;
+            return step;
+        }
+        if (piece.content.empty()) continue;
+        count_octets(piece.content.size());
+        // What is too big already is read to its end, but of no more interest to anybody.
+        if (octets_ > config_->max_message) continue;
+        return {.consumed = consumed,
+                .event = server_event::content,
+                .stage = server_stage::data,
+                .text = piece.content};
+    }
+    return {.consumed = consumed};
+}
+
+server_step smtp_server::take_chunk(std::string_view input, std::string& out) {
+    if (chunk_left_ == 0) return end_chunk(out);
+    if (input.empty()) return {};
+    const auto length =
+        static_cast<std::size_t>(std::min<std::uint64_t>(chunk_left_, input.size()));
+    chunk_left_ -= length;
+    if (chunk_refusal_ == nullptr) {
+        count_octets(length);
+        if (octets_ <= config_->max_message) {
+            return {.consumed = length,
+                    .event = server_event::content,
+                    .stage = server_stage::data,
+                    .text = input.substr(0, length)};
+        }
+    }
+    if (chunk_left_ != 0) return {.consumed = length};
+    server_step step = end_chunk(out);
+    step.consumed = length;
+    return step;
+}
+
+server_step smtp_server::end_chunk(std::string& out) {
+    mode_ = mode::command;
+    if (chunk_refusal_ != nullptr) {
+        const server_reply& refusal = *chunk_refusal_;
+        chunk_refusal_ = nullptr;
+        return refusal.code == 421 ? close_with(refusal, server_stage::data, out)
+                                   : respond(refusal, server_stage::data, out);
+    }
+    if (chunk_last_) return end_message(out);
+    return respond(replies::chunk_ok, server_stage::data, out);
+}
+
+server_step smtp_server::end_message(std::string& out) {
+    if (octets_ > config_->max_message) return refuse_message(replies::too_big, out);
+    if (decoder_.bare_newline() && config_->newlines == bare_newlines::reject) {
+        return refuse_message(replies::bare_newline, out);
+    }
+    if (const server_reply* fault = fault_at(server_stage::end)) {
+        if (fault->code == 421) return close_with(*fault, server_stage::end, out);
+        return refuse_message(*fault, out);
+    }
+    due_ = config_->speaks == dialect::lmtp ? recipients_ : 1;
+    return {.event = server_event::message_end, .stage = server_stage::end};
+}
+
+server_step smtp_server::refuse_message(const server_reply& reply, std::string& out) {
+    const std::uint32_t count = config_->speaks == dialect::lmtp ? recipients_ : 1;
+    for (std::uint32_t i = 0; i < count; ++i)
+        append_reply(out, reply);
+    end_transaction();
+    return {.event = server_event::message_refused,
+            .stage = server_stage::end,
+            .replies = count,
+            .reply = reply};
+}
+
+void smtp_server::answer_sender(const server_reply& answer, std::string& out) {
+    append_reply(out, answer);
+    mail_refused_ = !answer.positive();
+    if (mail_refused_) return;
+    junk_ = 0;
+    state_ = state::mail;
+}
+
+void smtp_server::answer_recipient(const server_reply& answer, std::string& out) {
+    append_reply(out, answer);
+    if (!answer.positive()) {
+        refused_recipient_ = true;
+        return;
+    }
+    ++recipients_;
+    junk_ = 0;
+    state_ = state::rcpt;
+}
+
+void smtp_server::answer_delivery(const server_reply& answer, std::string& out) {
+    assert(due_ != 0);
+    append_reply(out, answer);
+    junk_ = 0;
+    if (--due_ == 0) end_transaction();
+}
+
+server_step smtp_server::respond(const server_reply& reply, server_stage stage, std::string& out) {
+    append_reply(out, reply);
+    if (stage == server_stage::mail) mail_refused_ = !reply.positive();
+    // What a client pipelined behind a MAIL that was refused is no nonsense (RFC 2920 3.1).
+    const bool follows_refusal = mail_refused_ && reply.code == 503;
+    if (is_junk(reply) && !follows_refusal) {
+        if (++junk_ > config_->max_junk) return close_with(replies::too_much_junk, stage, out);
+    } else if (reply.positive()) {
+        junk_ = 0;
+    }
+    return {.event = server_event::reply, .stage = stage, .reply = reply};
+}
+
+server_step smtp_server::close_with(const server_reply& reply, server_stage stage,
+                                    std::string& out) {
+    append_reply(out, reply);
+    return {.event = server_event::close, .stage = stage, .reply = reply};
+}
+
+const server_reply* smtp_server::fault_at(server_stage stage) const noexcept {
+    switch (config_->actions[static_cast<std::size_t>(stage)].fault) {
+        case fault_action::none:
+            return nullptr;
+        case fault_action::defer:
+            return &replies::fault_defer;
+        case fault_action::reject:
+            return &replies::fault_reject;
+        case fault_action::disconnect:
+            return &replies::fault_disconnect;
+    }
+    return nullptr;
+}
+
+// Chunks may claim up to 2^64-1 octets each: saturate instead of starting again at 0.
+void smtp_server::count_octets(std::size_t octets) noexcept {
+    const auto most = std::numeric_limits<std::uint64_t>::max();
+    octets_ = octets > most - octets_ ? most : octets_ + octets;
+}
+
+// RFC 3207 4.2.
+void smtp_server::secured() noexcept {
+    end_transaction();
+    state_ = state::initial;
+    partial_.clear();
+    partial_done_ = false;
+    mail_refused_ = false;
+    authenticated_ = false;
+    secured_ = true;
+}
+
+void smtp_server::end_transaction() noexcept {
+    if (state_ != state::initial) state_ = state::greeted;
+    recipients_ = 0;
+    refused_recipient_ = false;
+    smtputf8_ = false;
+}
+
+}  // namespace postal::proto

@@ -1,0 +1,234 @@
+// smtp_server: the server's side of an SMTP or LMTP session as a plain state machine, without I/O.
+//
+// Flow:
+//   smtp_server session(config, host_name);
+//   step = session.greet(out);                           the banner
+//   loop: step = session.consume(input, out);            drop step.consumed octets of input, then
+//     need_more         nothing left to do here: send `out`, read more
+//     reply             a reply was appended; step.reply and step.stage say which; after a greeting
+//                       step.text is the name that the client gave
+//     go_on             nothing to do for the owner
+//     sender            (where the configuration asks for it) decide, then answer_sender()
+//     recipient         decide, then answer_recipient(); current_path() is the address
+//     message_begin     content follows (after DATA, whose 354 was appended, or the first chunk)
+//     content           step.text is the next piece of the message, decoded, lying in `input`
+//     message_end       whole and well-formed: answer_delivery() answers_due() times, now or
+//                       minutes later
+//     message_refused   whole, but refused and answered here (too big, bare newline)
+//     start_tls         220 was appended: send it, do the handshake, then secured(); input that
+//                       follows already must not be consumed
+//     auth_begin        AUTH (after announce_auth()): step.text is the mechanism, auth_initial() an
+//                       initial response; ask_auth() or answer_auth()
+//     auth_line         step.text is the next response, decoded; the same. A client that cancels or
+//                       says what is no base64 is answered here, and the exchange is over
+//     close             a last reply was appended: send `out` and close; stage quit when the client
+//                       asked for it
+// consume() does one thing a call, so that an owner can hold back any reply, by stage, and pause
+// between pipelined commands; call it until need_more, also with empty input. Views in a step, and
+// current_path(), are valid until the next call. While answers are due nothing is consumed.
+//
+// SMTP: RFC 5321, 1870 (SIZE), 2034 (enhanced codes), 2920 (PIPELINING), 3030 (CHUNKING), 6152
+// (8BITMIME), 6531 (SMTPUTF8), 3207 (STARTTLS), 4954 (AUTH), and on request the syntax of 3461
+// (DSN), 2852 (DELIVERBY) and 6710 (MT-PRIORITY). LMTP: RFC 2033, one answer for each accepted
+// recipient. Fails only in replies; never throws but for memory. It stays in step with the client
+// through every refusal: refused messages and chunks are read to their end, over-long lines to
+// theirs. Limits: command lines of max_command_line octets, AUTH and its responses max_auth_line;
+// no BINARYMIME. About 250 octets, and no allocation unless a command line comes in pieces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "proto/address.hpp"
+#include "proto/smtp/data_decoder.hpp"
+#include "proto/smtp/server_arguments.hpp"
+#include "proto/smtp/server_reply.hpp"
+#include "proto/smtp/server_stage.hpp"
+
+namespace postal::proto {
+
+// RFC 5321 4.5.3.1.4 with its CRLF, and what parameters add: to MAIL those of SIZE (26), BODY (17),
+// SMTPUTF8 (10), DSN (116), DELIVERBY (17) and MT-PRIORITY (15), to RCPT those of DSN (RFC 3461 4:
+// 540), which is more.
+inline constexpr std::size_t max_command_line = 512 + 540;
+
+enum class dialect : std::uint8_t { smtp, lmtp };
+enum class bare_newlines : std::uint8_t { reject, accept };
+
+struct server_config {
+    dialect speaks = dialect::smtp;
+    bare_newlines newlines = bare_newlines::reject;
+    bare_local_part bare_users = bare_local_part::postmaster_only;
+    std::uint64_t max_message = 10 * 1024 * 1024;  // octets after dots are taken back
+    std::uint32_t max_recipients = 1000;
+    bool judges_senders = false;    // the owner answers MAIL: event `sender`
+    bool offers_tls = false;        // STARTTLS, RFC 3207
+    bool requires_tls = false;      // before mail
+    bool requires_auth = false;     // before MAIL, VRFY and EXPN: 530
+    bool delivery_options = false;  // DSN, DELIVERBY, MT-PRIORITY: offered, checked, not followed
+    std::uint32_t max_junk = 20;    // commands in a row that are nonsense or out of order
+    stage_actions actions{};
+};
+
+enum class server_event : std::uint8_t {
+    need_more,
+    go_on,
+    reply,
+    sender,
+    recipient,
+    message_begin,
+    content,
+    message_end,
+    message_refused,
+    start_tls,
+    auth_begin,
+    auth_line,
+    close
+};
+
+struct server_step {
+    std::size_t consumed = 0;
+    server_event event = server_event::need_more;
+    server_stage stage = server_stage::other;
+    std::uint32_t replies = 1;  // how often `reply` was appended: one a recipient in LMTP
+    server_reply reply{};
+    std::string_view text{};
+};
+
+class smtp_server {
+  public:
+    // Both must outlive the session.
+    smtp_server(const server_config& config, std::string_view host_name) noexcept
+        : config_(&config), host_name_(host_name) {}
+    smtp_server(server_config&&, std::string_view) = delete;
+
+    server_step greet(std::string& out);
+    server_step consume(std::string_view input, std::string& out);
+
+    // The mechanisms of AUTH, with blanks between, from now on, and those that would be there over
+    // TLS (538). Both must outlive the session. Forgets who has authenticated.
+    void announce_auth(std::string_view mechanisms, std::string_view over_tls) noexcept {
+        auth_mechanisms_ = mechanisms;
+        auth_over_tls_ = over_tls;
+        authenticated_ = false;
+    }
+    // After `auth_begin`: null when the client gave none.
+    const std::string* auth_initial() const noexcept;
+    // After `auth_begin` and `auth_line`: one more challenge, in octets, or the end; 235 is
+    // success.
+    void ask_auth(std::string_view challenge, std::string& out);
+    void answer_auth(const server_reply& answer, std::string& out);
+    // Whether the next line is a response: a secret.
+    bool in_auth() const noexcept { return mode_ == mode::auth; }
+
+    // After `sender`: a positive answer begins a transaction.
+    void answer_sender(const server_reply& answer, std::string& out);
+    // After `recipient`: a positive answer makes it one of the message's recipients.
+    void answer_recipient(const server_reply& answer, std::string& out);
+    // After `message_end`, in the order of the recipients (LMTP), or once (SMTP).
+    void answer_delivery(const server_reply& answer, std::string& out);
+    std::uint32_t answers_due() const noexcept { return due_; }
+
+    // From now on the connection has TLS; whatever the client said before is forgotten.
+    void secured() noexcept;
+    bool is_secured() const noexcept { return secured_; }
+
+    // The path of the MAIL or RCPT that the last step was about.
+    const path& current_path() const noexcept { return path_; }
+    std::uint32_t recipients() const noexcept { return recipients_; }
+    // Octets of the current message, or of the one that just ended.
+    std::uint64_t message_octets() const noexcept { return octets_; }
+    // Whether a command line has begun and not ended.
+    bool in_line() const noexcept {
+        return (!partial_.empty() && !partial_done_) || discarding_ != discarding::nothing;
+    }
+    // Whether the next octets are message content.
+    bool reading_content() const noexcept { return mode_ == mode::data || mode_ == mode::chunk; }
+    // Whether a client that leaves now leaves an envelope or a message behind.
+    bool in_transaction() const noexcept { return state_ >= state::mail || reading_content(); }
+
+  private:
+    enum class mode : std::uint8_t { command, auth, data, chunk };
+    enum class state : std::uint8_t { initial, greeted, mail, rcpt, chunks };
+    struct command;
+
+    server_step take_line(std::string_view input, std::string& out);
+    server_step discard_line(std::string_view input, std::string& out);
+    server_step run_line(std::string_view line, std::string& out);
+    server_step dispatch(const command& row, std::string_view argument, std::string& out);
+    std::size_t longest_line(std::string_view input) const noexcept;
+    bool line_begins(std::string_view verb, std::string_view input) const noexcept;
+    server_step run_auth_line(std::string_view line, std::string& out);
+    server_step end_auth(const server_reply& reply, std::string& out);
+    server_step take_data(std::string_view input, std::string& out);
+    server_step take_chunk(std::string_view input, std::string& out);
+    server_step end_chunk(std::string& out);
+    server_step end_message(std::string& out);
+    server_step refuse_message(const server_reply& reply, std::string& out);
+    server_step respond(const server_reply& reply, server_stage stage, std::string& out);
+    server_step close_with(const server_reply& reply, server_stage stage, std::string& out);
+    server_reply out_of_order(const command& row) const noexcept;
+    const server_reply* fault_at(server_stage stage) const noexcept;
+    parameter_set known_parameters() const noexcept;
+    void count_octets(std::size_t octets) noexcept;
+    void end_transaction() noexcept;
+
+    // Named and ordered as the protocol is spoken (server_commands.cpp).
+    static const command* find_command(std::string_view verb) noexcept;
+    server_step on_ehlo(std::string_view argument, std::string& out);
+    server_step on_helo(std::string_view argument, std::string& out);
+    server_step on_auth(std::string_view argument, std::string& out);
+    server_step on_mail(std::string_view argument, std::string& out);
+    server_step on_rcpt(std::string_view argument, std::string& out);
+    server_step on_data(std::string_view argument, std::string& out);
+    server_step on_bdat(std::string_view argument, std::string& out);
+    server_step on_rset(std::string_view argument, std::string& out);
+    server_step on_noop(std::string_view argument, std::string& out);
+    server_step on_vrfy(std::string_view argument, std::string& out);
+    server_step on_expn(std::string_view argument, std::string& out);
+    server_step on_help(std::string_view argument, std::string& out);
+    server_step on_starttls(std::string_view argument, std::string& out);
+    server_step on_quit(std::string_view argument, std::string& out);
+    server_step on_known(std::string_view argument, std::string& out);
+
+    const server_config* config_;
+    std::string_view host_name_;
+    path path_{};
+    std::string partial_{};  // a command line that has not come whole
+    std::uint64_t octets_ = 0;
+    std::uint64_t chunk_left_ = 0;
+    std::uint32_t recipients_ = 0;
+    std::uint32_t due_ = 0;
+    std::uint32_t junk_ = 0;
+    mode mode_ = mode::command;
+    state state_ = state::initial;
+    data_decoder decoder_{};
+    const server_reply* chunk_refusal_ =
+        nullptr;  // the chunk is read, thrown away, and answered so
+    bool chunk_last_ = false;
+    struct auth_exchange {
+        std::string mechanism;
+        std::string octets;  // the client's last response
+        bool initial = false;
+    };
+    std::unique_ptr<auth_exchange> auth_{};  // from AUTH to its end
+    std::string_view auth_mechanisms_{};
+    std::string_view auth_over_tls_{};
+    bool authenticated_ = false;
+    enum class discarding : std::uint8_t { nothing, too_long, auth_too_long, refused };
+    discarding discarding_ = discarding::nothing;
+    char last_discarded_ = 0;
+    bool mail_refused_ = false;
+    bool partial_done_ = false;  // partial_ is whole and was handed out
+    bool smtputf8_ = false;
+    bool refused_recipient_ = false;
+    bool secured_ = false;
+};
+
+// A client's command line as a transcript may show it: of AUTH with "***" for the initial response.
+std::string without_secret(std::string_view line);
+
+}  // namespace postal::proto

@@ -1,0 +1,34 @@
+// server_commands: one row a command of smtp_server.
+//
+// Private to server.cpp and server_commands.cpp. A row says in which states and dialect a
+// command is allowed, whether it takes an argument, at which stage its reply stands (and so which
+// delay and which fault of stage_actions hold for it), and what runs when all of that is right.
+#pragma once
+
+#include "proto/smtp/server.hpp"
+
+namespace postal::proto {
+
+struct smtp_server::command {
+    enum argument_rule : std::uint8_t { none, optional, required };
+    enum dialects : std::uint8_t { in_both, in_smtp, in_lmtp };
+    using handler = server_step (smtp_server::*)(std::string_view argument, std::string& out);
+
+    std::string_view verb;
+    unsigned states;  // bits of smtp_server::state
+    argument_rule argument;
+    dialects only_in;
+    server_stage stage;
+    bool obeys_fault;  // the stage's fault stands in for the handler
+    handler run;
+
+    // What takes mail, or tells about users (RFC 4954 6); the rest of a transaction needs MAIL.
+    bool needs_auth() const noexcept {
+        return stage == server_stage::mail || run == &smtp_server::on_vrfy ||
+               run == &smtp_server::on_expn;
+    }
+
+    static const command table[];
+};
+
+}  // namespace postal::proto

@@ -1,0 +1,54 @@
+// What the sessions of one worker share: buffers, the rules of all sessions, and the worker.
+//
+// One thread's own; nothing in it is locked but the slots behind it. The buffers hold what
+// belongs to the session that runs at the moment and are empty whenever one suspends, so that ten
+// thousand idle sessions need no more of them than one. A program derives its own worker context
+// from this for what its sessions share beside.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "load/worker.hpp"
+#include "net/connection.hpp"
+#include "net/ip_address.hpp"
+#include "proto/smtp/server.hpp"
+#include "serve/session_slots.hpp"
+
+namespace postal::serve {
+
+// The same for all sessions of a run.
+struct session_rules {
+    proto::server_config server;
+    std::chrono::nanoseconds timeout = std::chrono::minutes(5);  // of silence
+    std::size_t data_phase = 0;  // the phases of tally::latency in which sessions count
+    std::size_t message_phase = 0;
+    std::size_t tls_phase = 0;  // full handshakes
+    std::size_t tls_resumed_phase = 0;
+    std::shared_ptr<const net::tls_context> tls{};  // for those who want it; null without
+    // Whoever connects from here begins with a PROXY header.
+    std::vector<net::address_range> proxies{};
+};
+
+struct worker_context {
+    static constexpr std::size_t input_size = 64 * 1024;
+
+    worker_context(const session_rules& common, session_slots& slots, load::worker& worker)
+        : rules(common), entry(slots), own(worker) {}
+    worker_context(const worker_context&) = delete;
+    worker_context& operator=(const worker_context&) = delete;
+
+    const session_rules& rules;
+    session_slots& entry;
+    load::worker& own;
+    std::array<char, input_size> input{};
+    std::string output;
+    net::gather gather;
+    std::vector<load::steady_time> answered;  // when the messages answered in `output` were begun
+};
+
+}  // namespace postal::serve

@@ -1,0 +1,84 @@
+// The table of counters, and what follows from it alone.
+#include "stats/counts.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace postal::stats {
+namespace {
+
+using enum counter_kind;
+using by = counted_by;
+
+// A counter is one or two lines, not a field a line.
+// clang-format off
+constexpr std::array table{
+    counter{.name = "started", .title = "started", .value = &counts::started, .kind = begun, .log = logged::extended},
+    counter{.name = "messages", .title = "accepted", .value = &counts::messages, .kind = outcome,
+            .log = logged::always, .meaning = "the server took responsibility"},
+    counter{.name = "bytes", .title = "data", .value = &counts::bytes, .kind = traffic, .log = logged::always,
+            .unit = counter_unit::octets, .column = "data(K)"},
+    counter{.name = "recipients", .title = "recipients", .value = &counts::recipients, .kind = traffic,
+            .log = logged::extended},
+    counter{.name = "errors", .title = "errors", .value = &counts::error_events, .kind = error, .log = logged::always,
+            .failure = true},
+    counter{.name = "connections", .title = "connections", .value = &counts::connections, .kind = traffic,
+            .log = logged::always},
+    counter{.name = "tls_connections", .title = "with TLS", .value = &counts::tls_connections, .kind = traffic,
+            .log = logged::always, .part = true, .column = "SSL connections"},
+    counter{.name = "deleted", .title = "deleted", .value = &counts::deleted, .kind = mailbox, .by = by::readers},
+    counter{.name = "imap_connections", .title = "IMAP connections", .value = &counts::imap_connections,
+            .kind = mailbox, .by = by::readers, .log = logged::always, .column = "IMAP connections"},
+    counter{.name = "delete_in_doubt", .title = "deletions in doubt", .value = &counts::delete_in_doubt,
+            .kind = mailbox, .by = by::readers, .rare = true},
+    counter{.name = "rejected", .title = "rejected", .value = &counts::rejected, .kind = outcome,
+            .log = logged::extended, .failure = true, .meaning = "refused for good, 5xx"},
+    counter{.name = "deferred", .title = "deferred", .value = &counts::deferred, .kind = outcome,
+            .log = logged::extended, .failure = true, .meaning = "refused for now, 4xx"},
+    counter{.name = "failed", .title = "failed", .value = &counts::failed, .kind = outcome, .log = logged::extended,
+            .failure = true, .meaning = "broke before the data was complete"},
+    counter{.name = "in_doubt", .title = "in doubt", .value = &counts::in_doubt, .kind = outcome,
+            .log = logged::extended, .failure = true, .meaning = "connection lost before the final reply",
+            .remark = "messages are in doubt: the connection was lost between their data and the "
+                      "reply, so they may have arrived"},
+    counter{.name = "not_started", .title = "not started", .value = &counts::not_started, .kind = begun,
+            .failure = true, .rare = true,
+            .remark = "messages were due when the run ended, and never begun"},
+    counter{.name = "verified", .title = "verified", .value = &counts::verified, .kind = integrity,
+            .by = by::checkers},
+    counter{.name = "foreign", .title = "foreign", .value = &counts::foreign, .kind = integrity, .by = by::checkers},
+    counter{.name = "corrupt", .title = "corrupt", .value = &counts::corrupt, .kind = integrity, .by = by::checkers,
+            .failure = true, .remark = "messages were corrupt"},
+    counter{.name = "duplicate", .title = "duplicate", .value = &counts::duplicate, .kind = integrity,
+            .by = by::checkers, .failure = true, .remark = "messages were duplicate"},
+    counter{.name = "original", .title = "of the original postal", .value = &counts::original, .kind = integrity,
+            .by = by::readers, .rare = true},
+};
+// clang-format on
+
+static_assert(sizeof(counts) == table.size() * sizeof(std::uint64_t),
+              "each member of counts has a row");
+
+}  // namespace
+
+void counts::add(const counts& other) noexcept {
+    for (const counter& one : table)
+        this->*one.value += other.*one.value;
+}
+
+bool counts::none() const noexcept {
+    return std::all_of(table.begin(), table.end(),
+                       [this](const counter& one) { return this->*one.value == 0; });
+}
+
+counter_rows all_counters() noexcept {
+    return table;
+}
+
+const counter* find_counter(counter_rows rows, std::string_view name) noexcept {
+    const auto found = std::find_if(rows.begin(), rows.end(),
+                                    [&](const counter& one) { return one.name == name; });
+    return found == rows.end() ? nullptr : &*found;
+}
+
+}  // namespace postal::stats

@@ -1,0 +1,90 @@
+// What is counted, and the one description of each counter.
+//
+// `counts` holds the numbers; all_counters() has a row for each of them, in the order of the log's
+// columns, and everything that shows, stores or judges counters goes through the rows: merging, the
+// interval log, the run record in both directions, thresholds, the summary, and postal-report's
+// CSV, tables and remarks. A new counter is a member here and its row in counts.cpp; a member
+// without a row does not compile. What uses rows takes them from the run description or as an
+// argument.
+//
+// Every started message ends in exactly one outcome:
+//     started == messages + rejected + deferred + failed + in_doubt   once nothing is in flight.
+// error_events is the number of errors, also of those that hit no message, such as a refused
+// connection, so it is not the sum of the outcomes. Nothing here fails.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace postal::stats {
+
+struct counts {
+    std::uint64_t started = 0;   // messages (over LMTP: recipients) begun
+    std::uint64_t messages = 0;  // accepted: 2xx after the data (LMTP: each accepted recipient)
+    std::uint64_t bytes = 0;     // octets of the messages accepted
+    std::uint64_t recipients = 0;
+    std::uint64_t error_events = 0;  // stays 0 in a tally, whose error_table knows it
+    std::uint64_t connections = 0;
+    std::uint64_t tls_connections = 0;
+    std::uint64_t deleted = 0;  // for good: the server has confirmed it
+    std::uint64_t imap_connections = 0;
+    std::uint64_t delete_in_doubt = 0;  // asked for, and the connection was lost before that
+    std::uint64_t rejected = 0;         // 5xx
+    std::uint64_t deferred = 0;         // 4xx
+    std::uint64_t failed = 0;           // before the data was complete
+    std::uint64_t in_doubt = 0;         // connection lost between the end of the data and its reply
+    // Due by an open-loop schedule when the run ended, and never begun; no part of started.
+    std::uint64_t not_started = 0;
+    std::uint64_t verified = 0;  // what a receiver found out about messages with our identity
+    std::uint64_t foreign = 0;
+    std::uint64_t corrupt = 0;
+    std::uint64_t duplicate = 0;
+    std::uint64_t original = 0;  // mail of the original postal
+
+    void add(const counts& other) noexcept;
+    [[nodiscard]] bool none() const noexcept;
+};
+
+// Which line of the summary and which table of the report a counter stands in.
+enum class counter_kind {
+    begun,    // messages begun, and messages that should have been
+    outcome,  // what ended a message that was begun
+    traffic,
+    error,
+    mailbox,    // what a reader did
+    integrity,  // what a receiver or reader found out; a part of its own in the record
+};
+
+// The programs in which a counter means something.
+enum class counted_by { all, readers, checkers };  // checkers: where messages are verified
+
+// Whether an interval has it, and from which log format on its line does.
+enum class logged { never, extended, always };
+
+enum class counter_unit { number, octets };
+
+struct counter {
+    std::string_view name;   // in records, thresholds, logs and CSV
+    std::string_view title;  // for people, behind the number
+    std::uint64_t counts::*value = nullptr;
+    counter_kind kind = counter_kind::outcome;
+    counted_by by = counted_by::all;
+    logged log = logged::never;
+    counter_unit unit = counter_unit::number;
+    bool failure = false;           // its thresholds may be a share of the messages started
+    bool rare = false;              // people are told of it only where it is not 0
+    bool part = false;              // of the row before it, as connections with TLS are
+    std::string_view column = {};   // the log's word for it, where that is not the name
+    std::string_view meaning = {};  // of an outcome, half a sentence
+    std::string_view remark = {};   // behind the number where it is not 0: not to be overlooked
+};
+
+using counter_rows = std::span<const counter>;
+
+[[nodiscard]] counter_rows all_counters() noexcept;
+
+// Null if there is none of that name.
+[[nodiscard]] const counter* find_counter(counter_rows rows, std::string_view name) noexcept;
+
+}  // namespace postal::stats

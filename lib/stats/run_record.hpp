@@ -1,0 +1,110 @@
+// A run record (schema postal-record/1) as it is read back: what record.hpp's writer wrote, or what
+// somebody else did.
+//
+// parse_record() refuses text that is no JSON, another schema, a value of the wrong type or a
+// negative count with one line that names the key and what would be right. Keys that are not known
+// are ignored; keys that are absent or null leave their default, apart from `schema`, `program` and
+// `totals`, without which there is nothing to report. Texts are kept as they came: each printer
+// makes them harmless for its output.
+#pragma once
+
+#include "base/host.hpp"
+#include "base/result.hpp"
+#include "stats/counts.hpp"
+#include "stats/error_table.hpp"
+#include "stats/histogram.hpp"
+#include "stats/threshold_result.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace postal::stats {
+
+// Messages a minute.
+struct recorded_rate {
+    std::optional<double> mean;
+    std::optional<double> stddev;
+    std::optional<double> min;
+    std::optional<double> max;
+    std::optional<std::pair<double, double>> ci95;
+    std::uint64_t intervals = 0;
+};
+
+struct recorded_phase {
+    std::string name;
+    std::uint64_t count = 0;
+    std::optional<double> mean_us;
+    std::optional<double> p50_us;
+    std::optional<double> p90_us;
+    std::optional<double> p99_us;
+    std::optional<double> p999_us;
+    std::optional<double> max_us;
+    std::optional<histogram> distribution;
+};
+
+struct recorded_interval : counts {
+    double start_s = 0;
+    double end_s = 0;  // `t_s` of the record
+    std::optional<double> p50_us;
+    std::optional<double> p99_us;
+    std::optional<double> worker_busy;
+    bool warmup = false;
+    bool partial = false;
+};
+
+struct recorded_generator {
+    bool limited = false;
+    std::string reason;
+    std::optional<double> worker_busy;  // 0 to 1, of the busiest worker
+    std::optional<double> slip_p99_us;
+};
+
+struct recorded_totals : counts {
+    std::vector<std::string_view> known;  // the names of the counters that the record has
+
+    [[nodiscard]] bool has(const counter& one) const noexcept;
+};
+
+struct run_record {
+    std::string program;
+    std::string version;
+    std::vector<std::string> argv;
+    std::optional<std::uint64_t> seed;
+    std::string started;
+    double duration_s = 0;
+    double warmup_s = 0;
+    double measured_s = 0;  // without the warm-up
+    double interval_s = 0;
+    bool transcript = false;
+    base::host_info host;  // 0 processors: not known
+    counter_rows counters = all_counters();
+    recorded_totals totals;
+    double cpu_user_s = 0;
+    double cpu_system_s = 0;
+    std::uint64_t max_rss_bytes = 0;
+    recorded_rate rate;
+    std::vector<recorded_phase> phases;  // in the order of the protocol
+    std::vector<recorded_interval> intervals;
+    recorded_generator generator;
+    std::vector<error_entry> errors;  // most frequent first
+    std::vector<threshold_result> thresholds;
+    std::vector<std::pair<std::string, std::string>> options;   // effective options
+    std::vector<std::pair<std::string, std::string>> security;  // TLS and logins, to be shown
+
+    [[nodiscard]] const recorded_phase* find_phase(std::string_view name) const noexcept;
+
+    // What a user waits for: `message`, or for a reader of mail `retrieve`; null when there is
+    // none.
+    [[nodiscard]] const recorded_phase* main_phase() const noexcept;
+};
+
+// The text may be anything. What a failure's message quotes stands as it came. The rows stay with
+// the record.
+[[nodiscard]] base::expected<run_record> parse_record(std::string_view text,
+                                                      counter_rows rows = all_counters());
+
+}  // namespace postal::stats

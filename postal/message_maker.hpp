@@ -1,0 +1,42 @@
+// Makes the message of a transaction: who it is from, who receives it, and its octets.
+//
+// A function of the plan and of the message's numbers alone: equal seeds make equal runs. Messages
+// are lent from the first command until they are written, so that a session that waits holds none.
+// One worker's own.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "mail/message.hpp"
+#include "postal/plan.hpp"
+#include "postal/transaction.hpp"
+
+namespace postal {
+
+class message_maker {
+  public:
+    explicit message_maker(const plan& of) : plan_(of), source_(of.make_source()) {}
+
+    // Fills in sender, recipients and message of the transaction with these numbers. With a
+    // `sender` it is from that one of the plan's, who has logged in.
+    void make(transaction& tx, std::optional<std::uint32_t> sender,
+              std::chrono::system_clock::time_point now);
+
+    // The octets are needed no more.
+    void take_back(mail::message* one) { spare_.push_back(one); }
+
+  private:
+    mail::message* lend();
+
+    const plan& plan_;
+    std::unique_ptr<mail::message_source> source_;
+    std::vector<std::string_view> addresses_;  // scratch of make()
+    std::vector<std::unique_ptr<mail::message>> messages_;
+    std::vector<mail::message*> spare_;
+};
+
+}  // namespace postal

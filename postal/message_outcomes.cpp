@@ -1,0 +1,71 @@
+#include "postal/message_outcomes.hpp"
+
+namespace postal {
+
+void message_outcomes::start(transaction& tx) {
+    tx.open_units = lmtp_ ? static_cast<std::uint32_t>(tx.recipients.size()) : 1;
+    counts_.started += tx.open_units;
+    if (entries_ != nullptr) ledger_entries::begin(tx);
+}
+
+void message_outcomes::accept_recipient(transaction& tx, std::size_t which) {
+    if (entries_ != nullptr) ledger_entries::rcpt_accepted(tx, which);
+}
+
+void message_outcomes::refuse_recipient(transaction& tx, std::size_t which, const reply& said,
+                                        moment at) {
+    const ledger::outcome what = outcome_of(said);
+    if (entries_ != nullptr) entries_->rcpt_refused(tx, which, {what, said, at.wall_us()});
+    if (!lmtp_) return;
+    count(what, 1, tx);
+    --tx.open_units;
+}
+
+void message_outcomes::end(transaction& tx, units which, ledger::outcome what, const reply& said,
+                           moment at) {
+    if (tx.open_units == 0) return;
+    const bool one = lmtp_ && which == units::next;
+    const std::uint32_t ended = one ? 1 : tx.open_units;
+    tx.open_units -= ended;
+    count(what, ended, tx);
+    if (what == ledger::outcome::accepted) time(tx, at);
+    if (entries_ == nullptr) return;
+    const ledger_entries::end how{what, said, at.wall_us()};
+    one ? entries_->end_next(tx, how) : entries_->end_rest(tx, how);
+}
+
+ledger::outcome message_outcomes::outcome_of(const reply& said) noexcept {
+    if (!said.negative()) return ledger::outcome::accepted;
+    return said.permanent() ? ledger::outcome::rejected : ledger::outcome::deferred;
+}
+
+void message_outcomes::count(ledger::outcome what, std::uint64_t messages, const transaction& tx) {
+    switch (what) {
+        case ledger::outcome::accepted:
+            counts_.messages += messages;
+            counts_.recipients += lmtp_ ? messages : tx.accepted;
+            counts_.bytes += messages * tx.octets;
+            break;
+        case ledger::outcome::rejected:
+            counts_.rejected += messages;
+            break;
+        case ledger::outcome::deferred:
+            counts_.deferred += messages;
+            break;
+        case ledger::outcome::failed:
+            counts_.failed += messages;
+            break;
+        case ledger::outcome::in_doubt:
+            counts_.in_doubt += messages;
+            break;
+    }
+}
+
+void message_outcomes::time(const transaction& tx, moment at) {
+    if (tx.ends == 1) took(phase::envelope, tx.envelope_done - tx.begun);
+    took(phase::data, at.steady - tx.data_begun);
+    took(phase::message, at.steady - tx.due);
+    took(phase::service, at.steady - tx.begun);
+}
+
+}  // namespace postal

@@ -1,0 +1,66 @@
+// Where postal's messages are counted and timed: what was started, how each of them ended, what
+// went wrong.
+//
+// Every message that is started (SMTP: a transaction, LMTP: a recipient of one) is ended once, by
+// end() or refuse_recipient(), which tell the ledger the same. What went wrong is counted once more
+// by kind in the error table. No clock: moments are handed in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "client/stage.hpp"
+#include "ledger/rows.hpp"
+#include "postal/ledger_entries.hpp"
+#include "postal/moment.hpp"
+#include "postal/phases.hpp"
+#include "postal/reply.hpp"
+#include "postal/transaction.hpp"
+#include "stats/tally.hpp"
+
+namespace postal {
+
+class message_outcomes {
+  public:
+    // Which of a transaction's messages a reply ends: the next that waits (over SMTP there is one),
+    // or all that have no outcome yet.
+    enum class units : std::uint8_t { next, rest };
+
+    // `entries` is null without a ledger.
+    message_outcomes(stats::tally& counts, ledger_entries* entries, bool lmtp) noexcept
+        : counts_(counts), entries_(entries), lmtp_(lmtp) {}
+
+    void start(transaction& tx);
+
+    // The reply to the RCPT command of that number.
+    void accept_recipient(transaction& tx, std::size_t which);
+    void refuse_recipient(transaction& tx, std::size_t which, const reply& said, moment at);
+
+    void end(transaction& tx, units which, ledger::outcome what, const reply& said, moment at);
+    // The same with the outcome that the reply says.
+    void end(transaction& tx, units which, const reply& said, moment at) {
+        end(tx, which, outcome_of(said), said, at);
+    }
+
+    void error(client::stage where, const reply& said) {
+        counts_.errors.add(to_text(where), said.code, said.enhanced, said.text);
+    }
+    void error(client::stage where, std::string_view reason, std::string_view sample) {
+        counts_.errors.add(to_text(where), 0, reason, sample);
+    }
+
+  private:
+    static ledger::outcome outcome_of(const reply& said) noexcept;
+    void count(ledger::outcome what, std::uint64_t messages, const transaction& tx);
+    void time(const transaction& tx, moment at);
+    void took(phase what, std::chrono::nanoseconds time) noexcept {
+        counts_.latency[static_cast<std::size_t>(what)].record(time);
+    }
+
+    stats::tally& counts_;
+    ledger_entries* entries_;
+    bool lmtp_;
+};
+
+}  // namespace postal

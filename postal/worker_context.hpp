@@ -1,0 +1,47 @@
+// What postal's sessions of one worker share beside what all clients' do: who makes messages, who
+// counts them, and the rows of the ledger.
+//
+// One thread's own; nothing in it is locked.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "client/worker_context.hpp"
+#include "ledger/writer.hpp"
+#include "postal/ledger_entries.hpp"
+#include "postal/message_maker.hpp"
+#include "postal/message_outcomes.hpp"
+#include "postal/moment.hpp"
+#include "postal/plan.hpp"
+#include "program/run_ledger.hpp"
+
+namespace postal {
+
+struct worker_context final : private sent_rows {
+    // Without a ledger `book` is null. All must outlive it.
+    worker_context(plan& of, load::worker& worker, ledger::writer* book);
+
+    // A moment of the steady clock on the wall's too, without asking the kernel again.
+    moment at(load::steady_time now);
+
+    plan& of_run;
+    client::worker_context shared;
+    message_maker maker;
+
+  private:
+    void add(const ledger::sent_row& row) override { ledger_feed_->row_buffer().add(row); }
+    ledger::address_id address(std::string_view text) override { return book_->address(text); }
+
+    ledger::writer* book_;
+    std::optional<program::ledger_feed> ledger_feed_;
+    std::optional<ledger_entries> entries_;
+    load::steady_time compared_at_{};
+    std::chrono::nanoseconds wall_ahead_{0};
+
+  public:
+    message_outcomes outcomes;
+};
+
+}  // namespace postal

@@ -1,0 +1,196 @@
+#include "rabid/imap_dialogue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace postal::rabid {
+
+namespace {
+
+namespace asio = boost::asio;
+using proto::imap_condition;
+using proto::imap_event;
+using proto::imap_step;
+using proto::imap_tag;
+using proto::imap_verb;
+
+}  // namespace
+
+asio::awaitable<bool> imap_dialogue::greet() {
+    const load::steady_time connected = line_.now();
+    while (greeting_ == imap_condition::none) {
+        const bool heard = co_await hear();
+        if (!heard) co_return false;
+    }
+    line_.took(phase::banner, line_.now() - connected);
+    co_return true;
+}
+
+// A server that greets with PREAUTH cannot be told STARTTLS any more, and might be somebody in
+// between.
+asio::awaitable<bool> imap_dialogue::start_tls() {
+    if (preauthenticated()) {
+        line_.give_up(stage::tls, "preauth", "PREAUTH over a connection without TLS");
+        co_return false;
+    }
+    const bool agreed = co_await command(stage::tls, commands_.plain(out_, imap_verb::starttls));
+    if (!agreed) co_return false;
+    const bool secured = co_await line_.secure();
+    responses_ = proto::imap_responses();
+    co_return secured;
+}
+
+asio::awaitable<bool> imap_dialogue::select(std::string_view name,
+                                            const proto::imap_memory& before) {
+    std::string uids;
+    proto::imap_select_options with;
+    if (before.usable()) {
+        before.append_uids(uids);
+        with = {.uid_validity = before.uid_validity, .modseq = before.modseq, .known_uids = uids};
+    }
+    where_ = stage::list;
+    with_ = {};
+    tag_ = commands_.select(out_, imap_verb::select, name, with);
+    if (!mailbox_.resync(name, tag_, imap_verb::select, before)) co_return false;
+    const bool sent = co_await send_out();
+    if (!sent) co_return false;
+    co_return co_await complete();
+}
+
+asio::awaitable<bool> imap_dialogue::command(stage where, imap_tag tag, imap_command_options with) {
+    if (!begin(where, tag, with)) co_return false;
+    const bool sent = co_await send_out();
+    if (!sent) co_return false;
+    co_return co_await complete();
+}
+
+bool imap_dialogue::begin(stage where, imap_tag tag, imap_command_options with) {
+    where_ = where;
+    tag_ = tag;
+    with_ = with;
+    told_.begin();
+    if (tag != proto::no_tag && mailbox_.sent(tag, commands_.last_verb())) return true;
+    out_.clear();
+    line_.refused(where, "not_sayable", "the name or password cannot be sent");
+    return false;
+}
+
+asio::awaitable<bool> imap_dialogue::send_out() {
+    const std::string text = std::exchange(out_.text, {});
+    const std::vector<std::size_t> waits = std::exchange(out_.waits, {});
+    std::size_t at = 0;
+    for (const std::size_t wait : waits) {
+        bool fine = co_await send_piece(std::string_view(text).substr(at, wait - at));
+        if (fine) fine = co_await wait_for_go_ahead();
+        if (!fine) co_return false;
+        at = wait;
+    }
+    if (at == text.size()) co_return true;
+    co_return co_await send_piece(std::string_view(text).substr(at));
+}
+
+// Of a secret only the first piece is shown, as the caller wants it.
+asio::awaitable<bool> imap_dialogue::send_piece(std::string_view piece) {
+    if (with_.shown.empty()) return send(piece, piece);
+    return send(piece, std::exchange(with_.shown, "***\r\n"));
+}
+
+asio::awaitable<bool> imap_dialogue::send(std::string_view text, std::string_view shown) {
+    go_ahead_ = false;
+    return line_.send(where_, text, shown);
+}
+
+asio::awaitable<bool> imap_dialogue::wait_for_go_ahead() {
+    const imap_tag before = answered_;
+    while (!go_ahead_ && answered_ == before) {
+        const bool heard = co_await hear();
+        if (!heard) co_return false;
+    }
+    co_return go_ahead_;
+}
+
+asio::awaitable<bool> imap_dialogue::complete() {
+    while (!completed()) {
+        const bool heard = co_await hear();
+        if (!heard) co_return false;
+    }
+    co_return agreed();
+}
+
+asio::awaitable<bool> imap_dialogue::hear() {
+    const bool heard = co_await line_.hear(where_);
+    if (heard) take_steps();
+    co_return !line_.broken();
+}
+
+void imap_dialogue::take_steps() {
+    std::string_view& heard = line_.heard();
+    while (!line_.broken()) {
+        const imap_step step = responses_.next(heard);
+        heard.remove_prefix(step.consumed);
+        if (step.event == imap_event::need_more) return;
+        take_step(step);
+        // Nothing may follow the answer to STARTTLS.
+        if (step.event == imap_event::tagged && commands_.last_verb() == imap_verb::starttls)
+            return;
+        // Every message may be named a few times. No answer is longer: somebody wants us to listen
+        // for ever.
+        if (++steps_ > std::uint64_t{16} * mailbox_.exists() + 1'000'000) {
+            line_.give_up(where_, "flood", "the server talks without an end");
+        }
+    }
+}
+
+void imap_dialogue::take_step(const imap_step& step) {
+    const std::string_view wrong = mailbox_.apply(step);
+    if (!wrong.empty()) {
+        const std::string_view verb = proto::imap_verb_name(mailbox_.answering());
+        line_.refused(where_, "contradiction",
+                      std::string(wrong).append(" (").append(verb).append(")"));
+    }
+    told_.take(step);
+    if (step.event == imap_event::broken)
+        line_.give_up(where_, step.text, "what the server says cannot be read");
+    if (step.event == imap_event::untagged) on_untagged(step);
+    if (step.event == imap_event::tagged) on_tagged(step);
+    if (step.event == imap_event::continuation) go_ahead_ = true;
+    const bool final = step.event == imap_event::tagged || step.event == imap_event::continuation;
+    if (final && commands_.last_verb() == imap_verb::authenticate) said_ = step.text;
+    if (with_.reader != nullptr && with_.reader->take(step, mailbox_, line_.now())) steps_ = 0;
+}
+
+void imap_dialogue::on_tagged(const imap_step& step) {
+    steps_ = 0;
+    answered_ = proto::read_imap_tag(step.tag);
+    condition_ = step.condition;
+    const bool counts = with_.refusal == imap_refusal::counts;
+    if (!agreed() && counts) line_.refused(where_, "refused", step.text);
+}
+
+void imap_dialogue::on_untagged(const imap_step& step) {
+    if (greeting_ == imap_condition::none) greeting_ = step.condition;
+    const bool leaving = commands_.last_verb() == imap_verb::logout;
+    if (step.condition == imap_condition::bye && !leaving) line_.give_up(where_, "bye", step.text);
+}
+
+void imap_untagged::begin() {
+    found.clear();
+    expunged = 0;
+}
+
+void imap_untagged::take(const proto::imap_step& step) {
+    const std::uint64_t size = std::uint64_t{step.range.last} - step.range.first + 1;
+    if (step.event == imap_event::found) {
+        std::uint64_t number = step.range.first;
+        for (; number <= step.range.last && found.size() < imap_reader::most_messages; ++number)
+            found.push_back(static_cast<std::uint32_t>(number));
+    } else if (step.event == imap_event::expunge) {
+        ++expunged;
+        if (step.number > 0 && step.number <= known) --known;
+    } else if (step.event == imap_event::vanished && !step.earlier) {
+        expunged += size;
+        known -= static_cast<std::uint32_t>(std::min<std::uint64_t>(known, size));
+    }
+}
+
+}  // namespace postal::rabid

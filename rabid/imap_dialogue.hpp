@@ -1,0 +1,114 @@
+// Commands on an IMAP connection and what comes back, up to their tagged responses (RFC 3501 2.2,
+// RFC 9051 2.2).
+//
+// Flow: greet(); then each command is written by commands() into out() and said by command(), which
+// hears the server until that is answered. A command with more behind it (APPEND, AUTHENTICATE,
+// IDLE) goes in steps: begin(), send_out(), wait_for_go_ahead(), send(), complete(). What the
+// server says is held against what it said before (proto::imap_mailbox); a contradiction is an
+// error of the command that showed it, as is a refusal, and the dialogue goes on. A server that
+// says BYE, talks without an end, or cannot be understood is given up: the line is broken then.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/channel.hpp"
+#include "proto/imap/commands.hpp"
+#include "proto/imap/mailbox.hpp"
+#include "proto/imap/responses.hpp"
+#include "rabid/imap_reader.hpp"
+#include "rabid/phases.hpp"
+
+namespace postal::rabid {
+
+enum class imap_refusal : std::uint8_t { counts, expected };
+
+struct imap_command_options {
+    std::string_view shown{};                     // in transcripts, for what holds a secret
+    imap_refusal refusal = imap_refusal::counts;  // as an error
+    imap_reader* reader = nullptr;                // of the messages that the command fetches
+};
+
+// What untagged responses have told (RFC 3501 7.2.5, 7.4.1; RFC 7162 3.2.10).
+struct imap_untagged {
+    void begin();  // a command: nothing is found and expunged yet
+    void take(const proto::imap_step& step);
+
+    std::vector<std::uint32_t> found;  // by SEARCH: UIDs, or numbers
+    std::uint64_t expunged = 0;        // how many messages have gone
+    // --watch: messages up to this number need not be read (again). It falls as messages before it
+    // go. VANISHED names UIDs: they are of messages that we have deleted ourselves, which we knew.
+    std::uint32_t known = 0;
+};
+
+class imap_dialogue {
+  public:
+    explicit imap_dialogue(client::channel& connection) : line_(connection) {}
+
+    proto::imap_commands& commands() noexcept { return commands_; }
+    proto::imap_output& out() noexcept { return out_; }
+    proto::imap_mailbox& mailbox() noexcept { return mailbox_; }
+    imap_untagged& told() noexcept { return told_; }
+    const proto::imap_capabilities& offered() const noexcept { return responses_.capabilities(); }
+    const proto::imap_capabilities& enabled() const noexcept { return responses_.enabled(); }
+    // The server has let us in with its greeting.
+    bool preauthenticated() const noexcept { return greeting_ == proto::imap_condition::preauth; }
+
+    // Each gives true while all is well; what is not was counted.
+    boost::asio::awaitable<bool> greet();
+    // STARTTLS, and the handshake (RFC 3501 6.2.1); what the server offered before is forgotten.
+    boost::asio::awaitable<bool> start_tls();
+    // SELECT, with what an earlier session remembers where that is usable (QRESYNC, RFC
+    // 7162 3.2.5).
+    boost::asio::awaitable<bool> select(std::string_view name, const proto::imap_memory& before);
+    // Says the command `tag`, which stands in out(); true when the answer is OK.
+    boost::asio::awaitable<bool> command(stage where, proto::imap_tag tag,
+                                         imap_command_options with = {});
+
+    bool begin(stage where, proto::imap_tag tag, imap_command_options with = {});
+    // Literals that must wait for their go-ahead are sent piece by piece.
+    boost::asio::awaitable<bool> send_out();
+    boost::asio::awaitable<bool> send(std::string_view text, std::string_view shown);
+    // False as well when the server has answered the command instead.
+    boost::asio::awaitable<bool> wait_for_go_ahead();
+    boost::asio::awaitable<bool> complete();
+    // Whatever the server says next.
+    boost::asio::awaitable<bool> hear();
+
+    // The tag of the last tagged response; whether that is the command's own; and whether it was
+    // OK.
+    proto::imap_tag answered() const noexcept { return answered_; }
+    bool completed() const noexcept { return answered_ == tag_; }
+    bool agreed() const noexcept { return condition_ == proto::imap_condition::ok; }
+    // The last challenge or verdict of AUTHENTICATE.
+    std::string_view said() const noexcept { return said_; }
+
+  private:
+    boost::asio::awaitable<bool> send_piece(std::string_view piece);
+    void take_steps();
+    void take_step(const proto::imap_step& step);
+    void on_tagged(const proto::imap_step& step);
+    void on_untagged(const proto::imap_step& step);
+
+    client::channel& line_;
+    proto::imap_responses responses_;
+    proto::imap_mailbox mailbox_{imap_reader::most_messages};
+    proto::imap_commands commands_;
+    proto::imap_output out_;
+    imap_untagged told_;
+    std::string said_;
+    // The command in hand.
+    stage where_ = stage::banner;
+    proto::imap_tag tag_ = proto::no_tag;
+    imap_command_options with_;
+    proto::imap_tag answered_ = proto::no_tag;
+    proto::imap_condition condition_ = proto::imap_condition::none;
+    proto::imap_condition greeting_ = proto::imap_condition::none;
+    bool go_ahead_ = false;    // a continuation request has come since something was sent
+    std::uint64_t steps_ = 0;  // since the last tagged response or whole message
+};
+
+}  // namespace postal::rabid

@@ -1,0 +1,50 @@
+// Messages that are fetched whole, BODY[] (RFC 3501 7.4.2, RFC 9051 7.5.2): handed to the examiner,
+// and remembered when they are ours or are to be deleted.
+//
+// Flow: begin(); take() each step that the FETCH brings.
+// A message is whole when its FETCH response ends behind the body; one that broke off counts as
+// failed.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/imap/mailbox.hpp"
+#include "rabid/examiner.hpp"
+
+namespace postal::rabid {
+
+class imap_reader {
+  public:
+    static constexpr std::uint32_t most_messages = 1'000'000;  // that are known by number
+
+    imap_reader(worker_context& context, examiner& messages, base::random_source& random)
+        : context_(context), examiner_(messages), random_(random) {}
+
+    // A FETCH is sent.
+    void begin(load::steady_time now) noexcept { since_ = now; }
+    // True when a message has come whole. `mailbox` has applied the step and knows the UID.
+    bool take(const proto::imap_step& step, const proto::imap_mailbox& mailbox,
+              load::steady_time now);
+
+    // UIDs of messages found to be postal's; a message that is moved away is the caller's to take
+    // out.
+    std::vector<std::uint32_t>& ours() noexcept { return ours_; }
+    // UIDs (-d, --delete-foreign).
+    std::vector<std::uint32_t>& to_delete() noexcept { return to_delete_; }
+
+  private:
+    enum class state : std::uint8_t { between, body, behind_body };
+
+    void finish_message(std::uint32_t uid, load::steady_time now);
+
+    worker_context& context_;
+    examiner& examiner_;
+    base::random_source& random_;
+    std::vector<std::uint32_t> ours_;
+    std::vector<std::uint32_t> to_delete_;
+    load::steady_time since_{};  // when the message in hand began to be waited for
+    state state_ = state::between;
+};
+
+}  // namespace postal::rabid

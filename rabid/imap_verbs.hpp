@@ -1,0 +1,66 @@
+// What the verbs of a profile say on an IMAP connection: reading, marking, copying, moving,
+// deleting, waiting (RFC 3501 6.4, RFC 9051 6.4, IDLE RFC 2177, UIDPLUS RFC 4315, MOVE RFC 6851).
+//
+// Messages that are read may be deleted (-d) with UID EXPUNGE; without UIDPLUS a plain EXPUNGE is
+// only said when nothing else is marked. Deletions count when the server has confirmed them. Only
+// what this session found to be postal's is ever marked, copied, moved or deleted, unless
+// --delete-foreign says so.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rabid/imap_dialogue.hpp"
+#include "rabid/profile.hpp"
+#include "rabid/visit_context.hpp"
+
+namespace postal::rabid {
+
+// In a mailbox that is selected. Each gives true when the server did what it should.
+class imap_verbs {
+  public:
+    imap_verbs(const visit_context& who, imap_dialogue& dialogue, imap_reader& reader);
+
+    boost::asio::awaitable<bool> act(verb what);
+    // --watch: reads what comes in from now on, until the run ends.
+    boost::asio::awaitable<bool> watch();
+
+  private:
+    boost::asio::awaitable<bool> read(std::span<const std::uint32_t> numbers);
+    boost::asio::awaitable<bool> read_one();
+    boost::asio::awaitable<bool> read_chosen();
+    boost::asio::awaitable<bool> read_new();
+    boost::asio::awaitable<bool> remove();
+    boost::asio::awaitable<bool> expunge(std::size_t marked);
+    boost::asio::awaitable<bool> may_expunge();
+    boost::asio::awaitable<bool> mark();
+    boost::asio::awaitable<bool> put_elsewhere(proto::imap_verb copy_or_move);
+    boost::asio::awaitable<bool> append();
+    boost::asio::awaitable<bool> make_mailbox();
+    boost::asio::awaitable<bool> rest(std::chrono::nanoseconds how_long);
+    boost::asio::awaitable<bool> idle_until(load::steady_time until, std::uint32_t before);
+
+    // These write into out_; no_tag when there is nothing to say.
+    proto::imap_tag say(verb what);
+    proto::imap_tag fetch(std::string_view set, std::string_view items);
+    proto::imap_tag fetch_newest(std::string_view items);
+    proto::imap_tag fetch_one(std::string_view items);
+    proto::imap_tag uid_store(std::string_view set, std::string_view action);
+
+    std::uint32_t exists() const noexcept { return dialogue_.mailbox().exists(); }
+    bool stopping() const noexcept { return visit_.context.shared.own.stopping(); }
+
+    const visit_context& visit_;
+    imap_dialogue& dialogue_;
+    imap_reader& reader_;
+    proto::imap_commands& commands_;
+    proto::imap_output& out_;
+    std::string text_;  // scratch: sequence sets
+};
+
+}  // namespace postal::rabid

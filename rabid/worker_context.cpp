@@ -1,0 +1,40 @@
+#include "rabid/worker_context.hpp"
+
+#include <chrono>
+
+namespace postal::rabid {
+worker_context::worker_context(plan& of, load::worker& worker, ledger::writer* book)
+    : of_run(of), shared(of.load, worker), factory_(of.appends) {
+    if (book != nullptr) ledger_feed_.emplace(*book, worker, [](bool) {});
+}
+
+worker_context::made_message worker_context::make_message(const account& whose) {
+    const std::string_view to = whose.address;
+    made_message result;
+    result.sequence = appended_++;
+    factory_.make({.session = shared.own.index(),
+                   .sequence = result.sequence,
+                   .from = to,
+                   .recipients = {&to, 1},
+                   .now = std::chrono::system_clock::now()},
+                  made_);
+    for (const std::string_view part : made_.raw_parts())
+        result.text += part;
+    return result;
+}
+
+void worker_context::note_appended(const account& whose, const made_message& what,
+                                   ledger::outcome outcome) {
+    if (row_buffer() == nullptr) return;
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    ledger::sent_row row;
+    row.session = shared.own.index();
+    row.sequence = what.sequence;
+    row.time_us = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+    row.recipient = row.sender = row_buffer()->address(whose.address);
+    row.what = outcome;
+    row_buffer()->add(row);
+}
+
+}  // namespace postal::rabid

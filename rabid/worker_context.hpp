@@ -1,0 +1,51 @@
+// What rabid's sessions of one worker share beside what all clients' do: how messages are remade
+// and kept, what APPEND puts into mailboxes, the rows of the ledger.
+//
+// One thread's own; nothing in it is locked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "client/worker_context.hpp"
+#include "ledger/evidence.hpp"
+#include "mail/message_factory.hpp"
+#include "mail/rebuild.hpp"
+#include "program/run_ledger.hpp"
+#include "rabid/plan.hpp"
+
+namespace postal::rabid {
+
+struct worker_context final {
+    // Without a ledger `book` is null.
+    worker_context(plan& of, load::worker& worker, ledger::writer* book);
+
+    // Null without a ledger.
+    ledger::row_buffer* row_buffer() noexcept {
+        return ledger_feed_ ? &ledger_feed_->row_buffer() : nullptr;
+    }
+    // False while the ledger is behind: visit nobody new.
+    bool ledger_keeps_up() const noexcept { return !ledger_feed_ || ledger_feed_->keeps_up(); }
+
+    // A message of ours for APPEND, and what became of it, for the ledger.
+    struct made_message {
+        std::string text;
+        std::uint64_t sequence = 0;
+    };
+    made_message make_message(const account& whose);
+    void note_appended(const account& whose, const made_message& what, ledger::outcome outcome);
+
+    plan& of_run;
+    client::worker_context shared;
+    mail::body_rebuilder rebuilder{ledger::evidence::most_remade};
+    ledger::evidence_memory evidence;  // of the messages in hand
+
+  private:
+    std::optional<program::ledger_feed> ledger_feed_;
+    mail::message_factory factory_;
+    mail::message made_;
+    std::uint64_t appended_ = 0;
+};
+
+}  // namespace postal::rabid

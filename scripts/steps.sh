@@ -1,0 +1,70 @@
+# What scripts/test and scripts/test-sanitized are made of; they source it.
+#
+# A run is a row of steps, each under a heading. It goes on after a failure, so that one run shows all of them, and
+# ends with a non-zero status if anything failed or if a kind of test ran no test at all.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+
+python=/usr/bin/python3
+failed=()
+passed=0
+
+# step NAME COMMAND...: runs it under a heading and remembers how it went.
+step() {
+    local name=$1 began=$SECONDS
+    shift
+    printf '\n== %s\n' "$name"
+    if "$@"; then
+        passed=$((passed + 1))
+        printf '== %s: passed (%d s)\n' "$name" $((SECONDS - began))
+    else
+        failed+=("$name")
+        printf '== %s: FAILED (%d s)\n' "$name" $((SECONDS - began))
+        return 1
+    fi
+}
+
+finish() {
+    if [ ${#failed[@]} -eq 0 ]; then
+        printf '\nAll %d steps passed in %d s.\n' "$passed" "$SECONDS"
+        exit 0
+    fi
+    printf '\nFAILED in %d s: ' "$SECONDS"
+    local IFS=,
+    printf '%s\n' "${failed[*]}"
+    exit 1
+}
+
+# Of the progress lines, "[1/300 ...] ...", one each 30 seconds; all other lines.
+now_and_then() {
+    local line next=$SECONDS
+    while IFS= read -r line; do
+        if [[ $line == \[+([0-9])/* ]]; then
+            ((SECONDS >= next)) || continue
+            next=$((SECONDS + 30))
+        fi
+        printf '%s\n' "$line"
+    done
+}
+
+# build PRESET [OPTION...] [-- TARGET...]: warnings are errors in the release build; with sanitizers GCC 12 warns
+# without a reason. A terminal sees what is compiled at the moment, a log how far it is now and then.
+build() {
+    local preset=$1 options=() targets=()
+    shift
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1"); shift; done
+    [ $# -gt 1 ] && targets=(--target "${@:2}")
+    cmake --preset "$preset" -DPOSTAL_TESTS=ON "${options[@]}" >/dev/null || return
+    if [ -t 1 ]; then
+        cmake --build --preset "$preset" "${targets[@]}"
+    else
+        NINJA_STATUS='[%f/%t, %p after %e s] ' cmake --build --preset "$preset" "${targets[@]}" | now_and_then
+    fi
+}
+# unit_tests FOLDER: those of a folder of the build tree.
+unit_tests() {
+    ctest --test-dir "$1" -j "$(nproc)" --progress --no-tests=error --output-on-failure --timeout 300
+}
+program_tests() { "$python" -m pytest -p no:cacheprovider -rs --durations=5 "$@"; }
+# These mostly wait for each other: two of them for each core that this process may use.
+side_by_side() { program_tests -q -n $((2 * $(nproc))) "$@"; }

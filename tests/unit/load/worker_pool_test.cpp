@@ -1,0 +1,174 @@
+// The worker pool with sessions that only wait: time slices, stop rules, tickets, turnstiles.
+#include "load/worker_pool.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <memory>
+#include <vector>
+
+#include "load/turnstile.hpp"
+
+using namespace postal;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct recorder : load::run_watcher {
+    void on_time_slice(const stats::time_slice& time_slice) override {
+        messages.push_back(time_slice.counts.messages);
+        ends.push_back(time_slice.end_s);
+        closes.push_back(time_slice.closes_interval);
+    }
+    void on_live(const stats::live_state&) override {}
+    std::vector<std::uint64_t> messages;
+    std::vector<double> ends;
+    std::vector<bool> closes;
+};
+
+// Passes the turnstile until it is closed, counting a message each time.
+boost::asio::awaitable<void> pass_all(load::worker& own, load::turnstile& gate) {
+    load::turnstile::waiter place(own);
+    for (;;) {
+        load::ticket got = gate.try_pass(std::chrono::steady_clock::now());
+        if (got.what == load::pass::wait) got = co_await gate.wait(place);
+        if (got.what == load::pass::over) co_return;
+        gate.use();
+        ++own.tally().messages;
+    }
+}
+
+// The same with connections of which two in three are gone when they are to be used.
+boost::asio::awaitable<void> pass_with_failures(load::worker& own, load::turnstile& gate) {
+    load::turnstile::waiter place(own);
+    for (int turn = 0;; ++turn) {
+        load::ticket got = gate.try_pass(std::chrono::steady_clock::now());
+        if (got.what == load::pass::wait) got = co_await gate.wait(place);
+        if (got.what == load::pass::over) co_return;
+        co_await gate.pause(place, 100us);  // a connection is made
+        if (turn % 3 == 2) {
+            gate.use();
+            ++own.tally().messages;
+        } else {
+            gate.give_back(got);
+            co_await gate.rest(place, 1ms);
+        }
+    }
+}
+
+std::optional<load::schedule> thousand_a_second() {
+    return load::schedule(load::rate_curve::constant({1000}), load::arrival::constant, 1);
+}
+
+struct stopper final : load::watched {
+    explicit stopper(load::turnstile& of) : gate(of) {}
+    void on_deadline() override {}
+    void on_stop(load::stop_kind) override { gate.stop(); }
+    load::turnstile& gate;
+};
+
+// A worker's turnstile with two sessions.
+struct worker_sessions {
+    using session = boost::asio::awaitable<void> (*)(load::worker&, load::turnstile&);
+    worker_sessions(load::worker& own, load::run_tickets& stock, load::pacing how,
+                    session run = pass_all)
+        : gate(own, stock, std::move(how)), stop(gate) {
+        own.watch(stop);
+        own.spawn(run(own, gate));
+        own.spawn(run(own, gate));
+    }
+    load::turnstile gate;
+    stopper stop;
+};
+
+}  // namespace
+
+TEST_CASE("worker_pool: exactly as many tickets are used, whatever the number of workers") {
+    for (unsigned workers : {1U, 2U, 3U}) {
+        for (std::uint64_t messages : {1ULL, 7ULL, 1000ULL, 12'345ULL}) {
+            load::worker_pool_plan plan;
+            plan.workers = workers;
+            load::run_tickets stock(messages);
+            load::worker_pool pool(plan);
+            std::vector<std::unique_ptr<worker_sessions>> sessions_by_worker(workers);
+            recorder seen;
+            const auto ran = pool.run(
+                [&](load::worker& own) {
+                    sessions_by_worker[own.index()] =
+                        std::make_unique<worker_sessions>(own, stock, load::pacing{});
+                },
+                seen);
+            REQUIRE(ran.has_value());
+            REQUIRE(seen.messages.size() == 1);
+            CHECK(seen.messages[0] == messages);
+        }
+    }
+}
+
+TEST_CASE("worker_pool: exactly as many are used when most tickets come back") {
+    for (unsigned workers : {1U, 2U, 3U}) {
+        for (const load::pacing& how : {load::pacing{}, load::pacing{thousand_a_second()}}) {
+            load::worker_pool_plan plan;
+            plan.workers = workers;
+            load::run_tickets stock(50);
+            load::worker_pool pool(plan);
+            std::vector<std::unique_ptr<worker_sessions>> sessions_by_worker(workers);
+            recorder seen;
+            const auto ran = pool.run(
+                [&](load::worker& own) {
+                    sessions_by_worker[own.index()] =
+                        std::make_unique<worker_sessions>(own, stock, how, pass_with_failures);
+                },
+                seen);
+            REQUIRE(ran.has_value());
+            REQUIRE(seen.messages.size() == 1);
+            CHECK(seen.messages[0] == 50);
+        }
+    }
+}
+
+TEST_CASE("worker_pool: time slices end at intervals and at the end of the warm-up") {
+    load::worker_pool_plan plan;
+    plan.workers = 2;
+    plan.interval = 100ms;
+    plan.warmup = 150ms;
+    plan.duration = 400ms;
+    load::run_tickets stock(std::nullopt);
+    load::worker_pool pool(plan);
+    std::vector<std::unique_ptr<worker_sessions>> sessions_by_worker(2);
+    recorder seen;
+    const auto ran = pool.run(
+        [&](load::worker& own) {
+            sessions_by_worker[own.index()] =
+                std::make_unique<worker_sessions>(own, stock, load::pacing{thousand_a_second()});
+        },
+        seen);
+    REQUIRE(ran.has_value());
+    REQUIRE(seen.ends.size() == 5);
+    const std::vector<double> wanted{0.1, 0.15, 0.2, 0.3};
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        CHECK(seen.ends[i] == Approx(wanted[i]).margin(1e-9));
+    }
+    CHECK(seen.closes == std::vector<bool>{true, false, true, true, true});
+    std::uint64_t all = 0;
+    for (std::uint64_t one : seen.messages) {
+        all += one;
+    }
+    CHECK(all > 0);
+    const double lasted_s = std::chrono::duration<double>(pool.lasted()).count();
+    CHECK(static_cast<double>(all) <= 1000 * lasted_s + 1);  // what was due
+}
+
+TEST_CASE("timetable: cuts at intervals, at the warm-up, and not at the end of the run") {
+    load::timetable times;
+    times.first_interval = 40s;  // as with --align-minutes
+    times.interval = 60s;
+    times.warmup = 70s;
+    times.duration = 160s;
+    CHECK(times.next_cut(0s) == 40s);
+    CHECK(times.next_cut(40s) == 70s);
+    CHECK(times.next_cut(70s) == 100s);
+    CHECK(times.next_cut(100s) == std::chrono::nanoseconds::max());
+    CHECK(times.ends_interval(40s));
+    CHECK_FALSE(times.ends_interval(70s));
+    CHECK(times.ends_interval(100s));
+}

@@ -1,0 +1,120 @@
+#include "../refused_options.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "postal/options.hpp"
+#include "postal/plan.hpp"
+
+using namespace postal;
+using refused_options::words;
+
+namespace {
+
+// One that is fine; gone with its folder when it goes out of scope.
+class user_list {
+  public:
+    user_list() {
+        std::string folder = (std::filesystem::temp_directory_path() / "postal-XXXXXX").string();
+        if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("mkdtemp");
+        folder_ = folder;
+        std::ofstream(path()) << "a@example.com\nb@example.com\n";
+    }
+    ~user_list() {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+    user_list(const user_list&) = delete;
+    user_list& operator=(const user_list&) = delete;
+
+    std::string path() const { return (folder_ / "users").string(); }
+
+  private:
+    std::filesystem::path folder_;
+};
+
+std::string refusal_at(const std::string& server, words given) {
+    const user_list users;
+    given.insert(given.begin(), {"--messages", "1"});
+    given.insert(given.end(), {server, users.path()});
+    return refused_options::refusal<postal::options>(postal::parse_options, postal::make_plan,
+                                                     given);
+}
+
+std::string refusal(const words& given) {
+    return refusal_at("127.0.0.1:1", given);
+}
+
+}  // namespace
+
+TEST_CASE("postal refuses: nothing of what can be") {
+    CHECK(refusal({}) == "");
+}
+
+TEST_CASE("postal refuses: options that cannot be") {
+    const std::vector<refused_options::row> table = {
+        {{"-M", "20", "-m", "10"}, {"20", "10"}},
+        {{"-r", "0"}, {"rate"}},
+        {{"--rate", "0/s"}, {"rate"}},
+        {{"--rate", "-5/s"}, {"rate"}},
+        {{"--rate", "ten"}, {"ten"}},
+        {{"--open-loop"}, {"rate"}},
+        {{"--duration", "1 fortnight"}, {"duration"}},
+        {{"--interval", "0s"}, {"interval"}},
+        {{"-t", "0"}, {"0"}},
+        {{"-t", "many"}, {"many"}},
+        {{"-c", "-2"}, {"-2"}},
+        {{"--recipients", "0"}, {"recipients"}},
+        {{"--recipients", "3..1"}, {"recipients"}},
+        {{"--size", "gauss:1,2"}, {"gauss"}},
+        {{"--size", "histogram:/nowhere"}, {"/nowhere"}},
+        {{"--body", "martian"}, {"martian"}},
+        {{"--body", "ascii=0"}, {"ascii"}},
+        {{"--digest", "crc32"}, {"crc32"}},
+        {{"--pipelining", "perhaps"}, {"perhaps"}},
+        {{"--arrival", "sometimes", "--open-loop", "--rate", "1/s"}, {"sometimes"}},
+        {{"--stages", "100/s"}, {"stages"}},
+        {{"--stages", "100/s@0s"}, {"stages"}},
+        {{"--threshold", "p99(nothing)<1s"}, {"nothing"}},
+        {{"--threshold", "p99(message)"}, {"p99(message)"}},
+        {{"-b", "mosaic"}, {"mosaic"}},
+        {{"-s", "101"}, {"101"}},
+        {{"--in-flight", "0"}, {"in-flight"}},
+        {{"--in-flight", "4"}, {"in-flight", "chunking"}},
+        {{"--dsn", "always"}, {"--dsn", "always"}},
+        {{"--dsn", "notify=never+delay"}, {"never+delay"}},
+        {{"--mail-parameter", "A B"}, {"--mail-parameter", "A B"}},
+        {{"--mail-parameter", "A=1", "--mail-parameter", "a=2"}, {"--mail-parameter", "twice"}},
+        {{"--rcpt-parameter", "=1"}, {"--rcpt-parameter"}},
+        {{"--dsn", "ret=full", "--mail-parameter", "ENVID=1"},
+         {"--mail-parameter", "ENVID", "--dsn"}},
+        {{"--corpus", "/tmp", "--size", "fixed:1K"}, {"corpus"}},
+        {{"--messages", "0"}, {"messages"}},
+        {{"--workers", "0"}, {"workers"}},
+        {{"--log-format", "xml"}, {"xml"}},
+        {{"-l", "198.51.100.77"}, {"198.51.100.77"}},
+        {{"-l", "127.0.0.1,2001:db8::77"}, {"2001:db8::77"}},
+        {{"-f", "/nowhere/senders"}, {"/nowhere/senders"}},
+        {{"-z", "/nowhere/log"}, {"/nowhere/log"}},
+    };
+    refused_options::check(table, refusal);
+}
+
+TEST_CASE("postal refuses: options about TLS that cannot be") {
+    refused_options::check(refused_options::for_clients(refused_options::tls_of_all()), refusal);
+    refused_options::check(refused_options::tls_of_clients(), refusal);
+}
+
+TEST_CASE("postal refuses: servers that cannot be") {
+    const words servers = {
+        "",      "127.0.0.1:99999", "127.0.0.1:port", "[::1:25",
+        "unix:", "127.0.0.1,",      "[127.0.0.1]x",   "unix:/" + std::string(200, 'x')};
+    for (const std::string& server : servers) {
+        CAPTURE(server);
+        CHECK(refusal_at(server, {}) != "");
+    }
+}

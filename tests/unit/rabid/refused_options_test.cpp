@@ -1,0 +1,118 @@
+#include "../refused_options.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "rabid/options.hpp"
+#include "rabid/plan.hpp"
+
+using namespace postal;
+using refused_options::words;
+
+namespace {
+
+// One that is fine; gone with its folder when it goes out of scope.
+class user_list {
+  public:
+    user_list() {
+        std::string folder = (std::filesystem::temp_directory_path() / "postal-XXXXXX").string();
+        if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("mkdtemp");
+        folder_ = folder;
+        std::ofstream(path()) << "a@example.com secret\n";
+    }
+    ~user_list() {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+    user_list(const user_list&) = delete;
+    user_list& operator=(const user_list&) = delete;
+
+    std::string path() const { return (folder_ / "users").string(); }
+
+  private:
+    std::filesystem::path folder_;
+};
+
+std::string refusal_at(const std::string& server, words given) {
+    const user_list users;
+    given.insert(given.begin(), {"--connections", "1"});
+    given.insert(given.end(), {server, users.path()});
+    return refused_options::refusal<rabid::options>(rabid::parse_options, rabid::make_plan, given);
+}
+
+std::string refusal(const words& given) {
+    return refusal_at("127.0.0.1:1", given);
+}
+
+}  // namespace
+
+TEST_CASE("rabid refuses: nothing of what can be") {
+    CHECK(refusal({}) == "");
+}
+
+TEST_CASE("rabid refuses: options that cannot be") {
+    const std::vector<refused_options::row> table = {
+        {{"-r", "0"}, {"rate"}},
+        {{"-r", "ten"}, {"ten"}},
+        {{"-p", "0"}, {"0"}},
+        {{"-p", "many"}, {"many"}},
+        {{"-c", "-2"}, {"-2"}},
+        {{"-c", "some"}, {"some"}},
+        {{"-d", "101"}, {"101"}},
+        {{"-d", "-1"}, {"-1"}},
+        {{"-d", ""}, {"download"}},
+        {{"-d", "half"}, {"half"}},
+        {{"-d", "50:101"}, {"101"}},
+        {{"-d", "50:"}, {"download"}},
+        {{"-d", ":50"}, {"download"}},
+        {{"-d", "50:50:50"}, {"50:50"}},
+        {{"-i", "101"}, {"101"}},
+        {{"-i", "half"}, {"half"}},
+        {{"--tls-ca", "x"}, {"--tls-ca", "TLS"}},
+        {{"-s", "101"}, {"101"}},
+        {{"-b", "mosaic"}, {"mosaic"}},
+        {{"--imap", "127.0.0.1:port"}, {"imap"}},
+        {{"--imap", "127.0.0.1:99999"}, {"imap"}},
+        {{"--apop", "perhaps"}, {"perhaps"}},
+        {{"--pipelining", "perhaps"}, {"perhaps"}},
+        {{"--profile", "martian"}, {"martian", "desktop", "original"}},
+        {{"--profile", "/nowhere/profile.toml"}, {"/nowhere/profile.toml"}},
+        {{"--profile", "/"}, {"/"}},
+        {{"--timeout", "soon"}, {"soon"}},
+        {{"--connections", "0"}, {"connections"}},
+        {{"--stages", "100/s"}, {"stages"}},
+        {{"--threshold", "p99(nothing)<1s"}, {"nothing"}},
+        {{"--arrival", "sometimes"}, {"sometimes"}},
+        {{"--workers", "0"}, {"workers"}},
+        {{"--interval", "0s"}, {"interval"}},
+        {{"--log-format", "xml"}, {"xml"}},
+        {{"-l", "198.51.100.77"}, {"198.51.100.77"}},
+        {{"-z", "/nowhere/log"}, {"/nowhere/log"}},
+        {{"--open-loop", "--rate", "0"}, {"rate"}},
+        {{"--config", "/nowhere.toml"}, {"/nowhere.toml"}},
+    };
+    refused_options::check(table, refusal);
+}
+
+TEST_CASE("rabid refuses: options about TLS that cannot be") {
+    refused_options::check(refused_options::for_clients(refused_options::tls_of_all()), refusal);
+    refused_options::check(refused_options::tls_of_clients(), refusal);
+}
+
+TEST_CASE("rabid refuses: servers that cannot be") {
+    const words servers = {"",
+                           "127.0.0.1:99999",
+                           "127.0.0.1:port",
+                           "[::1:110",
+                           "unix:",
+                           "127.0.0.1,",
+                           "unix:/" + std::string(200, 'x')};
+    for (const std::string& server : servers) {
+        CAPTURE(server);
+        CHECK(refusal_at(server, {}) != "");
+    }
+}

@@ -1,0 +1,394 @@
+// Clients that connect, over Unix sockets and loopback, and who is given them: served by coroutines
+// that hold them until they or the run end.
+#include "serve/acceptor.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "base/file_descriptor.hpp"
+
+using namespace postal;
+namespace asio = boost::asio;
+
+namespace {
+
+struct last_counts final : load::run_watcher {
+    void on_time_slice(const stats::time_slice& time_slice) override {
+        for (const stats::error_entry& one : time_slice.counts.errors.entries()) {
+            errors.push_back(std::to_string(one.count) + "x " + one.stage + " " +
+                             std::to_string(one.code) + " " + one.detail);
+        }
+    }
+    void on_live(const stats::live_state&) override {}
+    std::vector<std::string> errors;
+};
+
+class folder {
+  public:
+    folder() {
+        std::string name = std::filesystem::temp_directory_path() / "acceptor-XXXXXX";
+        REQUIRE(mkdtemp(name.data()) != nullptr);
+        path_ = name;
+    }
+    ~folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    std::string socket() const { return path_ / "socket"; }
+    serve::listening_endpoint endpoint() const { return {*net::parse_endpoint(text(), 0)}; }
+
+  private:
+    std::string text() const { return "unix:" + socket(); }
+
+    std::filesystem::path path_;
+};
+
+// A client with blocking calls, which give up in the end.
+class client {
+  public:
+    explicit client(const net::address& where)
+        : socket_(::socket(where.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        const timeval long_enough{30, 0};
+        setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &long_enough, sizeof long_enough);
+        const auto size = static_cast<socklen_t>(where.size());
+        problem_ = ::connect(socket_.get(), where.data(), size) == 0 ? 0 : errno;
+    }
+    int problem() const noexcept { return problem_; }
+    void say(char what) const { ::send(socket_.get(), &what, 1, MSG_NOSIGNAL); }
+    // The next so many octets, or fewer when the server closes.
+    std::string hear(std::size_t octets) const {
+        std::string heard(octets, '\0');
+        std::size_t size = 0;
+        while (size < octets) {
+            const ssize_t got = ::recv(socket_.get(), heard.data() + size, octets - size, 0);
+            if (got <= 0) break;
+            size += static_cast<std::size_t>(got);
+        }
+        heard.resize(size);
+        return heard;
+    }
+    std::string hear_all() const { return hear(1000); }
+    void say_no_more() const { ::shutdown(socket_.get(), SHUT_WR); }
+
+  private:
+    base::file_descriptor socket_;
+    int problem_ = 0;
+};
+
+// Says "hello" to its client, keeps it and its slot until the client says no more, says "stop" when
+// the run is to end.
+class holder final : public load::watched {
+  public:
+    holder(load::worker& own, serve::session_slots& slots, const serve::accepted_client& who)
+        : slots_(slots), slot_(who.where), line_(own.context()) {
+        own.watch(*this);
+        line_.adopt(who.socket);
+    }
+    asio::awaitable<void> run() {
+        say("hello");
+        std::array<char, 16> buffer{};
+        net::read_result got{};
+        while (got.why == net::fault::none) {
+            got = co_await line_.read_some(buffer);
+        }
+        slots_.give_back(slot_);
+    }
+    void on_deadline() override {}
+    void on_stop(load::stop_kind) override { say("stop"); }
+
+  private:
+    void say(std::string_view text) {
+        net::gather parts;
+        parts.add(text);
+        line_.write_now(parts);
+    }
+
+    serve::session_slots& slots_;
+    const serve::session_slot slot_;
+    net::connection line_;
+};
+
+asio::awaitable<void> hold(load::worker& own, serve::session_slots& slots,
+                           serve::accepted_client who) {
+    holder one(own, slots, who);
+    co_await one.run();
+}
+
+// A server with as many workers and slots.
+struct server {
+    server(unsigned worker_count, unsigned slot_count, const serve::listening_endpoint& where)
+        : workers({.workers = worker_count, .serves = true}), slots(slot_count, {}) {
+        auto opened = serve::open_listeners({where}, workers.at(0).context());
+        REQUIRE(opened.has_value());
+        listeners = std::move(*opened);
+    }
+    const net::address& where() const { return listeners.front().where; }
+    void stop() { workers.stop(load::stop_kind::gently); }
+
+    load::worker_pool workers;
+    serve::session_slots slots;
+    std::vector<net::listener> listeners;
+    serve::client_handler holding = [this](std::size_t worker, serve::accepted_client who) {
+        return hold(workers.at(worker), slots, who);
+    };
+    last_counts counted;
+};
+
+constexpr std::string_view too_many = "421 4.3.2 Too many sessions, try again later\r\n";
+
+// The soft limit of descriptors is such that not one more can be had, until lift().
+class no_descriptor_left {
+  public:
+    no_descriptor_left() {
+        REQUIRE(getrlimit(RLIMIT_NOFILE, &before_) == 0);
+        const base::file_descriptor next(::fcntl(0, F_DUPFD_CLOEXEC, 0));
+        rlimit none = before_;
+        none.rlim_cur = static_cast<rlim_t>(next.get());
+        REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    }
+    ~no_descriptor_left() { lift(); }
+    void lift() const { setrlimit(RLIMIT_NOFILE, &before_); }
+
+  private:
+    rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("acceptor: clients are handed to the workers in turn, each in its own thread") {
+    constexpr std::size_t client_count = 7;
+    folder place;
+    const auto tcp = *net::parse_endpoint("127.0.0.1:0", 0);
+    for (const serve::listening_endpoint& where :
+         {place.endpoint(), serve::listening_endpoint{tcp}}) {
+        for (const unsigned workers : {1U, 2U, 3U}) {
+            INFO(where.where.text << ", workers: " << workers);
+            server tested(workers, client_count, where);
+            std::array<std::size_t, client_count> served_by{};
+            std::atomic<unsigned> in_own_thread = 0;
+            std::atomic<unsigned> served = 0;
+            const auto note = [&](std::size_t worker, int socket,
+                                  asio::awaitable<void> held) -> asio::awaitable<void> {
+                char number = 0;
+                if (::recv(socket, &number, 1, 0) == 1) {
+                    served_by.at(static_cast<std::size_t>(number - '0')) = worker;
+                }
+                const auto executor = tested.workers.at(worker).context().get_executor();
+                in_own_thread += executor.running_in_this_thread() ? 1 : 0;
+                co_await std::move(held);
+                if (++served == client_count) tested.stop();
+            };
+            const serve::client_handler handler = [&](std::size_t worker,
+                                                      serve::accepted_client who) {
+                return note(worker, who.socket.descriptor, tested.holding(worker, who));
+            };
+            // They wait in the listener's queue until they are served.
+            std::vector<std::unique_ptr<client>> clients;
+            for (std::size_t i = 0; i < client_count; ++i) {
+                clients.push_back(std::make_unique<client>(tested.where()));
+                REQUIRE(clients.back()->problem() == 0);
+                clients.back()->say(static_cast<char>('0' + i));
+                clients.back()->say_no_more();
+            }
+            const auto ran = serve::serve_all(tested.workers, tested.listeners, tested.slots,
+                                              handler, tested.counted);
+            CHECK(ran.has_value());
+            CHECK(served == client_count);
+            CHECK(in_own_thread == client_count);
+            for (std::size_t i = 0; i < client_count; ++i) {
+                CHECK(served_by.at(i) == i % workers);
+                CHECK(clients[i]->hear(5) == "hello");
+            }
+            CHECK(tested.counted.errors.empty());
+        }
+    }
+}
+
+TEST_CASE(
+    "acceptor: a client too many is sent away, and a slot that was given back is used again") {
+    folder place;
+    server tested(2, 2, place.endpoint());
+    std::vector<std::string> heard;
+    std::thread clients([&] {
+        client first(tested.where());
+        heard.push_back(first.hear(5));
+        client second(tested.where());
+        heard.push_back(second.hear(5));
+        heard.push_back(client(tested.where()).hear_all());
+        heard.push_back(client(tested.where()).hear_all());
+        first.say_no_more();
+        heard.push_back(first.hear_all());
+        client next(tested.where());
+        heard.push_back(next.hear(5));
+        heard.push_back(client(tested.where()).hear_all());
+        second.say_no_more();
+        next.say_no_more();
+        heard.push_back(second.hear_all());
+        heard.push_back(next.hear_all());
+        tested.stop();
+    });
+    const auto ran = serve::serve_all(tested.workers, tested.listeners, tested.slots,
+                                      tested.holding, tested.counted);
+    clients.join();
+    CHECK(ran.has_value());
+    const std::string sent_away(too_many);
+    CHECK(heard == std::vector<std::string>{"hello", "hello", sent_away, sent_away, "", "hello",
+                                            sent_away, "", ""});
+    CHECK(tested.counted.errors == std::vector<std::string>{"3x connect 421 4.3.2"});
+}
+
+TEST_CASE("acceptor: a client too many that begins with TLS is sent away without a word") {
+    folder place;
+    serve::listening_endpoint where = place.endpoint();
+    where.tls = true;
+    server tested(1, 0, where);
+    std::string heard;
+    std::thread clients([&] {
+        heard = client(tested.where()).hear_all();
+        tested.stop();
+    });
+    const auto ran = serve::serve_all(tested.workers, tested.listeners, tested.slots,
+                                      tested.holding, tested.counted);
+    clients.join();
+    CHECK(ran.has_value());
+    CHECK(heard.empty());
+    CHECK(tested.counted.errors == std::vector<std::string>{"1x connect 421 4.3.2"});
+}
+
+TEST_CASE("acceptor: whether a client begins with TLS goes with it") {
+    for (const bool tls : {false, true}) {
+        folder place;
+        serve::listening_endpoint where = place.endpoint();
+        where.tls = tls;
+        server tested(1, 1, where);
+        bool told = !tls;
+        const serve::client_handler handler = [&](std::size_t worker, serve::accepted_client who) {
+            told = who.tls;
+            tested.stop();
+            return tested.holding(worker, who);
+        };
+        client one(tested.where());
+        one.say_no_more();
+        const auto ran = serve::serve_all(tested.workers, tested.listeners, tested.slots, handler,
+                                          tested.counted);
+        CHECK(ran.has_value());
+        CHECK(told == tls);
+    }
+}
+
+TEST_CASE("acceptor: a stop closes the listener before any session hears of it") {
+    folder place;
+    server tested(1, 1, place.endpoint());
+    std::string heard;
+    int problem = 0;
+    bool file_left = true;
+    std::thread clients([&] {
+        client first(tested.where());
+        heard = first.hear(5);
+        tested.stop();
+        heard += first.hear(4);
+        problem = client(tested.where()).problem();
+        file_left = std::filesystem::exists(place.socket());
+        first.say_no_more();  // served until now
+        heard += first.hear_all();
+    });
+    const auto ran = serve::serve_all(tested.workers, tested.listeners, tested.slots,
+                                      tested.holding, tested.counted);
+    clients.join();
+    CHECK(ran.has_value());
+    CHECK(heard == "hellostop");
+    CHECK(problem == ENOENT);
+    CHECK_FALSE(file_left);
+    CHECK(tested.slots.take());
+}
+
+TEST_CASE("acceptor: a stop that comes before it first ran closes the listener too") {
+    folder place;
+    server tested(1, 1, place.endpoint());
+    const auto accept = [&]() -> asio::awaitable<void> {
+        serve::acceptor own(tested.listeners.front(), tested.workers, tested.slots, tested.holding);
+        co_await own.run();
+    };
+    const auto ran = tested.workers.run(
+        [&](load::worker& own) {
+            own.stop(load::stop_kind::gently);
+            own.spawn(accept());
+        },
+        tested.counted);
+    CHECK(ran.has_value());
+    CHECK_FALSE(std::filesystem::exists(place.socket()));
+}
+
+TEST_CASE("acceptor: goes on when descriptors had run out") {
+    folder place;
+    server tested(1, 2, place.endpoint());
+    const client first(tested.where());
+    const client second(tested.where());
+    first.say_no_more();
+    second.say_no_more();
+    unsigned served = 0;
+    const serve::client_handler handler = [&](std::size_t worker,
+                                              serve::accepted_client who) -> asio::awaitable<void> {
+        co_await tested.holding(worker, who);
+        if (++served == 2) tested.stop();
+    };
+    const auto accept = [&]() -> asio::awaitable<void> {
+        serve::acceptor own(tested.listeners.front(), tested.workers, tested.slots, handler);
+        co_await own.run();
+    };
+    std::unique_ptr<no_descriptor_left> none;
+    const auto lift = [&](load::worker& own) -> asio::awaitable<void> {
+        while (own.tally().errors.empty()) {
+            co_await asio::post(own.context(), asio::use_awaitable);
+        }
+        none->lift();
+    };
+    none = std::make_unique<no_descriptor_left>();
+    const auto ran = tested.workers.run(
+        [&](load::worker& own) {
+            own.spawn(accept());
+            own.spawn(lift(own));
+        },
+        tested.counted);
+    none.reset();
+    CHECK(ran.has_value());
+    CHECK(served == 2);
+    CHECK(first.hear_all().substr(0, 5) == "hello");
+    CHECK(second.hear_all().substr(0, 5) == "hello");
+    CHECK(tested.counted.errors == std::vector<std::string>{"1x connect 0 resources"});
+}
+
+TEST_CASE("open_listeners: an address that cannot be had ends it, unless it may be missing") {
+    asio::io_context context(1);
+    folder place;
+    serve::listening_endpoint missing{*net::parse_endpoint("unix:" + place.socket() + "/x", 0)};
+    serve::listening_endpoint there = place.endpoint();
+    there.tls = true;
+    CHECK_FALSE(serve::open_listeners({missing}, context).has_value());
+    missing.required = false;
+    auto opened = serve::open_listeners({missing, there}, context);
+    REQUIRE(opened.has_value());
+    REQUIRE(opened->size() == 1);
+    CHECK(opened->front().tls);
+    CHECK(std::filesystem::exists(place.socket()));
+    net::close(opened->front());
+    CHECK_FALSE(std::filesystem::exists(place.socket()));
+}

@@ -1,0 +1,23 @@
+#include "serve/session_slots.hpp"
+
+#include <catch2/catch.hpp>
+
+using postal::serve::session_slots;
+
+TEST_CASE("session_slots: the lowest free place is given out, and no more than there are") {
+    session_slots slots(3, {});
+    auto first = slots.take();
+    auto second = slots.take();
+    auto third = slots.take();
+    REQUIRE(first);
+    REQUIRE(second);
+    REQUIRE(third);
+    CHECK(third->number == 2);
+    CHECK(third->transcript == nullptr);
+    CHECK_FALSE(slots.take());
+    slots.give_back(*second);
+    slots.give_back(*first);
+    CHECK(slots.take()->number == 0);
+    CHECK(slots.take()->number == 1);
+    CHECK_FALSE(slots.take());
+}
