@@ -106,8 +106,6 @@ def late_ones(server):
 def test_nothing_wrong(dovecot, postal, rabid, users_file, folder, report, way, store):
     """Also when every message is seen four times, half of them through the other protocol, and is then deleted."""
     server, book = dovecot(3, reading=True, store=store), folder / "book"
-    # Made by a login, for deliveries that make several at once block one another: "Resource deadlock avoided".
-    look(rabid, server, users_file, "pop3", folder / "nothing yet")
     sent = postal("-L", "-t", "3", "-c", "-1", "-M", "1", "-m", "20", "--recipients", "1..3", "--body",
                   "ascii=30,8bit=20,dots=20,long-lines=10,crlf-edge=20", "--messages", COUNT, "--ledger", book,
                   server.endpoint, users_file(server.users))

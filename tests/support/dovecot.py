@@ -141,6 +141,11 @@ class Dovecot:
             location=LOCATIONS[store], accounts=accounts or PASSWD_FILE.format(folder=self.folder)))
         self.listeners = [self.socket, *(("127.0.0.1", port) for port in (self.port, *ports.values()))]
         self.start()
+        # Made by a login each: deliveries that make a mailbox of dbox at the same time block one another, and one of them
+        # is told "Mailbox already exists" or "Resource deadlock avoided".
+        for user in self.users if reading and store != "maildir" else []:
+            with self.imap_session(user):
+                pass
 
     def start(self):
         """Also again, after `stop`, with the same mail, users and ports. Nobody holds the locks that killed processes
