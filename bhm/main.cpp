@@ -27,13 +27,10 @@ program::worker_handler begin(const bhm::plan& of, const program::server_worker&
 exit_status serve(const bhm::plan& of, stats::run_description description) {
     const bhm::options& chosen = of.chosen;
     return program::run_servers(
-        {.chosen = chosen.run,
+        {.chosen = chosen,
          .description = std::move(description),
          .console = program::console_options_of(chosen.run),
-         .ledger = chosen.ledger,
          .ledger_run = of.run,
-         .sessions = chosen.sessions,
-         .transcripts = chosen.transcripts,
          .descriptors_a_session = 1,
          .descriptors_beside_sessions = 4 * chosen.run.workers + descriptors_beside_sessions,
          .begin = [&](const auto& worker) { return begin(of, worker); },

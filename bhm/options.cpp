@@ -106,10 +106,10 @@ cli::group listen_options(options& o) {
                  "host:port, [IPv6]:port or unix:/path; several are allowed; alone, in place of -b "
                  "and -p",
                  cli::texts(o.listen), true},
-                program::sessions_option(o.sessions),
+                program::sessions_option(o),
                 program::proxy_trusted_option(o.proxies),
                 {"--timeout", "DURATION", "5m", "end a session that is silent for so long",
-                 cli::duration(o.timeout)},
+                 cli::duration(o.client_timeout)},
                 {"-r,--reverse-dns", "FILE", "",
                  "in the format of /etc/hosts: names for the banner, by local address",
                  cli::text(o.host_names)},
@@ -127,9 +127,9 @@ cli::group mail_options(options& o) {
                      return stored;
                  }},
                 {"-m,--max-size", "SIZE", "10240", "largest message; a bare number is kilobytes",
-                 program::message_limit(o.max_message)},
-                program::max_recipients_option(o.max_recipients),
-                program::bare_newline_option(o.newlines),
+                 program::message_limit(o)},
+                program::max_recipients_option(o),
+                program::bare_newline_option(o),
                 {"--verify", "on|off", "on", "check the digests of postal's messages",
                  cli::choice(o.verify, {{"on", true}, {"off", false}})},
                 program::ledger_option(o.ledger),
@@ -164,11 +164,9 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     if (!into.ledger.empty() && !into.verify) {
         return base::fail("--ledger: knows messages by what --verify reads; leave --verify on");
     }
-    auto tls = program::check(into.tls);
-    if (!tls) return tls.error();
     auto auth = check_auth(into);
     if (!auth) return auth.error();
-    auto checked = cli::check(into.run);
+    auto checked = program::check(static_cast<const program::server_options&>(into));
     if (!checked) return checked.error();
     return parsed;
 }

@@ -6,9 +6,7 @@
 #include "bhm/phases.hpp"
 #include "mail/identity.hpp"
 #include "mail/user_list.hpp"
-#include "net/transcript.hpp"
 #include "program/shared_options.hpp"
-#include "program/tls_options.hpp"
 
 namespace postal::bhm {
 namespace {
@@ -32,24 +30,7 @@ expected<void> find_places(plan& into) {
         if (!where) return base::fail("--bind: {}", where.error().message);
         into.places.push_back({std::move(*where)});
     }
-    for (const std::string& text : chosen.listen) {
-        auto where = net::parse_endpoint(text, chosen.port);
-        if (!where) return base::fail("--listen: {}", where.error().message);
-        into.places.push_back({std::move(*where)});
-    }
-    for (const std::string& text : chosen.tls.listen) {
-        auto where = net::parse_endpoint(text, submissions_port);
-        if (!where) return base::fail("--listen-tls: {}", where.error().message);
-        into.places.push_back({.where = std::move(*where), .tls = true});
-    }
-    return {};
-}
-
-expected<void> prepare_tls(plan& into) {
-    auto made = program::make_context(into.chosen.tls);
-    if (!made) return made.error();
-    into.rules.tls = std::move(*made);
-    return {};
+    return program::add_places(into.places, chosen, chosen.port, submissions_port);
 }
 
 expected<void> load_files(plan& into) {
@@ -109,29 +90,15 @@ expected<void> announce_auth(plan& into) {
 }
 
 expected<void> configure_server(plan& into) {
-    into.rules.timeout = into.chosen.timeout;
     into.rules.data_phase = static_cast<std::size_t>(phase::data);
     into.rules.message_phase = static_cast<std::size_t>(phase::message);
-    into.rules.proxies = into.chosen.proxies;
     into.rules.tls_phase = static_cast<std::size_t>(phase::tls);
     into.rules.tls_resumed_phase = static_cast<std::size_t>(phase::tls_resumed);
     proto::server_config& server = into.rules.server;
     server.speaks = into.chosen.dialect;
-    server.newlines = into.chosen.newlines;
-    // Mail systems know local users by their bare names, and so did the original's user lists.
-    server.bare_users = proto::bare_local_part::allowed;
-    server.max_message = into.chosen.max_message;
-    server.max_recipients = into.chosen.max_recipients;
     server.delivery_options = true;
     server.actions = into.chosen.actions;
-    server.offers_tls = into.chosen.tls.offered;
-    server.requires_tls = into.chosen.tls.required;
-    return {};
-}
-
-// Found out now, not by the first client.
-expected<void> check_transcripts(plan& into) {
-    return net::check_transcripts(into.chosen.transcripts);
+    return program::prepare(into.rules, into.chosen);
 }
 
 }  // namespace
@@ -140,8 +107,7 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>();
     result->chosen = std::move(given);
     result->run = base::fresh_entropy();
-    for (auto* step : {find_places, load_files, announce_auth, configure_server, prepare_tls,
-                       check_transcripts}) {
+    for (auto* step : {find_places, load_files, announce_auth, configure_server}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -152,11 +118,10 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
     stats::run_description result =
         program::describe({"bhm", chosen.run, chosen.effective, {argv, argv + argc}});
+    program::describe(chosen, result);
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
-    result.transcript = chosen.transcripts.wanted();
     result.checks_integrity = chosen.verify;
-    if (plan.rules.tls) result.tls_library = net::tls_library(chosen.tls.settings.backend);
     if (!chosen.ledger.empty()) {
         std::string run;
         mail::append_run(plan.run, run);

@@ -90,11 +90,9 @@ exit_status serve(const plan& of, stats::run_description description) {
     lmtp_deliver::dispatcher slots(chosen.max_deliveries, chosen.max_queued);
     farewell last_words;
     return program::run_servers(
-        {.chosen = chosen.run,
+        {.chosen = chosen,
          .description = std::move(description),
          .console = console_options_of(of, log),
-         .sessions = chosen.sessions,
-         .transcripts = chosen.transcripts,
          .descriptors_a_session = descriptors_a_session,
          .descriptors_beside_sessions = chosen.max_deliveries * descriptors_an_agent +
                                         8 * chosen.run.workers + descriptors_beside_sessions,

@@ -80,7 +80,7 @@ cli::group listen_options(options& o) {
             {"--socket-owner", "USER[:GROUP]", "", "to whom Unix sockets belong",
              cli::text(o.socket_owner)},
             program::proxy_trusted_option(o.proxies),
-            program::sessions_option(o.sessions),
+            program::sessions_option(o),
             {"--client-timeout", "DURATION", "5m",
              "end a session whose client is silent for so long", cli::duration(o.client_timeout)},
         }};
@@ -117,9 +117,9 @@ cli::group message_options(options& o) {
     return {"Message",
             {
                 {"-m,--max-size", "SIZE", "2G", "largest message; a bare number is kilobytes",
-                 program::message_limit(o.max_message)},
-                program::max_recipients_option(o.max_recipients),
-                program::bare_newline_option(o.newlines),
+                 program::message_limit(o)},
+                program::max_recipients_option(o),
+                program::bare_newline_option(o),
                 {"--line-ends", "crlf|lf", "crlf", "how lines end for the agent",
                  cli::choice(o.line_ends,
                              {{"crlf", mail::line_ends::crlf}, {"lf", mail::line_ends::lf}})},
@@ -189,9 +189,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";
     auto parsed = cli::parse(program, words, into.effective);
     if (!parsed || *parsed == cli::parse_result::done) return parsed;
-    auto tls = program::check(into.tls);
-    if (!tls) return tls.error();
-    auto checked = cli::check(into.run);
+    auto checked = program::check(static_cast<const program::server_options&>(into));
     if (!checked) return checked.error();
     if (into.agent.empty()) {
         return base::fail("--agent: is missing; give a command, or the name of a template");

@@ -13,13 +13,9 @@
 #include <sys/types.h>
 
 #include "cli/parse.hpp"
-#include "cli/run_options.hpp"
 #include "lmtp-deliver/agent_log.hpp"
 #include "mail/canonical.hpp"
-#include "net/ip_address.hpp"
-#include "net/transcript.hpp"
-#include "program/tls_options.hpp"
-#include "proto/smtp/server.hpp"
+#include "program/server_options.hpp"
 
 namespace postal::lmtp_deliver {
 
@@ -36,12 +32,11 @@ struct check_request {
     std::string to;
 };
 
-struct options {
-    std::vector<std::string> listen;
+struct options : program::server_options {
+    options() { max_message = std::uint64_t{2} << 30U; }
+
     std::optional<mode_t> socket_mode;
     std::string socket_owner;
-    unsigned sessions = 1000;
-    std::chrono::nanoseconds client_timeout = std::chrono::minutes(5);
 
     std::string agent;   // a template, or the name of one
     std::string agents;  // the file of named templates
@@ -54,9 +49,6 @@ struct options {
     std::string limits;
     std::string exit_statuses;
 
-    std::uint64_t max_message = std::uint64_t{2} << 30U;
-    std::uint32_t max_recipients = 1000;
-    proto::bare_newlines newlines = proto::bare_newlines::reject;
     mail::line_ends line_ends = mail::line_ends::crlf;
     std::uint64_t memory_limit = std::uint64_t{1} << 20U;
     std::string temporary;
@@ -69,11 +61,6 @@ struct options {
 
     check_request check;
     log_target log = log_target::standard_error;
-    program::server_tls tls{};
-    std::vector<net::address_range> proxies;  // --proxy-trusted
-    net::transcript_options transcripts{};
-    cli::run_options run{};
-    std::vector<cli::effective_option> effective{};  // for the record
 };
 
 // done when --help or --version was asked for and printed.

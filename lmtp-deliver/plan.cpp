@@ -15,7 +15,6 @@
 #include "lmtp-deliver/agents.hpp"
 #include "lmtp-deliver/phases.hpp"
 #include "net/endpoint.hpp"
-#include "net/transcript.hpp"
 #include "os/host.hpp"
 #include "program/shared_options.hpp"
 
@@ -130,51 +129,23 @@ expected<void> find_places(plan& into) {
         rights.user = owner->uid;
         rights.group = owner->gid;
     }
-    for (const std::string& text : into.chosen.listen) {
-        auto where = net::parse_endpoint(text, default_port);
-        if (!where) return base::fail("--listen: {}", where.error().message);
-        into.places.push_back({.where = std::move(*where), .rights = rights});
-    }
-    for (const std::string& text : into.chosen.tls.listen) {
-        auto where = net::parse_endpoint(text, default_port);
-        if (!where) return base::fail("--listen-tls: {}", where.error().message);
-        into.places.push_back({.where = std::move(*where), .rights = rights, .tls = true});
-    }
-    if (!into.places.empty()) return {};
+    const auto added =
+        program::add_places(into.places, into.chosen, default_port, default_port, rights);
+    if (!added || !into.places.empty()) return added;
     into.places.push_back({.where = *net::parse_endpoint(default_place, default_port)});
     return {};
 }
 
 expected<void> configure_server(plan& into) {
     into.host_name = os::describe_host().name;
-    into.rules.timeout = into.chosen.client_timeout;
     into.rules.data_phase = static_cast<std::size_t>(phase::data);
     into.rules.message_phase = static_cast<std::size_t>(phase::message);
-    into.rules.proxies = into.chosen.proxies;
     into.rules.tls_phase = static_cast<std::size_t>(phase::tls);
     into.rules.tls_resumed_phase = static_cast<std::size_t>(phase::tls_resumed);
     proto::server_config& server = into.rules.server;
     server.speaks = proto::dialect::lmtp;
-    server.newlines = into.chosen.newlines;
-    // Local users are known by their bare names too.
-    server.bare_users = proto::bare_local_part::allowed;
-    server.max_message = into.chosen.max_message;
-    server.max_recipients = into.chosen.max_recipients;
     server.judges_senders = true;
-    server.offers_tls = into.chosen.tls.offered;
-    server.requires_tls = into.chosen.tls.required;
-    return {};
-}
-
-expected<void> prepare_tls(plan& into) {
-    auto made = program::make_context(into.chosen.tls);
-    if (!made) return made.error();
-    into.rules.tls = std::move(*made);
-    return {};
-}
-
-expected<void> check_transcripts(plan& into) {
-    return net::check_transcripts(into.chosen.transcripts);
+    return program::prepare(into.rules, into.chosen);
 }
 
 }  // namespace
@@ -198,9 +169,8 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>();
     result->chosen = std::move(given);
     // Capturing the limits comes before anything raises them.
-    for (auto* step :
-         {prepare_agent, find_agent, load_exit_statuses, find_user, set_limits, check_folders,
-          find_places, configure_server, prepare_tls, check_transcripts}) {
+    for (auto* step : {prepare_agent, find_agent, load_exit_statuses, find_user, set_limits,
+                       check_folders, find_places, configure_server}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -211,10 +181,9 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
     stats::run_description result =
         program::describe({"lmtp-deliver", chosen.run, chosen.effective, {argv, argv + argc}});
+    program::describe(chosen, result);
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
-    result.transcript = chosen.transcripts.wanted();
-    if (plan.rules.tls) result.tls_library = net::tls_library(chosen.tls.settings.backend);
     result.runs_agents = true;
     result.agent_phase = static_cast<std::size_t>(phase::agent);
     result.options["template"] = plan.agent.text();

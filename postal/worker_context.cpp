@@ -15,15 +15,10 @@ worker_context::worker_context(plan& of, load::worker& worker, ledger::writer* b
                          [this](bool keeps_up) { shared.gate.hold_shut(!keeps_up); });
 }
 
-// The two clocks are compared once a second, so that a stepped wall clock is followed.
-moment worker_context::at(load::steady_time now) {
+void worker_context::compare_clocks(load::steady_time now) {
     using namespace std::chrono;
-    if (now - compared_at_ > seconds(1)) {
-        compared_at_ = now;
-        wall_ahead_ =
-            system_clock::now().time_since_epoch() - steady_clock::now().time_since_epoch();
-    }
-    return {now, now.time_since_epoch() + wall_ahead_};
+    compared_at_ = now;
+    wall_ahead_ = system_clock::now().time_since_epoch() - steady_clock::now().time_since_epoch();
 }
 
 }  // namespace postal

@@ -23,8 +23,12 @@ struct worker_context final : private sent_rows {
     // Without a ledger `book` is null. All must outlive it.
     worker_context(plan& of, load::worker& worker, ledger::writer* book);
 
-    // A moment of the steady clock on the wall's too, without asking the kernel again.
-    moment at(load::steady_time now);
+    // A moment of the steady clock on the wall's too, without asking the kernel again: the two are
+    // compared once a second, so that a stepped wall clock is followed.
+    moment at(load::steady_time now) {
+        if (now - compared_at_ > std::chrono::seconds(1)) compare_clocks(now);
+        return {now, now.time_since_epoch() + wall_ahead_};
+    }
 
     plan& of_run;
     client::worker_context shared;
@@ -33,6 +37,7 @@ struct worker_context final : private sent_rows {
   private:
     void add(const ledger::sent_row& row) override { ledger_feed_->row_buffer().add(row); }
     ledger::address_id address(std::string_view text) override { return book_->address(text); }
+    void compare_clocks(load::steady_time now);
 
     ledger::writer* book_;
     std::optional<program::ledger_feed> ledger_feed_;

@@ -82,7 +82,7 @@ imap_tag imap_verbs::say(verb what) {
 
 imap_tag imap_verbs::fetch(std::string_view set, std::string_view items) {
     if (exists() == 0) return proto::no_tag;
-    return commands_.fetch(out_, imap_verb::fetch, set, {.items = items});
+    return commands_.fetch(out_, imap_verb::fetch, set, items);
 }
 
 imap_tag imap_verbs::fetch_newest(std::string_view items) {
@@ -120,8 +120,7 @@ asio::awaitable<bool> imap_verbs::read(std::span<const std::uint32_t> left) {
         text_.clear();
         left = left.subspan(proto::append_imap_set(text_, left));
         reader_.begin(steady_clock::now());
-        const imap_tag tag =
-            commands_.fetch(out_, imap_verb::fetch, text_, {.items = "(UID BODY.PEEK[])"});
+        const imap_tag tag = commands_.fetch(out_, imap_verb::fetch, text_, "(UID BODY.PEEK[])");
         fine = co_await dialogue_.command(stage::retrieve, tag, {.reader = &reader_});
     }
     co_return fine;
@@ -246,7 +245,7 @@ asio::awaitable<bool> imap_verbs::put_elsewhere(imap_verb how) {
 
 asio::awaitable<bool> imap_verbs::append() {
     auto message = visit_.context.make_message(visit_.who);
-    const imap_tag tag = commands_.append(out_, "INBOX", {.size = message.text.size()});
+    const imap_tag tag = commands_.append(out_, "INBOX", message.text.size());
     if (!dialogue_.begin(stage::command, tag)) co_return false;
     bool fine = co_await dialogue_.send_out();
     message.text += "\r\n";

@@ -50,15 +50,6 @@ setter flag(bool& target) {
     };
 }
 
-setter flag_off(bool& target) {
-    return [&target](const std::string& given) -> base::expected<void> {
-        const auto truth = parse_truth(given);
-        if (!truth) return truth.error();
-        target = !*truth;
-        return {};
-    };
-}
-
 setter percent(unsigned& target) {
     return [&target](const std::string& given) -> base::expected<void> {
         const bool has_sign = given.size() > 1 && given.back() == '%';

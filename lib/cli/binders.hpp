@@ -26,7 +26,6 @@ namespace postal::cli {
 setter text(std::string& target);                // any text but an empty one
 setter texts(std::vector<std::string>& target);  // the same, appended: for a repeatable option
 setter flag(bool& target);         // true when given; "name = false" in a file gives false
-setter flag_off(bool& target);     // the opposite, for a --no-something
 setter percent(unsigned& target);  // 0 to 100, with or without the sign
 
 using duration_limit = std::chrono::nanoseconds;

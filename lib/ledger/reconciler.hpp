@@ -40,7 +40,6 @@ enum class discrepancy : std::uint8_t {
     misdelivered,
     out_of_order
 };
-inline constexpr std::size_t discrepancy_count = 6;
 
 // Rows as they stand in the file: numbers of rows, addresses and runs.
 struct sent_entry {

@@ -1,12 +1,12 @@
 #include "ledger/writer.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
 
 #include <pthread.h>
-#include <time.h>
 
 #include "ledger/row_buffer.hpp"
 #include "ledger/table_writer.hpp"
@@ -24,12 +24,6 @@ constexpr std::uint64_t few_enough_rows = too_many_rows / 2;
 constexpr std::size_t most_spare_blocks = 64;
 // At the end of the run, with a program that keeps the ledger locked.
 constexpr auto last_patience = std::chrono::seconds(30);
-
-std::int64_t thread_time_ns() {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return now.tv_sec * 1'000'000'000LL + now.tv_nsec;
-}
 
 }  // namespace
 
@@ -116,7 +110,6 @@ void writer::work() {
     while (wait_for_rows(rows)) {
         if (!has_failed()) write(rows);
         give_back(rows);
-        cpu_time_ns_.store(thread_time_ns(), std::memory_order_relaxed);
     }
 }
 

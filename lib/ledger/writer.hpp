@@ -18,7 +18,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -74,10 +73,6 @@ class writer {
     [[nodiscard]] std::uint64_t rows_written() const noexcept {
         return rows_written_.load(std::memory_order_relaxed);
     }
-    // What the thread has used of a processor so far.
-    [[nodiscard]] std::chrono::nanoseconds cpu_time() const noexcept {
-        return std::chrono::nanoseconds(cpu_time_ns_.load(std::memory_order_relaxed));
-    }
 
   private:
     using blocks = std::vector<std::unique_ptr<block>>;
@@ -98,7 +93,6 @@ class writer {
     std::atomic<bool> failed_{false};
     std::atomic<std::uint64_t> times_behind_{0};
     std::atomic<std::uint64_t> rows_written_{0};
-    std::atomic<std::int64_t> cpu_time_ns_{0};
     std::thread thread_;
 };
 

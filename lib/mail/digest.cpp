@@ -2,8 +2,8 @@
 #include "mail/digest.hpp"
 
 #include <openssl/evp.h>
-#define XXH_STATIC_LINKING_ONLY  // the library's own switch: XXH3_state_t as a member, not
-                                 // allocated
+// The library's own switch: XXH3_state_t as a member, not allocated.
+#define XXH_STATIC_LINKING_ONLY
 #if defined(__x86_64__)
 #include <xxh_x86dispatch.h>
 #else

@@ -110,10 +110,11 @@ exit_status run_workers(const client_run& what, run_reports& reports) {
 
 expected<void> raise_limits(const server_run& what) {
     std::uint64_t each = what.descriptors_a_session;
-    if (!what.transcripts.session_base.empty()) each += 1;
-    if (!what.transcripts.connection_base.empty()) each += 2;
+    const net::transcript_options& wanted = what.chosen.transcripts;
+    if (!wanted.session_base.empty()) each += 1;
+    if (!wanted.connection_base.empty()) each += 2;
     const auto raised =
-        os::raise_descriptor_limit(what.sessions * each + what.descriptors_beside_sessions);
+        os::raise_descriptor_limit(what.chosen.sessions * each + what.descriptors_beside_sessions);
     if (!raised) return base::at("--sessions", raised.error());
     return {};
 }
@@ -132,10 +133,10 @@ expected<listeners> listen(const server_run& what, load::worker_pool& workers,
 expected<exit_status> serve_clients(const server_run& what, run_reports& reports) {
     const auto raised = raise_limits(what);
     if (!raised) return raised.error();
-    auto plan = worker_pool_plan_of(what.chosen, what.description.phases.size());
+    auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
     plan.serves = true;
     load::worker_pool workers(plan);
-    serve::session_slots slots(what.sessions, what.transcripts);
+    serve::session_slots slots(what.chosen.sessions, what.chosen.transcripts);
     std::vector<worker_handler> handlers;  // end before the loops that their sessions live on
     for (std::size_t i = 0; i < workers.size(); ++i) {
         auto made = what.begin({slots, workers.at(i), reports.book()});
@@ -177,7 +178,8 @@ exit_status run_clients(client_run what) {
 
 exit_status run_servers(const server_run& what) {
     const std::string& name = what.description.program;
-    auto reports = open_reports(what.description, what.console, {what.ledger, what.ledger_run, 0});
+    auto reports =
+        open_reports(what.description, what.console, {what.chosen.ledger, what.ledger_run, 0});
     if (!reports) return refuse(name, reports.error(), exit_status::bad_parameters);
     const auto status = serve_clients(what, *reports);
     return status ? *status : refuse(name, status.error(), exit_status::system_error);

@@ -16,6 +16,7 @@
 #include "load/worker_pool.hpp"
 #include "program/client_options.hpp"
 #include "program/run_console.hpp"
+#include "program/server_options.hpp"
 #include "serve/acceptor.hpp"
 #include "stats/run_description.hpp"
 
@@ -55,13 +56,10 @@ using worker_handler = std::function<boost::asio::awaitable<void>(serve::accepte
 using listeners = std::vector<net::listener>;
 
 struct server_run {
-    const cli::run_options& chosen;
+    const server_options& chosen;
     stats::run_description description;
     console_options console;
-    std::string ledger{};  // a file; empty: none
     std::uint64_t ledger_run = 0;
-    unsigned sessions;
-    const net::transcript_options& transcripts;
     std::uint64_t descriptors_a_session;  // transcripts aside
     std::uint64_t descriptors_beside_sessions;
     // In the order in which they are called: makes a worker context; opens the listeners, in the

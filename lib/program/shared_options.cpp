@@ -9,43 +9,8 @@
 #include "stats/threshold.hpp"
 
 namespace postal::program {
-namespace {
 
 using base::expected;
-
-constexpr unsigned most_sessions = 1'000'000;
-constexpr std::uint32_t most_recipients = 1'000'000;
-
-}  // namespace
-
-cli::setter message_limit(std::uint64_t& target) {
-    return [&target](const std::string& given) -> expected<void> {
-        auto size = base::parse_size(given, 1024);
-        if (!size) return size.error();
-        if (*size == 0)
-            return base::fail("0 lets no message in; give a size such as 10240 (KiB) or 10M");
-        target = *size;
-        return {};
-    };
-}
-
-cli::option bare_newline_option(proto::bare_newlines& target) {
-    using proto::bare_newlines;
-    return {"--bare-newline", "reject|accept", "reject",
-            "messages with a CR or LF alone: refuse with 550, or take as content",
-            cli::choice(target,
-                        {{"reject", bare_newlines::reject}, {"accept", bare_newlines::accept}})};
-}
-
-cli::option max_recipients_option(std::uint32_t& target) {
-    return {"--max-recipients", "N", "1000", "most recipients of a message",
-            cli::count(target, 1, most_recipients)};
-}
-
-cli::option sessions_option(unsigned& target) {
-    return {"-t,--sessions", "N", "1000", "most sessions at once; more are answered 421",
-            cli::count(target, 1, most_sessions)};
-}
 
 cli::option connect_rate_option(double& target) {
     return {"--connect-rate", "RATE", "2000/s", "pace at which sessions open at the start",

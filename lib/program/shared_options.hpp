@@ -2,7 +2,6 @@
 // same in each of them, and what their run descriptions have in common.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,17 +9,9 @@
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
 #include "net/transcript.hpp"
-#include "proto/smtp/server.hpp"
 #include "stats/run_description.hpp"
 
 namespace postal::program {
-
-// The largest message: more than 0, a bare number in kilobytes as in the original.
-cli::setter message_limit(std::uint64_t& target);
-
-cli::option bare_newline_option(proto::bare_newlines& target);
-cli::option max_recipients_option(std::uint32_t& target);
-cli::option sessions_option(unsigned& target);
 
 // How fast a client opens its sessions at the start, a second.
 cli::option connect_rate_option(double& target);

@@ -210,11 +210,6 @@ expected<void> check(const server_tls& chosen) {
     return check(chosen.settings, chosen.wanted(), chosen.needs_tls, "-s or --listen-tls");
 }
 
-expected<std::shared_ptr<const net::tls_context>> make_context(const server_tls& chosen) {
-    if (!chosen.wanted()) return std::shared_ptr<const net::tls_context>();
-    return net::make_tls_context(chosen.settings);
-}
-
 void say_unverified(run_console& console, const client_tls& chosen) {
     if (!chosen.wanted() || chosen.settings.verify) return;
     console.say("TLS: certificates are not verified; --tls-verify on does that");

@@ -6,7 +6,6 @@
 // Failures are one line that names the option.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,8 +58,6 @@ struct server_tls {
 
 cli::group server_tls_group(server_tls& target);
 base::expected<void> check(const server_tls& chosen);
-// Null when TLS is not wanted.
-base::expected<std::shared_ptr<const net::tls_context>> make_context(const server_tls& chosen);
 
 // Says so once when servers' certificates are not verified.
 void say_unverified(run_console& console, const client_tls& chosen);

@@ -87,7 +87,6 @@ class session : public load::watched {
     std::string& output() noexcept { return context_.output; }
     stats::tally& tally() noexcept { return context_.own.tally(); }
     load::steady_time now() const noexcept { return now_; }
-    load::steady_time mail_at() const noexcept { return mail_at_; }
     // Who is served: the peer's address, or what a trusted proxy says it is.
     std::string client_name() const;
     net::connection& connection() noexcept { return connection_; }

@@ -136,13 +136,11 @@ class imap_commands::line {
     }
 
     // The caller's own text.
-    line& checked(std::string_view text) {
+    line& word(std::string_view text) {
         constexpr std::string_view forbidden("\r\n\0", 3);
         good_ = good_ && text.find_first_of(forbidden) == text.npos;
-        return append(text);
+        return append(" ").append(text);
     }
-
-    line& word(std::string_view text) { return append(" ").checked(text); }
 
     line& append(std::string_view text) {
         out_.text.append(text);
@@ -221,8 +219,6 @@ imap_tag imap_commands::select(imap_output& out, imap_verb select_or_examine,
         command.append(" ").number(options.modseq);
         if (!options.known_uids.empty()) command.word(options.known_uids);
         command.append("))");
-    } else if (options.condstore) {
-        command.append(" (CONDSTORE)");
     }
     return command.end();
 }
@@ -244,31 +240,18 @@ imap_tag imap_commands::status(imap_output& out, std::string_view mailbox, std::
     return line(*this, out, imap_verb::status).astring(mailbox).word(items).end();
 }
 
-imap_tag imap_commands::append(imap_output& out, std::string_view mailbox,
-                               const imap_append_options& options) {
+imap_tag imap_commands::append(imap_output& out, std::string_view mailbox, std::uint64_t size) {
     line command(*this, out, imap_verb::append);
-    command.astring(mailbox);
-    if (!options.flags.empty()) command.append(" (").checked(options.flags).append(")");
-    if (!options.internal_date.empty()) {
-        command.append(" \"").checked(options.internal_date).append("\"");
-    }
-    return command.append(" ").literal(options.size).end_open();
+    return command.astring(mailbox).append(" ").literal(size).end_open();
 }
 
 imap_tag imap_commands::search(imap_output& out, imap_verb verb, std::string_view criteria) {
     return line(*this, out, verb).word(criteria).end();
 }
 
-// RFC 7162 3.1.4.1 (CHANGEDSINCE) and 3.2.6 (VANISHED).
 imap_tag imap_commands::fetch(imap_output& out, imap_verb verb, std::string_view set,
-                              const imap_fetch_options& options) {
-    line command(*this, out, verb);
-    command.word(set).word(options.items);
-    if (options.changed_since != 0) {
-        command.append(" (CHANGEDSINCE ").number(options.changed_since);
-        command.append(options.vanished ? " VANISHED)" : ")");
-    }
-    return command.end();
+                              std::string_view items) {
+    return line(*this, out, verb).word(set).word(items).end();
 }
 
 imap_tag imap_commands::store(imap_output& out, imap_verb verb, std::string_view set,

@@ -89,24 +89,11 @@ struct imap_output {
     }
 };
 
-// What SELECT and EXAMINE ask for (RFC 7162 3.1.8, 3.2.5). QRESYNC must have been enabled.
+// What SELECT and EXAMINE ask for (RFC 7162 3.2.5). QRESYNC must have been enabled.
 struct imap_select_options {
-    bool condstore = false;
     std::uint32_t uid_validity = 0;  // not 0: QRESYNC with the state of an earlier session
     std::uint64_t modseq = 0;
     std::string_view known_uids{};
-};
-
-struct imap_fetch_options {
-    std::string_view items{};  // "(UID FLAGS)", "BODY.PEEK[]"
-    std::uint64_t changed_since = 0;
-    bool vanished = false;  // only with UID FETCH and changed_since
-};
-
-struct imap_append_options {
-    std::string_view flags{};          // "\\Seen \\Flagged"
-    std::string_view internal_date{};  // "17-Jul-1996 02:44:25 -0700"
-    std::uint64_t size = 0;
 };
 
 class imap_commands {
@@ -127,13 +114,12 @@ class imap_commands {
     imap_tag list(imap_output& out, std::string_view reference, std::string_view pattern);
     // items: "(MESSAGES UIDNEXT)".
     imap_tag status(imap_output& out, std::string_view mailbox, std::string_view items);
-    // The content, exactly options.size octets of it, and CRLF follow; behind the last wait.
-    imap_tag append(imap_output& out, std::string_view mailbox, const imap_append_options& options);
+    // The content, exactly `size` octets of it, and CRLF follow; behind the last wait.
+    imap_tag append(imap_output& out, std::string_view mailbox, std::uint64_t size);
     // SEARCH or UID SEARCH; criteria: "UNSEEN", "RETURN (ALL) SINCE 1-Feb-1994".
     imap_tag search(imap_output& out, imap_verb verb, std::string_view criteria);
-    // FETCH or UID FETCH.
-    imap_tag fetch(imap_output& out, imap_verb verb, std::string_view set,
-                   const imap_fetch_options& options);
+    // FETCH or UID FETCH; items: "(UID FLAGS)", "BODY.PEEK[]".
+    imap_tag fetch(imap_output& out, imap_verb verb, std::string_view set, std::string_view items);
     // STORE or UID STORE; action: "+FLAGS.SILENT (\\Deleted)".
     imap_tag store(imap_output& out, imap_verb verb, std::string_view set, std::string_view action);
     // COPY, MOVE and their UID forms.

@@ -33,7 +33,6 @@ class reply_parser {
     reply_event feed(std::string_view& bytes);
 
     int code() const noexcept { return code_; }
-    int code_class() const noexcept { return code_ / 100; }
     // "5.1.1" (RFC 2034), or empty.
     std::string_view enhanced() const noexcept;
     // What follows the code and its separator, without the line's end.

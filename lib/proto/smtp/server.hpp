@@ -134,7 +134,6 @@ class smtp_server {
 
     // From now on the connection has TLS; whatever the client said before is forgotten.
     void secured() noexcept;
-    bool is_secured() const noexcept { return secured_; }
 
     // The path of the MAIL or RCPT that the last step was about.
     const path& current_path() const noexcept { return path_; }

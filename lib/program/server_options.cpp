@@ -1,0 +1,89 @@
+#include "program/server_options.hpp"
+
+#include <utility>
+
+#include "base/units.hpp"
+#include "cli/binders.hpp"
+
+namespace postal::program {
+
+using base::expected;
+
+namespace {
+
+constexpr unsigned most_sessions = 1'000'000;
+constexpr std::uint32_t most_recipients = 1'000'000;
+
+}  // namespace
+
+cli::option sessions_option(server_options& target) {
+    return {"-t,--sessions", "N", "1000", "most sessions at once; more are answered 421",
+            cli::count(target.sessions, 1, most_sessions)};
+}
+
+cli::option max_recipients_option(server_options& target) {
+    return {"--max-recipients", "N", "1000", "most recipients of a message",
+            cli::count(target.max_recipients, 1, most_recipients)};
+}
+
+cli::option bare_newline_option(server_options& target) {
+    using proto::bare_newlines;
+    return {"--bare-newline", "reject|accept", "reject",
+            "messages with a CR or LF alone: refuse with 550, or take as content",
+            cli::choice(target.newlines,
+                        {{"reject", bare_newlines::reject}, {"accept", bare_newlines::accept}})};
+}
+
+cli::setter message_limit(server_options& target) {
+    return [&target](const std::string& given) -> expected<void> {
+        auto size = base::parse_size(given, 1024);
+        if (!size) return size.error();
+        if (*size == 0)
+            return base::fail("0 lets no message in; give a size such as 10240 (KiB) or 10M");
+        target.max_message = *size;
+        return {};
+    };
+}
+
+expected<void> check(const server_options& chosen) {
+    auto tls = check(chosen.tls);
+    if (!tls) return tls.error();
+    return cli::check(chosen.run);
+}
+
+expected<void> prepare(serve::session_rules& into, const server_options& chosen) {
+    into.timeout = chosen.client_timeout;
+    into.proxies = chosen.proxies;
+    into.server.newlines = chosen.newlines;
+    into.server.bare_users = proto::bare_local_part::allowed;
+    into.server.max_message = chosen.max_message;
+    into.server.max_recipients = chosen.max_recipients;
+    into.server.offers_tls = chosen.tls.offered;
+    into.server.requires_tls = chosen.tls.required;
+    if (chosen.tls.wanted()) {
+        auto made = net::make_tls_context(chosen.tls.settings);
+        if (!made) return made.error();
+        into.tls = std::move(*made);
+    }
+    return net::check_transcripts(chosen.transcripts);
+}
+
+expected<void> add_places(std::vector<serve::listening_endpoint>& into,
+                          const server_options& chosen, std::uint16_t port, std::uint16_t tls_port,
+                          std::optional<net::socket_rights> rights) {
+    for (const bool tls : {false, true}) {
+        for (const std::string& text : tls ? chosen.tls.listen : chosen.listen) {
+            auto where = net::parse_endpoint(text, tls ? tls_port : port);
+            if (!where) return base::at(tls ? "--listen-tls" : "--listen", where.error());
+            into.push_back({.where = std::move(*where), .rights = rights, .tls = tls});
+        }
+    }
+    return {};
+}
+
+void describe(const server_options& chosen, stats::run_description& into) {
+    into.transcript = chosen.transcripts.wanted();
+    if (chosen.tls.wanted()) into.tls_library = net::tls_library(chosen.tls.settings.backend);
+}
+
+}  // namespace postal::program
