@@ -18,6 +18,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
         -Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-stringop-overread
         -Wno-array-bounds)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # A tenth less time for a tenth more memory: GCC collects garbage from 256 MiB on, not from 128.
+    target_compile_options(postal_options INTERFACE "SHELL:--param ggc-min-heapsize=262144")
+endif()
 if(POSTAL_WERROR)
     target_compile_options(postal_options INTERFACE -Werror)
 endif()
@@ -92,10 +96,7 @@ endfunction()
 
 # Tests run once or twice for each build: compiling them fast is worth more than running them fast.
 add_library(postal_test_options INTERFACE)
-if(CMAKE_BUILD_TYPE MATCHES "Release|RelWithDebInfo")
-    # GCC 12 takes a coroutine frame's own operator delete for a mismatch when it inlines it.
-    target_compile_options(postal_test_options INTERFACE -O1 -Wno-mismatched-new-delete)
-endif()
+target_compile_options(postal_test_options INTERFACE -O0)
 
 # postal_unit_tests(NAME LINK target...): one executable from tests/unit/NAME/*_test.cpp.
 function(postal_unit_tests name)
