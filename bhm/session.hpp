@@ -1,11 +1,11 @@
 // What the black hole does with mail: asks whether the recipient is valid, checks the message on
 // its way to nowhere, and says that it was accepted.
 //
-// With a ledger each recipient's copy is written there when it is counted, one that differs with
-// how it does; while the ledger does not keep up, messages are answered late.
+// With a ledger each recipient's copy is written there when it is counted, and of one that differs,
+// how; while the ledger does not keep up, messages are answered late.
 //
 // The conversation is serve::session's. Messages (LMTP: recipients) end as accepted here, or in
-// doubt when the session is lost while their reply is held back (--delay).
+// doubt when the session is lost while their reply is held back (--delay, a ledger that is behind).
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,8 @@
-// What bhm's sessions of one worker share beside a server's context: the plan, spare checkers, and
-// what is kept of messages for the ledger.
+// What bhm's sessions of one worker share beside a server's context: the plan, spare examinations,
+// what logging in needs, and what is kept of messages for the ledger.
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string_view>

@@ -1,7 +1,6 @@
 #include "lmtp-deliver/agent_log.hpp"
 
 #include <chrono>
-#include <utility>
 
 #include <unistd.h>
 

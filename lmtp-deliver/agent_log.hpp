@@ -2,7 +2,8 @@
 //
 // A delivery that failed, or whose agent printed something, leaves a line with its id, recipient
 // and reply, and then what was printed, made printable, line by line. The same reply with the same
-// first line comes once an interval: the interval's error counts say how often. Lines are handed to
+// first line comes once an interval, and at most a thousand different ones do: the interval's error
+// counts say how often. Lines are handed to
 // a thread of their own through a bounded queue; when nobody reads the log, the oldest are dropped
 // and no delivery waits.
 #pragma once

@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "lmtp-deliver/dispatcher.hpp"
 #include "lmtp-deliver/exit_statuses.hpp"

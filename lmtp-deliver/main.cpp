@@ -13,7 +13,7 @@
 
 #include "cli/main.hpp"
 #include "lmtp-deliver/agent_log.hpp"
-#include "lmtp-deliver/check.hpp"
+#include "lmtp-deliver/check_option.hpp"
 #include "lmtp-deliver/dispatcher.hpp"
 #include "lmtp-deliver/options.hpp"
 #include "lmtp-deliver/plan.hpp"

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
-#include "lmtp-deliver/agents.hpp"
+#include "lmtp-deliver/agent_templates.hpp"
 #include "lmtp-deliver/phases.hpp"
 #include "net/endpoint.hpp"
 #include "os/host.hpp"

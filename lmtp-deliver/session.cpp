@@ -1,9 +1,8 @@
 #include "lmtp-deliver/session.hpp"
 
 #include <algorithm>
-#include <chrono>
 
-#include "lmtp-deliver/envelope.hpp"
+#include "lmtp-deliver/envelope_rules.hpp"
 #include "lmtp-deliver/headers.hpp"
 #include "net/endpoint.hpp"
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -32,7 +31,7 @@ struct worker_context : serve::worker_context {
           slots(shared.slots),
           log(shared.log) {}
 
-    // Unique among all transactions of all runs: time, worker and number, in letters and digits.
+    // Unique among all transactions of all runs: time, worker and number, with dashes.
     std::string next_id();
 
     // Of --user, else of the system's user of that name, else this process's own. Looked up once a

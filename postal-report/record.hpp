@@ -1,6 +1,6 @@
 // The run records of one report: read from files, and told apart by labels.
 //
-// read_record() takes a file that somebody else may have written; see stats/run_record.hpp for what
+// read_record() takes a file that somebody else may have written; see stats/record_reader.hpp for what
 // is refused. A record of more than 256 MiB is.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "stats/run_record.hpp"
+#include "stats/record_reader.hpp"
 
 namespace postal::report {
 

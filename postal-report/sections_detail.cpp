@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"

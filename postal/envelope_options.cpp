@@ -1,7 +1,6 @@
 #include "postal/envelope_options.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.hpp"
 #include "proto/smtp/esmtp_parameters.hpp"

@@ -1,7 +1,7 @@
 // Makes the message of a transaction: who it is from, who receives it, and its octets.
 //
-// A function of the plan and of the message's numbers alone: equal seeds make equal runs. Messages
-// are lent from the first command until they are written, so that a session that waits holds none.
+// But for the date and a sender who has logged in it is a function of the plan and of the message's
+// numbers: equal seeds make equal runs. Messages are lent from the first command until they are written, so that a session that waits holds none.
 // One worker's own.
 #pragma once
 

@@ -1,6 +1,5 @@
 #include "postal/options.hpp"
 
-#include <limits>
 #include <utility>
 
 #include "base/text.hpp"

@@ -33,7 +33,7 @@ class accounts {
   public:
     accounts(std::vector<account> all, sharing how);
 
-    // The number of an account that is nobody else's now.
+    // The number of an account that is nobody else's now, or of any where they are shared.
     std::optional<std::size_t> take(base::random_source& random);
     // One whose mailbox could not be visited comes sooner again.
     void give_back(std::size_t number, visit_result how);

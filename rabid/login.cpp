@@ -1,7 +1,5 @@
 #include "rabid/login.hpp"
 
-#include <utility>
-
 #include "client/auth.hpp"
 
 namespace postal::rabid {

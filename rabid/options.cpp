@@ -1,7 +1,5 @@
 #include "rabid/options.hpp"
 
-#include <utility>
-
 #include "cli/binders.hpp"
 #include "program/auth_options.hpp"
 #include "program/run_ledger.hpp"

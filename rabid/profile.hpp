@@ -3,7 +3,7 @@
 //   about   = "one line for people"
 //   first   = ["flags", "headers"]     these, in this order, at the beginning of each session
 //   actions = "2..6"                   then so many, drawn by weight
-//   last    = ["delete"]               and these at the end
+//   last    = ["noop"]                 and these at the end
 //   think   = "500ms..3s"              between two of them
 //   idle    = "10s"                    how long idle lasts
 //   pause   = "0s"                     between a session and the next
@@ -12,8 +12,8 @@
 //   read-one = 5
 //
 // Verbs: see enum verb; with "-" in place of "_". Everything may be left out. load_profile() fails
-// with "FILE:LINE: reason": an unknown key or verb, a weight below 0, weights whose sum is 0
-// although actions are wanted. Profiles of the project are known by name (conf/profiles).
+// with "FILE:LINE: reason": an unknown key or verb, a weight below 0, weights whose sum is 0,
+// actions without weights. Profiles of the project are known by name (conf/profiles).
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// One of rabid's sessions: connection after connection, each for an account that is nobody else's.
+// One of rabid's sessions: connection after connection, each for an account that is nobody else's
+// unless accounts are shared.
 //
 // It lives on one worker until the run stops or no more connections are to be made. When they are
 // made is opening's business; what is said on them is pop3_visit's or imap_visit's.

@@ -5,7 +5,6 @@
 // tickets.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>

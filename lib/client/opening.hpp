@@ -26,8 +26,8 @@ class opening {
     opening(worker_context& shared, unsigned index)
         : shared_(shared), place_(shared.own), index_(index) {}
 
-    // Sessions open one after the other, but for the first, so that the server's accept queue does
-    // not overflow. False when the run stops meanwhile.
+    // Sessions open one after the other, but for the first hundred, so that the server's accept
+    // queue does not overflow. False when the run stops meanwhile.
     boost::asio::awaitable<bool> wait_for_turn();
 
     // True with a ticket in hand; false when there will be none any more.

@@ -15,8 +15,8 @@ struct target {
     std::vector<net::address> addresses;  // empty when the name is looked up for each connection
 };
 
-// Each of a comma-separated list, resolved unless a `+` asks for a look-up at each connection. The
-// failure does not name the option.
+// Each of a comma-separated list, resolved; with a `+` only to see that the name exists, and anew
+// for each connection. The failure does not name the option.
 base::expected<std::vector<target>> find_targets(std::string_view text, std::uint16_t port);
 
 }  // namespace postal::client

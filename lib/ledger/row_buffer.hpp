@@ -1,5 +1,5 @@
-// A worker's own buffer of rows for a ledger: rows are added here, and handed to the writer by the
-// hundred.
+// A worker's own buffer of rows for a ledger: rows are added here, and handed to the writer some
+// thousands at once.
 //
 // One thread's own. add() touches no lock but once every few thousand rows, and never waits for the
 // disk. The worker calls flush_if_due() some ten times a second, also when nothing happens, so that

@@ -26,7 +26,7 @@ enum class pass { go, wait, over };
 
 struct ticket {
     pass what = pass::over;
-    steady_time due{};           // of one that waits: when it may go, if that is known
+    steady_time due{};           // go: when it was due; wait: when it may go, max() if not known
     bool from_schedule = false;  // fresh: not without a schedule, and not one that came back
 };
 

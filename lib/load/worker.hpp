@@ -1,8 +1,8 @@
 // One thread of the worker pool: its event loop, its counts, and the sessions that live on it.
 //
-// A session belongs to one worker for life. It counts into tally(), which nothing else writes; it
-// asks for tally() anew after every co_await, because the worker swaps it at the end of each
-// time slice. spawn() starts a session; the worker's loop ends when the last one has ended (or, for
+// A session belongs to one worker for life. It counts into tally(), which nothing else writes; at
+// the end of each time slice the worker hands it over and clears it, between two steps of its
+// sessions. spawn() starts a session; the worker's loop ends when the last one has ended (or, for
 // a server, when it was stopped and the last one has ended).
 #pragma once
 

@@ -17,7 +17,6 @@
 #include "mail/canonical.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

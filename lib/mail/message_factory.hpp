@@ -19,7 +19,6 @@
 
 #include <array>
 #include <memory>
-#include <vector>
 
 namespace postal::mail {
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <utility>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

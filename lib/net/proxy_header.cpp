@@ -1,6 +1,5 @@
 #include "net/proxy_header.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <vector>
 

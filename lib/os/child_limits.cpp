@@ -12,8 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <limits>
 
 namespace postal::os {
 namespace {

@@ -10,7 +10,7 @@
 #include "os/patient_write.hpp"
 #include "os/usage.hpp"
 #include "stats/diagnostics.hpp"
-#include "stats/record.hpp"
+#include "stats/record_writer.hpp"
 #include "stats/summary.hpp"
 
 namespace postal::program {

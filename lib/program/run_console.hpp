@@ -5,7 +5,7 @@
 //   auto console = run_console::create(description, options);   refuses what cannot be written
 //   console->begin();              the log's header
 //   workers.run(begin, *console);
-//   console->finish(workers.lasted())  ->  an exit status, as all programs of the suite have them
+//   console->finish(workers.lasted())  ->  how the run ended
 //
 // The same for every program that runs a worker pool, so that all report alike.
 #pragma once

@@ -1,6 +1,5 @@
 #include "sasl/context.hpp"
 
-#include <cstddef>
 #include <stdexcept>
 #include <string>
 

@@ -9,7 +9,6 @@
 // before SHA-1. ANONYMOUS is never chosen. Nothing here fails.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>

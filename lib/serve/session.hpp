@@ -5,12 +5,13 @@
 //   my_session session(context, client);  co_await session.run();
 // run() reads, lets process() run the commands that have come, sends all their replies at once, and
 // waits. process() stops early only to hold a reply back (stage delays), to wait for answers that a
-// message's end did not get at once, to send a full buffer, or to close. While replies cannot be
-// sent nothing is read, so that a client which never reads cannot make memory grow.
+// message's end did not get at once, to send a full buffer, to begin TLS, or to close. While replies
+// cannot be sent nothing is read, so that a client which never reads cannot make memory grow.
 //
 // What it counts: started messages (LMTP: recipients) that the program does not count itself end as
-// rejected or deferred (message_refused) or failed (lost before their end). Every refusal is an
-// error by stage and code, and so is every end without QUIT.
+// rejected or deferred (message_refused), failed (lost before their end), or in doubt (lost while
+// outcome_pending()). Every refusal is an error by stage and code, and so is every end without QUIT
+// that is not our own stop.
 #pragma once
 
 #include <chrono>
@@ -73,7 +74,8 @@ class session : public load::watched {
     virtual void give_answers() {}
     // Something goes on that the session must outlive, although its client may be gone.
     virtual bool work_left() const { return false; }
-    // An outcome is decided that its client has not been told: lost now, it is not `failed`.
+    // The message is whole and its client has not been told what becomes of it: a session that is
+    // lost now leaves it in doubt.
     virtual bool outcome_pending() const { return false; }
     // The message has come to nothing: refused whole, or lost with the client.
     virtual void drop_message() {}
@@ -149,10 +151,10 @@ class session : public load::watched {
     session_slot slot_;
     net::connection connection_;
     proto::smtp_server machine_;
-    std::string_view input_;  // what is left of the last read: in here_.input or kept_
-    std::string kept_;        // input and output across a suspension
-    std::string unsent_;
-    std::string half_line_;  // of a command, until the transcript may have it
+    std::string_view input_;  // what is left of the last read: in context_.input or kept_
+    std::string kept_;        // input across a suspension
+    std::string unsent_;      // output, likewise
+    std::string half_line_;   // of a command, until the transcript may have it
     bool half_secret_ = false;
     std::string held_;  // a reply whose time has not come
     std::chrono::nanoseconds hold_for_{0};

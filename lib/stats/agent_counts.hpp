@@ -7,9 +7,7 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "stats/named_counts.hpp"

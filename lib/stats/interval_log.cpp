@@ -6,7 +6,7 @@
 // is set during a run does not make the log jump.
 #include "stats/interval_log.hpp"
 
-#include "stats/record.hpp"
+#include "stats/record_writer.hpp"
 
 #include <cerrno>
 #include <ctime>

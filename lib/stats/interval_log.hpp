@@ -2,9 +2,9 @@
 //
 // csv       time,messages,data(K),errors,connections,SSL connections     as the original programs
 // extended  the same, then p50_ms,p90_ms,p99_ms,max_ms (of the message phase, empty when there is
-//           no value), the other counters that an interval has (see counts.hpp), connect_errors,
+//           no value), the other counters that an interval has (see counters.hpp), connect_errors,
 //           timeouts,errors_4xx,errors_5xx,other_errors,busy_percent
-// Programs that run agents have deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms behind
+// rabid has IMAP connections behind the original columns in both. Programs that run agents have deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms behind
 // the original columns in both, and no second rejected and deferred in extended.
 // jsonl     one JSON object a line, the record's interval object with "time" in front; no header
 //
@@ -17,7 +17,6 @@
 #include "stats/log_format.hpp"
 #include "stats/run_report.hpp"
 
-#include <chrono>
 #include <cstdio>
 #include <string>
 

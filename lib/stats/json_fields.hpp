@@ -1,9 +1,9 @@
 // Typed access to the members of a JSON object that somebody else wrote; for record_reader.cpp.
 //
 // Reading sixty members one by one would need sixty checks; instead the first member of the wrong
-// type is remembered in a `complaint` with its path ("totals.messages: ..."), every getter answers
-// with its default from then on, and the caller looks once at the end. Absent and null members give
-// the default and no complaint.
+// type is remembered in a `complaint` with its path ("totals.messages: ..."), its getter answers with
+// the default, and the caller looks once at the end. Absent and null members give the default and
+// no complaint.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // The one line that changes on a terminal while a run goes on.
 //
-// "0:42  12,345 msg/s  3 errors  12 open  ETA 9:18", without a line end and without control
-// characters: the caller decides when, and puts the CR and the erasing in front. Never wider than
-// width. Nothing here fails.
+// "0:42  518,490 messages  12,345/s  3 errors  12 open  ETA 9:18", without a line end and without
+// control characters: the caller decides when, and puts the CR and the erasing in front. Never
+// wider than width. Nothing here fails.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ struct live_state {
 [[nodiscard]] std::string format_live_line(const live_state& state, std::size_t width = 79);
 
 // How long it will still take, from a limit of time, of messages, or of both (0: none); empty when
-// nothing limits the run or when no message has come through yet.
+// nothing limits the run, or only a number of messages does and none has come through yet.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> estimate_remaining(
     const live_state& state, std::chrono::nanoseconds duration, std::uint64_t messages);
 

@@ -1,7 +1,8 @@
 // The statistics of the rate: messages per minute, interval by interval.
 //
 // The interval of confidence is that of the mean of n independent values, Student's t with n - 1
-// degrees of freedom. Intervals of a minute are independent enough; those of a second need not be.
+// degrees of freedom. Intervals of one run are not quite independent: it says how steady the run
+// was, not what another run would give (docs/method.md).
 #include "stats/run_report.hpp"
 
 #include <boost/math/distributions/students_t.hpp>

@@ -4,7 +4,7 @@
 // and rename can each be where a full disk shows itself. On failure the temporary file is removed
 // and an older record stays as it was. A symbolic link stays one: what it points to is replaced.
 // Limits: the temporary file's name has this process's number, so two runs may share a folder.
-#include "stats/record.hpp"
+#include "stats/record_writer.hpp"
 
 #include "base/file_descriptor.hpp"
 

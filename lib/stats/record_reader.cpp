@@ -1,5 +1,5 @@
-// The record as it is read back, part by part in the order of the writer (record.cpp).
-#include "stats/run_record.hpp"
+// The record as it is read back, part by part in the order of the writer (record_writer.cpp).
+#include "stats/record_reader.hpp"
 
 #include "base/text.hpp"
 #include "base/units.hpp"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/host.hpp"
-#include "stats/counts.hpp"
+#include "stats/counters.hpp"
 
 #include <chrono>
 #include <cstddef>

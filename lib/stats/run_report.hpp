@@ -112,7 +112,7 @@ class run_report {
     void finish(const run_end& end) noexcept { end_ = end; }
 
     [[nodiscard]] const run_description& description() const noexcept { return description_; }
-    // Pieces that nobody closed are not among them.
+    // An interval that was not closed is not among them.
     [[nodiscard]] const std::vector<interval_row>& intervals() const noexcept { return rows_; }
     [[nodiscard]] const tally& totals() const noexcept { return totals_; }
     [[nodiscard]] const tally& totals_with_warmup() const noexcept { return with_warmup_; }

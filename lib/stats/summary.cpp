@@ -9,7 +9,6 @@
 #include "base/units.hpp"
 #include "stats/diagnostics.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <string_view>
 

@@ -1,14 +1,14 @@
 // What one worker counted in one time slice.
 //
-// A plain struct that only its own thread writes; at a time slice's end the collector swaps it for
-// a cleared one and merges it.
+// A plain struct that only its own thread writes; at a time slice's end the worker hands it over to
+// be merged, and clears it.
 //
-// phases has one histogram a phase; the index is the program's own enum, the names stand in
+// latency has one histogram a phase; the index is the program's own enum, the names stand in
 // run_description. A tally with n phases is about (n + 1) * 15.5 KiB. Nothing here fails.
 #pragma once
 
 #include "stats/agent_counts.hpp"
-#include "stats/counts.hpp"
+#include "stats/counters.hpp"
 #include "stats/error_table.hpp"
 #include "stats/histogram.hpp"
 #include "stats/named_counts.hpp"

@@ -3,17 +3,17 @@
 // EXPRESSION is METRIC OPERATOR BOUND, blanks between them allowed; operators < <= > >= == !=.
 //   p50(PHASE) p99.9(PHASE) (any percentile), mean(PHASE), min(PHASE), max(PHASE)     a duration
 //   rate                                                        a rate; a bare number is per minute
-//   the name of a counter (see counts.hpp)     a count, of octets such as "10M", or for what is a
+//   the name of a counter (see counters.hpp)     a count, of octets such as "10M", or for what is a
 //                                              failure also a share of the started with "%"
 // All of it is measured after the warm-up. p999(PHASE) and p9999(PHASE) mean 99.9 and 99.99.
 //
 // parse() refuses what it does not know before the run starts, with the list of what it knows. A
-// latency without one value has no value and does not pass, nor has a counter that means nothing in
-// the run, as corrupt where nobody verifies.
+// latency without one value, and a counter that means nothing in the run (corrupt where nobody
+// verifies), have no value and do not pass.
 #pragma once
 
 #include "base/result.hpp"
-#include "stats/counts.hpp"
+#include "stats/counters.hpp"
 #include "stats/threshold_result.hpp"
 
 #include <cstddef>

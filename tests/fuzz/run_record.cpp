@@ -1,5 +1,5 @@
-// stats/run_record.hpp: a run record may be anything.
-#include "stats/run_record.hpp"
+// stats/record_reader.hpp: a run record may be anything.
+#include "stats/record_reader.hpp"
 
 #include <string_view>
 

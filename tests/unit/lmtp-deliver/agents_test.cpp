@@ -1,4 +1,4 @@
-#include "lmtp-deliver/agents.hpp"
+#include "lmtp-deliver/agent_templates.hpp"
 
 #include "lmtp-deliver/argv_template.hpp"
 #include "support.hpp"

@@ -10,7 +10,7 @@
 #include "postal-report/csv.hpp"
 #include "postal-report/text.hpp"
 #include "stats/interval_log.hpp"
-#include "stats/record.hpp"
+#include "stats/record_writer.hpp"
 #include "stats/summary.hpp"
 #include "stats/threshold.hpp"
 

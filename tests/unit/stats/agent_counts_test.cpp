@@ -2,7 +2,7 @@
 #include "stats/agent_counts.hpp"
 
 #include "stats/interval_log.hpp"
-#include "stats/record.hpp"
+#include "stats/record_writer.hpp"
 #include "stats/summary.hpp"
 #include "support.hpp"
 

@@ -1,11 +1,11 @@
 // Reading records: what is taken, what is refused and how it is said.
-#include "stats/run_record.hpp"
+#include "stats/record_reader.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <string>
 
-#include "stats/record.hpp"
+#include "stats/record_writer.hpp"
 
 using namespace postal;
 

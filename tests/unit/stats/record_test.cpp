@@ -1,5 +1,5 @@
 // The record of ordinary runs and of runs that are nearly nothing: its keys, its numbers, its file.
-#include "stats/record.hpp"
+#include "stats/record_writer.hpp"
 
 #include "support.hpp"
 

@@ -1,5 +1,5 @@
 // The table of counters, and what follows from it alone.
-#include "stats/counts.hpp"
+#include "stats/counters.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-// A run record (schema postal-record/1) as it is read back: what record.hpp's writer wrote, or what
+// A run record (schema postal-record/1) as it is read back: what record_writer.hpp wrote, or what
 // somebody else did.
 //
 // parse_record() refuses text that is no JSON, another schema, a value of the wrong type or a
@@ -10,7 +10,7 @@
 
 #include "base/host.hpp"
 #include "base/result.hpp"
-#include "stats/counts.hpp"
+#include "stats/counters.hpp"
 #include "stats/error_table.hpp"
 #include "stats/histogram.hpp"
 #include "stats/threshold_result.hpp"

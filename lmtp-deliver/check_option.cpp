@@ -1,8 +1,8 @@
-#include "lmtp-deliver/check.hpp"
+#include "lmtp-deliver/check_option.hpp"
 
 #include <string_view>
 
-#include "lmtp-deliver/envelope.hpp"
+#include "lmtp-deliver/envelope_rules.hpp"
 #include "proto/address.hpp"
 
 namespace postal::lmtp_deliver {

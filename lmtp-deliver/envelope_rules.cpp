@@ -1,4 +1,4 @@
-#include "lmtp-deliver/envelope.hpp"
+#include "lmtp-deliver/envelope_rules.hpp"
 
 namespace postal::lmtp_deliver {
 namespace {

@@ -4,7 +4,7 @@
 // is valid JSON whatever was measured. Keys keep their order (ordered_json). Times are UTC, ISO
 // 8601 with milliseconds; latencies whole microseconds, rounded. Nothing here fails; writing the
 // text to its place is record_file.cpp's.
-#include "stats/record.hpp"
+#include "stats/record_writer.hpp"
 
 #include <nlohmann/json.hpp>
 

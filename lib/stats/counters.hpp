@@ -3,7 +3,7 @@
 // `counts` holds the numbers; all_counters() has a row for each of them, in the order of the log's
 // columns, and everything that shows, stores or judges counters goes through the rows: merging, the
 // interval log, the run record in both directions, thresholds, the summary, and postal-report's
-// CSV, tables and remarks. A new counter is a member here and its row in counts.cpp; a member
+// CSV, tables and remarks. A new counter is a member here and its row in counters.cpp; a member
 // without a row does not compile. What uses rows takes them from the run description or as an
 // argument.
 //

@@ -3,7 +3,7 @@
 // Numbers are finite always; what is not known (the percentile of nothing, the deviation of one
 // interval) is null. Text that is not valid UTF-8 is written with replacement characters. A
 // percentile is in microseconds. Counters stand in totals, integrity and the intervals as
-// counts.hpp says; all keys are in postal(8). It is read back with run_record.hpp.
+// counters.hpp says; all keys are in postal(8). It is read back with record_reader.hpp.
 //
 // write_record() writes a temporary file beside the wanted one and renames it, so that a reader
 // never sees half a record; fails with one line (no such folder, disk full). "-" is standard

@@ -1,12 +1,11 @@
-// See agents.hpp.
-#include "lmtp-deliver/agents.hpp"
+// See agent_templates.hpp.
+#include "lmtp-deliver/agent_templates.hpp"
 
 #include "base/text.hpp"
 #include "lmtp-deliver/argv_template.hpp"
 #include "lmtp-deliver/text_tables.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace postal::lmtp_deliver {
 namespace {
