@@ -1,5 +1,7 @@
 #include "sasl/mechanism.hpp"
 
+#include <array>
+
 #include "base/text.hpp"
 
 namespace postal::sasl {
