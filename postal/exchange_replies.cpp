@@ -19,7 +19,7 @@ exchange::heard exchange::hear(std::string_view octets, moment now) {
             result.what = hearing::broken;
         } else if (event == proto::reply_event::reply) {
             ++result.replies;
-            result.what = on_reply({parser_.code(), parser_.enhanced(), parser_.text()}, now);
+            result.what = on_reply({parser_.code(), parser_.text()}, now);
         }
     }
     return result;
@@ -63,9 +63,14 @@ hearing exchange::on_reply(const reply& said, moment now) {
 // been answered is dropped now and then.
 void exchange::forget_answered() {
     constexpr std::size_t enough = 256;
-    if (!idle() && expected_head_ < enough) return;
-    expected_.erase(expected_.begin(),
-                    expected_.begin() + static_cast<std::ptrdiff_t>(expected_head_));
+    if (idle()) {
+        expected_.clear();
+    } else if (expected_head_ >= enough) {
+        expected_.erase(expected_.begin(),
+                        expected_.begin() + static_cast<std::ptrdiff_t>(expected_head_));
+    } else {
+        return;
+    }
     expected_head_ = 0;
 }
 

@@ -46,7 +46,7 @@ void ledger_entries::settle(fate& one, const end& how) {
     one.state = fate::ended;
     one.what = how.what;
     one.code = static_cast<std::uint16_t>(how.said.code);
-    one.enhanced = ledger::short_text(how.said.enhanced);
+    one.enhanced = ledger::short_text(how.said.enhanced());
     one.time_us = how.time_us;
 }
 

@@ -44,7 +44,7 @@ class message_outcomes {
     }
 
     void error(client::stage where, const reply& said) {
-        counts_.errors.add(to_text(where), said.code, said.enhanced, said.text);
+        counts_.errors.add(to_text(where), said.code, said.enhanced(), said.text);
     }
     void error(client::stage where, std::string_view reason, std::string_view sample) {
         counts_.errors.add(to_text(where), 0, reason, sample);

@@ -75,7 +75,7 @@ class session final : public load::watched {
     boost::asio::awaitable<step> ask(stage where, std::string_view command, std::string_view shown);
     boost::asio::awaitable<step> read_reply(stage where);
     step judge(stage where);
-    reply said() const { return {parser_.code(), parser_.enhanced(), parser_.text()}; }
+    reply said() const { return {parser_.code(), parser_.text()}; }
 
     worker_context& context_;
     client::worker_context& shared_;

@@ -82,7 +82,7 @@ session::step session::refused(const sasl::conversation& talk) {
     }
     std::string words = client::with_name(talk.which(), parser_.text());
     if (!talk.server_words().empty()) words.append(" ").append(talk.server_words());
-    context_.outcomes.error(stage::auth, {parser_.code(), parser_.enhanced(), words});
+    context_.outcomes.error(stage::auth, {parser_.code(), words, parser_.text()});
     return step::refused;
 }
 

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 #endif
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace postal::mail {
@@ -137,11 +138,9 @@ digest_value hasher::finish() noexcept {
     digest_value value;
     value.kind = state_->kind;
     if (state_->kind == digest_kind::xxh3) {
-        const std::uint64_t sum = XXH3_64bits_digest(&state_->xxh3);
-        for (unsigned i = 0; i < 8; ++i) {
-            value.octets[i] =
-                static_cast<std::uint8_t>(sum >> (56 - 8 * i));  // as xxhsum prints it
-        }
+        XXH64_canonical_t printed;  // in the order in which xxhsum prints it
+        XXH64_canonicalFromHash(&printed, XXH3_64bits_digest(&state_->xxh3));
+        std::copy_n(printed.digest, sizeof printed.digest, value.octets.begin());
     } else {
         EVP_DigestFinal_ex(state_->evp, value.octets.data(), nullptr);
     }

@@ -1,13 +1,20 @@
 // See message.hpp.
 #include "mail/message.hpp"
 
+#include <cstdint>
+#include <cstring>
+
 namespace postal::mail {
 
 bool is_ascii(std::string_view text) noexcept {
-    unsigned char all = 0;
+    std::uint64_t all = 0;
+    for (std::uint64_t eight = 0; text.size() >= sizeof eight; text.remove_prefix(sizeof eight)) {
+        std::memcpy(&eight, text.data(), sizeof eight);
+        all |= eight;
+    }
     for (const char c : text)
         all |= static_cast<unsigned char>(c);
-    return all < 128;
+    return (all & 0x8080808080808080U) == 0;
 }
 
 void message::count_octets() noexcept {

@@ -80,16 +80,16 @@ reply_event reply_parser::refuse(std::string_view problem, std::string_view line
 }
 
 // class "." subject "." detail, as RFC 3463 2 has it.
-std::string_view reply_parser::enhanced() const noexcept {
-    if (text_.size() < 5 || (text_[0] != '2' && text_[0] != '4' && text_[0] != '5')) return {};
-    if (text_[1] != '.') return {};
-    const std::size_t subject = digits_at(text_, 2);
+std::string_view enhanced_status(std::string_view text) noexcept {
+    if (text.size() < 5 || (text[0] != '2' && text[0] != '4' && text[0] != '5')) return {};
+    if (text[1] != '.') return {};
+    const std::size_t subject = digits_at(text, 2);
     const std::size_t dot = 2 + subject;
-    if (subject == 0 || dot >= text_.size() || text_[dot] != '.') return {};
-    const std::size_t detail = digits_at(text_, dot + 1);
+    if (subject == 0 || dot >= text.size() || text[dot] != '.') return {};
+    const std::size_t detail = digits_at(text, dot + 1);
     const std::size_t end = dot + 1 + detail;
-    if (detail == 0 || (end < text_.size() && text_[end] != ' ')) return {};
-    return text_.substr(0, end);
+    if (detail == 0 || (end < text.size() && text[end] != ' ')) return {};
+    return text.substr(0, end);
 }
 
 }  // namespace postal::proto

@@ -24,6 +24,9 @@ namespace postal::proto {
 
 enum class reply_event { need_more, line, reply, malformed };
 
+// "5.1.1" (RFC 2034) at the beginning of a reply's text, or empty.
+[[nodiscard]] std::string_view enhanced_status(std::string_view text) noexcept;
+
 class reply_parser {
   public:
     // RFC 5321 4.5.3.1.5 has 512, challenges of AUTH may have as many as this (RFC 4954 4).
@@ -33,8 +36,7 @@ class reply_parser {
     reply_event feed(std::string_view& bytes);
 
     int code() const noexcept { return code_; }
-    // "5.1.1" (RFC 2034), or empty.
-    std::string_view enhanced() const noexcept;
+    std::string_view enhanced() const noexcept { return enhanced_status(text_); }
     // What follows the code and its separator, without the line's end.
     std::string_view text() const noexcept { return text_; }
     // One word, for the books: "garbage", "line_too_long", "too_many_lines" or "mixed_codes".
