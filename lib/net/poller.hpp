@@ -14,7 +14,8 @@
 //   d.close()
 //
 // Output may be put off to the end of a batch (put_off()): the peer then wakes once for the answers
-// to several events instead of once for each, and waking is the dearest part of a short send.
+// to several events instead of once for each, and waking is the dearest part of a short send
+// (docs/adr/0013).
 //
 // A peer that hangs up makes the socket readable for good: the next system call tells why. One
 // waiter a direction. Fails only when epoll cannot be had (open() says so).
