@@ -16,6 +16,7 @@
 
 #include "base/random.hpp"
 #include "client/channel.hpp"
+#include "client/login.hpp"
 #include "client/opening.hpp"
 #include "load/watched.hpp"
 #include "postal/exchange.hpp"
@@ -23,7 +24,6 @@
 #include "postal/worker_context.hpp"
 #include "proto/smtp/capabilities.hpp"
 #include "proto/smtp/reply_parser.hpp"
-#include "sasl/conversation.hpp"
 
 namespace postal {
 
@@ -53,9 +53,7 @@ class session final : public load::watched {
     boost::asio::awaitable<step> say_ehlo();
     boost::asio::awaitable<step> say_hello(std::string_view verb);
     boost::asio::awaitable<step> authenticate();
-    boost::asio::awaitable<step> converse(sasl::conversation& talk);
-    step refused(const sasl::conversation& talk);
-    step agreed(sasl::conversation& talk);
+    boost::asio::awaitable<step> converse(client::login& mine);
     bool offers_what_is_needed();
     std::uint64_t messages_for_connection();
 

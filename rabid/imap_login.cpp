@@ -5,8 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "client/login.hpp"
 #include "proto/base64.hpp"
-#include "rabid/login.hpp"
 
 namespace postal::rabid {
 
@@ -43,14 +43,15 @@ sasl::mechanism_set offered_by(const proto::imap_capabilities& offered) {
 
 // Challenges and responses, up to the server's answer.
 asio::awaitable<bool> converse(imap_dialogue& dialogue, const visit_context& who,
-                               sasl::conversation& talk) {
+                               client::login& mine) {
+    sasl::conversation& talk = mine.talk();
     bool fine = co_await dialogue.send_out();
     while (fine && !dialogue.completed()) {
         const bool asked = co_await dialogue.wait_for_go_ahead();
         if (who.connection.broken()) co_return false;
         if (!asked) break;
         if (talk.cancelled()) {  // and asked once more
-            refused(who, talk, {});
+            mine.refused({});
             who.connection.give_up(stage::login, "garbage", "a challenge behind the end");
             co_return false;
         }
@@ -58,31 +59,30 @@ asio::awaitable<bool> converse(imap_dialogue& dialogue, const visit_context& who
         fine = co_await dialogue.send(answer, talk.cancelled() ? "*\r\n" : "***\r\n");
     }
     if (!fine) co_return false;
-    if (dialogue.agreed()) co_return agreed(who, talk);
-    refused(who, talk, dialogue.said());
+    if (dialogue.agreed()) co_return mine.agreed();
+    mine.refused(dialogue.said());
     co_return false;
 }
 
 asio::awaitable<bool> authenticate(imap_dialogue& dialogue, const visit_context& who) {
-    const auto which = choose_mechanism(who, offered_by(dialogue.offered()));
-    if (!which) co_return false;
-    const std::string binding = who.connection.connection().channel_binding();
-    sasl::conversation talk(*who.context.shared.sasl, *which, credentials_of(who, "imap", binding));
+    client::login mine(who.context.shared, who.connection, stage::login,
+                       {who.who.login, who.who.password, "imap"});
+    if (!mine.begin(offered_by(dialogue.offered()))) co_return false;
     const std::size_t room =
         dialogue.offered().has(imap_capability::sasl_ir) ? proto::max_auth_line : 0;
-    const std::string_view initial = talk.initial(room);
-    const std::string_view name = sasl::name_of(*which);
+    const std::string_view initial = mine.talk().initial(room);
+    const std::string_view name = sasl::name_of(mine.talk().which());
     const imap_tag tag = dialogue.commands().authenticate(dialogue.out(), name, initial);
-    if (!talk.problem().empty()) {
+    if (!mine.talk().problem().empty()) {
         dialogue.out().clear();
-        refused(who, talk, {});
+        mine.refused({});
         co_return false;
     }
     const std::string shown =
         fmt::format("a{} AUTHENTICATE {}{}\r\n", tag, name, initial.empty() ? "" : " ***");
     if (!dialogue.begin(stage::login, tag, {.shown = shown, .refusal = imap_refusal::expected}))
         co_return false;
-    co_return co_await converse(dialogue, who, talk);
+    co_return co_await converse(dialogue, who, mine);
 }
 
 asio::awaitable<bool> log_in_plainly(imap_dialogue& dialogue, const visit_context& who) {

@@ -1,5 +1,4 @@
 // AUTH of POP3 (RFC 5034).
-#include "rabid/login.hpp"
 #include "rabid/pop3_visit.hpp"
 
 namespace postal::rabid {
@@ -16,16 +15,14 @@ constexpr std::size_t longest_command = 255;  // RFC 2449 4, with its CRLF
 }  // namespace
 
 asio::awaitable<bool> pop3_visit::authenticate() {
-    const auto which = choose_mechanism(visit_, sasl::parse_mechanisms(offered_.sasl));
-    if (!which) co_return false;
-    const std::string binding = visit_.connection.connection().channel_binding();
-    sasl::conversation talk(*visit_.context.shared.sasl, *which,
-                            credentials_of(visit_, "pop", binding));
-    const std::string_view name = sasl::name_of(*which);
-    const std::string_view initial = talk.initial(longest_command - 8 - name.size());
+    client::login mine(visit_.context.shared, visit_.connection, stage::login,
+                       {visit_.who.login, visit_.who.password, "pop"});
+    if (!mine.begin(sasl::parse_mechanisms(offered_.sasl))) co_return false;
+    const std::string_view name = sasl::name_of(mine.talk().which());
+    const std::string_view initial = mine.talk().initial(longest_command - 8 - name.size());
     out_.clear();
-    if (!talk.problem().empty() || !proto::append_auth(out_, name, initial)) {
-        refused(visit_, talk, "cannot be begun");
+    if (!mine.talk().problem().empty() || !proto::append_auth(out_, name, initial)) {
+        mine.refused("cannot be begun");
         co_return false;
     }
     std::string shown = "AUTH " + std::string(name);
@@ -33,21 +30,22 @@ asio::awaitable<bool> pop3_visit::authenticate() {
     parser_.expect(pop3_form::auth);
     const bool sent = co_await visit_.connection.send(stage::login, out_, shown);
     if (!sent) co_return false;
-    co_return co_await converse(talk);
+    co_return co_await converse(mine);
 }
 
 // Challenges and responses, up to the server's answer.
-asio::awaitable<bool> pop3_visit::converse(sasl::conversation& talk) {
+asio::awaitable<bool> pop3_visit::converse(client::login& mine) {
+    sasl::conversation& talk = mine.talk();
     for (;;) {
         const pop3_event event = co_await next(stage::login);
         if (event != pop3_event::status) co_return false;
-        if (parser_.status() == pop3_status::ok) co_return agreed(visit_, talk);
+        if (parser_.status() == pop3_status::ok) co_return mine.agreed();
         if (parser_.status() == pop3_status::err) {
-            refused(visit_, talk, parser_.text());
+            mine.refused(parser_.text());
             co_return false;
         }
         if (talk.cancelled()) {  // and asked once more
-            refused(visit_, talk, {});
+            mine.refused({});
             visit_.connection.give_up(stage::login, "garbage", "a challenge behind the end");
             co_return false;
         }

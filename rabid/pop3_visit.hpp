@@ -13,9 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "client/login.hpp"
 #include "proto/pop3/client.hpp"
 #include "rabid/visit_context.hpp"
-#include "sasl/conversation.hpp"
 
 namespace postal::rabid {
 
@@ -38,7 +38,7 @@ class pop3_visit {
     boost::asio::awaitable<bool> log_in();
     boost::asio::awaitable<bool> log_in_by_digest(std::string_view timestamp);
     boost::asio::awaitable<bool> authenticate();
-    boost::asio::awaitable<bool> converse(sasl::conversation& talk);
+    boost::asio::awaitable<bool> converse(client::login& mine);
     boost::asio::awaitable<bool> look_around();
     boost::asio::awaitable<bool> read_listing();
     boost::asio::awaitable<bool> retrieve();
