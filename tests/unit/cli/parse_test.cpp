@@ -1,15 +1,13 @@
 // The conventions of the command line, tried on a made-up program with one row of each kind.
 #include "cli/parse.hpp"
 
+#include "../temporary_file.hpp"
 #include "cli/binders.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <unistd.h>
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,25 +70,7 @@ std::string error_of(const std::vector<std::string>& words) {
     return result ? "no error" : result.error().message;
 }
 
-// A file that is gone when its test ends.
-class temporary_file {
-  public:
-    explicit temporary_file(const std::string& content) {
-        char name[] = "/tmp/postal-cli-XXXXXX";
-        const int descriptor = ::mkstemp(name);
-        REQUIRE(descriptor >= 0);
-        ::close(descriptor);
-        path_ = name;
-        std::ofstream(path_) << content;
-    }
-    ~temporary_file() { std::remove(path_.c_str()); }
-    temporary_file(const temporary_file&) = delete;
-    temporary_file& operator=(const temporary_file&) = delete;
-    const char* path() const { return path_.c_str(); }
-
-  private:
-    std::string path_;
-};
+using test::temporary_file;
 
 std::string config_error(const std::string& content) {
     const temporary_file file(content);

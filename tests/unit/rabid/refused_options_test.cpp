@@ -1,12 +1,5 @@
 #include "../refused_options.hpp"
-
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <stdexcept>
-
+#include "../temporary_file.hpp"
 #include "rabid/options.hpp"
 #include "rabid/plan.hpp"
 
@@ -15,30 +8,8 @@ using refused_options::words;
 
 namespace {
 
-// One that is fine; gone with its folder when it goes out of scope.
-class user_list {
-  public:
-    user_list() {
-        std::string folder = (std::filesystem::temp_directory_path() / "postal-XXXXXX").string();
-        if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("mkdtemp");
-        folder_ = folder;
-        std::ofstream(path()) << "a@example.com secret\n";
-    }
-    ~user_list() {
-        std::error_code ignored;
-        std::filesystem::remove_all(folder_, ignored);
-    }
-    user_list(const user_list&) = delete;
-    user_list& operator=(const user_list&) = delete;
-
-    std::string path() const { return (folder_ / "users").string(); }
-
-  private:
-    std::filesystem::path folder_;
-};
-
 std::string refusal_at(const std::string& server, words given) {
-    const user_list users;
+    const test::temporary_file users("a@example.com secret\n");
     given.insert(given.begin(), {"--connections", "1"});
     given.insert(given.end(), {server, users.path()});
     return refused_options::refusal<rabid::options>(rabid::parse_options, rabid::make_plan, given);
