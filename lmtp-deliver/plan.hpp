@@ -14,7 +14,7 @@
 #include "lmtp-deliver/message_file.hpp"
 #include "lmtp-deliver/options.hpp"
 #include "lmtp-deliver/transaction.hpp"
-#include "os/child_limits.hpp"
+#include "os/limits.hpp"
 #include "os/system_user.hpp"
 #include "serve/acceptor.hpp"
 #include "serve/worker_context.hpp"

@@ -42,6 +42,10 @@ constexpr std::uint64_t all_signals = ~std::uint64_t{0};
 constexpr int last_signal = 64;
 
 enum class step { none, descriptors, group, signals, limits, user, directory, program };
+constexpr std::string_view attempts[]{"make a process for",       "arrange the descriptors of",
+                                      "make a process group for", "reset the signals of",
+                                      "set the limits of",        "change to user",
+                                      "change to directory",      "run"};
 
 // What the child needs, and where it leaves why it could not run.
 struct handover {
@@ -140,28 +144,11 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) int child_main(vo
 
 base::failure why(const handover& to) {
     const child_plan& plan = *to.plan;
-    const std::string reason = base::system_message(to.error);
-    const std::string program = base::printable(plan.program, 200);
-    switch (to.failed) {
-        case step::user:
-            return base::fail("cannot change to user {}: {}", to.user->name, reason);
-        case step::directory:
-            return base::fail("cannot change to directory {}: {}",
-                              base::printable(plan.directory, 200), reason);
-        case step::limits:
-            return base::fail("cannot set the limits of {}: {}", program, reason);
-        case step::descriptors:
-            return base::fail("cannot arrange the descriptors of {}: {}", program, reason);
-        case step::group:
-            return base::fail("cannot make a process group for {}: {}", program, reason);
-        case step::signals:
-            return base::fail("cannot reset the signals of {}: {}", program, reason);
-        case step::program:
-            return base::fail("cannot run {}: {}", program, reason);
-        case step::none:
-            break;
-    }
-    return base::fail("cannot make a process for {}: {}", program, reason);
+    const std::string what = to.failed == step::user        ? to.user->name
+                             : to.failed == step::directory ? base::printable(plan.directory, 200)
+                                                            : base::printable(plan.program, 200);
+    return base::fail("cannot {} {}: {}", attempts[static_cast<std::size_t>(to.failed)], what,
+                      base::system_message(to.error));
 }
 
 // Makes the child, which shares our memory until it runs its program; that is when clone returns.

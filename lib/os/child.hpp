@@ -19,7 +19,7 @@
 
 #include "base/file_descriptor.hpp"
 #include "base/result.hpp"
-#include "os/child_limits.hpp"
+#include "os/limits.hpp"
 #include "os/system_user.hpp"
 
 #include <sys/types.h>

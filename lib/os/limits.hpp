@@ -1,20 +1,39 @@
-// The limit of open file descriptors, raised as far as this process may.
+// Resource limits (setrlimit(2)): what a child process may use, as a person writes it, and the
+// descriptors of this one.
 //
-// Fails with one line that says how many are needed, what the limit is, and which setting raises
-// it. Limits: only RLIMIT_NOFILE; the system-wide fs.file-max shows itself as ENFILE when opening.
+// "cpu=30s,memory=512M,files=64": seconds of CPU (RLIMIT_CPU, rounded up to whole ones; SIGXCPU at
+// the limit, SIGKILL a second later), octets of address space (RLIMIT_AS), and open files
+// (RLIMIT_NOFILE). Each may stand once. Unknown names, zero, and what the kernel would not give
+// this process are refused with one line, so that no child fails on its limits later.
 #pragma once
 
 #include "base/result.hpp"
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace postal::os {
 
-// Makes the soft limit at least needed; a soft limit that is enough already is left alone. A
-// privileged process also raises its hard limit when that is too small. Call it before any thread.
-[[nodiscard]] base::expected<void> raise_descriptor_limit(std::uint64_t needed);
+struct limit {
+    int resource = 0;  // RLIMIT_...
+    std::uint64_t soft = 0;
+    std::uint64_t hard = 0;
+    bool operator==(const limit&) const = default;
+};
 
-// The soft limit now; the largest number when there is none.
-[[nodiscard]] std::uint64_t descriptor_limit() noexcept;
+// Asks the kernel by raising this process's hard limit for a moment where it is lower than the one
+// wanted: call it before any thread. An empty text is no limit at all.
+[[nodiscard]] base::expected<std::vector<limit>> parse_limits(std::string_view text);
+
+// RLIMIT_NOFILE as it is now. Taken at a program's start, before raise_descriptor_limit(), it is
+// what children should get: programs that use select(2) break with a large one.
+[[nodiscard]] limit current_descriptor_limit() noexcept;
+
+// Makes the soft limit of open files at least `needed`, where it is not. A privileged process also
+// raises its hard limit when that is too small. Fails with what is needed, what the limit is, and
+// which setting raises it; the system-wide fs.file-max shows itself as ENFILE when opening. Call it
+// before any thread.
+[[nodiscard]] base::expected<void> raise_descriptor_limit(std::uint64_t needed);
 
 }  // namespace postal::os

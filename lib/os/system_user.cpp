@@ -21,31 +21,6 @@ namespace {
 
 constexpr std::size_t most_buffer = std::size_t{16} << 20U;
 
-bool may_be_name(std::string_view name) {
-    return !name.empty() && name.find('\0') == std::string_view::npos;
-}
-
-// What the database says is copied out of the buffer by found(entry). 0, or the errno; nothing
-// found is 0 as well.
-template <class Entry, class Ask, class Found>
-int look_up(Ask ask, Found found) {
-    std::vector<char> buffer(1024);
-    while (true) {
-        Entry entry{};
-        Entry* result = nullptr;
-        const int error = ask(&entry, buffer.data(), buffer.size(), &result);
-        if (error == ERANGE && buffer.size() < most_buffer) {
-            buffer.resize(buffer.size() * 4);
-            continue;
-        }
-        if (error == EINTR) continue;
-        if (result != nullptr) found(*result);
-        // POSIX lets a database say "not there" in several ways.
-        const bool absent = error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
-        return absent ? 0 : error;
-    }
-}
-
 struct user_entry {
     std::string name;
     std::string home;
@@ -53,34 +28,43 @@ struct user_entry {
     gid_t gid = 0;
 };
 
-base::expected<std::optional<user_entry>> user_by_name(std::string_view name) {
-    std::optional<user_entry> found;
-    if (!may_be_name(name)) return found;
+// What `copy` takes of the entry of that name; `ask` is one of the functions above.
+template <class Entry, class Copied>
+base::expected<std::optional<Copied>> look_up(std::string_view what, std::string_view name,
+                                              int (*ask)(const char*, Entry*, char*, std::size_t,
+                                                         Entry**),
+                                              Copied (*copy)(const Entry&)) {
+    std::optional<Copied> found;
+    if (name.empty() || name.find('\0') != std::string_view::npos) return found;
     const std::string wanted(name);
-    const int error = look_up<passwd>(
-        [&](passwd* entry, char* buffer, std::size_t size, passwd** result) {
-            return ::getpwnam_r(wanted.c_str(), entry, buffer, size, result);
-        },
-        [&](const passwd& entry) {
-            found = user_entry{entry.pw_name, entry.pw_dir, entry.pw_uid, entry.pw_gid};
-        });
-    if (error == 0) return found;
-    return base::fail("cannot look up user {}: {}", base::printable(name, 60),
-                      base::system_message(error));
+    std::vector<char> buffer(1024);
+    while (true) {
+        Entry entry{};
+        Entry* result = nullptr;
+        const int error = ask(wanted.c_str(), &entry, buffer.data(), buffer.size(), &result);
+        if (error == ERANGE && buffer.size() < most_buffer) {
+            buffer.resize(buffer.size() * 4);
+            continue;
+        }
+        if (error == EINTR) continue;
+        if (result != nullptr) found = copy(*result);
+        // POSIX lets a database say "not there" in several ways.
+        const bool absent = error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
+        if (error == 0 || absent) return found;
+        return base::fail("cannot look up {} {}: {}", what, base::printable(name, 60),
+                          base::system_message(error));
+    }
+}
+
+base::expected<std::optional<user_entry>> user_by_name(std::string_view name) {
+    return look_up<passwd, user_entry>("user", name, ::getpwnam_r, [](const passwd& entry) {
+        return user_entry{entry.pw_name, entry.pw_dir, entry.pw_uid, entry.pw_gid};
+    });
 }
 
 base::expected<std::optional<gid_t>> group_by_name(std::string_view name) {
-    std::optional<gid_t> found;
-    if (!may_be_name(name)) return found;
-    const std::string wanted(name);
-    const int error = look_up<group>(
-        [&](group* entry, char* buffer, std::size_t size, group** result) {
-            return ::getgrnam_r(wanted.c_str(), entry, buffer, size, result);
-        },
-        [&](const group& entry) { found = entry.gr_gid; });
-    if (error == 0) return found;
-    return base::fail("cannot look up group {}: {}", base::printable(name, 60),
-                      base::system_message(error));
+    return look_up<group, gid_t>("group", name, ::getgrnam_r,
+                                 [](const group& entry) { return entry.gr_gid; });
 }
 
 base::failure no_such(std::string_view what, std::string_view name) {
