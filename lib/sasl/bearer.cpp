@@ -13,15 +13,8 @@ constexpr std::string_view scheme = "Bearer ";
 // RFC 5801 4: "," and "=" in a name of the GS2 header.
 std::string gs2_name(std::string_view name) {
     std::string out;
-    for (const char c : name) {
-        if (c == ',') {
-            out += "=2C";
-        } else if (c == '=') {
-            out += "=3D";
-        } else {
-            out += c;
-        }
-    }
+    for (const char& c : name)
+        out += c == ',' ? "=2C" : c == '=' ? "=3D" : std::string_view(&c, 1);
     return out;
 }
 

@@ -5,16 +5,16 @@
 
 #include <gsasl.h>
 
-#include "sasl/password_source.hpp"
+#include "sasl/server.hpp"
 
 namespace postal::sasl {
 namespace {
 
 // Servers ask through this; clients have said everything before.
 int on_question(Gsasl*, Gsasl_session* session, Gsasl_property what) {
-    auto* source = static_cast<password_source*>(gsasl_session_hook_get(session));
-    return source == nullptr ? static_cast<int>(GSASL_NO_CALLBACK)
-                             : source->answer(session, static_cast<int>(what));
+    auto* asked = static_cast<server*>(gsasl_session_hook_get(session));
+    return asked == nullptr ? static_cast<int>(GSASL_NO_CALLBACK)
+                            : asked->answer(session, static_cast<int>(what));
 }
 
 }  // namespace

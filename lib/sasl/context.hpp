@@ -6,11 +6,14 @@
 // std::runtime_error with the library's words when that fails, which is before the run.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+
+#include "sasl/mechanism.hpp"
 
 struct Gsasl;
 struct Gsasl_session;
@@ -47,9 +50,8 @@ class context {
         std::string server_key;
         std::string stored_key;
     };
-    enum class scram_hash { sha_1, sha_256 };
-    scram_keys& scram_keys_of(scram_hash hash, const std::string* password) {
-        return (hash == scram_hash::sha_1 ? sha_1_keys_ : sha_256_keys_)[password];
+    scram_keys& scram_keys_of(mechanism which, const std::string* password) {
+        return scram_keys_[uses_sha_1(which)][password];
     }
 
   private:
@@ -58,8 +60,7 @@ class context {
     };
     std::unique_ptr<Gsasl, end> handle_;
     std::unordered_map<std::string, std::string> salted_;
-    std::unordered_map<const std::string*, scram_keys> sha_1_keys_;
-    std::unordered_map<const std::string*, scram_keys> sha_256_keys_;
+    std::array<std::unordered_map<const std::string*, scram_keys>, 2> scram_keys_;  // by hash
 };
 
 // "2.2.0": of the library that is loaded.

@@ -24,10 +24,6 @@ const std::string& salt() {
     return made;
 }
 
-Gsasl_hash hash_of(mechanism which) noexcept {
-    return uses_sha_1(which) ? GSASL_HASH_SHA1 : GSASL_HASH_SHA256;
-}
-
 std::string_view text_of(const char* text) noexcept {
     return text == nullptr ? std::string_view() : std::string_view(text);
 }
@@ -44,7 +40,7 @@ server::server(context& with, mechanism which, const situation& here)
         return;
     }
     session_.reset(made);
-    gsasl_session_hook_set(made, static_cast<password_source*>(this));
+    gsasl_session_hook_set(made, this);
 }
 
 progress server::refuse(std::string_view problem) {
@@ -165,10 +161,8 @@ int server::give_password(Gsasl_session* session) {
 int server::give_scram_keys(Gsasl_session* session) {
     const std::string* known = password(text_of(gsasl_property_fast(session, GSASL_AUTHID)));
     if (known == nullptr) return GSASL_NO_PASSWORD;
-    const Gsasl_hash hash = hash_of(which_);
-    const auto shelf =
-        hash == GSASL_HASH_SHA1 ? context::scram_hash::sha_1 : context::scram_hash::sha_256;
-    context::scram_keys& keys = with_.scram_keys_of(shelf, known);
+    const Gsasl_hash hash = uses_sha_1(which_) ? GSASL_HASH_SHA1 : GSASL_HASH_SHA256;
+    context::scram_keys& keys = with_.scram_keys_of(which_, known);
     if (keys.password != *known) {
         std::array<char, GSASL_HASH_MAX_SIZE> salted{}, of_client{}, of_server{}, stored{};
         const int how = gsasl_scram_secrets_from_password(

@@ -23,7 +23,6 @@
 #include "sasl/client.hpp"
 #include "sasl/context.hpp"
 #include "sasl/mechanism.hpp"
-#include "sasl/password_source.hpp"
 
 namespace postal::sasl {
 
@@ -38,7 +37,7 @@ struct situation {
     std::string_view certified{};        // whose certificate was verified; for EXTERNAL
 };
 
-class server final : private password_source {
+class server {
   public:
     // Some mechanisms would ask again for ever where a client says nothing.
     static constexpr unsigned max_rounds = 16;
@@ -55,8 +54,10 @@ class server final : private password_source {
     // One word: "wrong" (who they are or their password), "bad_response", "sasl".
     std::string_view problem() const noexcept { return problem_; }
 
+    // What the library asks; `property` is a Gsasl_property. Gives a code of the library.
+    int answer(Gsasl_session* session, int property);
+
   private:
-    int answer(Gsasl_session* session, int property) override;
     int give_password(Gsasl_session* session);
     int give_scram_keys(Gsasl_session* session);
     bool matches(Gsasl_session* session);
