@@ -7,22 +7,6 @@ namespace postal::report {
 
 namespace {
 
-cli::setter list_option(std::optional<ledger::discrepancy>& target) {
-    return [&target](const std::string& given) -> base::expected<void> {
-        ledger::discrepancy what = ledger::discrepancy::lost;
-        auto chosen =
-            cli::choice(what, {{"lost", ledger::discrepancy::lost},
-                               {"unacknowledged", ledger::discrepancy::unacknowledged},
-                               {"duplicated", ledger::discrepancy::duplicated},
-                               {"corrupt", ledger::discrepancy::corrupt},
-                               {"misdelivered", ledger::discrepancy::misdelivered},
-                               {"out-of-order", ledger::discrepancy::out_of_order}})(given);
-        if (!chosen) return chosen.error();
-        target = what;
-        return {};
-    };
-}
-
 cli::program describe_program(options& into) {
     into.chart_library = chart_library_path();
     cli::group outputs{
@@ -55,7 +39,12 @@ cli::program describe_program(options& into) {
          {.names = "--list",
           .value = "lost|unacknowledged|duplicated|corrupt|misdelivered|out-of-order",
           .help = "print these messages, one a line, and nothing else",
-          .set = list_option(into.list)}}};
+          .set = cli::choice(into.list, {{"lost", ledger::discrepancy::lost},
+                                         {"unacknowledged", ledger::discrepancy::unacknowledged},
+                                         {"duplicated", ledger::discrepancy::duplicated},
+                                         {"corrupt", ledger::discrepancy::corrupt},
+                                         {"misdelivered", ledger::discrepancy::misdelivered},
+                                         {"out-of-order", ledger::discrepancy::out_of_order}})}}};
     return cli::program{
         .name = "postal-report",
         .summary =

@@ -9,94 +9,80 @@ namespace postal::cli {
 
 namespace {
 
-base::expected<bool> parse_truth(const std::string& given) {
+base::expected<std::string> parse_text(std::string_view given) {
+    if (given.empty()) return base::fail("the value is empty");
+    return {boost::system::in_place_value, std::string(given)};
+}
+
+base::expected<bool> parse_truth(std::string_view given) {
     if (given == "true") return true;
     if (given == "false") return false;
     return base::fail("\"{}\" is a value, and this is a flag; give it without one", given);
 }
 
-base::expected<base::rate> positive_rate(std::string_view given, base::rate_unit bare) {
-    auto rate = base::parse_rate(given, bare);
-    if (rate && !(rate->per_second > 0)) {
-        return base::fail("{} is not a rate; give more than 0, such as 600/min or 10/s", given);
-    }
-    return rate;
+base::expected<unsigned> parse_percent(std::string_view given) {
+    const bool has_sign = given.size() > 1 && given.back() == '%';
+    const auto number = parse_count(given.substr(0, given.size() - (has_sign ? 1 : 0)), 0, 100);
+    if (!number) return base::fail("\"{}\" is not a percentage; give 0 to 100", given);
+    return static_cast<unsigned>(*number);
 }
 
 }  // namespace
 
 setter text(std::string& target) {
-    return [&target](const std::string& given) -> base::expected<void> {
-        if (given.empty()) return base::fail("the value is empty");
-        target = given;
-        return {};
-    };
+    return parsed(target, parse_text);
 }
 
 setter texts(std::vector<std::string>& target) {
-    return [&target](const std::string& given) -> base::expected<void> {
-        if (given.empty()) return base::fail("the value is empty");
-        target.push_back(given);
-        return {};
-    };
+    return appended(target, parse_text);
 }
 
 setter flag(bool& target) {
-    return [&target](const std::string& given) -> base::expected<void> {
-        const auto truth = parse_truth(given);
-        if (!truth) return truth.error();
-        target = *truth;
-        return {};
-    };
+    return parsed(target, parse_truth);
 }
 
 setter percent(unsigned& target) {
-    return [&target](const std::string& given) -> base::expected<void> {
-        const bool has_sign = given.size() > 1 && given.back() == '%';
-        const auto number = parse_count(given.substr(0, given.size() - (has_sign ? 1 : 0)), 0, 100);
-        if (!number) return base::fail("\"{}\" is not a percentage; give 0 to 100", given);
-        target = static_cast<unsigned>(*number);
-        return {};
-    };
+    return parsed(target, parse_percent);
+}
+
+setter percent(std::optional<unsigned>& target) {
+    return parsed(target, parse_percent);
 }
 
 setter duration(std::chrono::nanoseconds& target, duration_limit min, duration_limit max) {
-    return [&target, min, max](const std::string& given) -> base::expected<void> {
-        const auto parsed = base::parse_duration(given);
-        if (!parsed) return parsed.error();
-        if (*parsed < min) {
-            return base::fail("{} is too short; give at least {}", given,
-                              base::format_duration(min));
+    return parsed(target, [min, max](std::string_view given) {
+        auto time = base::parse_duration(given);
+        if (time && *time < min) {
+            time =
+                base::fail("{} is too short; give at least {}", given, base::format_duration(min));
+        } else if (time && *time > max) {
+            time = base::fail("{} is too long; give at most {}", given, base::format_duration(max));
         }
-        if (*parsed > max) {
-            return base::fail("{} is too long; give at most {}", given, base::format_duration(max));
-        }
-        target = *parsed;
-        return {};
-    };
+        return time;
+    });
 }
 
 setter size(std::uint64_t& target, std::uint64_t bare_unit, std::uint64_t max) {
-    return [&target, bare_unit, max](const std::string& given) -> base::expected<void> {
-        const auto parsed = base::parse_size(given, bare_unit);
-        if (!parsed) return parsed.error();
-        if (*parsed > max) {
-            return base::fail("{} is too large; give at most {}", given, base::format_size(max));
+    return parsed(target, [bare_unit, max](std::string_view given) {
+        auto octets = base::parse_size(given, bare_unit);
+        if (octets && *octets > max) {
+            octets = base::fail("{} is too large; give at most {}", given, base::format_size(max));
         }
-        target = *parsed;
-        return {};
-    };
-}
-
-setter rate(base::rate& target, base::rate_unit bare) {
-    return parsed(target, [bare](std::string_view text) { return positive_rate(text, bare); });
+        return octets;
+    });
 }
 
 setter rate(std::optional<base::rate>& target, base::rate_unit bare) {
-    return parsed(target, [bare](std::string_view text) { return positive_rate(text, bare); });
+    return parsed(target, [bare](std::string_view given) {
+        auto rate = base::parse_rate(given, bare);
+        if (rate && !(rate->per_second > 0)) {
+            rate = base::fail("{} is not a rate; give more than 0, such as 600/min or 10/s", given);
+        }
+        return rate;
+    });
 }
 
-base::expected<std::int64_t> parse_count(const std::string& given, std::int64_t min,
+base::expected<std::int64_t> parse_count(std::string_view given, std::int64_t min,
                                          std::int64_t max) {
     std::int64_t number = 0;
     const char* end = given.data() + given.size();

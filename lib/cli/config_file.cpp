@@ -14,20 +14,21 @@ namespace {
 
 constexpr std::uint64_t largest_file = 1 << 20;
 
-// failure can be made from a string too, so a string does not turn into an expected one by itself.
-base::expected<std::string> value_of(std::string text) {
-    return {boost::system::in_place_value, std::move(text)};
-}
-
-// The text that the same value would have on the command line; nothing for types that options do
-// not have.
-base::expected<std::string> to_text(const toml::node& node) {
-    if (const auto* text = node.as_string()) return value_of(text->get());
-    if (const auto* number = node.as_integer()) return value_of(fmt::format("{}", number->get()));
-    if (const auto* number = node.as_floating_point())
-        return value_of(fmt::format("{}", number->get()));
-    if (const auto* truth = node.as_boolean()) return value_of(truth->get() ? "true" : "false");
-    return base::fail("is neither text, a number nor true or false");
+// Adds the text that the same value would have on the command line; false for types that options
+// do not have.
+bool add_value(config_entry& to, const toml::node& node) {
+    if (const auto* text = node.as_string()) {
+        to.values.push_back(text->get());
+    } else if (const auto* number = node.as_integer()) {
+        to.values.push_back(fmt::format("{}", number->get()));
+    } else if (const auto* fraction = node.as_floating_point()) {
+        to.values.push_back(fmt::format("{}", fraction->get()));
+    } else if (const auto* truth = node.as_boolean()) {
+        to.values.emplace_back(truth->get() ? "true" : "false");
+    } else {
+        return false;
+    }
+    return true;
 }
 
 base::expected<config_entry> to_entry(const std::string& key, const toml::node& node) {
@@ -37,16 +38,11 @@ base::expected<config_entry> to_entry(const std::string& key, const toml::node& 
     entry.is_boolean = node.is_boolean();
     entry.is_list = node.is_array();
     if (node.is_table()) return base::fail("{} is a table; options stand at the top level", key);
-    if (!entry.is_list) {
-        auto value = to_text(node);
-        if (!value) return base::fail("{} {}", key, value.error().message);
-        entry.values.push_back(std::move(*value));
-        return entry;
-    }
-    for (const auto& element : *node.as_array()) {
-        auto value = to_text(element);
-        if (!value) return base::fail("{}: an element {}", key, value.error().message);
-        entry.values.push_back(std::move(*value));
+    constexpr std::string_view wanted = "is neither text, a number nor true or false";
+    if (!entry.is_list && !add_value(entry, node)) return base::fail("{} {}", key, wanted);
+    for (std::size_t i = 0; entry.is_list && i < node.as_array()->size(); ++i) {
+        if (add_value(entry, (*node.as_array())[i])) continue;
+        return base::fail("{}: an element {}", key, wanted);
     }
     return entry;
 }

@@ -14,15 +14,10 @@ constexpr const char* benchmark_range = "198.18.0.0/15";
 }  // namespace
 
 cli::option proxy_protocol_option(origin_choice& target) {
-    return {
-        "--proxy-protocol", "v1|v2", "", "begin connections with a PROXY header, as HAProxy does",
-        [&target](const std::string& given) -> expected<void> {
-            net::proxy_version version{};
-            auto done = cli::choice(
-                version, {{"v1", net::proxy_version::v1}, {"v2", net::proxy_version::v2}})(given);
-            if (done) target.proxy = version;
-            return done;
-        }};
+    return {"--proxy-protocol", "v1|v2", "",
+            "begin connections with a PROXY header, as HAProxy does",
+            cli::choice(target.proxy,
+                        {{"v1", net::proxy_version::v1}, {"v2", net::proxy_version::v2}})};
 }
 
 cli::option client_addresses_option(origin_choice& target) {

@@ -91,25 +91,14 @@ expected<void> check(const net::tls_settings& settings, bool wanted, const std::
 
 cli::group client_tls_group(client_tls& o) {
     std::string& needs = o.needs_tls;
-    cli::group group{"TLS",
-                     {{"-s,--ssl-percent", "PERCENT", "0",
-                       "share of connections with TLS (100 with --tls alone)",
-                       [&o](const std::string& given) -> expected<void> {
-                           unsigned share = 0;
-                           auto done = cli::percent(share)(given);
-                           if (done) o.percent = share;
-                           return done;
-                       }},
-                      {"--tls", "starttls|implicit", "starttls",
-                       "begin with STARTTLS (STLS) or with TLS at once",
-                       [&o](const std::string& given) -> expected<void> {
-                           client::tls_mode mode{};
-                           auto done =
-                               cli::choice(mode, {{"starttls", client::tls_mode::starttls},
-                                                  {"implicit", client::tls_mode::implicit}})(given);
-                           if (done) o.mode = mode;
-                           return done;
-                       }}}};
+    cli::group group{
+        "TLS",
+        {{"-s,--ssl-percent", "PERCENT", "0",
+          "share of connections with TLS (100 with --tls alone)", cli::percent(o.percent)},
+         {"--tls", "starttls|implicit", "starttls",
+          "begin with STARTTLS (STLS) or with TLS at once",
+          cli::choice(o.mode, {{"starttls", client::tls_mode::starttls},
+                               {"implicit", client::tls_mode::implicit}})}}};
     for (cli::option& one : shared_rows(o.settings, needs))
         group.options.push_back(std::move(one));
     const std::vector<cli::option> own{

@@ -23,7 +23,7 @@ struct values {
     std::int64_t per_connection = 1;
     std::uint64_t most = 10240;
     std::chrono::nanoseconds duration{0};
-    base::rate limit;
+    std::optional<base::rate> limit;
     mode pipelining = mode::automatic;
     bool all = false, lmtp = false;
     unsigned tls = 0;
@@ -91,7 +91,7 @@ TEST_CASE("parse: every way to write an option sets its target") {
     CHECK(v.sessions == 5);
     CHECK(v.per_connection == -1);
     CHECK(v.most == 10 * 1024);
-    CHECK(v.limit.per_second == Approx(10));
+    CHECK(v.limit->per_second == Approx(10));
     CHECK(v.all);
     CHECK(v.lmtp);
     CHECK(v.duration == std::chrono::minutes{90});
@@ -224,7 +224,7 @@ TEST_CASE("parse: the configuration file sets what the command line leaves open"
     values v;
     REQUIRE(run(v, {"--config", file.path(), "-t", "3", "host"}).has_value());
     CHECK(v.sessions == 3);
-    CHECK(v.limit.per_second == Approx(10));
+    CHECK(v.limit->per_second == Approx(10));
     CHECK(v.all);
     CHECK_FALSE(v.lmtp);
     CHECK(v.thresholds == std::vector<std::string>{"a<1", "b<2"});
