@@ -7,13 +7,13 @@
 #include <cstdio>
 
 #include "base/random.hpp"
+#include "base/write_file.hpp"
 #include "cli/parse.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/html.hpp"
 #include "postal-report/ledger.hpp"
 #include "postal-report/options.hpp"
 #include "postal-report/text.hpp"
-#include "postal-report/write_file.hpp"
 
 namespace {
 
@@ -47,7 +47,7 @@ cli::exit_status write_page(const report::options& wanted,
     const std::string nonce =
         fmt::format("{:016x}{:016x}", base::fresh_entropy(), base::fresh_entropy());
     const auto written =
-        report::write_file(wanted.html, report::render_page(records, {*library, nonce}));
+        base::write_file(wanted.html, report::render_page(records, {*library, nonce}));
     if (!written) return refuse(written.error(), cli::exit_status::system_error);
     return cli::exit_status::done;
 }

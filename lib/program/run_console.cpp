@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/write_file.hpp"
 #include "os/patient_write.hpp"
 #include "os/usage.hpp"
 #include "stats/diagnostics.hpp"
@@ -30,7 +31,7 @@ base::expected<std::unique_ptr<run_console>> run_console::create(stats::run_desc
     auto thresholds = stats::parse_thresholds(options.thresholds, description.phases);
     if (!thresholds) return thresholds.error();
     if (!options.record.empty()) {
-        auto writable = stats::check_record_path(options.record);
+        auto writable = base::check_writable(options.record);
         if (!writable) return writable.error();
     }
     return std::unique_ptr<run_console>(

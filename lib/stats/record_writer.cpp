@@ -2,9 +2,10 @@
 //
 // number() lets no infinity and no NaN through, and a missing value becomes null, so that the text
 // is valid JSON whatever was measured. Keys keep their order (ordered_json). Times are UTC, ISO
-// 8601 with milliseconds; latencies whole microseconds, rounded. Nothing here fails; writing the
-// text to its place is record_file.cpp's.
+// 8601 with milliseconds; latencies whole microseconds, rounded.
 #include "stats/record_writer.hpp"
+
+#include "base/write_file.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -247,6 +248,11 @@ std::string text_of(const json& object, int indent) {
 
 std::string record_text(const run_report& report, int indent) {
     return text_of(record_of(report), indent);
+}
+
+base::expected<void> write_record(const run_report& report, const std::string& path) {
+    // On standard output in one line, so that it can be told from the log's lines before it.
+    return base::write_file(path, record_text(report, path == "-" ? -1 : 2) + "\n");
 }
 
 std::string interval_text(const run_description& run, const interval_row& row,

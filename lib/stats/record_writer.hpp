@@ -4,10 +4,6 @@
 // interval) is null. Text that is not valid UTF-8 is written with replacement characters. A
 // percentile is in microseconds. Counters stand in totals, integrity and the intervals as
 // counters.hpp says; all keys are in postal(8). It is read back with record_reader.hpp.
-//
-// write_record() writes a temporary file beside the wanted one and renames it, so that a reader
-// never sees half a record; fails with one line (no such folder, disk full). "-" is standard
-// output; a path that is not a regular file (a pipe, a device) is written straight to.
 #pragma once
 
 #include "base/result.hpp"
@@ -25,9 +21,7 @@ namespace postal::stats {
 [[nodiscard]] std::string interval_text(const run_description& run, const interval_row& row,
                                         std::string_view time);
 
+// As base::write_file() does.
 [[nodiscard]] base::expected<void> write_record(const run_report& report, const std::string& path);
-
-// To be asked before the run: can a record be written there? Leaves nothing behind.
-[[nodiscard]] base::expected<void> check_record_path(const std::string& path);
 
 }  // namespace postal::stats

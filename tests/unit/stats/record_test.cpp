@@ -1,6 +1,7 @@
 // The record of ordinary runs and of runs that are nearly nothing: its keys, its numbers, its file.
 #include "stats/record_writer.hpp"
 
+#include "base/write_file.hpp"
 #include "support.hpp"
 
 #include <sys/stat.h>
@@ -179,7 +180,7 @@ TEST_CASE("record: the file appears whole, beside nothing else") {
     run_report report(test::description());
     report.add_time_slice(test::counted(0, 60, 1));
     const std::string path = place / "run.json";
-    REQUIRE(check_record_path(path).has_value());
+    REQUIRE(postal::base::check_writable(path).has_value());
     CHECK(place.files() == 0);
     REQUIRE(write_record(report, path).has_value());
     REQUIRE(write_record(report, path).has_value());
@@ -215,14 +216,14 @@ TEST_CASE("record: where it cannot be written is said with the reason") {
     };
     for (const auto& [path, reason, known_before] : table) {
         INFO(path);
-        CHECK(check_record_path(path).has_error() == known_before);
+        CHECK(postal::base::check_writable(path).has_error() == known_before);
         const auto written = write_record(report, path);
         REQUIRE(written.has_error());
         CHECK(written.error().message.find(reason) != std::string::npos);
         CHECK(written.error().message.find(path) == 0);
     }
-    CHECK(check_record_path("").has_error());
-    CHECK(check_record_path("-").has_value());
-    CHECK(check_record_path("/dev/null").has_value());
+    CHECK(postal::base::check_writable("").has_error());
+    CHECK(postal::base::check_writable("-").has_value());
+    CHECK(postal::base::check_writable("/dev/null").has_value());
     CHECK(write_record(report, "/dev/null").has_value());
 }

@@ -1,0 +1,21 @@
+// Writes a whole file or none: to a temporary file beside it, which is then renamed, so that a
+// reader never sees half of it.
+//
+// "-" is standard output; a path that is not a regular file (a pipe, a device) is written straight
+// to. A symbolic link stays one: what it points to is replaced. Fails with "PATH: reason" (no such
+// folder, disk full); then an older file stays as it was, and no temporary one is left.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace postal::base {
+
+[[nodiscard]] expected<void> write_file(const std::string& path, std::string_view text);
+
+// To be asked before there is anything to write. Leaves nothing behind.
+[[nodiscard]] expected<void> check_writable(const std::string& path);
+
+}  // namespace postal::base
