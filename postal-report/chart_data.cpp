@@ -157,8 +157,7 @@ std::string chart_data(const std::vector<record>& records) {
             R"("message":{},"service":{}}})",
             script_string(base::printable(one.label, 80)), number(one.warmup_s),
             script_string(message == nullptr ? "message" : message->name),
-            number(message == nullptr ? std::nullopt : message->p50_us),
-            number(message == nullptr ? std::nullopt : message->p99_us),
+            number(value_of(message, &phase::p50_us)), number(value_of(message, &phase::p99_us)),
             interval_points(one, per_minute), distribution(message, per_octave),
             distribution(one.find_phase("service"), per_octave)));
     }

@@ -29,14 +29,12 @@ std::string of_rate(const record& one) {
 
 template <std::optional<double> phase::*Member>
 std::string latency(const record& one) {
-    const phase* found = one.main_phase();
-    return found == nullptr ? std::string{} : decimal(found->*Member);
+    return decimal(value_of(one.main_phase(), Member));
 }
 
 template <std::optional<double> phase::*Member>
 std::string service(const record& one) {
-    const phase* found = one.find_phase("service");
-    return found == nullptr ? std::string{} : decimal(found->*Member);
+    return decimal(value_of(one.find_phase("service"), Member));
 }
 
 std::string thresholds_not_met(const record& one) {

@@ -1,4 +1,4 @@
-#include "postal-report/headline.hpp"
+#include "postal-report/html.hpp"
 
 #include <fmt/format.h>
 
@@ -14,11 +14,6 @@ namespace postal::report {
 namespace {
 
 constexpr std::size_t colours = 8;  // as many as the style sheet has
-
-std::optional<double> main_latency(const record& one, std::optional<double> phase::*member) {
-    const phase* found = one.main_phase();
-    return found == nullptr ? std::nullopt : found->*member;
-}
 
 std::string tile(std::string_view name, const std::string& value, std::string_view kind = "") {
     return fmt::format("<div class=\"tile {}\"><dt>{}</dt><dd>{}</dd></div>\n", kind, name,
@@ -60,8 +55,8 @@ std::string one_headline(const record& one) {
         "<p class=\"big\">{} <span>messages/min</span></p>\n<p class=\"note\">{}</p></div>\n",
         escape_html(show_number(one.rate.mean)), escape_html(confidence_line(one.rate)));
     out += "<dl class=\"tiles\">\n";
-    out += tile("latency p50", show_latency(main_latency(one, &phase::p50_us)));
-    out += tile("latency p99", show_latency(main_latency(one, &phase::p99_us)));
+    out += tile("latency p50", show_latency(value_of(one.main_phase(), &phase::p50_us)));
+    out += tile("latency p99", show_latency(value_of(one.main_phase(), &phase::p99_us)));
     out += tile("accepted", base::format_count(one.totals.messages));
     out += tile("errors", base::format_count(one.totals.error_events),
                 one.totals.error_events > 0 ? "bad" : "");
@@ -84,8 +79,8 @@ std::string lane(const record& one, const record& reference, double highest) {
     out += fmt::format(
         "<p class=\"detail\">p50 <b>{}</b> · p99 <b>{}</b> · accepted <b>{}</b> · errors <b>{}</b>"
         "{}</p></div>\n",
-        escape_html(show_latency(main_latency(one, &phase::p50_us))),
-        escape_html(show_latency(main_latency(one, &phase::p99_us))),
+        escape_html(show_latency(value_of(one.main_phase(), &phase::p50_us))),
+        escape_html(show_latency(value_of(one.main_phase(), &phase::p99_us))),
         base::format_count(one.totals.messages), base::format_count(one.totals.error_events),
         one.generator.limited ? " · <strong>generator-limited</strong>" : "");
     return out;

@@ -10,7 +10,6 @@
 #include "postal-report/assets.hpp"
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
-#include "postal-report/headline.hpp"
 #include "postal-report/sections.hpp"
 #include "postal-report/table.hpp"
 

@@ -32,6 +32,11 @@ base::expected<std::string> read_chart_library(const std::string& path);
 // Where Chart.js was when this program was configured.
 std::string chart_library_path();
 
+// What stands at the top of the page: the result in large type, what became of the messages, and
+// what must not be overlooked. Returns HTML; every text from a record is escaped.
+std::string headline_html(const std::vector<record>& records);
+std::string remarks_html(const std::vector<record>& records);
+
 // Every "@NAME@" of the frame replaced by its value in one pass, so that values are never searched.
 struct replacement {
     std::string_view name;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/text.hpp"
@@ -58,11 +59,8 @@ std::string result_line(const ledger_report& one) {
 std::vector<std::string> remarks_on(const ledger_report& one) {
     const summary& of = one.found.totals;
     std::vector<std::string> result;
-    bool anybody_looked = false;
-    for (const ledger::run_row& run : one.found.runs) {
-        anybody_looked = anybody_looked || run.program != "postal" || run.seen > 0;
-    }
-    if (!anybody_looked) {
+    const auto looked = [](const auto& run) { return run.program != "postal" || run.seen > 0; };
+    if (std::none_of(one.found.runs.begin(), one.found.runs.end(), looked)) {
         result.emplace_back("no run of this ledger has looked for messages yet: all count as lost");
     }
     if (of.unknown > 0) {
@@ -85,25 +83,23 @@ std::vector<std::string> remarks_on(const ledger_report& one) {
     return result;
 }
 
+// "in doubt" for what is in_doubt in files.
+template <class Kind>
+std::string name_of(Kind what) {
+    std::string name(to_text(what));
+    std::replace(name.begin(), name.end(), '_', ' ');
+    return name;
+}
+
 // "in doubt 3, failed 1" of those that are not 0.
 std::string by_outcome(const std::array<std::uint64_t, 5>& counts) {
     std::string result;
     for (std::size_t each = counts.size(); each-- > 0;) {
         if (counts[each] == 0) continue;
-        std::string name(to_text(static_cast<outcome>(each)));
-        if (name == "in_doubt") name = "in doubt";
-        result +=
-            fmt::format("{}{} {}", result.empty() ? "" : ", ", format_count(counts[each]), name);
+        result += fmt::format("{}{} {}", result.empty() ? "" : ", ", format_count(counts[each]),
+                              name_of(static_cast<outcome>(each)));
     }
     return result;
-}
-
-std::string name_of(condition what) {
-    std::string name(to_text(what));
-    for (char& octet : name) {
-        if (octet == '_') octet = ' ';
-    }
-    return name;
 }
 
 table messages_table(const summary& of) {
@@ -111,11 +107,10 @@ table messages_table(const summary& of) {
         if (of.acknowledged() == 0) return std::string();
         return show_share(static_cast<double>(part), static_cast<double>(of.acknowledged()));
     };
-    table result{
-        "messages",
-        "Messages, each recipient's for itself",
-        {{"", align::left}, {"messages", align::right}, {"share", align::right}, {"", align::left}},
-        {}};
+    table result{"messages",
+                 "Messages, each recipient's for itself",
+                 {{""}, {"messages", align::right}, {"share", align::right}, {""}},
+                 {}};
     const auto add = [&](const std::string& name, std::uint64_t count, const std::string& part,
                          const std::string& note) {
         result.rows.push_back({name, format_count(count), part, note});
@@ -138,48 +133,34 @@ table messages_table(const summary& of) {
 }
 
 table counts_table(const summary& of) {
-    table result{"counts", "Rows", {{"", align::left}, {"rows", align::right}}, {}};
+    table result{"counts", "Rows", {{""}, {"rows", align::right}}, {}};
     for (std::size_t each = 0; each < of.sent.size(); ++each) {
-        std::string name(to_text(static_cast<outcome>(each)));
-        if (name == "in_doubt") name = "in doubt";
-        result.rows.push_back({"sent: " + name, format_count(of.sent[each])});
+        result.rows.push_back(
+            {"sent: " + name_of(static_cast<outcome>(each)), format_count(of.sent[each])});
     }
     result.rows.push_back({"seen: ours", format_count(of.sightings)});
     result.rows.push_back({"seen: foreign", format_count(of.foreign)});
     return result;
 }
 
-std::string show_time_of(const stats::histogram& times, double quantile) {
-    return base::format_latency(times.quantile(quantile));
-}
-
 table delivery_table(const stats::histogram& times) {
     table result{"delivery",
                  "Delivery time, from the time in the message to being seen",
-                 {{"messages", align::right},
-                  {"mean", align::right},
-                  {"p50", align::right},
-                  {"p90", align::right},
-                  {"p99", align::right},
-                  {"p99.9", align::right},
-                  {"max", align::right}},
+                 numbers({"messages", "mean", "p50", "p90", "p99", "p99.9", "max"}),
                  {}};
-    result.rows.push_back({format_count(times.count()), base::format_latency(times.mean()),
-                           show_time_of(times, 0.5), show_time_of(times, 0.9),
-                           show_time_of(times, 0.99), show_time_of(times, 0.999),
-                           base::format_latency(times.max())});
+    auto& row = result.rows.emplace_back();
+    row = {format_count(times.count()), base::format_latency(times.mean())};
+    for (const double quantile : {0.5, 0.9, 0.99, 0.999, 1.0})
+        row.push_back(base::format_latency(times.quantile(quantile)));
     return result;
 }
 
 table runs_table(const ledger_report& one) {
-    table result{"runs",
-                 "Runs",
-                 {{"run", align::left},
-                  {"program", align::left},
-                  {"started", align::left},
-                  {"sent", align::right},
-                  {"seen", align::right}},
-                 {}};
+    table result{
+        "runs",
+        "Runs",
+        {{"run"}, {"program"}, {"started"}, {"sent", align::right}, {"seen", align::right}},
+        {}};
     for (const ledger::run_row& run : one.found.runs) {
         result.rows.push_back({run.run, run.program, show_time(run.started), format_count(run.sent),
                                format_count(run.seen)});

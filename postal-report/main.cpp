@@ -13,7 +13,7 @@
 #include "postal-report/html.hpp"
 #include "postal-report/ledger.hpp"
 #include "postal-report/options.hpp"
-#include "postal-report/text.hpp"
+#include "postal-report/sections.hpp"
 
 namespace {
 

@@ -26,6 +26,11 @@ struct record : stats::run_record {
     std::string file{};
 };
 
+// Nothing where a record has no such phase.
+inline std::optional<double> value_of(const phase* of, std::optional<double> phase::*member) {
+    return of == nullptr ? std::nullopt : of->*member;
+}
+
 // Reads one file; "-" is standard input. The message of a failure names the file and is safe to
 // print.
 base::expected<record> read_record(const std::string& file);

@@ -43,13 +43,8 @@ void add_rows(table& to, const std::vector<record>& records, const std::vector<f
     }
 }
 
-std::optional<double> of_main_phase(const record& one, std::optional<double> phase::*member) {
-    const phase* found = one.main_phase();
-    return found == nullptr ? std::nullopt : found->*member;
-}
-
 figure latency_figure(std::string name, std::optional<double> phase::*member) {
-    const auto value = [member](const record& one) { return of_main_phase(one, member); };
+    const auto value = [member](const record& one) { return value_of(one.main_phase(), member); };
     return {std::move(name), [value](const record& one) { return show_latency(value(one)); },
             value};
 }

@@ -50,4 +50,9 @@ std::vector<counter> counters_of(stats::counter_rows rows, counter_kind kind);
 // The messages that have ended, however they did.
 double ended(const record& one);
 
+// The report for a terminal and for a Markdown document: who ran, what must not be overlooked, and
+// the tables, result first. Ends in a line feed; safe to print whatever the records hold.
+std::string render_text(const std::vector<record>& records);
+std::string render_markdown(const std::vector<record>& records);
+
 }  // namespace postal::report

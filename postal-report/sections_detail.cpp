@@ -70,8 +70,7 @@ table phases_of_several(const std::vector<record>& records) {
             std::vector<std::string> row{name + " " + each.name};
             bool known = false;
             for (const record& one : records) {
-                const phase* found = one.find_phase(name);
-                const auto value = found == nullptr ? std::nullopt : found->*each.member;
+                const auto value = value_of(one.find_phase(name), each.member);
                 known = known || value.has_value();
                 row.push_back(show_latency(value));
                 if (&one == &records.front() || reference == nullptr) continue;
@@ -179,17 +178,12 @@ table security_table(const std::vector<record>& records) {
 }
 
 table interval_table(const record& one) {
-    table made{"intervals",
-               "Intervals",
-               {{"end", align::right},
-                {"messages", align::right},
-                {"messages/min", align::right},
-                {"errors", align::right},
-                {"p50", align::right},
-                {"p99", align::right},
-                {"busiest worker", align::right},
-                {"remark"}},
-               {}};
+    table made{
+        "intervals",
+        "Intervals",
+        numbers({"end", "messages", "messages/min", "errors", "p50", "p99", "busiest worker"}),
+        {}};
+    made.columns.push_back({"remark"});
     for (const interval& each : one.intervals) {
         const double length_s = each.end_s - each.start_s;
         const auto per_minute =

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -31,6 +33,13 @@ std::string without_trailing_blanks(std::string line) {
 }
 
 }  // namespace
+
+std::vector<column> numbers(std::initializer_list<const char*> titles) {
+    std::vector<column> columns;
+    for (const char* title : titles)
+        columns.push_back({title, align::right});
+    return columns;
+}
 
 std::string render_text(const table& shown) {
     std::vector<std::vector<std::string>> lines(1);
@@ -108,27 +117,13 @@ std::string render_html(const table& shown) {
 }
 
 std::string escape_html(std::string_view text) {
+    static constexpr std::pair<char, std::string_view> entities[]{
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
     std::string out;
     for (const char c : base::printable(text, longest_cell)) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\'':
-                out += "&#39;";
-                break;
-            default:
-                out += c;
-        }
+        const auto* const found = std::find_if(std::begin(entities), std::end(entities),
+                                               [&](const auto& one) { return one.first == c; });
+        out += found == std::end(entities) ? std::string_view(&c, 1) : found->second;
     }
     return out;
 }

@@ -6,6 +6,7 @@
 // right for what a report contains apart from East Asian text.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ struct column {
     std::string title;
     align side = align::left;
 };
+
+// Columns of numbers.
+std::vector<column> numbers(std::initializer_list<const char*> titles);
 
 struct table {
     std::string name;   // a word that stays the same, for the page's links and styles

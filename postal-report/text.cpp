@@ -1,5 +1,3 @@
-#include "postal-report/text.hpp"
-
 #include "base/text.hpp"
 #include "postal-report/sections.hpp"
 #include "postal-report/table.hpp"

@@ -53,20 +53,11 @@ bool deceives(std::string_view sequence) {
 
 std::string escaped(std::string_view octets) {
     std::string text;
-    for (std::size_t i = 0; i < octets.size(); ++i) {
-        switch (octets[i]) {
-            case '\r':
-                text += "\\r";
-                break;
-            case '\n':
-                text += "\\n";
-                break;
-            case '\t':
-                text += "\\t";
-                break;
-            default:
-                text += fmt::format("\\x{:02x}", octet(octets, i));
-        }
+    for (const char c : octets) {
+        const std::size_t letter = std::string_view("\r\n\t").find(c);
+        text += letter == std::string_view::npos
+                    ? fmt::format("\\x{:02x}", static_cast<unsigned char>(c))
+                    : std::string{'\\', "rnt"[letter]};
     }
     return text;
 }

@@ -162,12 +162,10 @@ expected<rate> parse_rate(std::string_view text, rate_unit bare) {
     const auto number = parse_number(text.substr(0, slash));
     double seconds = bare == rate_unit::per_second ? 1 : 60;
     bool known = slash == std::string_view::npos;
-    if (!known) {
-        for (const auto& period : periods) {
-            if (period.name != text.substr(slash + 1)) continue;
-            known = true;
-            seconds = period.seconds;
-        }
+    for (const auto& period : periods) {
+        if (slash == std::string_view::npos || period.name != text.substr(slash + 1)) continue;
+        known = true;
+        seconds = period.seconds;
     }
     if (!number || !known) {
         return fail("'{}' is not a rate; give one such as 10/s, 600/min, 36000/h",

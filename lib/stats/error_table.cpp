@@ -39,12 +39,9 @@ error_entry& error_table::entry_for(const kind& wanted) {
         last_ = i;
         return entries_[i];
     }
-    const bool full = entries_.size() >= max_kinds;
-    if (full && wanted.stage != "other") return entry_for({"other", 0, "other"});
     // Room for exactly one more than max_kinds: the entry that takes everything else.
-    if (full && (wanted.code != 0 || wanted.detail != "other")) {
-        return entry_for({"other", 0, "other"});
-    }
+    const bool rest = wanted.stage == "other" && wanted.code == 0 && wanted.detail == "other";
+    if (entries_.size() >= max_kinds && !rest) return entry_for({"other", 0, "other"});
     error_entry fresh;
     fresh.stage = base::printable(wanted.stage, max_word);
     fresh.code = wanted.code;

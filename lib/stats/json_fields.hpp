@@ -1,20 +1,23 @@
 // Typed access to the members of a JSON object that somebody else wrote; for record_reader.cpp.
 //
 // Reading sixty members one by one would need sixty checks; instead the first member of the wrong
-// type is remembered in a `complaint` with its path ("totals.messages: ..."), its getter answers with
-// the default, and the caller looks once at the end. Absent and null members give the default and
-// no complaint.
+// type is remembered in a `complaint` with its path ("totals.messages: ..."), its target stays as it
+// is, and the caller looks once at the end. Absent and null members leave theirs without complaint.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace postal::stats {
 
@@ -42,38 +45,14 @@ class json_fields {
 
     bool has(std::string_view key) const { return find(key) != nullptr; }
 
-    std::string text(std::string_view key) const {
-        const json* value = find(key, &json::is_string, "a text");
-        return value == nullptr ? std::string{} : value->get<std::string>();
+    // read("name", to.name, "cpus", to.cpus, ...): each member into its target: a text, a list of
+    // texts, true or false, a whole number (the largest that fits instead of a larger one) or any
+    // number, both 0 or more.
+    template <class Target, class... More>
+    void read(std::string_view key, Target& to, More&&... more) const {
+        if (const json* value = find(key)) take(to, *value, path(key));
+        if constexpr (sizeof...(more) > 0) read(std::forward<More>(more)...);
     }
-
-    bool flag(std::string_view key) const {
-        const json* value = find(key, &json::is_boolean, "true or false");
-        return value != nullptr && value->get<bool>();
-    }
-
-    // Whole, 0 or more.
-    std::optional<std::uint64_t> maybe_count(std::string_view key) const {
-        const json* value = find(key);
-        if (value == nullptr) return std::nullopt;
-        if (value->is_number_unsigned()) return value->get<std::uint64_t>();
-        const double number = value->is_number_float() ? value->get<double>() : -1;
-        if (number >= 0 && number < count_limit && number == std::floor(number))
-            return static_cast<std::uint64_t>(number);
-        problems_->add(path(key), "a whole number, 0 or more");
-        return std::nullopt;
-    }
-    std::uint64_t count(std::string_view key) const { return maybe_count(key).value_or(0); }
-
-    // 0 or more.
-    std::optional<double> maybe_number(std::string_view key) const {
-        const json* value = find(key);
-        if (value == nullptr) return std::nullopt;
-        if (value->is_number() && value->get<double>() >= 0) return value->get<double>();
-        problems_->add(path(key), "a number, 0 or more");
-        return std::nullopt;
-    }
-    double number(std::string_view key) const { return maybe_number(key).value_or(0); }
 
     json_fields object(std::string_view key) const {
         const json* value = find(key);
@@ -83,9 +62,18 @@ class json_fields {
     // Calls visit(const json& element, path of the element) for each element of an array.
     template <class Visit>
     void each(std::string_view key, Visit visit) const {
-        const json* list = find(key, &json::is_array, "a list");
-        for (std::size_t index = 0; list != nullptr && index < list->size(); ++index)
+        const json* list = find(key);
+        if (list == nullptr) return;
+        if (!list->is_array()) return complain(key, "a list");
+        for (std::size_t index = 0; index < list->size(); ++index)
             visit((*list)[index], path(key) + "[" + std::to_string(index) + "]");
+    }
+    // The same of an array of objects, as json_fields.
+    template <class Visit>
+    void each_object(std::string_view key, Visit visit) const {
+        each(key, [&](const json& element, std::string path) {
+            visit(json_fields{element, std::move(path), *problems_});
+        });
     }
 
     // Calls visit(name, const json& member) for each member of this object.
@@ -95,28 +83,54 @@ class json_fields {
             visit(name, member);
     }
 
-    std::string path(std::string_view key) const {
-        return (path_.empty() ? std::string{} : path_ + ".").append(key);
+    void complain(std::string_view key, std::string_view wanted) const {
+        problems_->add(path(key), wanted);
     }
 
   private:
-    using kind = bool (json::*)() const noexcept;
-
     // 2^63: every double below it converts to std::uint64_t exactly.
     static constexpr double count_limit = 9223372036854775808.0;
     static inline const json no_members = json::object();
+
+    std::string path(std::string_view key) const {
+        return (path_.empty() ? std::string{} : path_ + ".").append(key);
+    }
 
     const json* find(std::string_view key) const {
         const auto found = object_->find(key);
         return found == object_->end() || found->is_null() ? nullptr : &*found;
     }
 
-    // Null, and a complaint, also if it is of another kind.
-    const json* find(std::string_view key, kind is_right, std::string_view wanted) const {
-        const json* value = find(key);
-        if (value == nullptr || (value->*is_right)()) return value;
-        problems_->add(path(key), wanted);
-        return nullptr;
+    void take(std::string& to, const json& value, const std::string& path) const {
+        if (!value.is_string()) return problems_->add(path, "a text");
+        to = value.get<std::string>();
+    }
+    void take(bool& to, const json& value, const std::string& path) const {
+        if (!value.is_boolean()) return problems_->add(path, "true or false");
+        to = value.get<bool>();
+    }
+    void take(double& to, const json& value, const std::string& path) const {
+        const double number = value.is_number() ? value.get<double>() : -1;
+        if (!(number >= 0)) return problems_->add(path, "a number, 0 or more");
+        to = number;
+    }
+    template <std::integral Number>
+    void take(Number& to, const json& value, const std::string& path) const {
+        constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Number>::max());
+        const double number = value.is_number_float() ? value.get<double>() : -1;
+        const bool whole = number >= 0 && number < count_limit && number == std::floor(number);
+        if (!whole && !value.is_number_unsigned())
+            return problems_->add(path, "a whole number, 0 or more");
+        to = static_cast<Number>(std::min(value.get<std::uint64_t>(), most));
+    }
+    template <class Value>
+    void take(std::optional<Value>& to, const json& value, const std::string& path) const {
+        take(to.emplace(), value, path);
+    }
+    void take(std::vector<std::string>& to, const json& value, const std::string& path) const {
+        if (!value.is_array()) return problems_->add(path, "a list");
+        for (std::size_t index = 0; index < value.size(); ++index)
+            take(to.emplace_back(), value[index], path + "[" + std::to_string(index) + "]");
     }
 
     const json* object_;

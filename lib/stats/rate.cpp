@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace postal::stats {
 namespace {
@@ -34,18 +35,14 @@ rate_summary run_report::rate() const {
     rate_summary result;
     result.intervals = rates.size();
     if (rates.empty()) {
-        result.mean = per_minute(totals_.messages, measured_s_);
-        result.min = result.mean;
-        result.max = result.mean;
+        result.mean = result.min = result.max = per_minute(totals_.messages, measured_s_);
         return result;
     }
     const auto n = static_cast<double>(rates.size());
-    double sum = 0;
-    for (const double value : rates)
-        sum += value;
-    result.mean = sum / n;
-    result.min = *std::min_element(rates.begin(), rates.end());
-    result.max = *std::max_element(rates.begin(), rates.end());
+    result.mean = std::accumulate(rates.begin(), rates.end(), 0.0) / n;
+    const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
+    result.min = *least;
+    result.max = *most;
     if (rates.size() < 2) return result;
 
     double squares = 0;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 namespace postal::stats {
 namespace {
@@ -24,25 +23,13 @@ auto order_of(const recorded_phase& one) {
     return std::find(phase_order.begin(), phase_order.end(), one.name) - phase_order.begin();
 }
 
-// A whole number that is to fit; the largest instead of a larger one.
-template <class Number>
-Number limited(std::uint64_t value) {
-    return static_cast<Number>(std::min<std::uint64_t>(
-        value, static_cast<std::uint64_t>(std::numeric_limits<Number>::max())));
-}
-
-base::host_info read_host(const json_fields& from) {
-    return {from.text("name"), from.text("kernel"), limited<unsigned>(from.count("cpus")),
-            from.count("memory_bytes")};
-}
-
 // A counter stands in one of the two parts.
 recorded_totals read_totals(const json_fields& from, const json_fields& integrity,
                             counter_rows rows) {
     recorded_totals to;
     for (const counter& one : rows) {
-        const json_fields& part = one.kind == counter_kind::integrity ? integrity : from;
-        const auto count = part.maybe_count(one.name);
+        std::optional<std::uint64_t> count;
+        (one.kind == counter_kind::integrity ? integrity : from).read(one.name, count);
         if (!count) continue;
         to.*one.value = *count;
         to.known.push_back(one.name);
@@ -52,11 +39,8 @@ recorded_totals read_totals(const json_fields& from, const json_fields& integrit
 
 recorded_rate read_rate(const json_fields& from, complaint& problems) {
     recorded_rate to;
-    to.mean = from.maybe_number("mean");
-    to.stddev = from.maybe_number("stddev");
-    to.min = from.maybe_number("min");
-    to.max = from.maybe_number("max");
-    to.intervals = from.count("intervals");
+    from.read("mean", to.mean, "stddev", to.stddev, "min", to.min, "max", to.max, "intervals",
+              to.intervals);
     std::vector<double> bounds;
     from.each("ci95", [&](const json& bound, const std::string& path) {
         if (bound.is_number()) {
@@ -69,88 +53,70 @@ recorded_rate read_rate(const json_fields& from, complaint& problems) {
     return to;
 }
 
-recorded_phase read_phase(const std::string& name, const json_fields& from, complaint& problems) {
+recorded_phase read_phase(const std::string& name, const json_fields& from) {
     recorded_phase to;
     to.name = name;
-    to.count = from.count("count");
-    to.mean_us = from.maybe_number("mean");
-    to.p50_us = from.maybe_number("p50");
-    to.p90_us = from.maybe_number("p90");
-    to.p99_us = from.maybe_number("p99");
-    to.p999_us = from.maybe_number("p999");
-    to.max_us = from.maybe_number("max");
-    const std::string buckets = from.text("buckets");
+    std::string buckets;
+    from.read("count", to.count, "mean", to.mean_us, "p50", to.p50_us, "p90", to.p90_us, "p99",
+              to.p99_us, "p999", to.p999_us, "max", to.max_us, "buckets", buckets);
     if (buckets.empty()) return to;
     auto decoded = histogram::decode(buckets);
     if (decoded) {
         to.distribution = std::move(*decoded);
     } else {
-        problems.add(from.path("buckets"), "a histogram: " + decoded.error().message);
+        from.complain("buckets", "a histogram: " + decoded.error().message);
     }
     return to;
 }
 
-std::vector<recorded_phase> read_phases(const json_fields& from, complaint& problems) {
+std::vector<recorded_phase> read_phases(const json_fields& from) {
     std::vector<recorded_phase> phases;
     from.members([&](const std::string& name, const json& member) {
-        if (member.is_null()) return;
-        const json_fields fields{member, from.path(name), problems};
-        phases.push_back(read_phase(name, fields, problems));
+        if (!member.is_null()) phases.push_back(read_phase(name, from.object(name)));
     });
-    std::stable_sort(phases.begin(), phases.end(),
-                     [](const recorded_phase& one, const recorded_phase& other) {
-                         return order_of(one) < order_of(other);
-                     });
+    std::stable_sort(phases.begin(), phases.end(), [](const auto& one, const auto& other) {
+        return order_of(one) < order_of(other);
+    });
     return phases;
 }
 
-std::vector<recorded_interval> read_intervals(const json_fields& from, counter_rows rows,
-                                              complaint& problems) {
+std::vector<recorded_interval> read_intervals(const json_fields& from, counter_rows rows) {
     std::vector<recorded_interval> list;
     double previous_s = 0;
-    from.each("intervals", [&](const json& element, const std::string& path) {
-        const json_fields fields{element, path, problems};
-        recorded_interval to;
-        to.start_s = fields.maybe_number("start_s").value_or(previous_s);
-        to.end_s = fields.number("t_s");
+    from.each_object("intervals", [&](const json_fields& fields) {
+        recorded_interval& to = list.emplace_back();
+        to.start_s = previous_s;
+        fields.read("start_s", to.start_s, "t_s", to.end_s, "warmup", to.warmup, "partial",
+                    to.partial, "worker_busy", to.worker_busy);
         if (to.start_s < previous_s || to.end_s < to.start_s) {
-            problems.add(fields.path("t_s"), "after the end of the interval before it");
+            fields.complain("t_s", "after the end of the interval before it");
         }
         previous_s = to.end_s;
         for (const counter& one : rows)
-            to.*one.value = fields.maybe_count(one.name).value_or(to.*one.value);
-        if (to.messages > 0) {
-            to.p50_us = fields.maybe_number("message_p50_us");
-            to.p99_us = fields.maybe_number("message_p99_us");
-        }
-        to.worker_busy = fields.maybe_number("worker_busy");
-        to.warmup = fields.flag("warmup");
-        to.partial = fields.flag("partial");
-        list.push_back(to);
+            fields.read(one.name, to.*one.value);
+        if (to.messages > 0) fields.read("message_p50_us", to.p50_us, "message_p99_us", to.p99_us);
     });
     return list;
 }
 
-std::vector<error_entry> read_errors(const json_fields& from, complaint& problems) {
+std::vector<error_entry> read_errors(const json_fields& from) {
     std::vector<error_entry> list;
-    from.each("errors", [&](const json& element, const std::string& path) {
-        const json_fields fields{element, path, problems};
-        const int code = limited<int>(fields.count("code"));
-        list.push_back({fields.text("stage"), code, fields.text(code == 0 ? "reason" : "enhanced"),
-                        fields.count("count"), fields.text("sample")});
+    from.each_object("errors", [&](const json_fields& fields) {
+        error_entry& to = list.emplace_back();
+        fields.read("stage", to.stage, "code", to.code, "count", to.count, "sample", to.sample);
+        fields.read(to.code == 0 ? "reason" : "enhanced", to.detail);
     });
-    std::stable_sort(
-        list.begin(), list.end(),
-        [](const error_entry& one, const error_entry& other) { return one.count > other.count; });
+    std::stable_sort(list.begin(), list.end(),
+                     [](const auto& one, const auto& other) { return one.count > other.count; });
     return list;
 }
 
-std::vector<threshold_result> read_thresholds(const json_fields& from, complaint& problems) {
+std::vector<threshold_result> read_thresholds(const json_fields& from) {
     std::vector<threshold_result> list;
-    from.each("thresholds", [&](const json& element, const std::string& path) {
-        const json_fields fields{element, path, problems};
-        list.push_back({fields.text("expression"), fields.maybe_number("value"),
-                        fields.text("unit"), fields.flag("passed")});
+    from.each_object("thresholds", [&](const json_fields& fields) {
+        threshold_result& to = list.emplace_back();
+        fields.read("expression", to.expression, "value", to.value, "unit", to.unit, "passed",
+                    to.passed);
     });
     return list;
 }
@@ -166,24 +132,15 @@ std::string plain(const json& value) {
     return base::join(pieces, ", ");
 }
 
-void read_run(const json_fields& from, run_record& to, complaint& problems) {
-    to.program = from.text("program");
-    to.version = from.text("version");
-    from.each("argv", [&](const json& word, const std::string& path) {
-        if (word.is_string()) {
-            to.argv.push_back(word.get<std::string>());
-        } else {
-            problems.add(path, "a text");
-        }
-    });
-    to.seed = from.maybe_count("seed");
-    to.started = from.text("started");
-    to.duration_s = from.number("duration_s");
-    to.warmup_s = from.number("warmup_s");
-    to.interval_s = from.number("interval_s");
-    to.measured_s =
-        from.maybe_number("measured_s").value_or(std::max(0.0, to.duration_s - to.warmup_s));
-    to.transcript = from.flag("transcript");
+void read_run(const json_fields& from, run_record& to) {
+    from.read("program", to.program, "version", to.version, "argv", to.argv, "seed", to.seed,
+              "started", to.started, "duration_s", to.duration_s, "warmup_s", to.warmup_s,
+              "interval_s", to.interval_s, "transcript", to.transcript);
+    to.measured_s = std::max(0.0, to.duration_s - to.warmup_s);
+    from.read("measured_s", to.measured_s);
+    to.host.cpus = 0;
+    from.object("host").read("name", to.host.name, "kernel", to.host.kernel, "cpus", to.host.cpus,
+                             "memory_bytes", to.host.memory_bytes);
     from.object("options").members([&](const std::string& name, const json& value) {
         to.options.emplace_back(name, plain(value));
     });
@@ -206,9 +163,13 @@ void read_security(const json_fields& from, run_record& to) {
     };
     if (from.has("tls")) {
         const json_fields tls = from.object("tls");
-        add("library", tls.text("library"));
-        add("handshakes", fmt::format("{} full, {} resumed", base::format_count(tls.count("full")),
-                                      base::format_count(tls.count("resumed"))));
+        std::string library;
+        std::uint64_t full = 0;
+        std::uint64_t resumed = 0;
+        tls.read("library", library, "full", full, "resumed", resumed);
+        add("library", library);
+        add("handshakes", fmt::format("{} full, {} resumed", base::format_count(full),
+                                      base::format_count(resumed)));
         add("versions", counts_text(tls.object("versions")));
         add("cipher suites", counts_text(tls.object("ciphers")));
         add("key exchange", counts_text(tls.object("groups")));
@@ -217,18 +178,12 @@ void read_security(const json_fields& from, run_record& to) {
     add("logins", counts_text(from.object("authentications")));
 }
 
-void read_generator(const json_fields& from, recorded_generator& to) {
-    to.limited = from.flag("limited");
-    to.reason = from.text("reason");
-    to.worker_busy = from.maybe_number("worker_busy");
-    to.slip_p99_us = from.maybe_number("schedule_slip_p99_us");
-}
-
 base::expected<run_record> from_json(const json& root, counter_rows rows) {
     complaint problems;
     const json_fields fields{root, "", problems};
     if (!root.is_object()) return base::fail("is not a run record: not a JSON object");
-    const std::string found = fields.text("schema");
+    std::string found;
+    fields.read("schema", found);
     if (found.empty()) return base::fail("is not a run record: it names no schema");
     if (found != schema) {
         return base::fail("has schema \"{}\"; this program reads {}", found, schema);
@@ -238,20 +193,21 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     }
     run_record to;
     to.counters = rows;
-    read_run(fields, to, problems);
-    to.host = read_host(fields.object("host"));
+    read_run(fields, to);
     const json_fields totals = fields.object("totals");
     to.totals = read_totals(totals, fields.object("integrity"), rows);
-    to.cpu_user_s = totals.number("cpu_user_s");
-    to.cpu_system_s = totals.number("cpu_system_s");
-    to.max_rss_bytes = totals.count("max_rss_bytes");
+    totals.read("cpu_user_s", to.cpu_user_s, "cpu_system_s", to.cpu_system_s, "max_rss_bytes",
+                to.max_rss_bytes);
     to.rate = read_rate(fields.object("rate").object("messages_per_minute"), problems);
     read_security(fields, to);
-    to.phases = read_phases(fields.object("latency_us"), problems);
-    to.intervals = read_intervals(fields, rows, problems);
-    read_generator(fields.object("generator"), to.generator);
-    to.errors = read_errors(fields, problems);
-    to.thresholds = read_thresholds(fields, problems);
+    to.phases = read_phases(fields.object("latency_us"));
+    to.intervals = read_intervals(fields, rows);
+    recorded_generator& generator = to.generator;
+    fields.object("generator")
+        .read("limited", generator.limited, "reason", generator.reason, "worker_busy",
+              generator.worker_busy, "schedule_slip_p99_us", generator.slip_p99_us);
+    to.errors = read_errors(fields);
+    to.thresholds = read_thresholds(fields);
     if (problems) return base::failure{problems.first};
     return to;
 }

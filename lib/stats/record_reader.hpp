@@ -13,7 +13,7 @@
 #include "stats/counters.hpp"
 #include "stats/error_table.hpp"
 #include "stats/histogram.hpp"
-#include "stats/threshold_result.hpp"
+#include "stats/threshold.hpp"
 
 #include <cstdint>
 #include <optional>

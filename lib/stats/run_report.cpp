@@ -71,18 +71,17 @@ run_report::run_report(run_description description)
 
 std::optional<closed_interval> run_report::add_time_slice(const time_slice& added) {
     if (!current_open_) {
-        current_.clear();
-        current_workers_.clear();
-        current_start_s_ = added.start_s;
-        current_warmup_ = false;
-        current_partial_ = false;
+        current_.counts.clear();
+        current_.workers.clear();
+        current_.start_s = added.start_s;
+        current_.in_warmup = current_.partial = false;
         current_open_ = true;
     }
-    current_end_s_ = std::max(current_start_s_, added.end_s);
-    current_warmup_ = current_warmup_ || added.in_warmup;
-    current_partial_ = current_partial_ || added.partial;
-    current_.merge(added.counts);
-    add_times(current_workers_, added.workers);
+    current_.end_s = std::max(current_.start_s, added.end_s);
+    current_.in_warmup = current_.in_warmup || added.in_warmup;
+    current_.partial = current_.partial || added.partial;
+    current_.counts.merge(added.counts);
+    add_times(current_.workers, added.workers);
     if (!added.in_warmup) {
         // What the warm-up left in flight ends in these totals, so it counts as started in them.
         if (measured_workers_.empty()) {
@@ -97,31 +96,32 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
     if (!added.closes_interval) return std::nullopt;
     current_open_ = false;
     // A run that stops exactly at an interval's end leaves an empty rest of no length.
-    if (current_end_s_ <= current_start_s_ && current_.empty()) return std::nullopt;
+    if (current_.end_s <= current_.start_s && current_.counts.empty()) return std::nullopt;
     rows_.push_back(close_row());
-    return closed_interval{rows_.back(), current_};
+    return closed_interval{rows_.back(), current_.counts};
 }
 
 interval_row run_report::close_row() const {
+    const tally& counted = current_.counts;
     interval_row row;
-    static_cast<counts&>(row) = current_.counted();
-    row.start_s = current_start_s_;
-    row.end_s = current_end_s_;
-    row.warmup = current_warmup_;
-    row.partial = current_partial_;
-    row.classes = current_.errors.classes();
-    row.worker_busy = largest_share(current_workers_);
-    row.slip_p99 = known_quantile(current_.slip, 0.99);
-    if (description_.message_phase < current_.latency.size()) {
-        const histogram& message = current_.latency[description_.message_phase];
+    static_cast<counts&>(row) = counted.counted();
+    row.start_s = current_.start_s;
+    row.end_s = current_.end_s;
+    row.warmup = current_.in_warmup;
+    row.partial = current_.partial;
+    row.classes = counted.errors.classes();
+    row.worker_busy = largest_share(current_.workers);
+    row.slip_p99 = known_quantile(counted.slip, 0.99);
+    if (description_.message_phase < counted.latency.size()) {
+        const histogram& message = counted.latency[description_.message_phase];
         row.message_p50 = known_quantile(message, 0.5);
         row.message_p90 = known_quantile(message, 0.9);
         row.message_p99 = known_quantile(message, 0.99);
         row.message_max = known_quantile(message, 1);
     }
     if (description_.runs_agents) row.agents_running = with_warmup_.agents.running();
-    if (description_.runs_agents && description_.agent_phase < current_.latency.size()) {
-        const histogram& agent = current_.latency[description_.agent_phase];
+    if (description_.runs_agents && description_.agent_phase < counted.latency.size()) {
+        const histogram& agent = counted.latency[description_.agent_phase];
         row.agent_p50 = known_quantile(agent, 0.5);
         row.agent_p99 = known_quantile(agent, 0.99);
     }

@@ -16,7 +16,7 @@
 
 #include "stats/run_description.hpp"
 #include "stats/tally.hpp"
-#include "stats/threshold_result.hpp"
+#include "stats/threshold.hpp"
 
 #include <array>
 #include <chrono>
@@ -129,13 +129,8 @@ class run_report {
 
     run_description description_;
     std::vector<interval_row> rows_;
-    tally current_;  // the interval that goes on
-    std::vector<worker_time> current_workers_;
-    double current_start_s_ = 0;
-    double current_end_s_ = 0;
+    time_slice current_;  // the interval that goes on
     bool current_open_ = false;
-    bool current_warmup_ = false;
-    bool current_partial_ = false;
     tally totals_;
     tally with_warmup_;
     std::vector<worker_time> measured_workers_;

@@ -17,18 +17,22 @@
 namespace postal::stats {
 namespace {
 
+using comparison = bool (*)(double value, double bound);
+
 struct operation {
     std::string_view text;
-    threshold::comparison comparison;
+    comparison holds;
 };
 
 // The longer of two that begin alike stands first.
-constexpr std::array<operation, 6> operations{{{"<=", threshold::comparison::less_equal},
-                                               {">=", threshold::comparison::greater_equal},
-                                               {"==", threshold::comparison::equal},
-                                               {"!=", threshold::comparison::not_equal},
-                                               {"<", threshold::comparison::less},
-                                               {">", threshold::comparison::greater}}};
+constexpr std::array<operation, 6> operations{{
+    {"<=", [](double value, double bound) { return value <= bound; }},
+    {">=", [](double value, double bound) { return value >= bound; }},
+    {"==", [](double value, double bound) { return value == bound; }},
+    {"!=", [](double value, double bound) { return value != bound; }},
+    {"<", [](double value, double bound) { return value < bound; }},
+    {">", [](double value, double bound) { return value > bound; }},
+}};
 
 std::string known_metrics(counter_rows counters) {
     std::string text = "pNN(PHASE), mean(PHASE), min(PHASE), max(PHASE), rate";
@@ -52,24 +56,6 @@ std::optional<double> percentile(std::string_view digits) {
     return *value / 100;
 }
 
-bool holds(threshold::comparison comparison, double value, double bound) {
-    switch (comparison) {
-        case threshold::comparison::less:
-            return value < bound;
-        case threshold::comparison::less_equal:
-            return value <= bound;
-        case threshold::comparison::greater:
-            return value > bound;
-        case threshold::comparison::greater_equal:
-            return value >= bound;
-        case threshold::comparison::equal:
-            return value == bound;
-        case threshold::comparison::not_equal:
-            return value != bound;
-    }
-    return false;
-}
-
 // Errors without a single message begun, such as a refused connection, are all there was.
 double percent_of(std::uint64_t whole, double part) {
     if (whole > 0) return part * 100 / static_cast<double>(whole);
@@ -79,7 +65,7 @@ double percent_of(std::uint64_t whole, double part) {
 // An expression cut at its operator.
 struct parts {
     std::string_view metric;
-    threshold::comparison comparison = threshold::comparison::less;
+    comparison holds;
     std::string_view bound;
 };
 
@@ -89,7 +75,7 @@ base::expected<parts> cut(std::string_view expression) {
         at == std::string_view::npos ? std::string_view{} : expression.substr(at);
     for (const auto& row : operations) {
         if (!rest.starts_with(row.text)) continue;
-        return parts{base::trim(expression.substr(0, at)), row.comparison,
+        return parts{base::trim(expression.substr(0, at)), row.holds,
                      base::trim(rest.substr(row.text.size()))};
     }
     return base::fail(
@@ -104,7 +90,7 @@ base::failure unknown_metric(std::string_view name, counter_rows counters) {
 
 }  // namespace
 
-// Reads the three kinds of metrics; each fills its own fields of a threshold.
+// Reads the three kinds of metrics; each sets what a threshold measures, and its bound.
 struct threshold_parser {
     counter_rows counters;
     threshold result{};
@@ -115,58 +101,65 @@ struct threshold_parser {
         if (cut.metric.back() != ')') return base::fail("')' is missing behind the phase");
         const std::string_view phase =
             base::trim(cut.metric.substr(open + 1, cut.metric.size() - open - 2));
-        if (name == "mean") {
-            result.metric_ = threshold::metric::mean;
-        } else if (name == "min") {
-            result.metric_ = threshold::metric::min;
-        } else if (name == "max") {
-            result.metric_ = threshold::metric::max;
-        } else {
-            const auto q = name.starts_with('p') ? percentile(name.substr(1)) : std::nullopt;
-            if (!q) return unknown_metric(name, counters);
-            result.metric_ = threshold::metric::quantile;
-            result.quantile_ = *q;
+        std::optional<double> q;  // 0 is the least, 1 the most
+        if (name == "min" || name == "max") {
+            q = name == "max" ? 1 : 0;
+        } else if (name.starts_with('p')) {
+            q = percentile(name.substr(1));
         }
+        if (!q && name != "mean") return unknown_metric(name, counters);
         const auto found = std::find(phases.begin(), phases.end(), phase);
         if (found == phases.end()) {
             return base::fail("there is no phase '{}'; known are {}", base::printable(phase, 40),
                               base::join(phases, ", "));
         }
-        result.phase_ = static_cast<std::size_t>(found - phases.begin());
         const auto bound = base::parse_duration(cut.bound);
         if (!bound) return bound.error();
+        result.unit_ = "us";
         result.bound_ = static_cast<double>(bound->count()) / 1e3;
+        result.measure_ = [q, index = static_cast<std::size_t>(found - phases.begin())](
+                              const run_report& report) -> std::optional<double> {
+            const auto& all = report.totals().latency;
+            if (index >= all.size() || all[index].empty()) return std::nullopt;
+            if (!q) return all[index].mean_us();
+            return static_cast<double>(all[index].quantile(*q).count()) / 1e3;
+        };
         return {};
     }
 
     base::expected<void> rate(const parts& cut) {
         const auto bound = base::parse_rate(cut.bound, base::rate_unit::per_minute);
         if (!bound) return bound.error();
-        result.metric_ = threshold::metric::rate;
+        result.unit_ = "messages/min";
         result.bound_ = bound->per_minute();
+        result.measure_ = [](const run_report& report) { return report.rate().mean; };
         return {};
     }
 
     base::expected<void> count(const parts& cut) {
         const counter* row = find_counter(counters, cut.metric);
         if (row == nullptr) return unknown_metric(cut.metric, counters);
-        result.counter_ = *row;
-        if (cut.bound.ends_with('%')) {
-            if (!row->failure) {
-                return base::fail("'{}' is a count, not a share; leave the % away", cut.metric);
-            }
+        const bool share = cut.bound.ends_with('%');
+        if (share && !row->failure) {
+            return base::fail("'{}' is a count, not a share; leave the % away", cut.metric);
+        }
+        if (share) {
             const auto bound =
                 base::parse_number(base::trim(cut.bound.substr(0, cut.bound.size() - 1)));
             if (!bound) return bound.error();
-            result.metric_ = threshold::metric::share;
+            result.unit_ = "%";
             result.bound_ = *bound;
-            return {};
+        } else {
+            const auto bound = row->unit == counter_unit::octets ? base::parse_size(cut.bound)
+                                                                 : base::parse_count(cut.bound);
+            if (!bound) return bound.error();
+            result.bound_ = static_cast<double>(*bound);
         }
-        const auto bound = row->unit == counter_unit::octets ? base::parse_size(cut.bound)
-                                                             : base::parse_count(cut.bound);
-        if (!bound) return bound.error();
-        result.metric_ = threshold::metric::count;
-        result.bound_ = static_cast<double>(*bound);
+        result.measure_ = [share, of = *row](const run_report& report) -> std::optional<double> {
+            if (!report.description().has(of)) return std::nullopt;
+            const auto number = static_cast<double>(report.totals().counted().*of.value);
+            return share ? percent_of(report.totals().started, number) : number;
+        };
         return {};
     }
 };
@@ -180,7 +173,7 @@ base::expected<threshold> threshold::parse(std::string_view expression,
     if (!cut_text) return base::at(where, cut_text.error());
     threshold_parser parser{counters};
     parser.result.expression_ = std::string(text);
-    parser.result.comparison_ = cut_text->comparison;
+    parser.result.holds_ = cut_text->holds;
     const bool has_phase = cut_text->metric.find('(') != std::string_view::npos;
     const auto done = has_phase                    ? parser.latency(*cut_text, phases)
                       : cut_text->metric == "rate" ? parser.rate(*cut_text)
@@ -190,45 +183,8 @@ base::expected<threshold> threshold::parse(std::string_view expression,
 }
 
 threshold_result threshold::evaluate(const run_report& report) const {
-    const tally& totals = report.totals();
-    threshold_result result;
-    result.expression = expression_;
-    const auto latency_us = [&](auto read) -> std::optional<double> {
-        if (phase_ >= totals.latency.size() || totals.latency[phase_].empty()) return std::nullopt;
-        return read(totals.latency[phase_]);
-    };
-    const auto us = [](std::chrono::nanoseconds t) { return static_cast<double>(t.count()) / 1e3; };
-    std::optional<double> count;
-    if (counter_.value != nullptr && report.description().has(counter_))
-        count = static_cast<double>(totals.counted().*counter_.value);
-    result.unit = "us";
-    switch (metric_) {
-        case metric::quantile:
-            result.value = latency_us([&](const auto& h) { return us(h.quantile(quantile_)); });
-            break;
-        case metric::mean:
-            result.value = latency_us([](const auto& h) { return h.mean_us(); });
-            break;
-        case metric::min:
-            result.value = latency_us([&](const auto& h) { return us(h.min()); });
-            break;
-        case metric::max:
-            result.value = latency_us([&](const auto& h) { return us(h.max()); });
-            break;
-        case metric::rate:
-            result.unit = "messages/min";
-            result.value = report.rate().mean;
-            break;
-        case metric::count:
-            result.unit = "";
-            result.value = count;
-            break;
-        case metric::share:
-            result.unit = "%";
-            if (count) result.value = percent_of(totals.started, *count);
-            break;
-    }
-    result.passed = result.value.has_value() && holds(comparison_, *result.value, bound_);
+    threshold_result result{expression_, measure_(report), std::string(unit_)};
+    result.passed = result.value && holds_(*result.value, bound_);
     return result;
 }
 

@@ -14,9 +14,9 @@
 
 #include "base/result.hpp"
 #include "stats/counters.hpp"
-#include "stats/threshold_result.hpp"
 
-#include <cstddef>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,7 +24,14 @@
 namespace postal::stats {
 
 class run_report;
-struct threshold_parser;
+
+// What became of one threshold: a part of run_report and of the record.
+struct threshold_result {
+    std::string expression;       // as it was given
+    std::optional<double> value;  // in `unit`; empty when nothing was measured, which never passes
+    std::string unit;             // "us", "messages/min", "%", or empty for a count
+    bool passed = false;
+};
 
 class threshold {
   public:
@@ -35,19 +42,14 @@ class threshold {
 
     [[nodiscard]] threshold_result evaluate(const run_report& report) const;
 
-    enum class metric { quantile, mean, min, max, rate, count, share };
-    enum class comparison { less, less_equal, greater, greater_equal, equal, not_equal };
-
   private:
     friend struct threshold_parser;
 
     std::string expression_;
-    metric metric_ = metric::count;
-    comparison comparison_ = comparison::less;
-    std::size_t phase_ = 0;  // for the latencies
-    double quantile_ = 0;    // 0..1
-    counter counter_;        // for count and share
-    double bound_ = 0;       // in the outcome's unit
+    std::function<std::optional<double>(const run_report&)> measure_;
+    std::string_view unit_;  // of what is measured, and of the bound
+    double bound_ = 0;
+    bool (*holds_)(double value, double bound) = nullptr;
 };
 
 // All of them, in order; parses each and stops at the first that cannot be read.

@@ -8,7 +8,7 @@
 
 #include "base/units.hpp"
 #include "postal-report/csv.hpp"
-#include "postal-report/text.hpp"
+#include "postal-report/sections.hpp"
 #include "stats/interval_log.hpp"
 #include "stats/record_writer.hpp"
 #include "stats/summary.hpp"

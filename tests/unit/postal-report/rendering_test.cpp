@@ -14,7 +14,6 @@
 #include "postal-report/html.hpp"
 #include "postal-report/sections.hpp"
 #include "postal-report/table.hpp"
-#include "postal-report/text.hpp"
 
 using namespace postal;
 using Catch::Contains;
