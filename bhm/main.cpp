@@ -9,7 +9,6 @@
 #include "bhm/worker_context.hpp"
 #include "cli/main.hpp"
 #include "program/run.hpp"
-#include "program/tls_options.hpp"
 
 namespace {
 
@@ -28,17 +27,14 @@ exit_status serve(const bhm::plan& of, stats::run_description description) {
     const bhm::options& chosen = of.chosen;
     return program::run_servers(
         {.chosen = chosen,
+         .rules = of.rules,
          .description = std::move(description),
-         .console = program::console_options_of(chosen.run),
+         .console = {.run = chosen.run},
          .ledger_run = of.run,
          .descriptors_a_session = 1,
          .descriptors_beside_sessions = 4 * chosen.run.workers + descriptors_beside_sessions,
          .begin = [&](const auto& worker) { return begin(of, worker); },
-         .listen = [&](auto& context, auto&) { return serve::open_listeners(of.places, context); },
-         .listening =
-             [&](auto& console) {
-                 program::say_fingerprint(console, chosen.tls, of.rules.tls.get());
-             }});
+         .listen = [&](auto& context) { return serve::open_listeners(of.places, context); }});
 }
 
 exit_status run(int argc, char** argv) {

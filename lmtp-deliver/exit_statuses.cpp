@@ -207,10 +207,7 @@ std::string_view sysexits_meaning(int status) noexcept {
 }
 
 std::string first_line(std::string_view output) {
-    constexpr std::string_view blanks = " \t\r\n";
-    const std::size_t start = output.find_first_not_of(blanks);
-    if (start == std::string_view::npos) return {};
-    output.remove_prefix(start);
+    output = base::trim(output);
     std::string line(output.substr(0, output.find_first_of("\r\n")).substr(0, most_text));
     for (char& c : line) {
         if (!is_printable(c)) c = c == '\t' ? ' ' : '?';

@@ -22,7 +22,6 @@
 #include "os/child.hpp"
 #include "os/service_manager.hpp"
 #include "program/run.hpp"
-#include "program/tls_options.hpp"
 
 namespace {
 
@@ -76,14 +75,6 @@ base::expected<program::worker_handler> begin(const plan& of, lmtp_deliver::comm
     });
 }
 
-program::console_options console_options_of(const plan& of, lmtp_deliver::agent_log& log) {
-    auto made = program::console_options_of(of.chosen.run);
-    // Through the log's own thread, so that nothing waits for whoever reads it.
-    made.diagnostics = [&log](const std::string& line) { log.say(line); };
-    made.after_time_slice = [&log] { log.next_interval(); };
-    return made;
-}
-
 exit_status serve(const plan& of, stats::run_description description) {
     const lmtp_deliver::options& chosen = of.chosen;
     lmtp_deliver::agent_log log(chosen.log);
@@ -91,8 +82,12 @@ exit_status serve(const plan& of, stats::run_description description) {
     farewell last_words;
     return program::run_servers(
         {.chosen = chosen,
+         .rules = of.rules,
          .description = std::move(description),
-         .console = console_options_of(of, log),
+         // Through the log's own thread, so that nothing waits for whoever reads it.
+         .console = {.run = chosen.run,
+                     .diagnostics = [&](const std::string& line) { log.say(line); },
+                     .after_time_slice = [&] { log.next_interval(); }},
          .descriptors_a_session = descriptors_a_session,
          .descriptors_beside_sessions = chosen.max_deliveries * descriptors_an_agent +
                                         8 * chosen.run.workers + descriptors_beside_sessions,
@@ -100,11 +95,7 @@ exit_status serve(const plan& of, stats::run_description description) {
              [&](const auto& worker) {
                  return begin(of, {slots, log}, worker);
              },
-         .listen =
-             [&](auto& context, auto& console) {
-                 program::say_fingerprint(console, chosen.tls, of.rules.tls.get());
-                 return open_listeners(of, context);
-             },
+         .listen = [&](auto& context) { return open_listeners(of, context); },
          .ready =
              [&](load::worker& first) {
                  os::notify("READY=1");

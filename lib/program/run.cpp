@@ -12,16 +12,6 @@ namespace postal::program {
 using base::expected;
 using cli::exit_status;
 
-console_options console_options_of(const cli::run_options& chosen) {
-    console_options result;
-    result.format = chosen.format;
-    result.record = chosen.record;
-    result.thresholds = chosen.thresholds;
-    result.progress = chosen.progress;
-    result.duration = chosen.duration;
-    return result;
-}
-
 exit_status refuse(std::string_view program, const base::failure& why, exit_status status) {
     cli::complain(program, why.message);
     return status;
@@ -30,15 +20,13 @@ exit_status refuse(std::string_view program, const base::failure& why, exit_stat
 namespace {
 
 load::worker_pool_plan worker_pool_plan_of(const cli::run_options& chosen, std::size_t phases) {
-    load::worker_pool_plan result;
-    result.workers = chosen.workers;
-    result.phases = phases;
-    result.interval = chosen.interval;
-    result.align_minutes = chosen.align_minutes;
-    result.warmup = chosen.warmup;
-    result.duration = chosen.duration;
-    result.grace = chosen.grace;
-    return result;
+    return {.workers = chosen.workers,
+            .phases = phases,
+            .interval = chosen.interval,
+            .align_minutes = chosen.align_minutes,
+            .warmup = chosen.warmup,
+            .duration = chosen.duration,
+            .grace = chosen.grace};
 }
 
 // What a process opens besides its sessions: loops, timers, lists, logs.
@@ -65,9 +53,8 @@ struct run_reports {
     }
     void close() { written = !kept || kept->close(); }
     exit_status finish(std::chrono::nanoseconds lasted) const {
-        const run_result result = console->finish(lasted);
-        if (!written || result == run_result::system_error) return exit_status::system_error;
-        return result == run_result::done ? exit_status::done : exit_status::threshold_not_met;
+        const exit_status status = console->finish(lasted);
+        return written ? status : exit_status::system_error;
     }
 };
 
@@ -121,11 +108,11 @@ expected<void> raise_limits(const server_run& what) {
 
 expected<listeners> listen(const server_run& what, load::worker_pool& workers,
                            run_console& console) {
-    auto opened = what.listen(workers.at(0).context(), console);
+    auto opened = what.listen(workers.at(0).context());
     if (!opened) return opened;
+    say_fingerprint(console, what.chosen.tls, what.rules.tls.get());
     for (const net::listener& one : *opened)
         console.say("listening on " + net::to_text(one.where));
-    what.listening(console);
     return opened;
 }
 
@@ -165,10 +152,9 @@ exit_status run_clients(client_run what) {
     const std::string& name = what.description.program;
     const auto claimed = claim_descriptors(what.plan);
     if (!claimed) return refuse(name, claimed.error(), exit_status::system_error);
-    auto console_options = console_options_of(what.chosen.run);
-    console_options.messages = what.messages;
-    auto reports = open_reports(what.description, std::move(console_options),
-                                {what.chosen.ledger, what.plan.run, what.plan.seed});
+    auto reports =
+        open_reports(what.description, {.run = what.chosen.run, .messages = what.messages},
+                     {what.chosen.ledger, what.plan.run, what.plan.seed});
     if (!reports) return refuse(name, reports.error(), exit_status::bad_parameters);
     say_unverified(*reports->console, what.chosen.tls);
     const auto header = reports->console->begin();

@@ -21,8 +21,6 @@
 
 namespace postal::program {
 
-console_options console_options_of(const cli::run_options& chosen);
-
 // Says why on standard error, and gives the status.
 cli::exit_status refuse(std::string_view program, const base::failure& why,
                         cli::exit_status status);
@@ -56,16 +54,16 @@ using listeners = std::vector<net::listener>;
 
 struct server_run {
     const server_options& chosen;
+    const serve::session_rules& rules;
     stats::run_description description;
     console_options console;
     std::uint64_t ledger_run = 0;
     std::uint64_t descriptors_a_session;  // transcripts aside
     std::uint64_t descriptors_beside_sessions;
     // In the order in which they are called: makes a worker context; opens the listeners, in the
-    // first worker's context; says what else there is to know of them; clients may come.
+    // first worker's context; clients may come.
     std::function<base::expected<worker_handler>(const server_worker&)> begin;
-    std::function<base::expected<listeners>(boost::asio::io_context&, run_console&)> listen;
-    std::function<void(run_console&)> listening = [](run_console&) {};
+    std::function<base::expected<listeners>(boost::asio::io_context&)> listen;
     std::function<void(load::worker& first)> ready = [](load::worker&) {};
 };
 

@@ -28,10 +28,10 @@ void put(const std::string& text) {
 
 base::expected<std::unique_ptr<run_console>> run_console::create(stats::run_description description,
                                                                  console_options options) {
-    auto thresholds = stats::parse_thresholds(options.thresholds, description.phases);
+    auto thresholds = stats::parse_thresholds(options.run.thresholds, description.phases);
     if (!thresholds) return thresholds.error();
-    if (!options.record.empty()) {
-        auto writable = base::check_writable(options.record);
+    if (!options.run.record.empty()) {
+        auto writable = base::check_writable(options.run.record);
         if (!writable) return writable.error();
     }
     return std::unique_ptr<run_console>(
@@ -42,9 +42,9 @@ run_console::run_console(stats::run_description description, console_options opt
                          std::vector<stats::threshold> thresholds)
     : options_(std::move(options)),
       report_(std::move(description)),
-      log_(stdout, options_.format, report_.description()),
+      log_(stdout, options_.run.format, report_.description()),
       thresholds_(std::move(thresholds)),
-      live_(options_.progress || isatty(STDERR_FILENO) == 1) {}
+      live_(options_.run.progress || isatty(STDERR_FILENO) == 1) {}
 
 base::expected<void> run_console::begin() {
     return log_.write_header();
@@ -66,7 +66,7 @@ void run_console::show(const stats::closed_interval& closed) {
 void run_console::on_live(const stats::live_state& state) {
     if (!live_) return;
     stats::live_state shown = state;
-    shown.remaining = stats::estimate_remaining(state, options_.duration, options_.messages);
+    shown.remaining = stats::estimate_remaining(state, options_.run.duration, options_.messages);
     put("\r\033[K" + stats::format_live_line(shown));
     live_shown_ = true;
 }
@@ -90,20 +90,16 @@ void run_console::note(const base::expected<void>& written) {
     say(written.error().message);
 }
 
-run_result run_console::finish(std::chrono::nanoseconds lasted) {
+cli::exit_status run_console::finish(std::chrono::nanoseconds lasted) {
     const os::usage used = os::process_usage();
-    stats::run_end end;
-    end.duration_s = std::chrono::duration<double>(lasted).count();
-    end.cpu_user_s = used.user_s;
-    end.cpu_system_s = used.system_s;
-    end.max_rss_bytes = used.max_rss_bytes;
-    report_.finish(end);
+    report_.finish({std::chrono::duration<double>(lasted).count(), used.user_s, used.system_s,
+                    used.max_rss_bytes});
     const bool passed = stats::check_thresholds(thresholds_, report_);
     erase_live_line();
     put(stats::format_summary(report_));
-    if (!options_.record.empty()) note(stats::write_record(report_, options_.record));
-    if (output_failed_) return run_result::system_error;
-    return passed ? run_result::done : run_result::threshold_missed;
+    if (!options_.run.record.empty()) note(stats::write_record(report_, options_.run.record));
+    if (output_failed_) return cli::exit_status::system_error;
+    return passed ? cli::exit_status::done : cli::exit_status::threshold_not_met;
 }
 
 }  // namespace postal::program

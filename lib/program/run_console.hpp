@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "cli/main.hpp"
+#include "cli/run_options.hpp"
 #include "load/worker_pool.hpp"
 #include "stats/interval_log.hpp"
 #include "stats/run_report.hpp"
@@ -25,18 +27,12 @@
 namespace postal::program {
 
 struct console_options {
-    stats::log_format format = stats::log_format::csv;
-    std::string record;  // file, "-" for standard output, empty for none
-    std::vector<std::string> thresholds;
-    bool progress = false;  // the live line although standard error is no terminal
-    std::chrono::nanoseconds duration{0};
+    const cli::run_options& run;
     // Where diagnostics go in place of standard error; the summary stays there.
     std::function<void(const std::string&)> diagnostics{};
     std::function<void()> after_time_slice{};
     std::uint64_t messages = 0;  // the stop rules, for the live line's estimate; 0: none
 };
-
-enum class run_result { done, threshold_missed, system_error };
 
 class run_console : public load::run_watcher {
   public:
@@ -53,7 +49,7 @@ class run_console : public load::run_watcher {
     void say(const std::string& line);
 
     // Summary, thresholds, record.
-    run_result finish(std::chrono::nanoseconds lasted);
+    cli::exit_status finish(std::chrono::nanoseconds lasted);
 
     const stats::run_report& report() const noexcept { return report_; }
 
