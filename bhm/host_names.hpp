@@ -20,7 +20,6 @@ class host_names {
     static base::expected<host_names> load(const std::string& path);
     static base::expected<host_names> parse(std::string_view text, std::string_view file);
 
-    bool empty() const noexcept { return names_.empty(); }
     // Valid as long as this object.
     std::string_view name_of(const net::ip_address& local) const;
     // By the local end of a connected socket.

@@ -106,21 +106,15 @@ void session::answers_due_now() {
 }
 
 void session::count_integrity() {
-    switch (due_->found) {
-        case mail::integrity::verified:
-            tally().verified += due_->units;
-            break;
-        case mail::integrity::foreign:
-            tally().foreign += due_->units;
-            break;
-        case mail::integrity::corrupt:
-            tally().corrupt += due_->units;
-            tally().errors.add("end", 0, "corrupt",
-                               due_->sighting.detail.empty()
-                                   ? "a message differs from what was sent"
-                                   : due_->sighting.detail);
-            break;
-    }
+    using enum mail::integrity;
+    stats::tally& counts = tally();
+    (due_->found == verified  ? counts.verified
+     : due_->found == foreign ? counts.foreign
+                              : counts.corrupt) += due_->units;
+    if (due_->found != corrupt) return;
+    const std::string& detail = due_->sighting.detail;
+    counts.errors.add("end", 0, "corrupt",
+                      detail.empty() ? "a message differs from what was sent" : detail);
 }
 
 void session::write_sightings() {

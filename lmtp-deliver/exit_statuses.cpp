@@ -120,11 +120,9 @@ std::string sentence(const agent_end& end, const delivery_reply& rule) {
 
 }  // namespace
 
-exit_statuses::exit_statuses()
-    : signalled_{451, "4.3.0", {}},
-      timed_out_{451, "4.3.0", {}},
-      not_started_{451, "4.3.0", {}},
-      other_{554, "5.3.0", {}} {
+exit_statuses::exit_statuses() {
+    others_.fill({451, "4.3.0", {}});
+    others_[static_cast<std::size_t>(agent_fate::exited)] = {554, "5.3.0", {}};
     for (const default_row& row : defaults)
         numbered_[row.status] = delivery_reply{row.code, std::string(row.enhanced), {}};
 }
@@ -149,12 +147,12 @@ base::expected<exit_statuses> exit_statuses::load(const std::string& path) {
 base::expected<void> exit_statuses::set(std::string_view key, std::string_view value) {
     struct named {
         std::string_view key;
-        delivery_reply exit_statuses::*slot;
+        agent_fate fate;
     };
-    static constexpr named names[]{{"signal", &exit_statuses::signalled_},
-                                   {"timeout", &exit_statuses::timed_out_},
-                                   {"not started", &exit_statuses::not_started_},
-                                   {"other", &exit_statuses::other_}};
+    static constexpr named names[]{{"signal", agent_fate::signalled},
+                                   {"timeout", agent_fate::timed_out},
+                                   {"not started", agent_fate::not_started},
+                                   {"other", agent_fate::exited}};
     const auto status = parse_status(key);
     const auto* const name = std::find_if(std::begin(names), std::end(names),
                                           [&](const named& each) { return each.key == key; });
@@ -174,23 +172,15 @@ base::expected<void> exit_statuses::set(std::string_view key, std::string_view v
         return base::fail("{}: {} would call a delivery done that nobody knows of; want 4xx or 5xx",
                           key, rule->code);
     }
-    this->*name->slot = std::move(*rule);
+    others_[static_cast<std::size_t>(name->fate)] = std::move(*rule);
     return {};
 }
 
 const delivery_reply& exit_statuses::rule_of(const agent_end& end) const noexcept {
-    switch (end.fate) {
-        case agent_fate::signalled:
-            return signalled_;
-        case agent_fate::timed_out:
-            return timed_out_;
-        case agent_fate::not_started:
-            return not_started_;
-        case agent_fate::exited:
-            break;
-    }
     const auto status = static_cast<std::size_t>(end.number);
-    return status < numbered_.size() && numbered_[status] ? *numbered_[status] : other_;
+    const bool numbered = end.fate == agent_fate::exited && status < numbered_.size();
+    if (numbered && numbered_[status]) return *numbered_[status];
+    return others_[static_cast<std::size_t>(end.fate)];
 }
 
 delivery_reply exit_statuses::judge(const agent_end& end, std::string_view output) const {

@@ -52,7 +52,7 @@ class exit_statuses {
     const delivery_reply& rule_of(const agent_end& end) const noexcept;
 
     std::array<std::optional<delivery_reply>, 256> numbered_{};  // without a text: our own sentence
-    delivery_reply signalled_, timed_out_, not_started_, other_;
+    std::array<delivery_reply, 4> others_;  // by agent_fate; exited: with another status
 };
 
 // "user unknown" for 67, the meaning in sysexits.h; empty for a status without one.

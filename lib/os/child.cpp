@@ -174,7 +174,8 @@ std::chrono::nanoseconds duration(const timeval& time) {
 
 }  // namespace
 
-base::expected<void> ensure_standard_descriptors() {
+base::expected<void> prepare_for_children() {
+    std::signal(SIGCHLD, SIG_DFL);
     for (int wanted = 0; wanted <= 2; ++wanted) {
         if (::fcntl(wanted, F_GETFD) >= 0) continue;
         // The lowest free number is the one that was just found closed.
@@ -183,15 +184,6 @@ base::expected<void> ensure_standard_descriptors() {
         }
     }
     return {};
-}
-
-void restore_child_signal() noexcept {
-    std::signal(SIGCHLD, SIG_DFL);
-}
-
-base::expected<void> prepare_for_children() {
-    restore_child_signal();
-    return ensure_standard_descriptors();
 }
 
 base::expected<spawner> spawner::create() {

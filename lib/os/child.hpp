@@ -64,8 +64,6 @@ struct child_end {
 // gets their numbers, and an inherited disregard of SIGCHLD is ended, which would make the kernel
 // throw away how children end. Call it first in main.
 [[nodiscard]] base::expected<void> prepare_for_children();
-[[nodiscard]] base::expected<void> ensure_standard_descriptors();
-void restore_child_signal() noexcept;
 
 // Starts children for one thread; others have their own.
 class spawner {
