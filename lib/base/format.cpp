@@ -1,8 +1,5 @@
-// Writing durations, sizes, rates and counts, for records and for people.
-//
-// format_duration() and format_rate() are exact opposites of the parsers, in integers throughout
-// for durations; format_latency(), format_size() and format_count() are for tables and lose digits.
-// The decimal point is always a point. Nothing here fails.
+// Writing durations, sizes, rates and counts. Durations and rates are exact opposites of the
+// parsers, durations in integers throughout; the others are for tables and lose digits.
 #include "base/units.hpp"
 
 #include <array>

@@ -1,8 +1,5 @@
-// Entropy from the kernel: getrandom(2), the seed of a run that was not given one.
-//
-// Blocks only before the kernel's pool was first filled, which is over when a machine has booted.
-// Fails by throwing std::system_error, which can only come of a seccomp filter or a kernel older
-// than 3.17; it is called before a run starts, never within it.
+// getrandom(2) blocks only before the kernel's pool was first filled, which is over when a machine
+// has booted, and fails only with a seccomp filter or a kernel older than 3.17.
 #include "base/random.hpp"
 
 #include <sys/random.h>

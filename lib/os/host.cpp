@@ -1,8 +1,3 @@
-// The machine, asked of the kernel: uname(2), sched_getaffinity(2), sysconf(3).
-//
-// Whatever cannot be found out keeps its default. The affinity mask is asked for with growing sets,
-// because a fixed cpu_set_t ends at 1024 processors and larger machines exist in this trade.
-// Limits: a cgroup's CPU quota and memory limit are not looked at.
 #include "os/host.hpp"
 
 #include <sched.h>

@@ -1,9 +1,5 @@
-// Errors as lines, the most frequent first.
-//
-// The last line stands for all kinds that have no line of their own, unless that is only one kind,
-// which then has its line. Everything in an entry is printable already (error_table does that), so
-// nothing from a server can move the cursor or forge a line. Costs a copy and a sort of at most 257
-// entries an interval. Nothing here fails.
+// Everything in an entry is printable already (error_table does that), so nothing from a server can
+// move the cursor or forge a line.
 #include "stats/diagnostics.hpp"
 
 #include "base/units.hpp"

@@ -1,9 +1,5 @@
-// Merging, quantiles and the text form of the histogram.
-//
-// A quantile walks the buckets up to its rank, about 2000 additions, which is nothing beside
-// printing it. decode() reads records from anywhere: indexes must ascend and stay in range, counts
-// must not overflow, and anything else is refused with the item that is wrong. The header has the
-// form and the limits.
+// Merging, quantiles and the text form of the histogram. A quantile walks the buckets up to its
+// rank: about 2000 additions, which is nothing beside printing it.
 #include "stats/histogram.hpp"
 
 #include "base/text.hpp"

@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <ctime>
+#include <functional>
 
 namespace postal::stats {
 namespace {
@@ -51,20 +52,15 @@ std::string timestamp(std::chrono::system_clock::time_point time) {
                        ms.count());
 }
 
-// The counters that mean something in the run.
-struct counted_parts {
-    json totals = json::object();
-    json integrity = json::object();
-};
+// Those counters that are wanted and mean something in the run.
+template <class Wanted>
+void add_counters(json& to, const run_description& run, const counts& counted, Wanted wanted) {
+    for (const counter& one : run.counters)
+        if (run.has(one) && wanted(one)) to[one.name] = counted.*one.value;
+}
 
-counted_parts parts_of(const run_description& run, const counts& counted) {
-    counted_parts parts;
-    for (const counter& one : run.counters) {
-        if (!run.has(one)) continue;
-        json& part = one.kind == counter_kind::integrity ? parts.integrity : parts.totals;
-        part[one.name] = counted.*one.value;
-    }
-    return parts;
+bool is_integrity(const counter& one) {
+    return one.kind == counter_kind::integrity;
 }
 
 json rate_of(const run_report& report) {
@@ -194,9 +190,7 @@ json interval_of(const run_description& run, const interval_row& row) {
                 {"t_s", number(row.end_s)},
                 {"warmup", row.warmup},
                 {"partial", row.partial}};
-    for (const counter& one : run.counters) {
-        if (run.has(one) && one.log != logged::never) object[one.name] = row.*one.value;
-    }
+    add_counters(object, run, row, [](const counter& one) { return one.log != logged::never; });
     object["message_p50_us"] = microseconds(row.message_p50);
     object["message_p90_us"] = microseconds(row.message_p90);
     object["message_p99_us"] = microseconds(row.message_p99);
@@ -215,13 +209,16 @@ json record_of(const run_report& report) {
     json record = head_of(report);
     const run_description& run = report.description();
     const tally& total = report.totals();
-    counted_parts parts = parts_of(run, total.counted());
-    parts.totals["cpu_user_s"] = number(report.end().cpu_user_s);
-    parts.totals["cpu_system_s"] = number(report.end().cpu_system_s);
-    parts.totals["max_rss_bytes"] = report.end().max_rss_bytes;
-    record["totals"] = std::move(parts.totals);
-    record["totals_with_warmup"] = parts_of(run, report.totals_with_warmup().counted()).totals;
-    if (!parts.integrity.empty()) record["integrity"] = std::move(parts.integrity);
+    json& totals = record["totals"];
+    add_counters(totals, run, total.counted(), std::not_fn(is_integrity));
+    totals.update({{"cpu_user_s", number(report.end().cpu_user_s)},
+                   {"cpu_system_s", number(report.end().cpu_system_s)},
+                   {"max_rss_bytes", report.end().max_rss_bytes}});
+    add_counters(record["totals_with_warmup"], run, report.totals_with_warmup().counted(),
+                 std::not_fn(is_integrity));
+    json integrity;
+    add_counters(integrity, run, total.counted(), is_integrity);
+    if (!integrity.empty()) record["integrity"] = std::move(integrity);
     if (!report.totals_with_warmup().authentications.empty()) {
         record["authentications"] = names_of(total.authentications);
     }

@@ -1,10 +1,6 @@
-// Merging time slices into intervals and totals, and judging the generator.
-//
 // Each time slice is merged into the interval that goes on, into the whole run and, after the
 // warm-up, into the totals; an interval that closes leaves a small row behind and its tally is used
-// again, so that memory grows by a row an interval and nothing else. The generator counts as the
-// limit when its busiest worker was more than 90 % busy or its schedule more than 10 ms late at the
-// 99th percentile.
+// again, so that memory grows by a row an interval and nothing else.
 #include "stats/run_report.hpp"
 
 #include "base/units.hpp"

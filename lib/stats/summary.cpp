@@ -1,9 +1,6 @@
-// The summary, one function a line, put together at the end of the file.
-//
-// Every function returns text with its line ends, or nothing when it has nothing to say: no latency
-// table without a latency, no errors without one. A run that ended in its warm-up still shows the
-// errors of the warm-up. Latencies are cut to three digits here; the record has them all. Colours
-// and terminal codes are left out on purpose, since standard error is often a file.
+// The summary, one function a line, put together at the end of the file. A function that has nothing
+// to say returns nothing. Colours and terminal codes are left out on purpose, since standard error
+// is often a file.
 #include "stats/summary.hpp"
 
 #include "base/units.hpp"

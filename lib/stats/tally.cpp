@@ -1,7 +1,3 @@
-// Merging and clearing of tallies.
-//
-// Merging costs one pass over each histogram that is not empty. Both tallies must have the same
-// number of phases, which is our own affair and asserted. Nothing fails.
 #include "stats/tally.hpp"
 
 #include <cassert>

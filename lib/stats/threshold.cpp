@@ -1,9 +1,6 @@
-// Parsing and evaluating thresholds.
-//
 // Flow: cut() splits at the operator, then one of three readers takes metric and bound: a latency
-// (it has a phase in parentheses), the rate, or a counter. evaluate() reads the value from the
-// report's totals in the same unit as the bound and compares the two as doubles, exact for every
-// count below 2^53. Fails only in parsing, with the expression in front.
+// (it has a phase in parentheses), the rate, or a counter. Value and bound are in the same unit, and
+// compared as doubles, exact for every count below 2^53.
 #include "stats/threshold.hpp"
 
 #include "base/text.hpp"
