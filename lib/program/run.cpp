@@ -32,11 +32,12 @@ load::worker_pool_plan worker_pool_plan_of(const cli::run_options& chosen, std::
 // What a process opens besides its sessions: loops, timers, lists, logs.
 constexpr std::uint64_t descriptors_beside_sessions = 64;
 
-expected<void> claim_descriptors(const client::load_plan& plan) {
-    const net::transcript_options& wanted = plan.transcripts;
-    const bool transcripts = !wanted.session_base.empty() || !wanted.connection_base.empty();
-    return os::raise_descriptor_limit(plan.sessions * (transcripts ? 3U : 1U) +
-                                      descriptors_beside_sessions);
+// For sessions that hold `each`, transcripts aside, and what there is beside them.
+expected<void> claim_descriptors(std::uint64_t sessions, std::uint64_t each, std::uint64_t beside,
+                                 const net::transcript_options& wanted) {
+    if (!wanted.session_base.empty()) each += 1;
+    if (!wanted.connection_base.empty()) each += 2;
+    return os::raise_descriptor_limit(sessions * each + beside);
 }
 
 // To what a run reports.
@@ -95,17 +96,6 @@ exit_status run_workers(const client_run& what, run_reports& reports) {
     return achieved ? status : exit_status::nothing_delivered;
 }
 
-expected<void> raise_limits(const server_run& what) {
-    std::uint64_t each = what.descriptors_a_session;
-    const net::transcript_options& wanted = what.chosen.transcripts;
-    if (!wanted.session_base.empty()) each += 1;
-    if (!wanted.connection_base.empty()) each += 2;
-    const auto raised =
-        os::raise_descriptor_limit(what.chosen.sessions * each + what.descriptors_beside_sessions);
-    if (!raised) return base::at("--sessions", raised.error());
-    return {};
-}
-
 expected<listeners> listen(const server_run& what, load::worker_pool& workers,
                            run_console& console) {
     auto opened = what.listen(workers.at(0).context());
@@ -118,8 +108,10 @@ expected<listeners> listen(const server_run& what, load::worker_pool& workers,
 
 // Fails with what is wrong with the system.
 expected<exit_status> serve_clients(const server_run& what, run_reports& reports) {
-    const auto raised = raise_limits(what);
-    if (!raised) return raised.error();
+    const auto claimed =
+        claim_descriptors(what.chosen.sessions, what.descriptors_a_session,
+                          what.descriptors_beside_sessions, what.chosen.transcripts);
+    if (!claimed) return base::at("--sessions", claimed.error());
     auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
     plan.serves = true;
     load::worker_pool workers(plan);
@@ -150,7 +142,8 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
 
 exit_status run_clients(client_run what) {
     const std::string& name = what.description.program;
-    const auto claimed = claim_descriptors(what.plan);
+    const auto claimed = claim_descriptors(what.plan.sessions, 1, descriptors_beside_sessions,
+                                           what.plan.transcripts);
     if (!claimed) return refuse(name, claimed.error(), exit_status::system_error);
     auto reports =
         open_reports(what.description, {.run = what.chosen.run, .messages = what.messages},

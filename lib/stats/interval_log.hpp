@@ -4,8 +4,9 @@
 // extended  the same, then p50_ms,p90_ms,p99_ms,max_ms (of the message phase, empty when there is
 //           no value), the other counters that an interval has (see counters.hpp), connect_errors,
 //           timeouts,errors_4xx,errors_5xx,other_errors,busy_percent
-// rabid has IMAP connections behind the original columns in both. Programs that run agents have deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms behind
-// the original columns in both, and no second rejected and deferred in extended.
+// Behind the original columns, rabid has IMAP connections in both, and programs that run agents
+// deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms (no second rejected and deferred in
+// extended).
 // jsonl     one JSON object a line, the record's interval object with "time" in front; no header
 //
 // time is the local time of the interval's end: HH:MM when intervals are whole minutes, HH:MM:SS
