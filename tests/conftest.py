@@ -28,6 +28,7 @@ SYSTEM_FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "serial: measures time; run alone (-n 0 -m serial); skipped if it fails on a busy machine")
+    config.addinivalue_line("markers", "beside_others: of these, what mostly waits: may run beside others of its kind (-n 4)")
     adopt_orphans()
     os.environ["PATH"] = SYSTEM_FOLDERS
     os.environ["LC_ALL"] = "C.UTF-8"

@@ -20,6 +20,7 @@ from support.process import wait_until
 from support.watched import Sending
 
 pytestmark = pytest.mark.serial
+beside_others = pytest.mark.beside_others  # it waits for most of its time, and others of its kind do not disturb it
 
 DELAY_US = 20_000
 RATE = 80  # messages a second whose gaps are looked at: what a timer is late by must be small beside a gap
@@ -108,6 +109,7 @@ def test_closed_loop_is_held_to_its_rate(bhm, postal, users):
     assert run.total("messages") == pytest.approx(1000, rel=0.02)
 
 
+@beside_others
 @pytest.mark.parametrize("sessions,rate", [(3, 55), (8, 150)], ids=["3 sessions", "8 sessions"])
 def test_workers_do_not_change_what_an_open_loop_reports(bhm, postal, users, sessions, rate):
     """At 40 ms of service the sessions are busy to three quarters: a due message goes to the first that is free, whosever
@@ -125,6 +127,7 @@ def test_workers_do_not_change_what_an_open_loop_reports(bhm, postal, users, ses
     assert max(means.values()) < 1.1 * min(means.values()), means
 
 
+@beside_others
 def test_stalled_server_cannot_hide_its_queue(bhm, programs, folder, users):
     """bhm is stopped for 5 s of a 20 s schedule of 100 messages a second. The message that was due t seconds
     into the stall waits 5 - t seconds: the mean over all is 5 * 5 / 2 / 20 = 0.625 s, and a tenth of all waits
@@ -177,6 +180,7 @@ def kolmogorov_smirnov(sample, cdf):
     return distance, 1.628 / (math.sqrt(n) + 0.12 + 0.11 / math.sqrt(n))
 
 
+@beside_others
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_poisson_gaps(programs, folder, users, workers):
     times = departures(folder, programs, users, "--arrival", "poisson", "--messages", "800", workers=workers)
@@ -185,6 +189,7 @@ def test_poisson_gaps(programs, folder, users, workers):
     assert distance < critical
 
 
+@beside_others
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_constant_gaps(programs, folder, users, workers):
     times = departures(folder, programs, users, "--arrival", "constant", "--messages", "400", workers=workers)
