@@ -51,7 +51,7 @@ void worker::run(const timetable& times, const std::function<void(worker&)>& beg
     begin(*this);
     if (active_ == 0 && !settings_.serves) finish();
     context_.run();
-    cut(true);
+    cut(std::chrono::steady_clock::now() - times_.start, true);
 }
 
 void worker::spawn(asio::awaitable<void> session) {
@@ -81,19 +81,27 @@ void worker::finish() {
     context_.stop();  // a name look-up that nobody waits for any more must not hold the run up
 }
 
-void worker::stop(stop_kind how) {
-    asio::post(context_, [this, how] { on_stop(how); });
+void worker::stop(stop_kind how, nanoseconds when) {
+    asio::post(context_, [this, how, when] { on_stop(how, when); });
 }
 
 // Sessions may end, and so leave the list, while they are told.
-void worker::on_stop(stop_kind how) {
+void worker::on_stop(stop_kind how, nanoseconds when) {
     if (finished_) return;
-    stopping_ = true;
+    const bool first = !std::exchange(stopping_, true);
     for (auto one = watched_.begin(); one != watched_.end();) {
         watched& session = *one++;
         session.on_stop(how);
     }
-    if (active_ == 0) finish();
+    // What was never begun has been counted now. A worker that comes late to the stop has cut behind
+    // it already.
+    while (first && cut_at_ <= when) {
+        cut(cut_at_);
+        cut_at_ = times_.next_cut(last_cut_);
+    }
+    if (first && last_cut_ < when) cut(when);
+    if (active_ == 0) return finish();
+    if (first) arm_cut();
 }
 
 void worker::arm_ticker() {
@@ -122,23 +130,21 @@ void worker::arm_cut() {
     cut_at_ = times_.next_cut(last_cut_);
     if (cut_at_ == nanoseconds::max()) return;
     cutter_.expires_at(times_.start + cut_at_);
-    cutter_.async_wait([this](const boost::system::error_code& error) {
-        if (error || finished_) return;
-        cut(false);
+    cutter_.async_wait([this, due = cut_at_](const boost::system::error_code& error) {
+        if (error || finished_ || due != cut_at_) return;
+        cut(due);
         arm_cut();
     });
 }
 
-void worker::cut(bool last) {
+void worker::cut(nanoseconds until, bool last) {
     const nanoseconds used = os::thread_cpu_time();
-    const nanoseconds now = std::chrono::steady_clock::now() - times_.start;
-    const nanoseconds until = last ? now : cut_at_;
     tally_.busy = used - busy_before_;
     tally_.wall = std::max(until - last_cut_, nanoseconds(0));
     busy_before_ = used;
     messages_before_ += tally_.messages;
     errors_before_ += tally_.errors.total();
-    deposit_(*this, slice_++, tally_, last);
+    deposit_(*this, until, tally_, last);
     tally_.clear();
     last_cut_ = until;
 }

@@ -53,9 +53,9 @@ class worker {
         std::size_t phases = 0;
         bool serves = false;  // stays without sessions until it is stopped
     };
-    // Called in the worker's thread with each time slice that it has finished.
-    using deposit =
-        std::function<void(worker&, std::size_t time_slice, const stats::tally&, bool last)>;
+    // Called in the worker's thread with what it counted until that time since the start.
+    using deposit = std::function<void(worker&, std::chrono::nanoseconds until, const stats::tally&,
+                                       bool last)>;
 
     worker(settings wanted, deposit where_to);
 
@@ -74,8 +74,8 @@ class worker {
     void spawn(boost::asio::awaitable<void> session);
     void watch(watched& one) { watched_.push_back(one); }
 
-    // From any thread.
-    void stop(stop_kind how);
+    // From any thread. What was counted until `when`, since the start, is a time slice of its own.
+    void stop(stop_kind how, std::chrono::nanoseconds when = {});
     // In the worker's own thread.
     bool stopping() const noexcept { return stopping_; }
 
@@ -88,8 +88,8 @@ class worker {
     void tick();
     void arm_ticker();
     void arm_cut();
-    void cut(bool last);
-    void on_stop(stop_kind how);
+    void cut(std::chrono::nanoseconds until, bool last = false);
+    void on_stop(stop_kind how, std::chrono::nanoseconds when);
 
     settings settings_;
     deposit deposit_;
@@ -104,7 +104,6 @@ class worker {
     std::uint64_t errors_before_ = 0;
     std::uint64_t open_connections_ = 0;
     std::uint64_t active_ = 0;
-    std::size_t slice_ = 0;
     std::chrono::nanoseconds last_cut_{0};
     std::chrono::nanoseconds cut_at_{0};
     std::chrono::nanoseconds busy_before_{0};

@@ -37,9 +37,10 @@ worker_pool::worker_pool(worker_pool_plan plan)
       signals_(main_, SIGINT, SIGTERM),
       duration_end_(main_),
       grace_end_(main_),
-      live_(main_) {
-    const auto deposit = [this](worker& from, std::size_t time_slice, const stats::tally& counts,
-                                bool last) { take(from, time_slice, counts, last); };
+      live_(main_),
+      counted_until_(plan.workers) {
+    const auto deposit = [this](worker& from, nanoseconds until, const stats::tally& counts,
+                                bool last) { take(from, until, counts, last); };
     for (unsigned index = 0; index < plan_.workers; ++index) {
         const worker::settings settings{index, plan_.workers, plan_.phases, plan_.serves};
         workers_.push_back(std::make_unique<worker>(settings, deposit));
@@ -48,7 +49,7 @@ worker_pool::worker_pool(worker_pool_plan plan)
 
 worker_pool::~worker_pool() {
     for (auto& one : workers_) {
-        one->stop(stop_kind::now);
+        one->stop(stop_kind::now, nanoseconds(0));
     }
     for (std::thread& thread : threads_) {
         if (thread.joinable()) thread.join();
@@ -67,7 +68,7 @@ base::expected<void> worker_pool::run(const std::function<void(worker&)>& begin,
     if (plan_.duration.count() > 0) {
         duration_end_.expires_at(times_.start + plan_.duration);
         duration_end_.async_wait([this](const boost::system::error_code& error) {
-            if (!error) end_gently();
+            if (!error) end(stop_kind::gently, plan_.duration);
         });
     }
     main_.run();
@@ -97,42 +98,27 @@ void worker_pool::plan_times() {
 void worker_pool::wait_for_signal() {
     signals_.async_wait([this](const boost::system::error_code& error, int) {
         if (error) return;
-        if (ending_) {
-            end_now();
-        } else {
-            end_gently();
-        }
+        stop(stopped_at_ ? stop_kind::now : stop_kind::gently);
         wait_for_signal();
     });
 }
 
 void worker_pool::stop(stop_kind how) {
-    asio::post(main_, [this, how] {
-        if (how == stop_kind::now) {
-            end_now();
-        } else {
-            end_gently();
-        }
-    });
+    asio::post(main_, [this, how] { end(how, std::chrono::steady_clock::now() - times_.start); });
 }
 
-void worker_pool::end_gently() {
-    if (ending_) return;
-    ending_ = true;
-    for (auto& one : workers_) {
-        one->stop(stop_kind::gently);
+// Gently only once.
+void worker_pool::end(stop_kind how, nanoseconds when) {
+    if (how == stop_kind::gently) {
+        if (stopped_at_) return;
+        grace_end_.expires_after(plan_.grace);
+        grace_end_.async_wait([this](const boost::system::error_code& error) {
+            if (!error) end(stop_kind::now, *stopped_at_);
+        });
     }
-    grace_end_.expires_after(plan_.grace);
-    grace_end_.async_wait([this](const boost::system::error_code& error) {
-        if (!error) end_now();
-    });
-}
-
-void worker_pool::end_now() {
-    ending_ = true;
-    for (auto& one : workers_) {
-        one->stop(stop_kind::now);
-    }
+    if (!stopped_at_) stopped_at_ = when;
+    for (auto& one : workers_)
+        one->stop(how, *stopped_at_);
 }
 
 void worker_pool::show_live() {
@@ -156,19 +142,20 @@ void worker_pool::show_live() {
 }
 
 // In a worker's thread.
-void worker_pool::take(const worker& from, std::size_t time_slice, const stats::tally& counts,
+void worker_pool::take(const worker& from, nanoseconds until, const stats::tally& counts,
                        bool last) {
     const std::scoped_lock lock(mutex_);
-    collected& into = slices_.try_emplace(time_slice, plan_.phases).first->second;
-    into.time_slice.workers.resize(workers_.size());
-    into.time_slice.add_worker(from.index(), counts);
-    ++into.contributions;
-    if (last) {
-        // It adds nothing to the time slices that come after.
-        ended_after_.push_back(time_slice);
-    }
+    stats::time_slice& into = slices_.try_emplace(until, plan_.phases).first->second;
+    into.workers.resize(workers_.size());
+    into.add_worker(from.index(), counts);
+    counted_until_[from.index()] = last ? nanoseconds::max() : until;
     asio::post(main_, [this] { hand_on(); });
-    if (ended_after_.size() == workers_.size()) asio::post(main_, [this] { all_ended(); });
+    if (all_have_counted_until(nanoseconds::max())) asio::post(main_, [this] { all_ended(); });
+}
+
+bool worker_pool::all_have_counted_until(nanoseconds when) const noexcept {
+    return std::all_of(counted_until_.begin(), counted_until_.end(),
+                       [when](nanoseconds until) { return until >= when; });
 }
 
 // Hands every complete time slice to the watcher, in order; in the main thread. Not under the lock:
@@ -186,35 +173,41 @@ void worker_pool::hand_on() {
     }
 }
 
-// The next time slice, if all workers have deposited theirs.
+// Where the next time slice that is handed on ends, unless the run ends before.
+nanoseconds worker_pool::next_boundary() const noexcept {
+    const nanoseconds cut = times_.next_cut(handed_on_until_);
+    return stopped_at_ && *stopped_at_ > handed_on_until_ ? std::min(*stopped_at_, cut) : cut;
+}
+
+// The next time slice, if all workers have counted until its end.
 std::optional<stats::time_slice> worker_pool::take_complete(bool& final) {
-    const auto one = slices_.find(next_slice_);
-    if (one == slices_.end()) return std::nullopt;
-    const auto ended = std::count_if(ended_after_.begin(), ended_after_.end(),
-                                     [this](std::size_t last) { return last < next_slice_; });
-    collected& got = one->second;
-    if (got.contributions + static_cast<std::size_t>(ended) < workers_.size()) return std::nullopt;
-    final = ended_after_.size() == workers_.size() && slices_.size() == 1;
+    const nanoseconds end = next_boundary();
+    if (slices_.empty() || !all_have_counted_until(end)) return std::nullopt;
+    final = all_have_counted_until(nanoseconds::max()) && slices_.rbegin()->first <= end;
     // The end of the last one is known when the threads have ended.
     if (final && lasted_.count() == 0) return std::nullopt;
-    std::optional<stats::time_slice> taken(std::move(got.time_slice));
-    slices_.erase(one);
-    ++next_slice_;
+    std::optional<stats::time_slice> taken(plan_.phases);
+    while (!slices_.empty() && slices_.begin()->first <= end) {
+        taken->merge(slices_.begin()->second);
+        slices_.erase(slices_.begin());
+    }
     return taken;
 }
 
 void worker_pool::hand_on(stats::time_slice& time_slice, bool final) {
     const nanoseconds start = handed_on_until_;
-    const nanoseconds cut = times_.next_cut(start);
-    const nanoseconds end = final ? std::max(lasted_, start) : cut;
+    const nanoseconds end = final ? std::max(lasted_, start) : next_boundary();
     handed_on_until_ = end;
     if (final && start.count() > 0 && end - start < whole_enough && time_slice.counts.empty())
         return;
+    const bool stops = stopped_at_ == end;
     time_slice.start_s = seconds(start);
     time_slice.end_s = seconds(end);
-    time_slice.in_warmup = end <= times_.warmup;
-    time_slice.closes_interval = final || times_.ends_interval(cut);
-    time_slice.partial = end - interval_start_ < plan_.interval - whole_enough;
+    time_slice.draining = stopped_at_ && start >= *stopped_at_;
+    time_slice.in_warmup = (time_slice.draining ? *stopped_at_ : end) <= times_.warmup;
+    time_slice.closes_interval = final || stops || times_.ends_interval(end);
+    time_slice.partial =
+        time_slice.draining || end - interval_start_ < plan_.interval - whole_enough;
     if (time_slice.closes_interval) interval_start_ = end;
     watcher_->on_time_slice(time_slice);
 }

@@ -11,6 +11,8 @@
 //
 // The run ends when all sessions have ended, at the end of the duration, or with SIGINT or SIGTERM:
 // sessions then finish what is in flight, for at most `grace`; a second signal ends them at once.
+// The interval that goes on ends at that moment; what is finished later is in time slices of their
+// own, which are `draining`.
 // It fails when a session ended with an exception, which is a defect of ours.
 #pragma once
 
@@ -71,19 +73,15 @@ class worker_pool {
     void stop(stop_kind how);
 
   private:
-    struct collected {
-        explicit collected(std::size_t phases) : time_slice(phases) {}
-        stats::time_slice time_slice;
-        std::size_t contributions = 0;
-    };
-
     void plan_times();
     void wait_for_signal();
-    void end_gently();
-    void end_now();
+    void end(stop_kind how, std::chrono::nanoseconds when);
     void show_live();
-    void take(const worker& from, std::size_t time_slice, const stats::tally& counts, bool last);
+    void take(const worker& from, std::chrono::nanoseconds until, const stats::tally& counts,
+              bool last);
     void hand_on();
+    std::chrono::nanoseconds next_boundary() const noexcept;
+    bool all_have_counted_until(std::chrono::nanoseconds when) const noexcept;
     std::optional<stats::time_slice> take_complete(bool& final);
     void hand_on(stats::time_slice& time_slice, bool final);
     void all_ended();
@@ -100,15 +98,14 @@ class worker_pool {
     std::vector<std::unique_ptr<worker>> workers_;
     std::vector<std::thread> threads_;
     run_watcher* watcher_ = nullptr;
-    bool ending_ = false;
     std::uint64_t messages_shown_ = 0;
+    std::optional<std::chrono::nanoseconds> stopped_at_;
     std::chrono::nanoseconds handed_on_until_{0};
     std::chrono::nanoseconds interval_start_{0};
 
     std::mutex mutex_;  // guards what follows: workers deposit at the end of each time slice
-    std::map<std::size_t, collected> slices_;
-    std::size_t next_slice_ = 0;
-    std::vector<std::size_t> ended_after_;  // for each worker that has ended, its last time slice
+    std::map<std::chrono::nanoseconds, stats::time_slice> slices_;  // by their ends
+    std::vector<std::chrono::nanoseconds> counted_until_;  // by worker; max() when it has ended
 };
 
 }  // namespace postal::load

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace postal::stats {
 namespace {
@@ -35,14 +34,18 @@ rate_summary run_report::rate() const {
     rate_summary result;
     result.intervals = rates.size();
     if (rates.empty()) {
-        result.mean = result.min = result.max = per_minute(totals_.messages, measured_s_);
+        result.mean = per_minute(measured_messages_, measured_s_);
+        result.min = result.mean;
+        result.max = result.mean;
         return result;
     }
     const auto n = static_cast<double>(rates.size());
-    result.mean = std::accumulate(rates.begin(), rates.end(), 0.0) / n;
-    const auto [least, most] = std::minmax_element(rates.begin(), rates.end());
-    result.min = *least;
-    result.max = *most;
+    double sum = 0;
+    for (const double value : rates)
+        sum += value;
+    result.mean = sum / n;
+    result.min = *std::min_element(rates.begin(), rates.end());
+    result.max = *std::max_element(rates.begin(), rates.end());
     if (rates.size() < 2) return result;
 
     double squares = 0;

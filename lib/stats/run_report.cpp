@@ -59,6 +59,11 @@ void time_slice::add_worker(std::size_t worker, const tally& counted) {
     workers[worker].wall += counted.wall;
 }
 
+void time_slice::merge(const time_slice& other) {
+    counts.merge(other.counts);
+    add_times(workers, other.workers);
+}
+
 run_report::run_report(run_description description)
     : description_(std::move(description)),
       current_(description_.phases.size()),
@@ -86,7 +91,10 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
         }
         totals_.merge(added.counts);
         add_times(measured_workers_, added.workers);
-        measured_s_ += std::max(0.0, added.end_s - added.start_s);
+        if (!added.draining) {
+            measured_s_ += std::max(0.0, added.end_s - added.start_s);
+            measured_messages_ = totals_.messages;
+        }
     }
     with_warmup_.merge(added.counts);
     if (!added.closes_interval) return std::nullopt;

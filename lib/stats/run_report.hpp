@@ -42,11 +42,14 @@ struct time_slice {
     bool in_warmup = false;
     bool closes_interval = false;  // the last time slice of its interval (and the last of the run)
     bool partial = false;          // the interval is shorter than it should be
+    bool draining = false;         // after the stop, while what was in flight is finished
     tally counts;
     std::vector<worker_time> workers;  // by worker, always the same order
 
     // Merges what worker number `worker` counted, and notes its own busy and wall time.
     void add_worker(std::size_t worker, const tally& counted);
+    // Merges what was counted in another part of the same stretch of time.
+    void merge(const time_slice& other);
 };
 
 // One line of the log, with what was counted in the interval. Percentiles are of the message phase,
@@ -117,7 +120,7 @@ class run_report {
     [[nodiscard]] const tally& totals() const noexcept { return totals_; }
     [[nodiscard]] const tally& totals_with_warmup() const noexcept { return with_warmup_; }
     [[nodiscard]] const run_end& end() const noexcept { return end_; }
-    // Seconds after the warm-up.
+    // Seconds from the end of the warm-up to the stop.
     [[nodiscard]] double measured_s() const noexcept { return measured_s_; }
     [[nodiscard]] rate_summary rate() const;
     [[nodiscard]] generator_summary generator() const;
@@ -134,7 +137,8 @@ class run_report {
     tally totals_;
     tally with_warmup_;
     std::vector<worker_time> measured_workers_;
-    double measured_s_ = 0;
+    double measured_s_ = 0;  // until the stop, as the messages are
+    std::uint64_t measured_messages_ = 0;
     run_end end_;
 };
 

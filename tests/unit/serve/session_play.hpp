@@ -221,9 +221,8 @@ class single_session {
         std::optional<stats::tally> counted;
         std::optional<worker_context> context;  // outlives what is left of a session by a defect
         load::worker own({.phases = phases},
-                         [&](load::worker&, std::size_t, const stats::tally& counts, bool) {
-                             counted = counts;
-                         });
+                         [&](load::worker&, std::chrono::nanoseconds, const stats::tally& counts,
+                             bool) { counted = counts; });
         context.emplace(settings_.rules, slots_, own);
         load::timetable times;
         times.start = std::chrono::steady_clock::now();

@@ -89,6 +89,29 @@ TEST_CASE("run report: without a whole interval the rate is of the time measured
     CHECK_FALSE(rate.ci95.has_value());
 }
 
+TEST_CASE("run report: what is finished after the stop counts, and not for the rate") {
+    run_report report(test::description());
+    report.add_time_slice(counted(0, 60, 100));
+    report.add_time_slice(counted(60, 120, 120));
+    auto rest = counted(120, 185, 7);  // a whole interval long
+    rest.draining = rest.partial = true;
+    report.add_time_slice(rest);
+    CHECK(report.totals().messages == 227);
+    CHECK(report.measured_s() == Approx(120));
+    CHECK(report.rate().intervals == 2);
+    CHECK(report.rate().mean == Approx(110));
+    CHECK(report.intervals()[2].partial);
+
+    run_report brief(test::description());
+    auto part = counted(0, 12, 100);
+    part.partial = true;
+    brief.add_time_slice(part);
+    rest.start_s = 12;
+    rest.end_s = 14;
+    brief.add_time_slice(rest);
+    CHECK(brief.rate().mean == Approx(500));  // 100 in 12 s
+}
+
 TEST_CASE("run report: nothing at all divides by nothing") {
     run_report report(test::description());
     CHECK(report.rate().mean == 0);
