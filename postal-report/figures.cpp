@@ -67,6 +67,11 @@ std::string show_busy(std::optional<double> share) {
     return share ? fmt::format("{:.1f} %", std::min(*share, 1e6) * 100) : unknown;
 }
 
+std::string show_latency(const phase* of, std::optional<double> phase::*member) {
+    const auto value = value_of(of, member);
+    return value || of == nullptr || of->not_accepted == 0 ? show_latency(value) : "not reached";
+}
+
 std::string show_bytes_per_second(std::uint64_t bytes, double seconds) {
     if (!(seconds > 0)) return unknown;
     const double per_second = std::min(static_cast<double>(bytes) / seconds, 1e18);
@@ -89,7 +94,9 @@ std::string show_confidence(const message_rate& rate) {
 
 std::string show_threshold_value(const threshold& one) {
     if (!one.value) return unknown;
-    if (one.unit == "us") return show_latency(one.value);
+    if (one.unit == "us") {
+        return (one.reached ? "" : "not reached; at least ") + show_latency(one.value);
+    }
     return show_number(one.value) + (one.unit.empty() ? "" : " ") + one.unit;
 }
 

@@ -15,6 +15,8 @@ namespace postal::report {
 inline constexpr const char* unknown = "–";
 
 std::string show_latency(std::optional<double> microseconds);  // "12.3 ms"
+// The same for a figure of a phase; "not reached" where it lies among what was not accepted.
+std::string show_latency(const phase* of, std::optional<double> phase::*member);
 // "2026-01-01 00:00:00 UTC" from what a record holds; a text of another form stays as it is.
 std::string show_time(const std::string& started);
 

@@ -22,9 +22,11 @@ std::string tile(std::string_view name, const std::string& value, std::string_vi
 
 std::string confidence_line(const message_rate& rate) {
     if (!rate.mean) return "the record has no rate";
-    if (!rate.ci95) return "too few whole intervals for a confidence interval";
-    return fmt::format("{} at 95 % confidence, over {} whole intervals", show_confidence(rate),
-                       rate.intervals);
+    if (rate.intervals == 0) return "over the time measured, without one whole interval";
+    std::string line = fmt::format("{} whole intervals from {} to {}", rate.intervals,
+                                   show_number(rate.min), show_number(rate.max));
+    if (rate.ci95) line += fmt::format("; mean {} at 95 %, within this run", show_confidence(rate));
+    return line;
 }
 
 // One bar, cut into what became of the messages; the words and numbers stand under it.
@@ -55,8 +57,8 @@ std::string one_headline(const record& one) {
         "<p class=\"big\">{} <span>messages/min</span></p>\n<p class=\"note\">{}</p></div>\n",
         escape_html(show_number(one.rate.mean)), escape_html(confidence_line(one.rate)));
     out += "<dl class=\"tiles\">\n";
-    out += tile("latency p50", show_latency(value_of(one.main_phase(), &phase::p50_us)));
-    out += tile("latency p99", show_latency(value_of(one.main_phase(), &phase::p99_us)));
+    out += tile("latency p50", show_latency(one.main_phase(), &phase::p50_us));
+    out += tile("latency p99", show_latency(one.main_phase(), &phase::p99_us));
     out += tile("accepted", base::format_count(one.totals.messages));
     out += tile("errors", base::format_count(one.totals.error_events),
                 one.totals.error_events > 0 ? "bad" : "");
@@ -71,16 +73,15 @@ std::string lane(const record& one, const record& reference, double highest) {
         &one == &reference ? "" : show_change(one.rate.mean, reference.rate.mean);
     std::string out = fmt::format(
         "<div class=\"lane\"><p class=\"name\">{}</p><p class=\"value\"><b>{}</b> /min "
-        "<small>{}{}</small></p>\n",
-        escape_html(one.label), escape_html(show_number(one.rate.mean)),
-        escape_html(show_confidence(one.rate)), escape_html(change));
+        "<small>{}</small></p>\n",
+        escape_html(one.label), escape_html(show_number(one.rate.mean)), escape_html(change));
     out += fmt::format("<div class=\"track\"><span style=\"width:{:.2f}%\"></span></div>\n",
                        highest > 0 ? mean / highest * 100 : 0.0);
     out += fmt::format(
         "<p class=\"detail\">p50 <b>{}</b> · p99 <b>{}</b> · accepted <b>{}</b> · errors <b>{}</b>"
         "{}</p></div>\n",
-        escape_html(show_latency(value_of(one.main_phase(), &phase::p50_us))),
-        escape_html(show_latency(value_of(one.main_phase(), &phase::p99_us))),
+        escape_html(show_latency(one.main_phase(), &phase::p50_us)),
+        escape_html(show_latency(one.main_phase(), &phase::p99_us)),
         base::format_count(one.totals.messages), base::format_count(one.totals.error_events),
         one.generator.limited ? " · <strong>generator-limited</strong>" : "");
     return out;

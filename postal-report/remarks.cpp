@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
@@ -16,6 +17,12 @@ std::vector<remark> remarks(const record& one) {
                                      (one.generator.reason.empty()
                                           ? "the load generator, not the server, was the limit"
                                           : one.generator.reason)});
+    }
+    if (one.rate.trend) {
+        list.push_back(
+            {"note",
+             fmt::format("The rate {} by {:.0f} % over the run: its mean is not a level",
+                         *one.rate.trend > 0 ? "rose" : "fell", std::abs(*one.rate.trend) * 100)});
     }
     if (one.totals.messages == 0) list.push_back({"bad", "Not one message was accepted"});
     for (const threshold& each : one.thresholds) {
@@ -54,6 +61,9 @@ std::vector<remark> all_remarks(const std::vector<record>& records) {
     if (records.size() > 1) {
         for (std::size_t i = 0; i < all.size(); ++i)
             all[i].text = whose[i] + ": " + all[i].text;
+        all.push_back({"note",
+                       "One run each: no verdict. How far runs of one setting lie apart is "
+                       "not known; repeat each of them"});
     }
     constexpr std::string_view gravest_first = "limit bad note";
     std::stable_sort(all.begin(), all.end(), [&](const remark& one, const remark& other) {

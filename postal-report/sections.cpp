@@ -45,14 +45,13 @@ void add_rows(table& to, const std::vector<record>& records, const std::vector<f
 
 figure latency_figure(std::string name, std::optional<double> phase::*member) {
     const auto value = [member](const record& one) { return value_of(one.main_phase(), member); };
-    return {std::move(name), [value](const record& one) { return show_latency(value(one)); },
-            value};
+    return {std::move(name),
+            [member](const record& one) { return show_latency(one.main_phase(), member); }, value};
 }
 
-std::string show_rate(const record& one) {
-    if (!one.rate.mean) return unknown;
+std::string show_confidence_alone(const record& one) {
     const std::string confidence = show_confidence(one.rate);
-    return show_number(one.rate.mean) + (confidence.empty() ? "" : " " + confidence) + " /min";
+    return confidence.empty() ? unknown : confidence + " /min";
 }
 
 std::string show_range(const record& one) {
@@ -127,13 +126,19 @@ table result_table(const std::vector<record>& records) {
     table made{"result", "Result", record_columns(records), {}};
     add_rows(
         made, records,
-        {{"rate", show_rate, [](const record& one) { return one.rate.mean; }},
+        {{"rate",
+          [](const record& one) {
+              return one.rate.mean ? show_number(one.rate.mean) + " /min" : std::string{unknown};
+          },
+          [](const record& one) { return one.rate.mean; }},
          {"lowest and highest interval", show_range},
          {"accepted",
           [](const record& one) { return base::format_count(one.totals.messages) + " messages"; }},
          latency_figure("latency p50", &phase::p50_us),
          latency_figure("latency p99", &phase::p99_us),
          latency_figure("latency highest", &phase::max_us)});
+    if (records.size() == 1)
+        add_rows(made, records, {{"mean within this run, 95 %", show_confidence_alone}});
     for (const auto kind : {counter_kind::begun, counter_kind::traffic, counter_kind::error})
         add_rows(made, records, counter_figures(records, kind));
     add_rows(made, records,
@@ -142,13 +147,9 @@ table result_table(const std::vector<record>& records) {
                           (one.warmup_s > 0 ? " after " + show_seconds(one.warmup_s) + " of warm-up"
                                             : std::string{});
                }}});
-    if (records.size() == 1 && records.front().rate.ci95) {
-        made.note =
-            fmt::format("± is the 95 % confidence interval of the mean over {} whole intervals",
-                        records.front().rate.intervals);
-    } else if (records.size() > 1) {
-        made.note = "± is the 95 % confidence interval; in brackets the change against " +
-                    records.front().label;
+    if (records.size() > 1) {
+        made.note = "in brackets the change against " + records.front().label +
+                    "; one run each is no verdict";
     }
     return made;
 }

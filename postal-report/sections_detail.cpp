@@ -54,7 +54,7 @@ table phases_of_one(const record& one) {
         if (shown.count == 0) continue;
         std::vector<std::string> row{shown.name, base::format_count(shown.count)};
         for (const percentile& each : percentiles)
-            row.push_back(show_latency(shown.*each.member));
+            row.push_back(show_latency(&shown, each.member));
         made.rows.push_back(std::move(row));
     }
     return made;
@@ -72,7 +72,7 @@ table phases_of_several(const std::vector<record>& records) {
             for (const record& one : records) {
                 const auto value = value_of(one.find_phase(name), each.member);
                 known = known || value.has_value();
-                row.push_back(show_latency(value));
+                row.push_back(show_latency(one.find_phase(name), each.member));
                 if (&one == &records.front() || reference == nullptr) continue;
                 row.back() += show_change(value, reference->*each.member);
             }

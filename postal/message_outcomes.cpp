@@ -17,7 +17,7 @@ void message_outcomes::refuse_recipient(transaction& tx, std::size_t which, cons
     const ledger::outcome what = outcome_of(said);
     if (entries_ != nullptr) entries_->rcpt_refused(tx, which, {what, said, at.wall_us()});
     if (!lmtp_) return;
-    count(what, 1, tx);
+    count(what, 1, tx, at);
     --tx.open_units;
 }
 
@@ -27,7 +27,7 @@ void message_outcomes::end(transaction& tx, units which, ledger::outcome what, c
     const bool one = lmtp_ && which == units::next;
     const std::uint32_t ended = one ? 1 : tx.open_units;
     tx.open_units -= ended;
-    count(what, ended, tx);
+    count(what, ended, tx, at);
     if (what == ledger::outcome::accepted) time(tx, at);
     if (entries_ == nullptr) return;
     const ledger_entries::end how{what, said, at.wall_us()};
@@ -39,7 +39,10 @@ ledger::outcome message_outcomes::outcome_of(const reply& said) noexcept {
     return said.permanent() ? ledger::outcome::rejected : ledger::outcome::deferred;
 }
 
-void message_outcomes::count(ledger::outcome what, std::uint64_t messages, const transaction& tx) {
+void message_outcomes::count(ledger::outcome what, std::uint64_t messages, const transaction& tx,
+                             moment at) {
+    for (std::uint64_t i = 0; i < messages && what != ledger::outcome::accepted; ++i)
+        counts_.unserved.record(at.steady - tx.due);
     switch (what) {
         case ledger::outcome::accepted:
             counts_.messages += messages;

@@ -52,7 +52,7 @@ class message_outcomes {
 
   private:
     static ledger::outcome outcome_of(const reply& said) noexcept;
-    void count(ledger::outcome what, std::uint64_t messages, const transaction& tx);
+    void count(ledger::outcome what, std::uint64_t messages, const transaction& tx, moment at);
     void time(const transaction& tx, moment at);
     void took(phase what, std::chrono::nanoseconds time) noexcept {
         counts_.latency[static_cast<std::size_t>(what)].record(time);

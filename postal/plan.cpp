@@ -144,6 +144,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     program::describe(plan.load, chosen, result);
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
+    result.open_loop = chosen.open_loop;
     result.options["protocol"] = chosen.lmtp ? "lmtp" : "smtp";
     result.options["server"] = chosen.servers;
     result.options["users"] = plan.recipients.size();

@@ -69,18 +69,16 @@ steady_time admission::look_at(steady_time now) noexcept {
     return std::min(now + look_again, scheduled ? due(stock_.next()) : steady_time::max());
 }
 
-std::uint64_t admission::stop(steady_time now) {
+std::uint64_t admission::stop(steady_time now, stats::histogram& waited) {
     stopped_ = true;
     const run_tickets::remainder left = stock_.close();
     if (!how_.open_loop || left.next == run_tickets::none) return 0;
-    return left.returned + count_due(left.next, now);
-}
-
-std::uint64_t admission::count_due(std::uint64_t from, steady_time now) noexcept {
-    std::uint64_t number = from;
-    while (stock_.has(number) && due(number) <= now)
-        ++number;
-    return number - from;
+    for (const steady_time since : left.returned)
+        waited.record(now - since);
+    std::uint64_t number = left.next;
+    for (steady_time since; stock_.has(number) && (since = due(number)) <= now; ++number)
+        waited.record(now - since);
+    return left.returned.size() + number - left.next;
 }
 
 }  // namespace postal::load

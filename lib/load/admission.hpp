@@ -19,6 +19,7 @@
 #include "load/pace.hpp"
 #include "load/run_tickets.hpp"
 #include "load/watched.hpp"
+#include "stats/histogram.hpp"
 
 namespace postal::load {
 
@@ -58,6 +59,7 @@ class admission {
     // Each ticket that was taken ends in one of the two. give_back() says how many of an open
     // loop's can never begin: 1 when the run has stopped.
     void use() noexcept { stock_.use(share_); }
+    bool open_loop() const noexcept { return how_.open_loop; }
     std::uint64_t give_back(const ticket& unused);
 
     // Until there is a ticket, or there will be none.
@@ -75,8 +77,9 @@ class admission {
     // Nobody is let through while it is held shut; the schedule goes on.
     void hold_shut(bool shut) noexcept { shut_ = shut; }
 
-    // The run stops. Gives how many of an open loop's were due and never taken, once for the run.
-    std::uint64_t stop(steady_time now);
+    // The run stops. Gives how many of an open loop's were due and never taken, once for the run,
+    // and records how long each of them had waited.
+    std::uint64_t stop(steady_time now, stats::histogram& waited);
     bool stopped() const noexcept { return stopped_; }
 
     // Whether nobody will be let through any more.
@@ -86,7 +89,6 @@ class admission {
     using queue = boost::intrusive::list<place, boost::intrusive::constant_time_size<false>>;
 
     steady_time due(std::uint64_t number) noexcept;
-    std::uint64_t count_due(std::uint64_t from, steady_time now) noexcept;
     ticket take_due(steady_time now) noexcept;
     ticket none_now() const noexcept {
         return {over() ? pass::over : pass::wait, steady_time::max()};

@@ -21,6 +21,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "load/watched.hpp"
@@ -116,12 +117,11 @@ class run_tickets {
     // From here on nobody takes any by its number. To the first caller: what was left.
     struct remainder {
         std::uint64_t next = none;
-        std::uint64_t returned = 0;
+        std::vector<steady_time> returned{};  // their due times
     };
     remainder close() {
         const std::scoped_lock lock(mutex_);
-        const remainder left{next_.exchange(none), returned_.size()};
-        returned_.clear();
+        const remainder left{next_.exchange(none), std::exchange(returned_, {})};
         returned_count_.store(0, std::memory_order_relaxed);
         return left;
     }

@@ -23,8 +23,16 @@ asio::awaitable<ticket> turnstile::wait(waiter& who) {
 }
 
 void turnstile::give_back(const ticket& unused) {
-    own_.tally().not_started += rules_.give_back(unused);
+    if (rules_.give_back(unused) > 0) {
+        own_.tally().unserved.record(steady_clock::now() - unused.due);
+        never_begun(1);
+    }
     serve();
+}
+
+void turnstile::never_begun(std::uint64_t messages) noexcept {
+    own_.tally().not_started += messages;
+    own_.tally().due += messages;
 }
 
 asio::awaitable<void> turnstile::pause(waiter& who, std::chrono::nanoseconds how_long) {
@@ -76,7 +84,7 @@ void turnstile::serve() {
 }
 
 void turnstile::stop() {
-    own_.tally().not_started += rules_.stop(steady_clock::now());
+    never_begun(rules_.stop(steady_clock::now(), own_.tally().unserved));
     serve();
 }
 

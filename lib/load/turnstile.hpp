@@ -44,7 +44,10 @@ class turnstile {
 
     // Each ticket that a session got ends in one of the two: it has begun, or another session of
     // the run, in whatever worker, shall begin it, with its due time.
-    void use() noexcept { rules_.use(); }
+    void use() noexcept {
+        rules_.use();
+        if (rules_.open_loop()) ++own_.tally().due;
+    }
     void give_back(const ticket& unused);
 
     // Sleeps at most that long; returns early when the run stops.
@@ -66,6 +69,7 @@ class turnstile {
 
   private:
     boost::asio::awaitable<void> sleep(waiter& who, steady_time until);
+    void never_begun(std::uint64_t messages) noexcept;
     void arm();
     void serve();
 

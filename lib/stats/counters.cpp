@@ -13,6 +13,7 @@ using by = counted_by;
 // A counter is one or two lines, not a field a line.
 // clang-format off
 constexpr std::array table{
+    counter{.name = "due", .title = "due", .value = &counts::due, .kind = begun, .by = by::open_loops},
     counter{.name = "started", .title = "started", .value = &counts::started, .kind = begun, .log = logged::extended},
     counter{.name = "messages", .title = "accepted", .value = &counts::messages, .kind = outcome,
             .log = logged::always, .meaning = "the server took responsibility"},
@@ -41,9 +42,9 @@ constexpr std::array table{
             .log = logged::extended, .failure = true, .meaning = "connection lost before the final reply",
             .remark = "messages are in doubt: the connection was lost between their data and the "
                       "reply, so they may have arrived"},
-    counter{.name = "not_started", .title = "not started", .value = &counts::not_started, .kind = begun,
+    counter{.name = "not_started", .title = "never begun", .value = &counts::not_started, .kind = begun,
             .failure = true, .rare = true,
-            .remark = "messages were due when the run ended, and never begun"},
+            .remark = "messages were due and never begun"},
     counter{.name = "verified", .title = "verified", .value = &counts::verified, .kind = integrity,
             .by = by::checkers},
     counter{.name = "foreign", .title = "foreign", .value = &counts::foreign, .kind = integrity, .by = by::checkers},

@@ -34,7 +34,9 @@ struct counts {
     std::uint64_t deferred = 0;         // 4xx
     std::uint64_t failed = 0;           // before the data was complete
     std::uint64_t in_doubt = 0;         // connection lost between the end of the data and its reply
-    // Due by an open-loop schedule when the run ended, and never begun; no part of started.
+    // Of an open loop, what its schedule asked for: started + not_started.
+    std::uint64_t due = 0;
+    // Of these, when the run ended, what was never begun; no part of started.
     std::uint64_t not_started = 0;
     std::uint64_t verified = 0;  // what a receiver found out about messages with our identity
     std::uint64_t foreign = 0;
@@ -57,7 +59,12 @@ enum class counter_kind {
 };
 
 // The programs in which a counter means something.
-enum class counted_by { all, readers, checkers };  // checkers: where messages are verified
+enum class counted_by {
+    all,
+    open_loops,
+    readers,
+    checkers  // where messages are verified
+};
 
 // Whether an interval has it, and from which log format on its line does.
 enum class logged { never, extended, always };

@@ -71,19 +71,22 @@ std::chrono::nanoseconds histogram::max() const noexcept {
     return as_duration(max_);
 }
 
-std::chrono::nanoseconds histogram::quantile(double q) const noexcept {
-    if (count_ == 0 || !(q > 0)) return min();
-    if (q >= 1) return max();
-    const double exact_rank = std::ceil(q * static_cast<double>(count_));
-    const auto rank = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(exact_rank), 1, count_);
+std::uint64_t histogram::rank_of(double q, std::uint64_t count) noexcept {
+    constexpr double rounding = 1e-12;
+    if (count == 0 || !(q > 0)) return 1;
+    const double rank = std::ceil(std::min(q, 1.0) * static_cast<double>(count) * (1 - rounding));
+    return std::clamp<std::uint64_t>(static_cast<std::uint64_t>(rank), 1, count);
+}
+
+std::chrono::nanoseconds histogram::at_rank(std::uint64_t rank) const noexcept {
+    if (rank <= 1) return min();
+    if (rank >= count_) return max();
     std::uint64_t seen = 0;
-    for (std::size_t i = 0; i < bucket_count; ++i) {
-        seen += counts_[i];
-        if (seen < rank) continue;
-        const std::uint64_t middle = lower_ns(i) + (upper_ns(i) - lower_ns(i)) / 2;
-        return as_duration(std::clamp(middle, min_, max_));
-    }
-    return max();
+    std::size_t index = 0;
+    while (seen + counts_[index] < rank)
+        seen += counts_[index++];
+    const std::uint64_t middle = lower_ns(index) + (upper_ns(index) - lower_ns(index)) / 2;
+    return as_duration(std::clamp(middle, min_, max_));
 }
 
 std::vector<histogram::bucket> histogram::buckets() const {

@@ -62,9 +62,14 @@ class histogram {
     [[nodiscard]] std::chrono::nanoseconds mean() const noexcept;
     [[nodiscard]] std::chrono::nanoseconds min() const noexcept;
     [[nodiscard]] std::chrono::nanoseconds max() const noexcept;
-    // The midpoint of the bucket that holds the value of rank ceil(q * count), kept within [min,
-    // max]; q <= 0 is min, q >= 1 is max. 0 when empty.
-    [[nodiscard]] std::chrono::nanoseconds quantile(double q) const noexcept;
+    // The midpoint of the bucket that holds the value of that rank, kept within [min, max]; rank 1 is
+    // min, the last one max. 0 when empty.
+    [[nodiscard]] std::chrono::nanoseconds at_rank(std::uint64_t rank) const noexcept;
+    [[nodiscard]] std::chrono::nanoseconds quantile(double q) const noexcept {
+        return at_rank(rank_of(q, count_));
+    }
+    // ceil(q * count), from 1 to count. That 99.9 / 100 is more than 0.999 in a double moves none.
+    [[nodiscard]] static std::uint64_t rank_of(double q, std::uint64_t count) noexcept;
 
     // The buckets that are not empty, ascending.
     [[nodiscard]] std::vector<bucket> buckets() const;

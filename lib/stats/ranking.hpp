@@ -28,6 +28,7 @@ class ranking {
     // accepted counts.
     explicit ranking(const histogram& accepted, const histogram* above = nullptr);
 
+    [[nodiscard]] const histogram& accepted() const noexcept { return accepted_; }
     [[nodiscard]] std::uint64_t count() const noexcept { return all_.count(); }
     // All were accepted.
     [[nodiscard]] bool whole() const noexcept { return all_.count() == accepted_.count(); }

@@ -1,8 +1,9 @@
 // The statistics of the rate: messages per minute, interval by interval.
 //
-// The interval of confidence is that of the mean of n independent values, Student's t with n - 1
-// degrees of freedom. Intervals of one run are not quite independent: it says how steady the run
-// was, not what another run would give (docs/method.md).
+// Neighbouring intervals of a run are alike, so n of them say less than n independent ones would:
+// with a correlation r of each with the next, about as much as n (1 - r) / (1 + r). The interval of
+// confidence is Student's t with that number; it is of this run's own level, not of what another run
+// would give (docs/method.md). Below ten intervals r is not known well enough to say one.
 #include "stats/run_report.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
@@ -27,6 +28,54 @@ std::vector<double> interval_rates(const std::vector<interval_row>& rows) {
     return rates;
 }
 
+constexpr std::size_t enough_intervals = 10;
+
+struct moments {
+    double mean = 0;
+    double squares = 0;  // sum of the squared deviations
+};
+
+moments moments_of(const std::vector<double>& values) {
+    moments of;
+    for (const double value : values)
+        of.mean += value / static_cast<double>(values.size());
+    for (const double value : values)
+        of.squares += (value - of.mean) * (value - of.mean);
+    return of;
+}
+
+// As many independent values would say as much of the mean.
+double effective_number(const std::vector<double>& values, const moments& of) {
+    const auto n = static_cast<double>(values.size());
+    double products = 0;
+    for (std::size_t i = 1; i < values.size(); ++i)
+        products += (values[i - 1] - of.mean) * (values[i] - of.mean);
+    const double r = of.squares > 0 ? std::clamp(products / of.squares, 0.0, 1.0) : 0;
+    return n * (1 - r) / (1 + r);
+}
+
+// Mann and Kendall's test at 1 %, with the effective number of what lies around the fitted line; the
+// trend's size is that line's.
+std::optional<double> trend_of(const std::vector<double>& values, const moments& of) {
+    const auto n = static_cast<double>(values.size());
+    if (values.size() < enough_intervals || !(of.mean > 0)) return std::nullopt;
+    const auto from_middle = [&](std::size_t i) { return static_cast<double>(i) - (n - 1) / 2; };
+    double rises = 0, slope = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        slope += from_middle(i) * values[i] * 12 / (n * (n * n - 1));
+        for (std::size_t j = 0; j < i; ++j)
+            rises += values[i] > values[j] ? 1 : values[i] < values[j] ? -1 : 0;
+    }
+    std::vector<double> around = values;
+    for (std::size_t i = 0; i < around.size(); ++i)
+        around[i] -= slope * from_middle(i);
+    const double effective = std::max(1.0, effective_number(around, moments_of(around)));
+    const double deviation = std::sqrt(n * (n - 1) * (2 * n + 5) / 18 * n / effective);
+    constexpr double one_percent = 2.576;
+    if (std::abs(rises) <= one_percent * deviation) return std::nullopt;
+    return slope * (n - 1) / of.mean;
+}
+
 }  // namespace
 
 rate_summary run_report::rate() const {
@@ -39,24 +88,21 @@ rate_summary run_report::rate() const {
         result.max = result.mean;
         return result;
     }
-    const auto n = static_cast<double>(rates.size());
-    double sum = 0;
-    for (const double value : rates)
-        sum += value;
-    result.mean = sum / n;
+    const moments of = moments_of(rates);
+    result.mean = of.mean;
     result.min = *std::min_element(rates.begin(), rates.end());
     result.max = *std::max_element(rates.begin(), rates.end());
+    result.effective = effective_number(rates, of);
     if (rates.size() < 2) return result;
 
-    double squares = 0;
-    for (const double value : rates)
-        squares += (value - result.mean) * (value - result.mean);
-    const double stddev = std::sqrt(squares / (n - 1));
-    const boost::math::students_t distribution(n - 1);
-    const double t = boost::math::quantile(boost::math::complement(distribution, 0.025));
-    const double half = t * stddev / std::sqrt(n);
+    const double stddev = std::sqrt(of.squares / static_cast<double>(rates.size() - 1));
     result.stddev = stddev;
-    result.ci95 = {result.mean - half, result.mean + half};
+    result.trend = trend_of(rates, of);
+    if (rates.size() < enough_intervals || result.effective < 2) return result;
+    const boost::math::students_t distribution(result.effective - 1);
+    const double t = boost::math::quantile(boost::math::complement(distribution, 0.025));
+    const double half = t * stddev / std::sqrt(result.effective);
+    result.ci95 = {std::max(0.0, result.mean - half), result.mean + half};
     return result;
 }
 

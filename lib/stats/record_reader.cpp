@@ -40,7 +40,7 @@ recorded_totals read_totals(const json_fields& from, const json_fields& integrit
 recorded_rate read_rate(const json_fields& from, complaint& problems) {
     recorded_rate to;
     from.read("mean", to.mean, "stddev", to.stddev, "min", to.min, "max", to.max, "intervals",
-              to.intervals);
+              to.intervals, "trend", to.trend);
     std::vector<double> bounds;
     from.each("ci95", [&](const json& bound, const std::string& path) {
         if (bound.is_number()) {
@@ -57,8 +57,9 @@ recorded_phase read_phase(const std::string& name, const json_fields& from) {
     recorded_phase to;
     to.name = name;
     std::string buckets;
-    from.read("count", to.count, "mean", to.mean_us, "p50", to.p50_us, "p90", to.p90_us, "p99",
-              to.p99_us, "p999", to.p999_us, "max", to.max_us, "buckets", buckets);
+    from.read("count", to.count, "not_accepted", to.not_accepted, "mean", to.mean_us, "p50",
+              to.p50_us, "p90", to.p90_us, "p99", to.p99_us, "p999", to.p999_us, "max", to.max_us,
+              "buckets", buckets);
     if (buckets.empty()) return to;
     auto decoded = histogram::decode(buckets);
     if (decoded) {
@@ -116,7 +117,7 @@ std::vector<threshold_result> read_thresholds(const json_fields& from) {
     from.each_object("thresholds", [&](const json_fields& fields) {
         threshold_result& to = list.emplace_back();
         fields.read("expression", to.expression, "value", to.value, "unit", to.unit, "passed",
-                    to.passed);
+                    to.passed, "reached", to.reached);
     });
     return list;
 }

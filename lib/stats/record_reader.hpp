@@ -31,12 +31,14 @@ struct recorded_rate {
     std::optional<double> min;
     std::optional<double> max;
     std::optional<std::pair<double, double>> ci95;
+    std::optional<double> trend;  // from the first interval to the last, as a share
     std::uint64_t intervals = 0;
 };
 
 struct recorded_phase {
     std::string name;
     std::uint64_t count = 0;
+    std::uint64_t not_accepted = 0;  // of these: above all that were accepted
     std::optional<double> mean_us;
     std::optional<double> p50_us;
     std::optional<double> p90_us;

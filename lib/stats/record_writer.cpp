@@ -2,13 +2,14 @@
 //
 // number() lets no infinity and no NaN through, and a missing value becomes null, so that the text
 // is valid JSON whatever was measured. Keys keep their order (ordered_json). Times are UTC, ISO
-// 8601 with milliseconds; latencies whole microseconds, rounded.
+// 8601 with milliseconds; latencies microseconds, to the nanosecond.
 #include "stats/record_writer.hpp"
 
 #include "base/write_file.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cmath>
 #include <ctime>
 #include <functional>
@@ -32,7 +33,7 @@ json seconds(std::chrono::nanoseconds value) {
 }
 
 json microseconds(std::chrono::nanoseconds value) {
-    return (value.count() + 500) / 1000;
+    return number(static_cast<double>(value.count()) / 1e3);
 }
 
 json microseconds(const std::optional<std::chrono::nanoseconds>& value) {
@@ -73,26 +74,40 @@ json rate_of(const run_report& report) {
               {"min", number(rate.min)},
               {"max", number(rate.max)},
               {"ci95", ci95},
-              {"intervals", rate.intervals}}}};
+              {"intervals", rate.intervals},
+              {"effective_intervals", number(rate.effective)},
+              {"trend", number(rate.trend)}}}};
 }
 
-json latency_of(const histogram& values) {
-    const bool any = !values.empty();
-    const auto quantile = [&](double q) {
-        return any ? microseconds(values.quantile(q)) : json(nullptr);
+// Null: too few values for that percentile, or it is not reached; then "at_least" has it.
+json latency_of(const ranking& values) {
+    json object{{"count", values.count()}};
+    json at_least = json::object();
+    const auto put = [&](const char* key, const percentile& got, bool known) {
+        object[key] = known && got.reached ? microseconds(got.value) : json(nullptr);
+        if (known && !got.reached) at_least[key] = microseconds(got.value);
     };
-    return {{"count", values.count()},   {"mean", any ? number(values.mean_us()) : json(nullptr)},
-            {"p50", quantile(0.5)},      {"p90", quantile(0.9)},
-            {"p99", quantile(0.99)},     {"p999", quantile(0.999)},
-            {"min", quantile(0)},        {"max", quantile(1)},
-            {"buckets", values.encode()}};
+    put("mean", values.mean(), values.count() > 0);
+    constexpr std::array<std::pair<const char*, double>, 4> percentiles{
+        {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}}};
+    for (const auto& [key, q] : percentiles)
+        put(key, values.quantile(q), support_of(q, values.count()) != support::none);
+    put("min", values.quantile(0), values.count() > 0);
+    put("max", values.quantile(1), values.count() > 0);
+    object["buckets"] = values.accepted().encode();
+    if (values.whole()) return object;
+    object["not_accepted"] = values.count() - values.accepted().count();
+    object["at_least"] = std::move(at_least);
+    return object;
 }
 
 json latencies_of(const run_report& report) {
     json object = json::object();
     const auto& names = report.description().phases;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        object[names[i]] = latency_of(report.totals().latency[i]);
+        const ranking values = report.latency(i);
+        object[names[i]] = latency_of(values);
+        if (!values.whole()) object["accepted"] = latency_of(ranking(values.accepted()));
     }
     return object;
 }
@@ -150,7 +165,8 @@ json thresholds_of(const run_report& report) {
         array.push_back({{"expression", one.expression},
                          {"value", number(one.value)},
                          {"unit", one.unit},
-                         {"passed", one.passed}});
+                         {"passed", one.passed},
+                         {"reached", one.reached}});
     }
     return array;
 }

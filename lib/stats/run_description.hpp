@@ -33,6 +33,7 @@ struct run_description {
     std::vector<std::string> phases;
     std::size_t message_phase = 0;
     unsigned workers = 1;
+    bool open_loop = false;         // what was due is known, and message_phase counts from there
     bool transcript = false;        // -z, -Z or -a slowed the run down
     bool reads_mail = false;        // a reader: POP3 and IMAP connections, deletions
     bool checks_integrity = false;  // verified, foreign, corrupt, duplicate mean something
@@ -45,8 +46,17 @@ struct run_description {
 
     // Whether the counter means something in this run.
     [[nodiscard]] bool has(const counter& one) const noexcept {
-        if (one.by == counted_by::readers) return reads_mail;
-        return one.by == counted_by::all || checks_integrity;
+        switch (one.by) {
+            case counted_by::open_loops:
+                return open_loop;
+            case counted_by::readers:
+                return reads_mail;
+            case counted_by::checkers:
+                return checks_integrity;
+            case counted_by::all:
+                break;
+        }
+        return true;
     }
 };
 

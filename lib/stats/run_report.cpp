@@ -38,12 +38,18 @@ double largest_share(const std::vector<worker_time>& workers) {
 }
 
 std::optional<std::chrono::nanoseconds> known_quantile(const histogram& values, double q) {
-    if (values.empty()) return std::nullopt;
+    if (support_of(q, values.count()) == support::none) return std::nullopt;
     return values.quantile(q);
 }
 
+// The latest of all, while there are fewer than a hundred.
+std::optional<std::chrono::nanoseconds> slip_p99_of(const tally& counted) {
+    if (counted.slip.empty()) return std::nullopt;
+    return counted.slip.quantile(0.99);
+}
+
 // Begun, and without an outcome yet.
-std::uint64_t in_flight(const tally& total, counter_rows rows) {
+std::uint64_t still_in_flight(const tally& total, counter_rows rows) {
     std::uint64_t ended = 0;
     for (const counter& one : rows)
         if (one.kind == counter_kind::outcome) ended += total.*one.value;
@@ -86,7 +92,9 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
     if (!added.in_warmup) {
         // What the warm-up left in flight ends in these totals, so it counts as started in them.
         if (measured_workers_.empty()) {
-            totals_.started += in_flight(with_warmup_, description_.counters);
+            const std::uint64_t in_flight = still_in_flight(with_warmup_, description_.counters);
+            totals_.started += in_flight;
+            if (description_.open_loop) totals_.due += in_flight;
             totals_.agents.carry_over(with_warmup_.agents.running());
         }
         totals_.merge(added.counts);
@@ -115,7 +123,7 @@ interval_row run_report::close_row() const {
     row.partial = current_.partial;
     row.classes = counted.errors.classes();
     row.worker_busy = largest_share(current_.workers);
-    row.slip_p99 = known_quantile(counted.slip, 0.99);
+    row.slip_p99 = slip_p99_of(counted);
     if (description_.message_phase < counted.latency.size()) {
         const histogram& message = counted.latency[description_.message_phase];
         row.message_p50 = known_quantile(message, 0.5);
@@ -132,10 +140,15 @@ interval_row run_report::close_row() const {
     return row;
 }
 
+ranking run_report::latency(std::size_t phase) const {
+    const bool all = description_.open_loop && phase == description_.message_phase;
+    return ranking(totals_.latency[phase], all ? &totals_.unserved : nullptr);
+}
+
 generator_summary run_report::generator() const {
     generator_summary result;
     result.worker_busy = largest_share(measured_workers_);
-    result.slip_p99 = known_quantile(totals_.slip, 0.99);
+    result.slip_p99 = slip_p99_of(totals_);
     const bool busy = result.worker_busy > busy_limit;
     const bool late = result.slip_p99.has_value() && *result.slip_p99 > slip_limit;
     result.limited = busy || late;

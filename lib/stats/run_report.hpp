@@ -14,6 +14,7 @@
 // Nothing here fails. Single-threaded; holds about 300 octets an interval.
 #pragma once
 
+#include "stats/ranking.hpp"
 #include "stats/run_description.hpp"
 #include "stats/tally.hpp"
 #include "stats/threshold.hpp"
@@ -81,14 +82,18 @@ struct closed_interval {
 };
 
 // Messages per minute over the whole intervals after the warm-up. When there is none, over the time
-// that was measured, with intervals == 0 and no deviation.
+// that was measured, with intervals == 0 and no deviation. What is said of their mean holds within
+// this run: another run of the same setting may have another level.
 struct rate_summary {
     double mean = 0;
     double min = 0;
     double max = 0;
     std::optional<double> stddev;               // of the intervals, n - 1; from two on
-    std::optional<std::array<double, 2>> ci95;  // of the mean, Student's t; from two on
+    std::optional<std::array<double, 2>> ci95;  // of the mean, Student's t; from ten intervals on
     std::uint64_t intervals = 0;
+    double effective = 0;  // as many independent intervals would say as much of the mean
+    std::optional<double>
+        trend;  // change from the first to the last, as a share, where it is no chance
 };
 
 // Whether this program itself, and not its peer, was what limited the run.
@@ -122,6 +127,8 @@ class run_report {
     [[nodiscard]] const run_end& end() const noexcept { return end_; }
     // Seconds from the end of the warm-up to the stop.
     [[nodiscard]] double measured_s() const noexcept { return measured_s_; }
+    // Of that phase after the warm-up; of all that was due where it is an open loop's message phase.
+    [[nodiscard]] ranking latency(std::size_t phase) const;
     [[nodiscard]] rate_summary rate() const;
     [[nodiscard]] generator_summary generator() const;
 

@@ -28,6 +28,15 @@ std::string whole(double value) {
     return value < -0.5 ? "-" + text : text;
 }
 
+// "232,000", "41.2", "0.057"
+std::string three_digits(double value) {
+    if (!(value > 0) || !std::isfinite(value)) return "0";
+    const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
+    const double rounded = std::round(value / unit) * unit;
+    return unit >= 1 ? whole(rounded)
+                     : fmt::format("{:.{}f}", rounded, -std::lround(std::log10(unit)));
+}
+
 std::string row(std::string_view label, std::string_view text) {
     return fmt::format("  {:<12} {}\n", label, text);
 }
@@ -46,13 +55,21 @@ std::string headline(const run_report& report) {
 
 std::string rate_text(const run_report& report) {
     const rate_summary rate = report.rate();
-    std::string text = fmt::format("{} messages/min", whole(rate.mean));
-    if (rate.ci95) text += fmt::format(" ± {} at 95 %", whole((*rate.ci95)[1] - rate.mean));
-    text += fmt::format(" ({:.1f} messages/s)", rate.mean / 60);
+    std::string text = fmt::format("{} messages/min ({} messages/s)", whole(rate.mean),
+                                   three_digits(rate.mean / 60));
     if (rate.intervals == 0) return text + ", no whole interval";
     if (rate.intervals == 1) return text + ", 1 interval";
-    return text + fmt::format(", {} intervals from {} to {}", rate.intervals, whole(rate.min),
-                              whole(rate.max));
+    text += fmt::format(", {} intervals from {} to {}", rate.intervals, whole(rate.min),
+                        whole(rate.max));
+    if (rate.ci95) {
+        text +=
+            fmt::format("; mean ± {} at 95 %, within this run", whole((*rate.ci95)[1] - rate.mean));
+    }
+    if (rate.trend) {
+        text += fmt::format("; it {} by {:.0f} % over the run", *rate.trend > 0 ? "rose" : "fell",
+                            std::abs(*rate.trend) * 100);
+    }
+    return text;
 }
 
 // "10.0 MiB (1.0 MiB/s)", "12,345 rejected"
@@ -132,24 +149,43 @@ std::string authentication_text(const named_counts& counts) {
     return text;
 }
 
+// "4.10 ms"; "~4.10 ms" with fewer than ten values beyond it; "–" without one; "≥4.10 s" for what
+// was due and had waited so long without being accepted.
+std::string percentile_text(const ranking& values, double q) {
+    const support known = support_of(q, values.count());
+    if (known == support::none) return "–";
+    const percentile got = values.quantile(q);
+    const std::string_view mark = !got.reached ? "≥" : known == support::few ? "~" : "";
+    return fmt::format("{}{}", mark, base::format_latency(got.value));
+}
+
+std::string latency_row(std::string_view name, const ranking& values) {
+    const percentile mean = values.mean();
+    std::string text = fmt::format("  {:<12}{:>11}{:>10}", name, base::format_count(values.count()),
+                                   (mean.reached ? "" : "≥") + base::format_latency(mean.value));
+    for (const double q : {0.5, 0.9, 0.99, 0.999, 1.0})
+        text += fmt::format("{:>10}", percentile_text(values, q));
+    return text + "\n";
+}
+
 std::string latency_table(const run_report& report) {
     std::string text;
     const auto& names = report.description().phases;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        const histogram& values = report.totals().latency[i];
-        if (values.empty()) continue;
-        if (text.empty()) {
-            text = fmt::format("\n  {:<12}{:>11}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "latency",
-                               "count", "mean", "p50", "p90", "p99", "p99.9", "max");
-        }
-        text += fmt::format("  {:<12}{:>11}{:>10}", names[i], base::format_count(values.count()),
-                            base::format_latency(values.mean()));
-        for (const double q : {0.5, 0.9, 0.99, 0.999, 1.0}) {
-            text += fmt::format("{:>10}", base::format_latency(values.quantile(q)));
-        }
-        text += "\n";
+        const ranking values = report.latency(i);
+        if (values.count() == 0) continue;
+        text += latency_row(names[i], values);
+        if (!values.whole()) text += latency_row("  accepted", ranking(report.totals().latency[i]));
     }
-    return text;
+    if (text.empty()) return text;
+    std::string_view legend = "  ~ fewer than ten values lie beyond it\n";
+    const std::string head =
+        fmt::format("\n  {:<12}{:>11}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "latency", "count",
+                    "mean", "p50", "p90", "p99", "p99.9", "max");
+    if (text.find('~') != std::string::npos) text += legend;
+    legend = "  ≥ of all that was due; never accepted, after so long a wait\n";
+    if (text.find("≥") != std::string::npos) text += legend;
+    return head + text;
 }
 
 std::string error_lines(const run_report& report) {
@@ -185,7 +221,8 @@ std::string process_text(const run_end& end) {
 std::string value_text(const threshold_result& result) {
     if (!result.value) return "nothing was measured";
     if (result.unit == "us") {
-        return base::format_latency(std::chrono::nanoseconds{std::llround(*result.value * 1e3)});
+        return (result.reached ? "" : "not reached; at least ") +
+               base::format_latency(std::chrono::nanoseconds{std::llround(*result.value * 1e3)});
     }
     if (result.unit == "%") return fmt::format("{:.2f} %", *result.value);
     return whole(*result.value) + (result.unit.empty() ? "" : " " + result.unit);

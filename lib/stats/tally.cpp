@@ -15,6 +15,7 @@ void tally::merge(const tally& other) {
     add(other);
     for (std::size_t i = 0; i < latency.size(); ++i)
         latency[i].merge(other.latency[i]);
+    unserved.merge(other.unserved);
     slip.merge(other.slip);
     errors.merge(other.errors);
     authentications.merge(other.authentications);
@@ -32,6 +33,7 @@ void tally::clear() noexcept {
     static_cast<counts&>(*this) = {};
     for (auto& phase : latency)
         phase.clear();
+    unserved.clear();
     slip.clear();
     errors.clear();
     authentications.clear();

@@ -4,7 +4,7 @@
 // be merged, and clears it.
 //
 // latency has one histogram a phase; the index is the program's own enum, the names stand in
-// run_description. A tally with n phases is about (n + 1) * 15.5 KiB. Nothing here fails.
+// run_description. A tally with n phases is about (n + 2) * 15.5 KiB. Nothing here fails.
 #pragma once
 
 #include "stats/agent_counts.hpp"
@@ -24,6 +24,9 @@ struct tally : counts {
     explicit tally(std::size_t phases) : latency(phases) {}
 
     std::vector<histogram> latency;
+    // Of an open loop: how long each message that was due and not accepted had waited when it ended,
+    // or when the run stopped.
+    histogram unserved;
     histogram slip;  // how late the generator's own timers and schedule were
     error_table errors;
     named_counts authentications;     // that succeeded, by SASL mechanism

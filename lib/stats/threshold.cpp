@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 
 namespace postal::stats {
@@ -32,14 +33,14 @@ constexpr std::array<operation, 6> operations{{
 }};
 
 std::string known_metrics(counter_rows counters) {
-    std::string text = "pNN(PHASE), mean(PHASE), min(PHASE), max(PHASE), rate";
+    std::string text = "pNN(PHASE), mean(PHASE), min(PHASE), max(PHASE), rate, limited";
     for (const counter& row : counters)
         text.append(", ").append(row.name);
     return text;
 }
 
 // "50" 0.5, "99.9" 0.999, "999" 0.999, "100" 1.
-std::optional<double> percentile(std::string_view digits) {
+std::optional<double> read_percentile(std::string_view digits) {
     if (digits.size() > 8) return std::nullopt;
     std::string number(digits);
     const bool short_form = number.size() > 2 && number.find('.') == std::string::npos;
@@ -102,7 +103,7 @@ struct threshold_parser {
         if (name == "min" || name == "max") {
             q = name == "max" ? 1 : 0;
         } else if (name.starts_with('p')) {
-            q = percentile(name.substr(1));
+            q = read_percentile(name.substr(1));
         }
         if (!q && name != "mean") return unknown_metric(name, counters);
         const auto found = std::find(phases.begin(), phases.end(), phase);
@@ -115,11 +116,12 @@ struct threshold_parser {
         result.unit_ = "us";
         result.bound_ = static_cast<double>(bound->count()) / 1e3;
         result.measure_ = [q, index = static_cast<std::size_t>(found - phases.begin())](
-                              const run_report& report) -> std::optional<double> {
-            const auto& all = report.totals().latency;
-            if (index >= all.size() || all[index].empty()) return std::nullopt;
-            if (!q) return all[index].mean_us();
-            return static_cast<double>(all[index].quantile(*q).count()) / 1e3;
+                              const run_report& report) -> std::optional<threshold::measured> {
+            if (index >= report.totals().latency.size()) return std::nullopt;
+            const ranking values = report.latency(index);
+            if (values.count() == 0) return std::nullopt;
+            const percentile got = q ? values.quantile(*q) : values.mean();
+            return {{static_cast<double>(got.value.count()) / 1e3, got.reached}};
         };
         return {};
     }
@@ -129,7 +131,19 @@ struct threshold_parser {
         if (!bound) return bound.error();
         result.unit_ = "messages/min";
         result.bound_ = bound->per_minute();
-        result.measure_ = [](const run_report& report) { return report.rate().mean; };
+        result.measure_ = [](const run_report& report) {
+            return threshold::measured{report.rate().mean};
+        };
+        return {};
+    }
+
+    base::expected<void> limited(const parts& cut) {
+        const auto bound = base::parse_count(cut.bound);
+        if (!bound) return bound.error();
+        result.bound_ = static_cast<double>(*bound);
+        result.measure_ = [](const run_report& report) {
+            return threshold::measured{report.generator().limited ? 1.0 : 0.0};
+        };
         return {};
     }
 
@@ -152,10 +166,11 @@ struct threshold_parser {
             if (!bound) return bound.error();
             result.bound_ = static_cast<double>(*bound);
         }
-        result.measure_ = [share, of = *row](const run_report& report) -> std::optional<double> {
+        result.measure_ =
+            [share, of = *row](const run_report& report) -> std::optional<threshold::measured> {
             if (!report.description().has(of)) return std::nullopt;
             const auto number = static_cast<double>(report.totals().counted().*of.value);
-            return share ? percent_of(report.totals().started, number) : number;
+            return {{share ? percent_of(report.totals().started, number) : number}};
         };
         return {};
     }
@@ -172,16 +187,22 @@ base::expected<threshold> threshold::parse(std::string_view expression,
     parser.result.expression_ = std::string(text);
     parser.result.holds_ = cut_text->holds;
     const bool has_phase = cut_text->metric.find('(') != std::string_view::npos;
-    const auto done = has_phase                    ? parser.latency(*cut_text, phases)
-                      : cut_text->metric == "rate" ? parser.rate(*cut_text)
-                                                   : parser.count(*cut_text);
+    const auto done = has_phase                       ? parser.latency(*cut_text, phases)
+                      : cut_text->metric == "rate"    ? parser.rate(*cut_text)
+                      : cut_text->metric == "limited" ? parser.limited(*cut_text)
+                                                      : parser.count(*cut_text);
     if (!done) return base::at(where, done.error());
     return parser.result;
 }
 
 threshold_result threshold::evaluate(const run_report& report) const {
-    threshold_result result{expression_, measure_(report), std::string(unit_)};
-    result.passed = result.value && holds_(*result.value, bound_);
+    threshold_result result{expression_, std::nullopt, std::string(unit_)};
+    if (const auto got = measure_(report)) {
+        constexpr double never = std::numeric_limits<double>::infinity();
+        result.value = got->value;
+        result.reached = got->reached;
+        result.passed = holds_(got->reached ? got->value : never, bound_);
+    }
     return result;
 }
 

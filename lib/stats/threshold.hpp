@@ -3,9 +3,11 @@
 // EXPRESSION is METRIC OPERATOR BOUND, blanks between them allowed; operators < <= > >= == !=.
 //   p50(PHASE) p99.9(PHASE) (any percentile), mean(PHASE), min(PHASE), max(PHASE)     a duration
 //   rate                                                        a rate; a bare number is per minute
+//   limited                                                     1 if the generator was the limit, or 0
 //   the name of a counter (see counters.hpp)     a count, of octets such as "10M", or for what is a
 //                                              failure also a share of the started with "%"
-// All of it is measured after the warm-up. p999(PHASE) and p9999(PHASE) mean 99.9 and 99.99.
+// All of it is measured after the warm-up. p999(PHASE) and p9999(PHASE) mean 99.9 and 99.99. In an
+// open loop the message phase ranks all that was due; what was not accepted is above every bound.
 //
 // parse() refuses what it does not know before the run starts, with the list of what it knows. A
 // latency without one value, and a counter that means nothing in the run (corrupt where nobody
@@ -31,6 +33,7 @@ struct threshold_result {
     std::optional<double> value;  // in `unit`; empty when nothing was measured, which never passes
     std::string unit;             // "us", "messages/min", "%", or empty for a count
     bool passed = false;
+    bool reached = true;  // otherwise the value is a lower bound, and no bound lies above it
 };
 
 class threshold {
@@ -45,8 +48,13 @@ class threshold {
   private:
     friend struct threshold_parser;
 
+    struct measured {
+        double value = 0;
+        bool reached = true;
+    };
+
     std::string expression_;
-    std::function<std::optional<double>(const run_report&)> measure_;
+    std::function<std::optional<measured>(const run_report&)> measure_;
     std::string_view unit_;  // of what is measured, and of the bound
     double bound_ = 0;
     bool (*holds_)(double value, double bound) = nullptr;

@@ -227,7 +227,8 @@ TEST_CASE("admission: rests end with the tickets, pauses only with the run") {
     of[0].use();
     CHECK(of.served(0, 0ms) == &resting);
     CHECK(of.served(0, 0ms) == nullptr);
-    of[0].stop(start);
+    stats::histogram waited;
+    of[0].stop(start, waited);
     CHECK(of.served(0, 0ms) == &pausing);
 }
 
@@ -241,7 +242,8 @@ TEST_CASE("admission: a stop sends all home, each once") {
     of[0].wait(*all[1]);
     of[0].rest(*all[2]);
     of[0].pause(*all[3]);
-    of[0].stop(start + 1s);
+    stats::histogram waited;
+    of[0].stop(start + 1s, waited);
     for (int i = 0; i < 4; ++i) {
         admission::place* one = of.served(0, 1s);
         REQUIRE(one != nullptr);
@@ -257,21 +259,30 @@ TEST_CASE("admission: an open loop's backlog is counted once for the run when it
     for (std::size_t i = 0; i < 5; ++i)
         got.push_back(of.ask(i % 3, 1s));
     of[0].give_back(got[0]);
-    CHECK(of[1].stop(start + 2s) == 17);  // 21 were due at 2 s, 4 are under way
-    CHECK(of[1].stop(start + 2s) == 0);
+    stats::histogram waited;
+    CHECK(of[1].stop(start + 2s, waited) == 17);  // 21 were due at 2 s, 4 are under way
+    CHECK(of[1].stop(start + 2s, waited) == 0);
+    // The first came back and was due at 0 s; of the others the fifth is the first.
+    CHECK(waited.count() == 17);
+    CHECK(waited.max() == 2s);
+    CHECK(std::abs(waited.mean_us() - 14e6 / 17) < 0.01);
     // Another worker, which has not stopped yet, cannot take what was counted.
     CHECK(of.ask(2, 3s).what == pass::wait);
     CHECK(of[2].give_back(got[1]) == 1);
-    CHECK(of[2].stop(start + 3s) == 0);
+    CHECK(of[2].stop(start + 3s, waited) == 0);
+    CHECK(waited.count() == 17);
 }
 
 TEST_CASE("admission: a backlog ends with the messages, and a closed loop has none") {
     workers few(7, open_loop(constant(10)));
     CHECK(few.goes(0, 1s));
-    CHECK(few[0].stop(start + 10s) == 6);
+    stats::histogram waited;
+    CHECK(few[0].stop(start + 10s, waited) == 6);
+    CHECK(waited.count() == 6);
     workers closed(std::nullopt, constant(10));
     const ticket got = closed.ask(0, 1s);
-    CHECK(closed[0].stop(start + 10s) == 0);
+    CHECK(closed[0].stop(start + 10s, waited) == 0);
+    CHECK(waited.count() == 6);
     CHECK(closed[0].give_back(got) == 0);
 }
 

@@ -116,7 +116,7 @@ TEST_CASE(
                 }
             }
         });
-        CHECK(left.next == begun + left.returned + too_late);
+        CHECK(left.next == begun + left.returned.size() + too_late);
         CHECK(stock.close().next == run_tickets::none);
     }
 }

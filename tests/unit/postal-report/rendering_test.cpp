@@ -198,8 +198,9 @@ TEST_CASE("report: several records share a remark that is true of all") {
     auto other = one;
     other.label = "other";
     const auto remarks = report::all_remarks({one, other});
-    REQUIRE(remarks.size() == 1);
+    REQUIRE(remarks.size() == 2);
     CHECK_THAT(remarks[0].text, Contains("run.json, other: A transcript"));
+    CHECK_THAT(remarks[1].text, Contains("One run each: no verdict"));
 }
 
 TEST_CASE("page: values are put in once and never searched again") {

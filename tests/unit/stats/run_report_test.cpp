@@ -1,5 +1,7 @@
 // Pieces become intervals, totals and rates; runs that are nearly nothing stay sane.
 #include "stats/run_report.hpp"
+#include "stats/summary.hpp"
+#include "stats/threshold.hpp"
 
 #include "support.hpp"
 
@@ -24,11 +26,107 @@ TEST_CASE("run report: whole intervals give the rate") {
     CHECK(rate.max == Approx(120));
     REQUIRE(rate.stddev.has_value());
     CHECK(*rate.stddev == Approx(10));
-    // t(0.975, 2) = 4.30265, so 110 +- 4.30265 * 10 / sqrt(3)
-    REQUIRE(rate.ci95.has_value());
-    CHECK((*rate.ci95)[0] == Approx(110 - 24.8414).epsilon(1e-4));
-    CHECK((*rate.ci95)[1] == Approx(110 + 24.8414).epsilon(1e-4));
+    CHECK_FALSE(rate.ci95.has_value());  // how alike neighbours are is not known from three
+    CHECK_FALSE(rate.trend.has_value());
     CHECK(report.measured_s() == Approx(180));
+}
+
+TEST_CASE("run report: how sure the mean is depends on how alike neighbouring intervals are") {
+    const auto rate_of = [](const std::vector<std::uint64_t>& messages) {
+        run_report report(test::description());
+        for (std::size_t i = 0; i < messages.size(); ++i) {
+            const double start = static_cast<double>(i) * 60;
+            report.add_time_slice(counted(start, start + 60, messages[i]));
+        }
+        return report.rate();
+    };
+    SECTION("independent ones") {
+        const auto rate = rate_of({90, 110, 90, 110, 90, 110, 90, 110, 90, 110});
+        CHECK(rate.effective == Approx(10));
+        // t(0.975, 9) = 2.26216, stddev 10.5409
+        REQUIRE(rate.ci95.has_value());
+        CHECK((*rate.ci95)[1] - 100 == Approx(2.26216 * 10.5409 / std::sqrt(10)).epsilon(1e-4));
+        CHECK_FALSE(rate.trend.has_value());
+    }
+    SECTION("pairs of equal ones count for less") {
+        const auto rate = rate_of({90, 90, 110, 110, 90, 90, 110, 110, 90, 90, 110, 110});
+        // r = 1/12: of the 11 products six are +100 and five -100, over 12 * 100
+        CHECK(rate.effective == Approx(12 * (11.0 / 12) / (13.0 / 12)));
+    }
+    SECTION("two levels say nothing of their mean, and are a trend") {
+        const auto rate = rate_of({10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
+                                   90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90});
+        CHECK(rate.effective < 2);
+        CHECK_FALSE(rate.ci95.has_value());
+    }
+    SECTION("a slow fall is said") {
+        std::vector<std::uint64_t> falling;
+        for (std::uint64_t i = 0; i < 40; ++i)
+            falling.push_back(1000 - 5 * i + (i * 7919) % 41);
+        const auto rate = rate_of(falling);
+        REQUIRE(rate.trend.has_value());
+        CHECK(*rate.trend == Approx(-0.21).margin(0.02));
+    }
+    SECTION("no interval of confidence goes below nothing") {
+        const auto rate = rate_of({0, 0, 0, 900, 0, 0, 0, 0, 0, 0});
+        REQUIRE(rate.ci95.has_value());
+        CHECK((*rate.ci95)[0] == 0);
+    }
+}
+
+TEST_CASE("run report: an open loop ranks all that was due") {
+    auto run = test::description();
+    run.open_loop = true;
+    run_report report(run);
+    auto part = counted(0, 60, 300);
+    part.counts.due = 501;
+    part.counts.not_started = 200;
+    part.counts.started = 301;
+    part.counts.failed = 1;
+    part.counts.unserved.record(1s);  // the one that failed
+    for (int i = 0; i < 200; ++i)
+        part.counts.unserved.record(i * 20ms);
+    report.add_time_slice(part);
+    const ranking message = report.latency(1);
+    CHECK(message.count() == 501);
+    CHECK_FALSE(message.whole());
+    CHECK(message.quantile(0.5).reached);
+    CHECK(message.quantile(0.5).value == 1ms);
+    CHECK(message.quantile(300.0 / 501).reached);
+    CHECK_FALSE(message.quantile(0.6).reached);
+    const auto p99 = message.quantile(0.99);
+    CHECK_FALSE(p99.reached);
+    CHECK(p99.value > 3800ms);
+    CHECK(p99.value < 4s);
+    CHECK(message.quantile(1).value == 3980ms);
+    CHECK(report.latency(0).whole());
+    CHECK(report.latency(0).count() == report.totals().latency[0].count());
+
+    // Above every bound, whatever had been waited for.
+    for (const std::string_view text : {"p99(message)<1h", "mean(message)<1h", "max(message)<1h"}) {
+        const auto result = threshold::parse(text, run.phases)->evaluate(report);
+        CHECK_FALSE(result.passed);
+        CHECK_FALSE(result.reached);
+    }
+    CHECK(threshold::parse("p50(message)<2ms", run.phases)->evaluate(report).passed);
+    CHECK(threshold::parse("due==501", run.phases)->evaluate(report).passed);
+    const std::string text = format_summary(report);
+    INFO(text);
+    CHECK(text.find("of 501 due, 301 started, 200 never begun\n") != std::string::npos);
+    CHECK(text.find("  message             501") != std::string::npos);
+    CHECK(text.find("    accepted          300") != std::string::npos);
+    CHECK(text.find("≥3.9") != std::string::npos);
+}
+
+TEST_CASE("ranking: how many values a percentile needs") {
+    CHECK(support_of(0.99, 99) == support::none);
+    CHECK(support_of(0.99, 100) == support::few);
+    CHECK(support_of(0.99, 999) == support::few);
+    CHECK(support_of(0.99, 1000) == support::enough);
+    CHECK(support_of(0.999, 10'000) == support::enough);
+    CHECK(support_of(0.5, 1) == support::none);
+    CHECK(support_of(1, 1) == support::enough);
+    CHECK(support_of(1, 0) == support::none);
 }
 
 TEST_CASE("run report: the warm-up is in the intervals and not in the totals or the rate") {
