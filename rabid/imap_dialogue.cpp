@@ -51,7 +51,7 @@ asio::awaitable<bool> imap_dialogue::select(std::string_view name,
     where_ = stage::list;
     with_ = {};
     tag_ = commands_.select(out_, imap_verb::select, name, with);
-    if (!mailbox_.resync(name, tag_, imap_verb::select, before)) co_return false;
+    if (!mailbox_.select(name, tag_, imap_verb::select, before)) co_return false;
     const bool sent = co_await send_out();
     if (!sent) co_return false;
     co_return co_await complete();

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-#include <utility>
-
 #include "client/login.hpp"
 #include "proto/base64.hpp"
 
@@ -16,30 +13,6 @@ namespace asio = boost::asio;
 using proto::imap_capability;
 using proto::imap_tag;
 using proto::imap_verb;
-using sasl::mechanism;
-
-constexpr std::pair<imap_capability, mechanism> announced[] = {
-    {imap_capability::auth_plain, mechanism::plain},
-    {imap_capability::auth_login, mechanism::login},
-    {imap_capability::auth_cram_md5, mechanism::cram_md5},
-    {imap_capability::auth_scram_sha_1, mechanism::scram_sha_1},
-    {imap_capability::auth_scram_sha_256, mechanism::scram_sha_256},
-    {imap_capability::auth_scram_sha_1_plus, mechanism::scram_sha_1_plus},
-    {imap_capability::auth_scram_sha_256_plus, mechanism::scram_sha_256_plus},
-    {imap_capability::auth_xoauth2, mechanism::xoauth2},
-    {imap_capability::auth_oauthbearer, mechanism::oauthbearer},
-    {imap_capability::auth_external, mechanism::external},
-    {imap_capability::auth_anonymous, mechanism::anonymous},
-};
-static_assert(std::size(announced) == sasl::mechanism_count);
-
-sasl::mechanism_set offered_by(const proto::imap_capabilities& offered) {
-    sasl::mechanism_set found;
-    for (const auto& [capability, which] : announced) {
-        if (offered.has(capability)) found.add(which);
-    }
-    return found;
-}
 
 // Challenges and responses, up to the server's answer.
 asio::awaitable<bool> converse(imap_dialogue& dialogue, const visit_context& who,
@@ -67,7 +40,7 @@ asio::awaitable<bool> converse(imap_dialogue& dialogue, const visit_context& who
 asio::awaitable<bool> authenticate(imap_dialogue& dialogue, const visit_context& who) {
     client::login mine(who.context.shared, who.connection, stage::login,
                        {who.who.login, who.who.password, "imap"});
-    if (!mine.begin(offered_by(dialogue.offered()))) co_return false;
+    if (!mine.begin(sasl::parse_mechanisms(dialogue.offered().mechanisms()))) co_return false;
     const std::size_t room =
         dialogue.offered().has(imap_capability::sasl_ir) ? proto::max_auth_line : 0;
     const std::string_view initial = mine.talk().initial(room);

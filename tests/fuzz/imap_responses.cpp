@@ -28,7 +28,7 @@ struct listener {
         }
         seen += "\n" + std::to_string(static_cast<int>(step.event)) + " ";
         seen.append(step.text).append(step.tag).append(step.arguments).append(wrong);
-        seen += std::to_string(step.number + step.origin + step.flags + step.range.last);
+        seen += std::to_string(step.number + step.range.last);
         if (step.event == imap_event::tagged) next_command();
         return step.event != imap_event::broken;
     }
@@ -58,7 +58,7 @@ struct listener {
 std::string read_all(std::string_view input, std::size_t piece, const imap_memory& remembered) {
     listener one;
     if (remembered.usable()) one.mailbox.qresync_enabled();
-    if (!one.mailbox.resync("INBOX", one.tag, imap_verb::select, remembered)) std::abort();
+    if (!one.mailbox.select("INBOX", one.tag, imap_verb::select, remembered)) std::abort();
     while (!input.empty() && one.feed(input.substr(0, piece)))
         input.remove_prefix(std::min(piece, input.size()));
     one.mailbox.remember().append_uids(one.seen);

@@ -29,7 +29,6 @@ std::string read_all(std::string_view input, std::size_t piece) {
             seen += event == pop3_event::status ? '+' : '|';
             offered.add(client.text());
             seen += client.text();
-            seen += pop3_response_code(client.text());
             seen += apop_timestamp(client.text());
             if (const auto uid = parse_uidl_line(client.text())) seen += uid->uid;
             if (const auto numbers = parse_stat(client.text()))

@@ -29,45 +29,12 @@ constexpr row<imap_condition> conditions[] = {
 };
 
 constexpr row<imap_code> codes[] = {
-    {"ALERT", imap_code::alert},
-    {"ALREADYEXISTS", imap_code::already_exists},
-    {"APPENDUID", imap_code::append_uid},
-    {"AUTHENTICATIONFAILED", imap_code::authentication_failed},
-    {"AUTHORIZATIONFAILED", imap_code::authorization_failed},
-    {"CANNOT", imap_code::cannot},
     {"CAPABILITY", imap_code::capability},
     {"CLOSED", imap_code::closed},
-    {"COMPRESSIONACTIVE", imap_code::compression_active},
-    {"COPYUID", imap_code::copy_uid},
-    {"EXPUNGEISSUED", imap_code::expunge_issued},
     {"HIGHESTMODSEQ", imap_code::highest_modseq},
-    {"INUSE", imap_code::in_use},
-    {"LIMIT", imap_code::limit},
-    {"MODIFIED", imap_code::modified},
     {"NOMODSEQ", imap_code::no_modseq},
-    {"NONEXISTENT", imap_code::nonexistent},
-    {"NOPERM", imap_code::no_permission},
-    {"OVERQUOTA", imap_code::over_quota},
-    {"PARSE", imap_code::parse},
-    {"PERMANENTFLAGS", imap_code::permanent_flags},
-    {"READ-ONLY", imap_code::read_only},
-    {"READ-WRITE", imap_code::read_write},
-    {"SERVERBUG", imap_code::server_bug},
-    {"TOOBIG", imap_code::too_big},
-    {"TRYCREATE", imap_code::try_create},
     {"UIDNEXT", imap_code::uid_next},
-    {"UIDNOTSTICKY", imap_code::uid_not_sticky},
     {"UIDVALIDITY", imap_code::uid_validity},
-    {"UNAVAILABLE", imap_code::unavailable},
-    {"UNKNOWN-CTE", imap_code::unknown_cte},
-    {"UNSEEN", imap_code::unseen},
-};
-
-constexpr row<imap_flags> flags[] = {
-    {"\\Seen", imap_flag::seen},       {"\\Answered", imap_flag::answered},
-    {"\\Flagged", imap_flag::flagged}, {"\\Deleted", imap_flag::deleted},
-    {"\\Draft", imap_flag::draft},     {"\\Recent", imap_flag::recent},
-    {"\\*", imap_flag::any},
 };
 
 // A number of RFC 3501's nz-number at the front, taken away from it; 0 when there is none.
@@ -83,22 +50,6 @@ std::uint32_t take_number(std::string_view& text) noexcept {
 
 imap_condition imap_condition_of(std::string_view word) noexcept {
     return find(conditions, word, imap_condition::none);
-}
-
-imap_flags imap_flag_of(std::string_view word) noexcept {
-    return find(flags, word, imap_flag::keyword);
-}
-
-imap_flags imap_flags_of(std::string_view list) noexcept {
-    if (list.starts_with('(')) list.remove_prefix(1);
-    if (list.ends_with(')')) list.remove_suffix(1);
-    imap_flags found = 0;
-    while (!list.empty()) {
-        const std::size_t blank = std::min(list.find(' '), list.size());
-        if (blank != 0) found |= imap_flag_of(list.substr(0, blank));
-        list.remove_prefix(std::min(blank + 1, list.size()));
-    }
-    return found;
 }
 
 imap_response_text read_imap_text(std::string_view line) noexcept {

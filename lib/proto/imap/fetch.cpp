@@ -1,6 +1,4 @@
 // The items of a FETCH response (RFC 3501 7.4.2, RFC 9051 7.5.2, RFC 3516 BINARY, RFC 7162 MODSEQ).
-#include <charconv>
-
 #include "base/text.hpp"
 #include "proto/imap/responses.hpp"
 
@@ -121,16 +119,11 @@ void imap_responses::on_fetch_structure(const imap_token& token, imap_step& step
     state_ = state::fetch_item;
 }
 
-// BODY[section]<origin>; the parser has seen to it that the bracket is closed.
+// BODY[section]<origin>, of which the origin is nobody's concern; the parser has seen to it that the bracket is closed.
 void imap_responses::begin_body(std::string_view item) {
     const std::size_t open = item.find('[');
     const std::size_t close = item.rfind(']');
-    const std::string_view behind = item.substr(close + 1);
     kept_ = item.substr(open + 1, close - open - 1);
-    item_number_ = 0;
-    if (behind.starts_with('<')) {
-        std::from_chars(behind.data() + 1, behind.data() + behind.size(), item_number_);
-    }
     state_ = state::fetch_body;
 }
 
@@ -140,7 +133,6 @@ void imap_responses::on_fetch_body(const imap_token& token, imap_step& step) {
         case kind::literal_begin:
             step.event = imap_event::body_begin;
             step.number = token.number;
-            step.origin = item_number_;
             return;
         case kind::literal_piece:
             step.event = imap_event::body_piece;
@@ -152,7 +144,6 @@ void imap_responses::on_fetch_body(const imap_token& token, imap_step& step) {
         case kind::quoted:
             step.event = imap_event::body_begin;
             step.number = token.text.size();
-            step.origin = item_number_;
             collected_ = token.text;
             pending_ = token.text.empty() ? pending::body_end : pending::body_piece;
             break;

@@ -24,7 +24,7 @@ bool imap_mailbox::sent(imap_tag tag, imap_verb verb) noexcept {
     return true;
 }
 
-bool imap_mailbox::resync(std::string_view name, imap_tag tag, imap_verb verb,
+bool imap_mailbox::select(std::string_view name, imap_tag tag, imap_verb verb,
                           imap_memory remembered) {
     if (!sent(tag, verb)) return false;
     next_name_ = name;
@@ -41,9 +41,6 @@ std::string_view imap_mailbox::apply(const imap_step& step) {
             return on_code(step);
         case imap_event::exists:
             return on_exists(step);
-        case imap_event::recent:
-            recent_ = static_cast<std::uint32_t>(std::min(step.number, most));
-            return {};
         case imap_event::expunge:
             return on_expunge(step);
         case imap_event::vanished:
@@ -54,8 +51,6 @@ std::string_view imap_mailbox::apply(const imap_step& step) {
             return on_fetch(step);
         case imap_event::fetch_uid:
             return on_fetch_uid(step);
-        case imap_event::fetch_flags:
-            return on_fetch_flags(step);
         case imap_event::fetch_modseq:
             return on_modseq(step);
         default:
@@ -72,20 +67,19 @@ std::string_view imap_mailbox::on_tagged(const imap_step& step) {
     const auto begin = commands_.begin();
     const auto end = begin + static_cast<std::ptrdiff_t>(running_count_);
     const auto found = std::find_if(begin, end, [tag](command one) { return one.tag == tag; });
-    answered_ = imap_verb::none;
     if (found == end || tag == no_tag) {
         const bool before = tag != no_tag && tag <= last_tag_;
         return before ? "a tag that was answered before" : "a tag that nobody sent";
     }
-    answered_ = found->verb;
+    const imap_verb answered = found->verb;
     std::move(found + 1, end, found);
     --running_count_;
     std::string_view wrong = on_code(step);
     const bool ok = step.condition == imap_condition::ok;
-    if (is_select(answered_)) {
-        const std::string_view unfinished = end_select(step);
+    if (is_select(answered)) {
+        const std::string_view unfinished = end_select(ok);
         if (wrong.empty()) wrong = unfinished;
-    } else if (ok && (answered_ == imap_verb::close || answered_ == imap_verb::unselect)) {
+    } else if (ok && (answered == imap_verb::close || answered == imap_verb::unselect)) {
         phase_ = phase::none;
         forget_messages();
     }
@@ -105,14 +99,13 @@ void imap_mailbox::begin_select() {
     phase_ = phase::selecting;
 }
 
-std::string_view imap_mailbox::end_select(const imap_step& step) {
-    if (step.condition != imap_condition::ok) {
+std::string_view imap_mailbox::end_select(bool selected) {
+    if (!selected) {
         phase_ = phase::none;
         forget_messages();
         return {};
     }
     phase_ = phase::selected;
-    read_only_ = answered_ == imap_verb::examine || step.code == imap_code::read_only;
     // An EXISTS behind the first one may count mail that came later than UIDNEXT was told.
     selected_ = told_exists_ == 1 && uid_next_ != 0 ? exists_ : 0;
     selected_modseq_ = highest_modseq_;
@@ -122,11 +115,9 @@ std::string_view imap_mailbox::end_select(const imap_step& step) {
 
 void imap_mailbox::forget_messages() noexcept {
     uids_.clear();
-    flags_.clear();
-    exists_ = recent_ = known_ = fetched_ = told_exists_ = selected_ = 0;
+    exists_ = known_ = fetched_ = told_exists_ = selected_ = 0;
     highest_modseq_ = selected_modseq_ = 0;
-    permanent_flags_ = 0;
-    read_only_ = no_modseq_ = synchronized_ = false;
+    no_modseq_ = false;
 }
 
 std::string_view imap_mailbox::on_code(const imap_step& step) {
@@ -139,9 +130,6 @@ std::string_view imap_mailbox::on_code(const imap_step& step) {
             return set_highest_modseq(step.number);
         case imap_code::no_modseq:
             no_modseq_ = true;
-            return {};
-        case imap_code::permanent_flags:
-            permanent_flags_ = imap_flags_of(step.arguments);
             return {};
         case imap_code::closed:  // RFC 7162 3.2.11: what came before was of the old mailbox
             if (phase_ == phase::selecting) forget_messages();
@@ -194,7 +182,6 @@ void imap_mailbox::shrink(std::uint32_t exists) noexcept {
 
 void imap_mailbox::erase(std::uint32_t first, std::uint32_t count) noexcept {
     exists_ -= count;
-    recent_ = std::min(recent_, exists_);
     if (first <= selected_) selected_ -= std::min(count, selected_ - first + 1);
     if (first > uids_.size()) return;
     const std::size_t kept = std::min<std::size_t>(count, uids_.size() - (first - 1));
@@ -203,7 +190,6 @@ void imap_mailbox::erase(std::uint32_t first, std::uint32_t count) noexcept {
     const auto unknown = std::count(uids_.begin() + from, uids_.begin() + to, 0U);
     known_ -= static_cast<std::uint32_t>(kept) - static_cast<std::uint32_t>(unknown);
     uids_.erase(uids_.begin() + from, uids_.begin() + to);
-    flags_.erase(flags_.begin() + from, flags_.begin() + to);
 }
 
 // RFC 9051 7.5.1. Commands are answered in any order, so one that allows it is enough.
@@ -257,10 +243,7 @@ std::string_view imap_mailbox::on_fetch(const imap_step& step) noexcept {
 // Whether something can be kept of the message that is being fetched.
 bool imap_mailbox::make_room() {
     if (fetched_ == 0 || fetched_ > max_messages_) return false;
-    if (fetched_ > uids_.size()) {
-        uids_.resize(std::min(exists_, max_messages_));
-        flags_.resize(uids_.size());
-    }
+    if (fetched_ > uids_.size()) uids_.resize(std::min(exists_, max_messages_));
     return true;
 }
 
@@ -293,30 +276,8 @@ std::string_view imap_mailbox::wrong_place_for(std::uint32_t uid) const noexcept
     return {};
 }
 
-std::string_view imap_mailbox::on_fetch_flags(const imap_step& step) {
-    if (make_room()) flags_[fetched_ - 1] = step.flags | imap_flag::any;
-    return {};
-}
-
 std::uint32_t imap_mailbox::uid(std::uint32_t number) const noexcept {
     return number == 0 || number > uids_.size() ? 0 : uids_[number - 1];
-}
-
-bool imap_mailbox::flags_known(std::uint32_t number) const noexcept {
-    return number != 0 && number <= flags_.size() && (flags_[number - 1] & imap_flag::any) != 0;
-}
-
-imap_flags imap_mailbox::flags(std::uint32_t number) const noexcept {
-    if (!flags_known(number)) return 0;
-    return static_cast<imap_flags>(flags_[number - 1] & ~imap_flag::any);
-}
-
-std::uint32_t imap_mailbox::number_of(std::uint32_t uid) const noexcept {
-    if (uid == 0) return 0;
-    const auto found = all_uids_known() ? std::lower_bound(uids_.begin(), uids_.end(), uid)
-                                        : std::find(uids_.begin(), uids_.end(), uid);
-    if (found == uids_.end() || *found != uid) return 0;
-    return static_cast<std::uint32_t>(found - uids_.begin()) + 1;
 }
 
 }  // namespace postal::proto

@@ -3,15 +3,15 @@
 //
 // Flow:
 //   imap_mailbox mailbox;
-//   mailbox.sent(tag, verb) for each command; mailbox.select(name, tag, verb) for SELECT, EXAMINE
+//   mailbox.sent(tag, verb) for each command; mailbox.select(name, tag, verb, before) for SELECT
 //   for each step of imap_responses:
 //       const std::string_view wrong = mailbox.apply(step);
 //       if (!wrong.empty()) report(wrong, mailbox.answering());
-// A step `tagged` takes its command away: answered() is then its verb.
+// A step `tagged` takes its command away.
 //
 // A contradiction is a static text, and the knowledge goes on with what the server said last, so
 // that one mistake is reported once. Nothing is reported that the server may do: changes by others,
-// unsolicited FETCH and EXISTS, gaps in knowledge. Memory: five octets a message, only once
+// unsolicited FETCH and EXISTS, gaps in knowledge. Memory: four octets a message, only once
 // something of it was fetched or is remembered, and only for the first max_messages; messages
 // behind those are counted but not known. At most max_running commands without their tagged
 // response.
@@ -39,44 +39,31 @@ class imap_mailbox {
 
     // False when too many are running: read first.
     [[nodiscard]] bool sent(imap_tag tag, imap_verb verb) noexcept;
-    // SELECT or EXAMINE of this mailbox; what was known is forgotten, but not UIDVALIDITY.
-    [[nodiscard]] bool select(std::string_view name, imap_tag tag, imap_verb verb) {
-        return resync(name, tag, verb, {});
-    }
-    // The same, said with what an earlier session remembers (QRESYNC); see synchronized().
-    [[nodiscard]] bool resync(std::string_view name, imap_tag tag, imap_verb verb,
+    // SELECT or EXAMINE of this mailbox, said with what an earlier session remembers (QRESYNC), or
+    // nothing; what was known is forgotten, but not UIDVALIDITY. A mailbox that turns out to be the
+    // remembered one goes on from there.
+    [[nodiscard]] bool select(std::string_view name, imap_tag tag, imap_verb verb,
                               imap_memory remembered);
     // The server has said that it is on: VANISHED comes in place of EXPUNGE (RFC 7162 3.2.3).
     void qresync_enabled() noexcept { qresync_ = true; }
     // What the next session may ask with; of no use without QRESYNC. Its mod-sequence is that of
     // SELECT: what changed later is told again.
     imap_memory remember() const;
-    // The mailbox was the remembered one: what is known of it goes on from there.
-    bool synchronized() const noexcept { return synchronized_; }
     // A text, or nothing when all is well.
     std::string_view apply(const imap_step& step);
 
     // The oldest command without its tagged response; none when there is no such.
     imap_verb answering() const noexcept;
     std::size_t running() const noexcept { return running_count_; }
-    // What the last `tagged` step answered.
-    imap_verb answered() const noexcept { return answered_; }
 
     bool selected() const noexcept { return phase_ == phase::selected; }
-    bool read_only() const noexcept { return read_only_; }
     std::uint32_t exists() const noexcept { return exists_; }
-    std::uint32_t recent() const noexcept { return recent_; }
     std::uint32_t uid_validity() const noexcept { return uid_validity_; }
     std::uint32_t uid_next() const noexcept { return uid_next_; }
     std::uint64_t highest_modseq() const noexcept { return highest_modseq_; }
-    imap_flags permanent_flags() const noexcept { return permanent_flags_; }
 
     // Of message `number`, from 1; 0 when it is not known.
     std::uint32_t uid(std::uint32_t number) const noexcept;
-    bool flags_known(std::uint32_t number) const noexcept;
-    imap_flags flags(std::uint32_t number) const noexcept;
-    // The message with this UID; 0 when it is not known.
-    std::uint32_t number_of(std::uint32_t uid) const noexcept;
     // The message that the last `fetch` step was about; 0 when it was beyond EXISTS.
     std::uint32_t fetched() const noexcept { return fetched_; }
     // UIDs by number; 0 where not known. May be shorter than exists().
@@ -101,10 +88,9 @@ class imap_mailbox {
     std::string_view on_found(const imap_step& step) const noexcept;
     std::string_view on_fetch(const imap_step& step) noexcept;
     std::string_view on_fetch_uid(const imap_step& step);
-    std::string_view on_fetch_flags(const imap_step& step);
 
     void begin_select();
-    std::string_view end_select(const imap_step& step);
+    std::string_view end_select(bool selected);
     std::string_view end_resync();
     std::string_view set_uid_validity(std::uint64_t value) noexcept;
     std::string_view set_uid_next(std::uint64_t value) noexcept;
@@ -119,7 +105,6 @@ class imap_mailbox {
     bool make_room();
 
     std::vector<std::uint32_t> uids_{};  // ascending but for zeros: not known
-    std::vector<imap_flags> flags_{};    // as long; the bit `any` says that they are known
     std::string name_{};
     std::string next_name_{};   // of the SELECT whose turn has not come
     imap_memory remembered_{};  // of this mailbox, less what has vanished
@@ -132,20 +117,15 @@ class imap_mailbox {
     imap_tag last_tag_ = no_tag;
     std::uint32_t max_messages_;
     std::uint32_t exists_ = 0;
-    std::uint32_t recent_ = 0;
     std::uint32_t known_ = 0;  // UIDs
     std::uint32_t uid_validity_ = 0;
     std::uint32_t uid_next_ = 0;
     std::uint32_t fetched_ = 0;
     std::uint32_t told_exists_ = 0;  // how often within this SELECT
     std::uint32_t selected_ = 0;     // messages there are since SELECT; 0: not known
-    imap_flags permanent_flags_ = 0;
-    imap_verb answered_ = imap_verb::none;
     phase phase_ = phase::none;
-    bool read_only_ = false;
     bool qresync_ = false;
     bool no_modseq_ = false;  // the mailbox has none
-    bool synchronized_ = false;
 };
 
 }  // namespace postal::proto

@@ -1,6 +1,6 @@
 // What imap_responses makes of SEARCH, ESEARCH, VANISHED, LIST and STATUS (RFC 3501 7.2, RFC
 // 9051 7.3, RFC 4731, RFC 7162).
-#include <bit>
+#include <algorithm>
 #include <limits>
 
 #include "base/text.hpp"
@@ -11,49 +11,11 @@ namespace {
 
 using kind = imap_token_kind;
 
-template <class Bits>
-struct named_bit {
-    std::string_view name;
-    Bits bit;
-};
-
-template <class Bits, std::size_t Size>
-Bits find_bit(const named_bit<Bits> (&rows)[Size], std::string_view name) noexcept {
-    for (const named_bit<Bits>& one : rows) {
-        if (base::iequals(one.name, name)) return one.bit;
-    }
-    return 0;
-}
-
-constexpr named_bit<imap_flags> attributes[] = {
-    {"\\Noselect", imap_mailbox_attribute::noselect},
-    {"\\NoInferiors", imap_mailbox_attribute::noinferiors},
-    {"\\HasChildren", imap_mailbox_attribute::has_children},
-    {"\\HasNoChildren", imap_mailbox_attribute::has_no_children},
-    {"\\Marked", imap_mailbox_attribute::marked},
-    {"\\Unmarked", imap_mailbox_attribute::unmarked},
-    {"\\NonExistent", imap_mailbox_attribute::nonexistent},
-    {"\\All", imap_mailbox_attribute::special_use},
-    {"\\Archive", imap_mailbox_attribute::special_use},
-    {"\\Drafts", imap_mailbox_attribute::special_use},
-    {"\\Flagged", imap_mailbox_attribute::special_use},
-    {"\\Junk", imap_mailbox_attribute::special_use},
-    {"\\Sent", imap_mailbox_attribute::special_use},
-    {"\\Trash", imap_mailbox_attribute::special_use},
-};
-
-constexpr named_bit<std::uint8_t> status_items[] = {
-    {"MESSAGES", imap_status_items::messages}, {"RECENT", imap_status_items::recent},
-    {"UIDNEXT", imap_status_items::uid_next},  {"UIDVALIDITY", imap_status_items::uid_validity},
-    {"UNSEEN", imap_status_items::unseen},     {"DELETED", imap_status_items::deleted},
-    {"SIZE", imap_status_items::size},         {"HIGHESTMODSEQ", imap_status_items::highest_modseq},
-};
+// Those that must have a number.
+constexpr std::string_view status_items[] = {"MESSAGES", "RECENT",  "UIDNEXT", "UIDVALIDITY",
+                                             "UNSEEN",   "DELETED", "SIZE",    "HIGHESTMODSEQ"};
 
 }  // namespace
-
-std::uint64_t imap_status_items::value(item one) const noexcept {
-    return values[std::countr_zero(static_cast<unsigned>(one))];
-}
 
 void imap_responses::begin_ranges(std::string_view set, imap_event event) {
     kept_ = set;
@@ -124,15 +86,11 @@ void imap_responses::on_vanished(const imap_token& token, imap_step& step) {
 
 void imap_responses::on_list_open(const imap_token& token, imap_step& step) {
     if (token.kind != kind::list_open) return refuse(step);
-    flags_ = 0;
     state_ = state::list_attributes;
 }
 
 void imap_responses::on_list_attributes(const imap_token& token, imap_step& step) {
-    if (token.is_word()) {
-        flags_ |= find_bit(attributes, token.text);
-        return;
-    }
+    if (token.is_word()) return;
     if (token.kind != kind::list_close) return refuse(step);
     state_ = state::list_delimiter;
 }
@@ -140,28 +98,22 @@ void imap_responses::on_list_attributes(const imap_token& token, imap_step& step
 void imap_responses::on_list_delimiter(const imap_token& token, imap_step& step) {
     const bool one = token.kind == kind::quoted && token.text.size() == 1;
     if (!one && !token.is_nil()) return refuse(step);
-    delimiter_ = one ? token.text[0] : '\0';
     state_ = state::list_name;
 }
 
 void imap_responses::on_list_name(const imap_token& token, imap_step& step) {
     if (!token.is_string()) return refuse(step);
     step.event = imap_event::list;
-    step.text = token.text;
-    step.flags = flags_;
-    step.delimiter = delimiter_;
     state_ = state::ignore;  // RFC 5258's extended items
 }
 
 void imap_responses::on_status_name(const imap_token& token, imap_step& step) {
     if (!token.is_string()) return refuse(step);
-    kept_ = token.text;
     state_ = state::status_open;
 }
 
 void imap_responses::on_status_open(const imap_token& token, imap_step& step) {
     if (token.kind != kind::list_open) return refuse(step);
-    status_ = {};
     state_ = state::status_item;
 }
 
@@ -171,15 +123,14 @@ void imap_responses::on_status_item(const imap_token& token, imap_step& step) {
         return;
     }
     if (token.kind != kind::atom) return refuse(step);
-    status_item_ = find_bit(status_items, token.text);
-    if (status_item_ == 0) return skip_value(state::status_item);
+    const bool known = std::any_of(std::begin(status_items), std::end(status_items),
+                                   [&](auto name) { return base::iequals(name, token.text); });
+    if (!known) return skip_value(state::status_item);
     state_ = state::status_value;
 }
 
 void imap_responses::on_status_value(const imap_token& token, imap_step& step) {
     if (token.kind != kind::number) return refuse(step);
-    status_.told |= status_item_;
-    status_.values[std::countr_zero(static_cast<unsigned>(status_item_))] = token.number;
     state_ = state::status_item;
 }
 

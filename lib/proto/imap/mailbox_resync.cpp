@@ -54,7 +54,6 @@ std::string_view imap_mailbox::take_vanished(const imap_step& step) {
     const auto left = exists_ - static_cast<std::uint32_t>(length);
     shrink(left);
     std::fill(uids_.begin(), uids_.end(), 0U);
-    std::fill(flags_.begin(), flags_.end(), imap_flags{0});
     known_ = selected_ = 0;
     return expunge_forbidden();
 }
@@ -87,8 +86,7 @@ std::string_view imap_mailbox::end_resync() {
     if (qresync_ && highest_modseq_ == 0 && !no_modseq_) return "SELECT without HIGHESTMODSEQ";
     imap_memory before = std::exchange(remembered_, {});
     before.forget(std::exchange(vanished_earlier_, {}));
-    synchronized_ = before.usable() && before.uid_validity == uid_validity_ && !no_modseq_;
-    if (!synchronized_) return {};
+    if (!before.usable() || before.uid_validity != uid_validity_ || no_modseq_) return {};
     if (highest_modseq_ < before.modseq) return "HIGHESTMODSEQ shrank between two sessions";
     if (before.count() > exists_) return "messages are gone without VANISHED";
     if (!before.complete) return {};

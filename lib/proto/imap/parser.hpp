@@ -73,8 +73,6 @@ class imap_parser {
     void take_text() noexcept;
     // How many parentheses are open, behind the token that was given last.
     std::uint32_t depth() const noexcept { return depth_; }
-    // Whether a token has begun and not ended.
-    bool in_token() const noexcept { return token_octets_ != 0; }
     // A new connection.
     void reset() noexcept;
 

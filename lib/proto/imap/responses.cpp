@@ -106,10 +106,6 @@ constexpr imap_responses::keyword imap_responses::keyword::counted[] = {
     {"EXPUNGE", state::finish, imap_event::expunge},
 };
 
-void imap_responses::reset() noexcept {
-    *this = imap_responses{};
-}
-
 imap_step imap_responses::next(std::string_view input) {
     imap_step step;
     if (state_ == state::broken) {
@@ -225,7 +221,6 @@ void imap_responses::on_untagged(const imap_token& token, imap_step& step) {
     event_ = row->event;
     number_ = 0;
     earlier_ = false;
-    flags_ = 0;
     if (event_ == imap_event::capability) capabilities_.clear();
 }
 
@@ -272,8 +267,6 @@ void imap_responses::on_finish(const imap_token& token, imap_step& step) {
     if (token.kind != kind::end) return refuse(step);
     step.event = event_;
     step.number = number_;
-    step.flags = flags_;
-    if (event_ == imap_event::status) step.text = kept_;
     state_ = state::start;
 }
 
@@ -287,22 +280,17 @@ void imap_responses::on_words(const imap_token& token, imap_step& step) {
 // FLAGS (...), also within FETCH.
 void imap_responses::on_flags_open(const imap_token& token, imap_step& step) {
     if (token.kind != kind::list_open) return refuse(step);
-    flags_ = 0;
     state_ = state::flags;
 }
 
 void imap_responses::on_flags(const imap_token& token, imap_step& step) {
-    if (token.is_word()) {
-        flags_ |= imap_flag_of(token.text);
-        return;
-    }
+    if (token.is_word()) return;
     if (token.kind != kind::list_close) return refuse(step);
     if (event_ != imap_event::fetch_flags) {
         state_ = state::finish;
         return;
     }
     step.event = event_;
-    step.flags = flags_;
     state_ = state::fetch_item;
 }
 

@@ -16,17 +16,14 @@
 //   enabled       enabled() has what is on from now, or was before
 //   exists, recent, expunge    number
 //   vanished      range of UIDs; earlier says whether they went before this SELECT (RFC 7162)
-//   flags         flags that the mailbox can have
-//   list          text is the mailbox, flags its imap_mailbox_attribute bits, delimiter
-//   status        text is the mailbox; status() has the numbers
+//   flags, list, status        were well-formed and skipped
 //   found         range of SEARCH, ESEARCH ALL or SORT; then once
 //   search_end    number: ESEARCH COUNT, or how many were found
 //   fetch         number of the message; then its items in any order:
 //     fetch_uid, fetch_size, fetch_modseq  number
-//     fetch_flags                          flags
 //     fetch_date                           text
-//     fetch_envelope, fetch_structure      were well-formed and skipped
-//     body_begin    text: the section ("", "HEADER", "1.MIME"); number: size; origin: <n>, or 0
+//     fetch_flags, fetch_envelope, fetch_structure    were well-formed and skipped
+//     body_begin    text: the section ("", "HEADER", "1.MIME"); number: size
 //     body_piece    text: content, lying in `input`, never copied (but for a quoted string)
 //     body_end
 //     body_nil      text: the section that the server has not
@@ -84,51 +81,17 @@ enum class imap_event : std::uint8_t {
     broken
 };
 
-// Bits of imap_step::flags with the event `list`.
-namespace imap_mailbox_attribute {
-inline constexpr imap_flags noselect = 1;
-inline constexpr imap_flags noinferiors = 2;
-inline constexpr imap_flags has_children = 4;
-inline constexpr imap_flags has_no_children = 8;
-inline constexpr imap_flags marked = 16;
-inline constexpr imap_flags unmarked = 32;
-inline constexpr imap_flags nonexistent = 64;
-inline constexpr imap_flags special_use = 128;
-}  // namespace imap_mailbox_attribute
-
 struct imap_step {
     std::size_t consumed = 0;
     imap_event event = imap_event::need_more;
     imap_condition condition = imap_condition::none;
     imap_code code = imap_code::none;
-    imap_flags flags = 0;
     bool earlier = false;  // VANISHED (EARLIER)
-    char delimiter = 0;    // of a mailbox's levels; 0: NIL
     imap_range range{};
     std::uint64_t number = 0;
-    std::uint64_t origin = 0;
     std::string_view text{};
     std::string_view tag{};
     std::string_view arguments{};  // of the response code
-};
-
-// RFC 3501 7.2.4, 9051 7.3.4; what was not told is absent.
-struct imap_status_items {
-    enum item : std::uint8_t {
-        messages = 1,
-        recent = 2,
-        uid_next = 4,
-        uid_validity = 8,
-        unseen = 16,
-        deleted = 32,
-        size = 64,
-        highest_modseq = 128
-    };
-    std::uint8_t told = 0;  // bits of item
-    std::uint64_t values[8]{};
-
-    bool has(item one) const noexcept { return (told & one) != 0; }
-    std::uint64_t value(item one) const noexcept;
 };
 
 class imap_responses {
@@ -138,11 +101,6 @@ class imap_responses {
     // The list that came last, untagged or as a response code; empty before.
     const imap_capabilities& capabilities() const noexcept { return capabilities_; }
     const imap_capabilities& enabled() const noexcept { return enabled_; }
-    const imap_status_items& status() const noexcept { return status_; }
-    // Whether the server is in the middle of a response: a close now cuts it off.
-    bool in_response() const noexcept { return state_ != state::start || parser_.in_token(); }
-    // A new connection.
-    void reset() noexcept;
 
   private:
     enum class state : std::uint8_t {
@@ -234,7 +192,6 @@ class imap_responses {
     std::string_view why_{};
     imap_capabilities capabilities_{};
     imap_capabilities enabled_{};
-    imap_status_items status_{};
     std::uint64_t number_ = 0;
     std::uint64_t item_number_ = 0;
     std::size_t ranges_at_ = 0;  // in kept_
@@ -246,9 +203,6 @@ class imap_responses {
     imap_event event_ = imap_event::need_more;  // what the thing in hand will be
     imap_event range_event_ = imap_event::found;
     imap_condition condition_ = imap_condition::none;
-    imap_flags flags_ = 0;
-    std::uint8_t status_item_ = 0;
-    char delimiter_ = 0;
     bool earlier_ = false;
 };
 

@@ -215,57 +215,11 @@ std::optional<pop3_uid> parse_uidl_line(std::string_view text) noexcept {
     return found;
 }
 
-namespace {
-
-struct capability_row {
-    std::string_view keyword;
-    bool pop3_capabilities::*offered;
-};
-
-constexpr std::array capability_rows{
-    capability_row{"TOP", &pop3_capabilities::top},
-    capability_row{"USER", &pop3_capabilities::user},
-    capability_row{"UIDL", &pop3_capabilities::uidl},
-    capability_row{"PIPELINING", &pop3_capabilities::pipelining},
-    capability_row{"STLS", &pop3_capabilities::stls},
-    capability_row{"RESP-CODES", &pop3_capabilities::resp_codes},
-    capability_row{"AUTH-RESP-CODE", &pop3_capabilities::auth_resp_code},
-    capability_row{"UTF8", &pop3_capabilities::utf8},
-};
-
-}  // namespace
-
 void pop3_capabilities::add(std::string_view line) {
     std::string_view rest = base::trim(line);
     const std::string_view keyword = take_word(rest);
-    for (const capability_row& row : capability_rows) {
-        if (base::iequals(keyword, row.keyword)) this->*row.offered = true;
-    }
-    std::uint64_t number = 0;
-    if (base::iequals(keyword, "SASL")) {
-        sasl = rest;
-    } else if (base::iequals(keyword, "EXPIRE")) {
-        if (base::iequals(rest.substr(0, 5), "NEVER")) expire_days = never;
-        if (take_number(rest, number)) expire_days = number;
-    } else if (base::iequals(keyword, "LOGIN-DELAY")) {
-        if (take_number(rest, number)) login_delay_seconds = number;
-    }
-}
-
-bool pop3_capabilities::offers_sasl(std::string_view mechanism) const noexcept {
-    for (std::string_view rest = sasl; !rest.empty();) {
-        if (base::iequals(take_word(rest), mechanism)) return true;
-    }
-    return false;
-}
-
-std::string_view pop3_response_code(std::string_view text) noexcept {
-    if (!text.starts_with('[')) return {};
-    const std::size_t end = text.find(']');
-    if (end == std::string_view::npos) return {};
-    const std::string_view code = text.substr(1, end - 1);
-    const auto fits = [](char c) { return c > ' ' && c < 127 && c != '['; };
-    return std::all_of(code.begin(), code.end(), fits) ? code : std::string_view{};
+    if (base::iequals(keyword, "PIPELINING")) pipelining = true;
+    if (base::iequals(keyword, "SASL")) sasl = rest;
 }
 
 std::string_view apop_timestamp(std::string_view greeting) noexcept {
@@ -313,14 +267,6 @@ bool append_auth_answer(std::string& out, std::string_view answer) {
     if (!fits_command(answer)) return false;
     out.append(answer).append("\r\n");
     return true;
-}
-
-void append_list(std::string& out, std::uint64_t message) {
-    append_numbered(out, "LIST ", message);
-}
-
-void append_uidl(std::string& out, std::uint64_t message) {
-    append_numbered(out, "UIDL ", message);
 }
 
 void append_retr(std::string& out, std::uint64_t message) {

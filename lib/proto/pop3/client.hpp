@@ -1,4 +1,4 @@
-// The client's side of POP3 (RFC 1939; CAPA and response codes RFC 2449; AUTH RFC 5034, once 1734),
+// The client's side of POP3 (RFC 1939; CAPA RFC 2449; AUTH RFC 5034, once 1734),
 // as a push parser of replies, with what reads their text and writes the commands.
 //
 // Flow:
@@ -34,8 +34,7 @@
 
 namespace postal::proto {
 
-// What comes back: one line (USER, PASS, APOP, STAT, DELE, NOOP, RSET, QUIT, STLS, LIST n, UIDL n),
-// lines up to a dot (CAPA, LIST, UIDL), a message (RETR, TOP), or challenges and then one line.
+// What comes back: one line (USER, PASS, APOP, STAT, DELE, NOOP, RSET, QUIT, STLS), lines up to a dot (CAPA, LIST, UIDL), a message (RETR, TOP), or challenges and then one line.
 enum class pop3_form : std::uint8_t { status_line, listing, content, auth };
 
 enum class pop3_event : std::uint8_t { need_more, status, list_line, content, end, broken };
@@ -113,29 +112,14 @@ struct pop3_uid {
 };
 [[nodiscard]] std::optional<pop3_uid> parse_uidl_line(std::string_view text) noexcept;
 
-// What CAPA listed; add() takes one line of it. Keywords have no case, unknown ones are skipped.
+// What CAPA listed, as far as a client acts on it; add() takes one line of it. Keywords have no
+// case.
 struct pop3_capabilities {
-    static constexpr std::uint64_t never = ~std::uint64_t{0};
-
-    bool top = false;
-    bool user = false;
-    bool uidl = false;
     bool pipelining = false;
-    bool stls = false;                                 // RFC 2595
-    bool resp_codes = false;                           // RFC 2449 6.4
-    bool auth_resp_code = false;                       // RFC 3206
-    bool utf8 = false;                                 // RFC 6856
-    std::optional<std::uint64_t> expire_days;          // EXPIRE; never when nothing expires
-    std::optional<std::uint64_t> login_delay_seconds;  // LOGIN-DELAY
-    std::string sasl;                                  // mechanisms with blanks between, as given
+    std::string sasl;  // mechanisms with blanks between, as given
 
     void add(std::string_view line);
-    [[nodiscard]] bool offers_sasl(std::string_view mechanism) const noexcept;
 };
-
-// "IN-USE" of "[IN-USE] locked" (RFC 2449 8, RFC 3206: AUTH, SYS/TEMP, SYS/PERM), or empty. Without
-// case; only to be trusted where CAPA has RESP-CODES.
-[[nodiscard]] std::string_view pop3_response_code(std::string_view text) noexcept;
 
 // The timestamp of a greeting with its angle brackets (RFC 1939 7, APOP), or empty. It must look
 // like a msg-id: exactly one @, within printable ASCII, which also stops servers from choosing
@@ -155,8 +139,6 @@ struct pop3_capabilities {
                                std::string_view initial);
 // The answer to a challenge, in base64; "*" gives up.
 [[nodiscard]] bool append_auth_answer(std::string& out, std::string_view answer);
-void append_list(std::string& out, std::uint64_t message);
-void append_uidl(std::string& out, std::uint64_t message);
 void append_retr(std::string& out, std::uint64_t message);
 void append_dele(std::string& out, std::uint64_t message);
 void append_top(std::string& out, std::uint64_t message, std::uint64_t lines);

@@ -65,15 +65,8 @@ inline std::string line_of(const imap_step& step) {
             return words({event,
                           std::to_string(step.range.first) + ":" + std::to_string(step.range.last),
                           step.earlier ? "earlier" : ""});
-        case imap_event::flags:
-        case imap_event::fetch_flags:
-            return words({event, std::to_string(step.flags)});
-        case imap_event::list:
-            return words({event, std::to_string(step.flags),
-                          std::string(1, step.delimiter == 0 ? '-' : step.delimiter), text});
         case imap_event::body_begin:
-            return words({event, "[" + text + "]",
-                          step.origin != 0 ? "<" + std::to_string(step.origin) + ">" : "", number});
+            return words({event, "[" + text + "]", number});
         case imap_event::body_end:
         case imap_event::body_nil:
             return words({event, "[" + text + "]"});

@@ -30,10 +30,10 @@ TEST_CASE("imap_responses: status responses and their codes") {
         {"* OK hi\r\n", {"untagged ok 'hi'"}, "a greeting"},
         {"* PREAUTH\r\n", {"untagged preauth ''"}, "without text"},
         {"* bye x\n", {"untagged bye 'x'"}, "in lower case, and LF alone"},
-        {"a1 NO [TRYCREATE] x\r\n", {"tagged a1 no " + code(imap_code::try_create) + " 'x'"}, ""},
+        {"a1 NO [TRYCREATE] x\r\n", {"tagged a1 no #1 'x'"}, ""},
         {"a1 BAD [FOO bar] x\r\n", {"tagged a1 bad #1 bar 'x'"}, "an unknown code"},
         {"a1 OK [x\r\n", {"tagged a1 ok '[x'"}, "no code"},
-        {"a1 OK [ALERT]x\r\n", {"tagged a1 ok " + code(imap_code::alert) + " 'x'"}, "no blank"},
+        {"a1 OK [CLOSED]x\r\n", {"tagged a1 ok " + code(imap_code::closed) + " 'x'"}, "no blank"},
         {"a1 OK [UIDNEXT 18446744073709551616] x\r\n",
          {"tagged a1 ok " + code(imap_code::uid_next) + " 18446744073709551616 'x'"},
          "a number that is too large is none"},
@@ -62,7 +62,7 @@ TEST_CASE("imap_responses: untagged data") {
          "counts"},
         {"* CAPABILITY IMAP4rev1 IDLE\r\n", {"capability"}, ""},
         {"* ENABLED CONDSTORE\r\n* ENABLED\r\n", {"enabled", "enabled"}, "RFC 5161"},
-        {"* FLAGS (\\Seen \\Draft x)\r\n* FLAGS ()\r\n", {"flags 145", "flags 0"}, ""},
+        {"* FLAGS (\\Seen \\Draft x)\r\n* FLAGS ()\r\n", {"flags", "flags"}, ""},
         {"* SEARCH 2 84 882\r\n",
          {"found 2:2", "found 84:84", "found 882:882", "search_end 3"},
          "RFC 3501 7.2.5"},
@@ -80,13 +80,13 @@ TEST_CASE("imap_responses: untagged data") {
          {"vanished 405:405", "vanished 407:407", "vanished 410:425"},
          "RFC 7162 3.2.10"},
         {"* VANISHED (EARLIER) 3:1\r\n", {"vanished 1:3 earlier"}, "in any order"},
-        {"* LIST (\\Noselect \\Sent) \"/\" ~/x\r\n", {"list 129 / ~/x"}, ""},
-        {"* LSUB () NIL {3}\r\na\"b\r\n", {"list 0 - a\"b"}, "a literal"},
+        {"* LIST (\\Noselect \\Sent) \"/\" ~/x\r\n", {"list"}, ""},
+        {"* LSUB () NIL {3}\r\na\"b\r\n", {"list"}, "a literal"},
         {"* LIST (\\x) \"\\\\\" \"a b\" (\"CHILDINFO\" (\"S\"))\r\n* LIST () \".\" 12\r\n",
-         {"list 0 \\ a b", "list 0 . 12"},
+         {"list", "list"},
          "extended, RFC 5258; and a number for a name"},
-        {"* STATUS {2}\r\nab (X (1 2) MESSAGES 231 UIDNEXT 44292)\r\n", {"status ab"}, ""},
-        {"* STATUS b ()\r\n", {"status b"}, ""},
+        {"* STATUS {2}\r\nab (X (1 2) MESSAGES 231 UIDNEXT 44292)\r\n", {"status"}, ""},
+        {"* STATUS b ()\r\n", {"status"}, ""},
         {"* NAMESPACE ((\"\" \"/\")) NIL NIL\r\n* ID NIL\r\n* 1 FOO {3}\r\n\r\n* (a)\r\n+\r\n",
          {"other NAMESPACE", "other ID", "other FOO", "continuation"},
          "what nobody knows, with a literal"},
@@ -106,7 +106,7 @@ TEST_CASE("imap_responses: FETCH") {
     const row rows[] = {
         {"* 1 FETCH ()\r\n", {"fetch 1", "fetch_end 1"}, "nothing"},
         {"* 12 FETCH (FLAGS (\\Seen) RFC822.SIZE 44827 uid 7)\r\n",
-         {"fetch 12", "flags 1", "size 44827", "uid 7", "fetch_end 12"},
+         {"fetch 12", "flags", "size 44827", "uid 7", "fetch_end 12"},
          "numbers and flags"},
         {"* 1 FETCH (MODSEQ (624140003) INTERNALDATE \"17-Jul-1996 02:44:25 -0700\")\r\n",
          {"fetch 1", "modseq 624140003", "date 17-Jul-1996 02:44:25 -0700", "fetch_end 1"},
@@ -116,7 +116,7 @@ TEST_CASE("imap_responses: FETCH") {
           "fetch_end 1"},
          "a literal in the middle"},
         {"* 1 FETCH (BODY[]<5> {0}\r\n BODY[1.MIME] NIL)\r\n",
-         {"fetch 1", "body [] <5> 0", "body_end []", "nil [1.MIME]", "fetch_end 1"},
+         {"fetch 1", "body [] 0", "body_end []", "nil [1.MIME]", "fetch_end 1"},
          "empty, and not there"},
         {"* 1 FETCH (BODY[] \"a\\\"b\" BODY[TEXT] \"\" UID 9)\r\n",
          {"fetch 1", "body [] 3", "piece a\"b", "body_end []", "body [TEXT] 0", "body_end [TEXT]",
@@ -127,7 +127,7 @@ TEST_CASE("imap_responses: FETCH") {
           "body_end [HEADER]", "nil [TEXT]", "fetch_end 1"},
          "by their old names"},
         {"* 1 FETCH (BINARY[2]<1> ~{2}\r\n)( BINARY.SIZE[2] 7)\r\n",
-         {"fetch 1", "body [2] <1> 2", "piece )(", "body_end [2]", "fetch_end 1"},
+         {"fetch 1", "body [2] 2", "piece )(", "body_end [2]", "fetch_end 1"},
          "RFC 3516"},
         {"* 1 FETCH (ENVELOPE (NIL {1}\r\n( ((\"a\" NIL \"b\" \"c\")) NIL NIL NIL NIL NIL NIL "
          "\"<\\\"x@y>\"))\r\n",
@@ -249,9 +249,6 @@ TEST_CASE("imap_responses: a literal's size is told before any of it, however la
     const std::string input = "* 1 FETCH (BODY[] {9223372036854775807}\r\nabc";
     const heard wanted{"fetch 1", "body [] 9223372036854775807", "piece abc"};
     check_all_splits(input, wanted);
-    imap_responses responses;
-    feed(responses, input, [](const imap_responses&, const imap_step&) {});
-    CHECK(responses.in_response());
 }
 
 TEST_CASE("imap_responses: a flood is read one response at a time") {
@@ -279,24 +276,15 @@ TEST_CASE("imap_responses: what is told in lists can be asked for") {
         feed(responses, text, [](const imap_responses&, const imap_step&) {});
     };
     CHECK(responses.capabilities().empty());
-    CHECK_FALSE(responses.in_response());
-    tell("* OK [CAPABILITY IMAP4rev1 literal+ AUTH=PLAIN X] hi\r\n");
+    tell("* OK [CAPABILITY IMAP4rev1 literal+ AUTH=PLAIN auth=x X] hi\r\n");
     CHECK(responses.capabilities().has(imap_capability::literal_plus));
-    CHECK(responses.capabilities().has(imap_capability::auth_plain));
+    CHECK(responses.capabilities().mechanisms() == "PLAIN x ");
     CHECK_FALSE(responses.capabilities().has(imap_capability::idle));
     tell("* CAPABILITY IDLE\r\n* ENABLED QRESYNC\r\n");
     CHECK(responses.capabilities().has(imap_capability::idle));
     CHECK_FALSE(responses.capabilities().has(imap_capability::literal_plus));
     CHECK(responses.enabled().has(imap_capability::qresync));
-    tell("* STATUS a (MESSAGES 3 HIGHESTMODSEQ 99 UNSEEN 0)\r\n*");
-    CHECK(responses.status().value(imap_status_items::messages) == 3);
-    CHECK(responses.status().value(imap_status_items::highest_modseq) == 99);
-    CHECK(responses.status().has(imap_status_items::unseen));
-    CHECK_FALSE(responses.status().has(imap_status_items::uid_next));
-    CHECK(responses.in_response());
-    responses.reset();
-    CHECK_FALSE(responses.in_response());
-    CHECK(responses.enabled().empty());
+    CHECK(responses.enabled().mechanisms().empty());
 }
 
 TEST_CASE("imap_responses: a session with Dovecot") {
@@ -305,21 +293,21 @@ TEST_CASE("imap_responses: a session with Dovecot") {
     REQUIRE(lines.size() == 120);
     CHECK(lines.back() == "tagged a27 ok 'Logout completed.'");
     const std::string expected[] = {
-        "list 8 . a \"b",
-        "status INBOX",
+        "list",
+        "status",
         "date 20-Nov-2026 20:16:57 +0000",
         "modseq 4",
         "envelope",
         "structure",
         "body [] 439",
         "body [HEADER.FIELDS (FROM \"SUBJECT\")] 62",
-        "body [1] <2> 3",
+        "body [1] 3",
         "piece llo",
         "body [9] 0",
         "piece hello 1",
         "vanished 2:2",
-        "untagged ok " + code(imap_code::copy_uid) + " [1795205818] 1795205818 2 2 'Moved UIDs.'",
-        "tagged a20 ok " + code(imap_code::append_uid) +
+        "untagged ok " + code(imap_code::other) + " [1795205818] 1795205818 2 2 'Moved UIDs.'",
+        "tagged a20 ok " + code(imap_code::other) +
             " [1795205817] 1795205817 4 'Append completed.'",
     };
     for (const std::string& line : expected) {

@@ -18,7 +18,7 @@ namespace {
 class reading {
   public:
     explicit reading(options chosen = {}) : plan_(std::move(chosen)) {
-        REQUIRE(mailbox_.select("INBOX", 1, proto::imap_verb::select));
+        REQUIRE(mailbox_.select("INBOX", 1, proto::imap_verb::select, {}));
         examiner_.open({}, ledger::way::imap);
         hear({"* 9 EXISTS", "a1 OK selected"});
         reader.begin({});
