@@ -83,17 +83,11 @@ cli::setter passed_parameter(passed_parameters& target) {
 expected<void> check(const dsn_request& dsn, const passed_parameters& mail,
                      const passed_parameters& rcpt) {
     if (!dsn.wanted) return {};
-    for (const std::string_view keyword : {"RET", "ENVID"}) {
-        if (mail.has(keyword)) {
-            return base::fail("--mail-parameter: {} is said by --dsn; leave one of the two out",
-                              keyword);
-        }
-    }
-    for (const std::string_view keyword : {"NOTIFY", "ORCPT"}) {
-        if (rcpt.has(keyword)) {
-            return base::fail("--rcpt-parameter: {} is said by --dsn; leave one of the two out",
-                              keyword);
-        }
+    for (const std::string_view keyword : {"RET", "ENVID", "NOTIFY", "ORCPT"}) {
+        const bool of_mail = keyword == "RET" || keyword == "ENVID";
+        if (!(of_mail ? mail : rcpt).has(keyword)) continue;
+        return base::fail("--{}-parameter: {} is said by --dsn; leave one of the two out",
+                          of_mail ? "mail" : "rcpt", keyword);
     }
     return {};
 }

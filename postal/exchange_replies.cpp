@@ -34,29 +34,22 @@ hearing exchange::on_reply(const reply& said, moment now) {
     const stage what = expected_[expected_head_];
     last_answered_ = what;
     transaction& front = slots_[first_slot_];
-    hearing result = hearing::go_on;
     const bool more_ends =
         what == stage::end && plan_.chosen.lmtp && front.ends + 1 < front.accepted;
     if (!more_ends) ++expected_head_;
     forget_answered();
     switch (what) {
         case stage::mail:
-            result = on_mail_reply(front, said, now);
-            break;
+            return on_mail_reply(front, said, now);
         case stage::rcpt:
-            result = on_rcpt_reply(front, said, now);
-            break;
+            return on_rcpt_reply(front, said, now);
         case stage::data:
-            result = on_data_reply(front, said, now);
-            break;
+            return on_data_reply(front, said, now);
         case stage::end:
-            result = on_end_reply(front, said, now);
-            break;
+            return on_end_reply(front, said, now);
         default:
-            result = on_rset_reply(said);
-            break;
+            return on_rset_reply(said);
     }
-    return result;
 }
 
 // With several messages under way there is never a moment in which nothing is expected, so what has

@@ -15,7 +15,6 @@
 
 #include "ledger/rows.hpp"
 #include "postal/plan.hpp"
-#include "postal/reply.hpp"
 #include "postal/transaction.hpp"
 
 namespace postal {

@@ -13,9 +13,7 @@
 #include "client/stage.hpp"
 #include "ledger/rows.hpp"
 #include "postal/ledger_entries.hpp"
-#include "postal/moment.hpp"
 #include "postal/phases.hpp"
-#include "postal/reply.hpp"
 #include "postal/transaction.hpp"
 #include "stats/tally.hpp"
 

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "cli/parse.hpp"
-#include "client/timeouts.hpp"
 #include "mail/body_kind.hpp"
 #include "mail/digest.hpp"
 #include "mail/message_factory.hpp"

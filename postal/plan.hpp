@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "client/load_plan.hpp"
-#include "client/target.hpp"
 #include "mail/corpus_factory.hpp"
 #include "mail/message_factory.hpp"
 #include "mail/user_list.hpp"

@@ -10,8 +10,6 @@ namespace postal {
 
 namespace {
 
-namespace asio = boost::asio;
-
 constexpr std::uint64_t how_many = 0x686f77206d616e79;  // keeps its numbers apart from others'
 
 constexpr client::channel::phases counted{

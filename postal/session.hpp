@@ -20,7 +20,6 @@
 #include "client/opening.hpp"
 #include "load/watched.hpp"
 #include "postal/exchange.hpp"
-#include "postal/reply.hpp"
 #include "postal/worker_context.hpp"
 #include "proto/smtp/capabilities.hpp"
 #include "proto/smtp/reply_parser.hpp"
@@ -32,7 +31,7 @@ class session final : public load::watched {
     // `index` counts over the whole run, and says which server is this session's.
     session(worker_context& of, unsigned index);
 
-    boost::asio::awaitable<void> run();
+    asio::awaitable<void> run();
 
     void on_deadline() override { channel_.connection().cancel(net::cancelled_by::deadline); }
     void on_stop(load::stop_kind how) override { channel_.on_stop(how); }
@@ -43,35 +42,35 @@ class session final : public load::watched {
 
     bool stopping() const noexcept { return shared_.own.stopping(); }
     bool connects_without_ticket() const noexcept;
-    boost::asio::awaitable<bool> may_connect();
-    boost::asio::awaitable<bool> converse();
-    boost::asio::awaitable<bool> talk();
-    boost::asio::awaitable<step> introduce();
-    boost::asio::awaitable<step> hear_greeting();
-    boost::asio::awaitable<step> start_tls();
-    boost::asio::awaitable<step> say_xclient();
-    boost::asio::awaitable<step> say_ehlo();
-    boost::asio::awaitable<step> say_hello(std::string_view verb);
-    boost::asio::awaitable<step> authenticate();
-    boost::asio::awaitable<step> converse(client::login& mine);
+    asio::awaitable<bool> may_connect();
+    asio::awaitable<bool> converse();
+    asio::awaitable<bool> talk();
+    asio::awaitable<step> introduce();
+    asio::awaitable<step> hear_greeting();
+    asio::awaitable<step> start_tls();
+    asio::awaitable<step> say_xclient();
+    asio::awaitable<step> say_ehlo();
+    asio::awaitable<step> say_hello(std::string_view verb);
+    asio::awaitable<step> authenticate();
+    asio::awaitable<step> converse(client::login& mine);
     bool offers_what_is_needed();
     std::uint64_t messages_for_connection();
 
-    boost::asio::awaitable<step> exchange_mail();
+    asio::awaitable<step> exchange_mail();
     void compose();
     bool write_at_once(net::gather& output);
-    boost::asio::awaitable<net::fault> write_rest(net::gather& output);
-    boost::asio::awaitable<step> wait_for_next();
+    asio::awaitable<net::fault> write_rest(net::gather& output);
+    asio::awaitable<step> wait_for_next();
     step hear_replies(std::string_view octets);
     step give_up(net::fault why);
 
-    boost::asio::awaitable<step> say_quit();
-    boost::asio::awaitable<step> ask(stage where, std::string_view command) {
+    asio::awaitable<step> say_quit();
+    asio::awaitable<step> ask(stage where, std::string_view command) {
         return ask(where, command, command);
     }
     // The same with a secret in it: `shown` is for the transcript.
-    boost::asio::awaitable<step> ask(stage where, std::string_view command, std::string_view shown);
-    boost::asio::awaitable<step> read_reply(stage where);
+    asio::awaitable<step> ask(stage where, std::string_view command, std::string_view shown);
+    asio::awaitable<step> read_reply(stage where);
     step judge(stage where);
     reply said() const { return {parser_.code(), parser_.text()}; }
 

@@ -9,12 +9,6 @@
 
 namespace postal {
 
-namespace {
-
-namespace asio = boost::asio;
-
-}  // namespace
-
 asio::awaitable<session::step> session::authenticate() {
     const auto number = static_cast<std::uint32_t>(random_.below(plan_.accounts().size()));
     const mail::user& account = plan_.accounts()[number];

@@ -5,8 +5,6 @@ namespace postal {
 
 namespace {
 
-namespace asio = boost::asio;
-
 // A connection that has been idle this long may have been closed by the server meanwhile.
 constexpr auto long_idle = std::chrono::seconds(1);
 

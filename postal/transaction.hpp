@@ -1,7 +1,8 @@
 // One mail transaction (RFC 5321 3.3) of a connection: what has been said of it and what was
-// answered.
+// answered; with the replies and moments that it is made of.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -9,8 +10,38 @@
 #include "ledger/rows.hpp"
 #include "load/watched.hpp"
 #include "mail/message.hpp"
+#include "proto/smtp/reply_parser.hpp"
 
 namespace postal {
+
+// One moment on both clocks: the steady one times, the wall's stands in messages and ledgers.
+struct moment {
+    load::steady_time steady{};
+    std::chrono::nanoseconds since_epoch{0};
+
+    std::chrono::system_clock::time_point wall() const noexcept {
+        return std::chrono::system_clock::time_point(
+            std::chrono::duration_cast<std::chrono::system_clock::duration>(since_epoch));
+    }
+    std::uint64_t wall_us() const noexcept {
+        return static_cast<std::uint64_t>(since_epoch.count()) / 1000;
+    }
+};
+
+// A reply of the server as its consequences need it (RFC 5321 4.2).
+struct reply {
+    int code = 0;  // 0: there was none
+    std::string_view text;
+    std::string_view said{};  // what the server said, where the text is not that alone
+
+    // Read only where it is shown: most replies are not.
+    std::string_view enhanced() const noexcept {
+        return proto::enhanced_status(said.empty() ? text : said);
+    }
+    bool positive() const noexcept { return code / 100 == 2; }
+    bool negative() const noexcept { return code >= 400; }
+    bool permanent() const noexcept { return code >= 500; }
+};
 
 // What is to be said next.
 enum class utterance : std::uint8_t {

@@ -13,7 +13,6 @@
 #include "postal/ledger_entries.hpp"
 #include "postal/message_maker.hpp"
 #include "postal/message_outcomes.hpp"
-#include "postal/moment.hpp"
 #include "postal/plan.hpp"
 #include "program/run_ledger.hpp"
 

@@ -5,17 +5,6 @@
 
 namespace postal::rabid {
 
-namespace {
-
-namespace asio = boost::asio;
-using proto::imap_condition;
-using proto::imap_event;
-using proto::imap_step;
-using proto::imap_tag;
-using proto::imap_verb;
-
-}  // namespace
-
 asio::awaitable<bool> imap_dialogue::greet() {
     const load::steady_time connected = line_.now();
     while (greeting_ == imap_condition::none) {
@@ -178,7 +167,7 @@ void imap_untagged::begin() {
     expunged = 0;
 }
 
-void imap_untagged::take(const proto::imap_step& step) {
+void imap_untagged::take(const imap_step& step) {
     const std::uint64_t size = std::uint64_t{step.range.last} - step.range.first + 1;
     if (step.event == imap_event::found) {
         std::uint64_t number = step.range.first;

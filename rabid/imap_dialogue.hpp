@@ -24,6 +24,11 @@
 
 namespace postal::rabid {
 
+using proto::imap_capability;
+using proto::imap_condition;
+using proto::imap_tag;
+using proto::imap_verb;
+
 enum class imap_refusal : std::uint8_t { counts, expected };
 
 struct imap_command_options {
@@ -35,7 +40,7 @@ struct imap_command_options {
 // What untagged responses have told (RFC 3501 7.2.5, 7.4.1; RFC 7162 3.2.10).
 struct imap_untagged {
     void begin();  // a command: nothing is found and expunged yet
-    void take(const proto::imap_step& step);
+    void take(const imap_step& step);
 
     std::vector<std::uint32_t> found;  // by SEARCH: UIDs, or numbers
     std::uint64_t expunged = 0;        // how many messages have gone
@@ -55,43 +60,42 @@ class imap_dialogue {
     const proto::imap_capabilities& offered() const noexcept { return responses_.capabilities(); }
     const proto::imap_capabilities& enabled() const noexcept { return responses_.enabled(); }
     // The server has let us in with its greeting.
-    bool preauthenticated() const noexcept { return greeting_ == proto::imap_condition::preauth; }
+    bool preauthenticated() const noexcept { return greeting_ == imap_condition::preauth; }
 
     // Each gives true while all is well; what is not was counted.
-    boost::asio::awaitable<bool> greet();
+    asio::awaitable<bool> greet();
     // STARTTLS, and the handshake (RFC 3501 6.2.1); what the server offered before is forgotten.
-    boost::asio::awaitable<bool> start_tls();
+    asio::awaitable<bool> start_tls();
     // SELECT, with what an earlier session remembers where that is usable (QRESYNC, RFC
     // 7162 3.2.5).
-    boost::asio::awaitable<bool> select(std::string_view name, const proto::imap_memory& before);
+    asio::awaitable<bool> select(std::string_view name, const proto::imap_memory& before);
     // Says the command `tag`, which stands in out(); true when the answer is OK.
-    boost::asio::awaitable<bool> command(stage where, proto::imap_tag tag,
-                                         imap_command_options with = {});
+    asio::awaitable<bool> command(stage where, imap_tag tag, imap_command_options with = {});
 
-    bool begin(stage where, proto::imap_tag tag, imap_command_options with = {});
+    bool begin(stage where, imap_tag tag, imap_command_options with = {});
     // Literals that must wait for their go-ahead are sent piece by piece.
-    boost::asio::awaitable<bool> send_out();
-    boost::asio::awaitable<bool> send(std::string_view text, std::string_view shown);
+    asio::awaitable<bool> send_out();
+    asio::awaitable<bool> send(std::string_view text, std::string_view shown);
     // False as well when the server has answered the command instead.
-    boost::asio::awaitable<bool> wait_for_go_ahead();
-    boost::asio::awaitable<bool> complete();
+    asio::awaitable<bool> wait_for_go_ahead();
+    asio::awaitable<bool> complete();
     // Whatever the server says next.
-    boost::asio::awaitable<bool> hear();
+    asio::awaitable<bool> hear();
 
     // The tag of the last tagged response; whether that is the command's own; and whether it was
     // OK.
-    proto::imap_tag answered() const noexcept { return answered_; }
+    imap_tag answered() const noexcept { return answered_; }
     bool completed() const noexcept { return answered_ == tag_; }
-    bool agreed() const noexcept { return condition_ == proto::imap_condition::ok; }
+    bool agreed() const noexcept { return condition_ == imap_condition::ok; }
     // The last challenge or verdict of AUTHENTICATE.
     std::string_view said() const noexcept { return said_; }
 
   private:
-    boost::asio::awaitable<bool> send_piece(std::string_view piece);
+    asio::awaitable<bool> send_piece(std::string_view piece);
     void take_steps();
-    void take_step(const proto::imap_step& step);
-    void on_tagged(const proto::imap_step& step);
-    void on_untagged(const proto::imap_step& step);
+    void take_step(const imap_step& step);
+    void on_tagged(const imap_step& step);
+    void on_untagged(const imap_step& step);
 
     client::channel& line_;
     proto::imap_responses responses_;
@@ -102,11 +106,11 @@ class imap_dialogue {
     std::string said_;
     // The command in hand.
     stage where_ = stage::banner;
-    proto::imap_tag tag_ = proto::no_tag;
+    imap_tag tag_ = proto::no_tag;
     imap_command_options with_;
-    proto::imap_tag answered_ = proto::no_tag;
-    proto::imap_condition condition_ = proto::imap_condition::none;
-    proto::imap_condition greeting_ = proto::imap_condition::none;
+    imap_tag answered_ = proto::no_tag;
+    imap_condition condition_ = imap_condition::none;
+    imap_condition greeting_ = imap_condition::none;
     bool go_ahead_ = false;    // a continuation request has come since something was sent
     std::uint64_t steps_ = 0;  // since the last tagged response or whole message
 };

@@ -9,11 +9,6 @@ namespace postal::rabid {
 
 namespace {
 
-namespace asio = boost::asio;
-using proto::imap_capability;
-using proto::imap_tag;
-using proto::imap_verb;
-
 // Challenges and responses, up to the server's answer.
 asio::awaitable<bool> converse(imap_dialogue& dialogue, const visit_context& who,
                                client::login& mine) {

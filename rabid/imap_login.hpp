@@ -10,6 +10,6 @@ namespace postal::rabid {
 
 // To be called once, behind the greeting and TLS. False when the server does not let us in, which
 // is counted.
-boost::asio::awaitable<bool> log_in(imap_dialogue& dialogue, const visit_context& who);
+asio::awaitable<bool> log_in(imap_dialogue& dialogue, const visit_context& who);
 
 }  // namespace postal::rabid

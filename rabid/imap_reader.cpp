@@ -7,9 +7,7 @@
 
 namespace postal::rabid {
 
-using proto::imap_event;
-
-bool imap_reader::take(const proto::imap_step& step, const proto::imap_mailbox& mailbox,
+bool imap_reader::take(const imap_step& step, const proto::imap_mailbox& mailbox,
                        load::steady_time now) {
     switch (step.event) {
         case imap_event::body_begin:

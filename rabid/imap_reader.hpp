@@ -14,6 +14,9 @@
 
 namespace postal::rabid {
 
+using proto::imap_event;
+using proto::imap_step;
+
 class imap_reader {
   public:
     static constexpr std::uint32_t most_messages = 1'000'000;  // that are known by number
@@ -24,8 +27,7 @@ class imap_reader {
     // A FETCH is sent.
     void begin(load::steady_time now) noexcept { since_ = now; }
     // True when a message has come whole. `mailbox` has applied the step and knows the UID.
-    bool take(const proto::imap_step& step, const proto::imap_mailbox& mailbox,
-              load::steady_time now);
+    bool take(const imap_step& step, const proto::imap_mailbox& mailbox, load::steady_time now);
 
     // UIDs of messages found to be postal's; a message that is moved away is the caller's to take
     // out.

@@ -9,10 +9,6 @@ namespace postal::rabid {
 
 namespace {
 
-namespace asio = boost::asio;
-using proto::imap_capability;
-using proto::imap_tag;
-using proto::imap_verb;
 using std::chrono::steady_clock;
 
 constexpr std::uint32_t newest = 50;

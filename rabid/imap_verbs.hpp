@@ -26,31 +26,31 @@ class imap_verbs {
   public:
     imap_verbs(const visit_context& who, imap_dialogue& dialogue, imap_reader& reader);
 
-    boost::asio::awaitable<bool> act(verb what);
+    asio::awaitable<bool> act(verb what);
     // --watch: reads what comes in from now on, until the run ends.
-    boost::asio::awaitable<bool> watch();
+    asio::awaitable<bool> watch();
 
   private:
-    boost::asio::awaitable<bool> read(std::span<const std::uint32_t> numbers);
-    boost::asio::awaitable<bool> read_one();
-    boost::asio::awaitable<bool> read_chosen();
-    boost::asio::awaitable<bool> read_new();
-    boost::asio::awaitable<bool> remove();
-    boost::asio::awaitable<bool> expunge(std::size_t marked);
-    boost::asio::awaitable<bool> may_expunge();
-    boost::asio::awaitable<bool> mark();
-    boost::asio::awaitable<bool> put_elsewhere(proto::imap_verb copy_or_move);
-    boost::asio::awaitable<bool> append();
-    boost::asio::awaitable<bool> make_mailbox();
-    boost::asio::awaitable<bool> rest(std::chrono::nanoseconds how_long);
-    boost::asio::awaitable<bool> idle_until(load::steady_time until, std::uint32_t before);
+    asio::awaitable<bool> read(std::span<const std::uint32_t> numbers);
+    asio::awaitable<bool> read_one();
+    asio::awaitable<bool> read_chosen();
+    asio::awaitable<bool> read_new();
+    asio::awaitable<bool> remove();
+    asio::awaitable<bool> expunge(std::size_t marked);
+    asio::awaitable<bool> may_expunge();
+    asio::awaitable<bool> mark();
+    asio::awaitable<bool> put_elsewhere(imap_verb copy_or_move);
+    asio::awaitable<bool> append();
+    asio::awaitable<bool> make_mailbox();
+    asio::awaitable<bool> rest(std::chrono::nanoseconds how_long);
+    asio::awaitable<bool> idle_until(load::steady_time until, std::uint32_t before);
 
     // These write into out_; no_tag when there is nothing to say.
-    proto::imap_tag say(verb what);
-    proto::imap_tag fetch(std::string_view set, std::string_view items);
-    proto::imap_tag fetch_newest(std::string_view items);
-    proto::imap_tag fetch_one(std::string_view items);
-    proto::imap_tag uid_store(std::string_view set, std::string_view action);
+    imap_tag say(verb what);
+    imap_tag fetch(std::string_view set, std::string_view items);
+    imap_tag fetch_newest(std::string_view items);
+    imap_tag fetch_one(std::string_view items);
+    imap_tag uid_store(std::string_view set, std::string_view action);
 
     std::uint32_t exists() const noexcept { return dialogue_.mailbox().exists(); }
     bool stopping() const noexcept { return visit_.context.shared.own.stopping(); }

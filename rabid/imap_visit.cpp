@@ -6,14 +6,6 @@
 
 namespace postal::rabid {
 
-namespace {
-
-namespace asio = boost::asio;
-using proto::imap_capability;
-using proto::imap_verb;
-
-}  // namespace
-
 imap_visit::imap_visit(const visit_context& who)
     : visit_(who),
       dialogue_(who.connection),

@@ -19,13 +19,13 @@ class imap_visit {
     explicit imap_visit(const visit_context& who);
 
     // True when the server did what it should; what it did not is counted.
-    boost::asio::awaitable<bool> run();
+    asio::awaitable<bool> run();
 
   private:
-    boost::asio::awaitable<bool> begin();
-    boost::asio::awaitable<bool> enable_qresync();
-    boost::asio::awaitable<bool> select();
-    boost::asio::awaitable<bool> follow_profile();
+    asio::awaitable<bool> begin();
+    asio::awaitable<bool> enable_qresync();
+    asio::awaitable<bool> select();
+    asio::awaitable<bool> follow_profile();
 
     visit_context visit_;
     imap_dialogue dialogue_;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "client/load_plan.hpp"
-#include "client/target.hpp"
 #include "mail/message_factory.hpp"
 #include "rabid/accounts.hpp"
 #include "rabid/options.hpp"

@@ -5,11 +5,6 @@ namespace postal::rabid {
 
 namespace {
 
-namespace asio = boost::asio;
-using proto::pop3_event;
-using proto::pop3_form;
-using proto::pop3_status;
-
 constexpr std::size_t longest_command = 255;  // RFC 2449 4, with its CRLF
 
 }  // namespace

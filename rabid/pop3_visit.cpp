@@ -11,10 +11,6 @@ namespace postal::rabid {
 
 namespace {
 
-namespace asio = boost::asio;
-using proto::pop3_event;
-using proto::pop3_form;
-using proto::pop3_status;
 using std::chrono::steady_clock;
 
 constexpr std::size_t most_pipelined = 64;

@@ -19,12 +19,16 @@
 
 namespace postal::rabid {
 
+using proto::pop3_event;
+using proto::pop3_form;
+using proto::pop3_status;
+
 class pop3_visit {
   public:
     explicit pop3_visit(const visit_context& who);
 
     // True when the server did what it should; what it did not is counted.
-    boost::asio::awaitable<bool> run();
+    asio::awaitable<bool> run();
 
   private:
     struct message {
@@ -32,24 +36,23 @@ class pop3_visit {
         std::uint64_t uid = 0;  // a hash of its unique id; 0 when that is not known
     };
 
-    boost::asio::awaitable<bool> greet();
-    boost::asio::awaitable<bool> ask_capabilities();
-    boost::asio::awaitable<bool> start_tls();
-    boost::asio::awaitable<bool> log_in();
-    boost::asio::awaitable<bool> log_in_by_digest(std::string_view timestamp);
-    boost::asio::awaitable<bool> authenticate();
-    boost::asio::awaitable<bool> converse(client::login& mine);
-    boost::asio::awaitable<bool> look_around();
-    boost::asio::awaitable<bool> read_listing();
-    boost::asio::awaitable<bool> retrieve();
-    boost::asio::awaitable<bool> remove();
-    boost::asio::awaitable<bool> say_quit();
+    asio::awaitable<bool> greet();
+    asio::awaitable<bool> ask_capabilities();
+    asio::awaitable<bool> start_tls();
+    asio::awaitable<bool> log_in();
+    asio::awaitable<bool> log_in_by_digest(std::string_view timestamp);
+    asio::awaitable<bool> authenticate();
+    asio::awaitable<bool> converse(client::login& mine);
+    asio::awaitable<bool> look_around();
+    asio::awaitable<bool> read_listing();
+    asio::awaitable<bool> retrieve();
+    asio::awaitable<bool> remove();
+    asio::awaitable<bool> say_quit();
 
     // One reply of one line; its status is in parser_. If the text holds a secret, `shown` is for
     // the transcript.
-    boost::asio::awaitable<bool> command(stage where, std::string_view text,
-                                         std::string_view shown = {});
-    boost::asio::awaitable<proto::pop3_event> next(stage where);
+    asio::awaitable<bool> command(stage where, std::string_view text, std::string_view shown = {});
+    asio::awaitable<pop3_event> next(stage where);
     bool accepted(stage where);
 
     bool note_uid(std::string_view line);

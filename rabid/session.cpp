@@ -11,8 +11,6 @@ namespace postal::rabid {
 
 namespace {
 
-namespace asio = boost::asio;
-
 constexpr auto look_again = std::chrono::milliseconds(5);  // for an account that is free
 constexpr std::uint64_t choices = 0x63686f6963657321;      // keeps its numbers apart from others'
 

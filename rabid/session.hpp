@@ -23,15 +23,15 @@ class session final : public load::watched {
     // `index` counts over the whole run, and says which server is this session's.
     session(worker_context& context, unsigned index);
 
-    boost::asio::awaitable<void> run();
+    asio::awaitable<void> run();
 
     void on_deadline() override { channel_.connection().cancel(net::cancelled_by::deadline); }
     void on_stop(load::stop_kind how) override { channel_.on_stop(how); }
 
   private:
-    boost::asio::awaitable<void> visit_someone();
-    boost::asio::awaitable<bool> call_on(std::size_t account_number);
-    boost::asio::awaitable<bool> converse(bool imap, std::size_t account_number);
+    asio::awaitable<void> visit_someone();
+    asio::awaitable<bool> call_on(std::size_t account_number);
+    asio::awaitable<bool> converse(bool imap, std::size_t account_number);
 
     worker_context& context_;
     const plan& plan_;

@@ -11,11 +11,29 @@ namespace postal::client {
 
 namespace {
 
-namespace asio = boost::asio;
-
 constexpr unsigned reads_a_turn = 16;
 constexpr auto patience_after_stop = std::chrono::seconds(1);  // with greetings and goodbyes
 constexpr std::size_t kept_capacity = 4096;  // what a session that waits may hold on to
+
+// An address of the range and a port above 1023, anew for each connection.
+net::ip_endpoint draw_origin(const origin& from, base::random_source& random) {
+    constexpr std::uint64_t first_port = 1024;
+    const net::ip_address address = from.addresses.draw(random);
+    return {address, static_cast<std::uint16_t>(first_port + random.below(65536 - first_port))};
+}
+
+// The first octets of a connection; over a Unix socket the server's end is 127.0.0.1.
+asio::awaitable<net::fault> send_proxy_header(net::connection& line, net::proxy_version version,
+                                              net::ip_endpoint client) {
+    auto server = net::peer_of(line.native());
+    if (!server) server = net::ip_endpoint{*net::parse_ip("127.0.0.1"), 25};
+    std::string header;
+    net::append_proxy_header(header, version, client, *server);
+    net::gather parts;
+    parts.add(header);
+    if (line.write_now(parts)) co_return line.last_fault();
+    co_return co_await line.write_rest(parts);
+}
 
 }  // namespace
 

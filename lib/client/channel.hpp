@@ -25,7 +25,6 @@
 #include "client/dialer.hpp"
 #include "client/handshaker.hpp"
 #include "client/stage.hpp"
-#include "client/target.hpp"
 #include "client/worker_context.hpp"
 #include "load/watched.hpp"
 #include "net/connection.hpp"
@@ -47,26 +46,26 @@ class channel {
     };
     channel(worker_context& shared, owner whose, unsigned session, phases counted);
 
-    boost::asio::awaitable<bool> open(const target& server, base::random_source& random);
+    asio::awaitable<bool> open(const target& server, base::random_source& random);
     void end();
     void on_stop(load::stop_kind how);
 
-    boost::asio::awaitable<bool> send(stage where, std::string_view text) {
+    asio::awaitable<bool> send(stage where, std::string_view text) {
         return send(where, text, text);
     }
     // The same with a secret in it: `shown` is for the transcript.
-    boost::asio::awaitable<bool> send(stage where, std::string_view text, std::string_view shown);
+    asio::awaitable<bool> send(stage where, std::string_view text, std::string_view shown);
     // Waits until something was heard; to be called when heard() is empty.
-    boost::asio::awaitable<bool> hear(stage where);
+    asio::awaitable<bool> hear(stage where);
     // The same within the time that the step before has left.
-    boost::asio::awaitable<bool> hear_more(stage where);
+    asio::awaitable<bool> hear_more(stage where);
     // Lets time pass; false when the run stops.
-    boost::asio::awaitable<bool> pause(std::chrono::nanoseconds how_long);
+    asio::awaitable<bool> pause(std::chrono::nanoseconds how_long);
     // The same, but ends early when the server says something, or goes.
-    boost::asio::awaitable<bool> wait(std::chrono::nanoseconds how_long);
+    asio::awaitable<bool> wait(std::chrono::nanoseconds how_long);
 
     // The TLS handshake, when the dialogue has come to it; nothing may have been heard beyond.
-    boost::asio::awaitable<bool> secure();
+    asio::awaitable<bool> secure();
     handshaker& tls() noexcept { return tls_; }
 
     // From now on both directions are compressed (RFC 4978).
@@ -104,8 +103,8 @@ class channel {
   private:
     void begin(const target& server);
     void keep();
-    boost::asio::awaitable<net::fault> connect(const target& server, base::random_source& random);
-    boost::asio::awaitable<net::read_result> read();
+    asio::awaitable<net::fault> connect(const target& server, base::random_source& random);
+    asio::awaitable<net::read_result> read();
     net::read_result expand();
 
     worker_context& shared_;

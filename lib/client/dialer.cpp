@@ -10,8 +10,6 @@ namespace postal::client {
 
 namespace {
 
-namespace asio = boost::asio;
-
 // What a look-up finds, for a session that may have given up on it by then.
 struct looked_up {
     std::vector<net::address> addresses;

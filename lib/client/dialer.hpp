@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "client/target.hpp"
+#include "client/load_plan.hpp"
 #include "load/turnstile.hpp"
 #include "load/watched.hpp"
 #include "load/worker.hpp"
@@ -34,12 +34,11 @@ class dialer {
     dialer(owner whose, net::connection& line) : whose_(whose), line_(line) {}
 
     // none when the connection is made; `stopped` when the run stops meanwhile.
-    boost::asio::awaitable<net::fault> open(const target& server, std::optional<net::address> local,
-                                            std::chrono::nanoseconds timeout);
+    asio::awaitable<net::fault> open(const target& server, std::optional<net::address> local,
+                                     std::chrono::nanoseconds timeout);
 
   private:
-    boost::asio::awaitable<net::fault> look_up(const target& server,
-                                               std::chrono::nanoseconds timeout);
+    asio::awaitable<net::fault> look_up(const target& server, std::chrono::nanoseconds timeout);
 
     owner whose_;
     net::connection& line_;

@@ -5,8 +5,6 @@
 
 namespace postal::client {
 
-namespace asio = boost::asio;
-
 void handshaker::choose(base::random_source& random) {
     wanted_ = of_run_.percent > 0 && random.below(100) < of_run_.percent;
     resume_ = wanted_ && of_run_.resume_percent > 0 && random.below(100) < of_run_.resume_percent;

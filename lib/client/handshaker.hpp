@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "client/security.hpp"
+#include "client/load_plan.hpp"
 #include "net/connection.hpp"
 #include "net/endpoint.hpp"
 #include "stats/tally.hpp"
@@ -38,8 +38,8 @@ class handshaker {
 
     // The deadline is the caller's to set; `server` must outlive the session. Counts the handshake
     // in `counts`, but no failure.
-    boost::asio::awaitable<net::fault> shake(net::connection& line, const net::endpoint& server,
-                                             stats::tally& counts);
+    asio::awaitable<net::fault> shake(net::connection& line, const net::endpoint& server,
+                                      stats::tally& counts);
     // Before the connection is closed: takes the ticket that the server gave, if they are wanted.
     void keep_ticket(net::connection& line);
 

@@ -5,21 +5,76 @@
 // tickets.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "client/auth.hpp"
-#include "client/origin.hpp"
-#include "client/security.hpp"
-#include "client/timeouts.hpp"
+#include "client/stage.hpp"
 #include "load/admission.hpp"
 #include "load/pace.hpp"
 #include "load/run_tickets.hpp"
 #include "net/endpoint.hpp"
+#include "net/ip_address.hpp"
+#include "net/proxy_header.hpp"
+#include "net/tls.hpp"
 #include "net/transcript.hpp"
 
 namespace postal::client {
+
+// A server, as the command line names it.
+struct target {
+    net::endpoint where;
+    std::vector<net::address> addresses;  // empty when the name is looked up for each connection
+};
+
+// Where a client says that it comes from, so that one machine looks like many: PROXY headers (and,
+// in postal, XCLIENT), with addresses drawn from a range.
+struct origin {
+    bool wanted = false;                      // addresses are drawn at all
+    std::optional<net::proxy_version> proxy;  // nothing: no header
+    net::address_range addresses;
+};
+
+enum class tls_mode : std::uint8_t {
+    starttls,  // STARTTLS, STLS: agreed on in the dialogue
+    implicit   // from the first octet
+};
+
+// Which connections have TLS, and how; handshaker.hpp is what one session does with it.
+struct security {
+    std::shared_ptr<const net::tls_context> context;  // null: no connection has TLS
+    tls_mode mode = tls_mode::starttls;
+    unsigned percent = 0;         // of connections have it
+    unsigned resume_percent = 0;  // of those try to resume a session
+    std::string server_name;      // --tls-sni; empty: the endpoint's host
+};
+
+// How long a client waits for each kind of step of a dialogue.
+struct timeouts {
+    using time = std::chrono::nanoseconds;
+
+    time connect = std::chrono::seconds(60);
+    time tls = std::chrono::seconds(60);  // the handshake
+    time greeting = std::chrono::seconds(60);
+    time command = std::chrono::seconds(60);
+    time data = std::chrono::seconds(60);         // to take the message
+    time final_reply = std::chrono::seconds(60);  // after it
+
+    static timeouts all(time one) { return {one, one, one, one, one, one}; }
+
+    time of(stage where) const noexcept {
+        return where == stage::connect  ? connect
+               : where == stage::tls    ? tls
+               : where == stage::banner ? greeting
+               : where == stage::data   ? data
+               : where == stage::end    ? final_reply
+                                        : command;
+    }
+};
 
 struct load_plan {
     // nullopt: as many tickets as are asked for.

@@ -8,7 +8,6 @@ namespace postal::client {
 
 namespace {
 
-namespace asio = boost::asio;
 using std::chrono::nanoseconds;
 
 constexpr unsigned opened_at_once = 100;

@@ -28,10 +28,10 @@ class opening {
 
     // Sessions open one after the other, but for the first hundred, so that the server's accept
     // queue does not overflow. False when the run stops meanwhile.
-    boost::asio::awaitable<bool> wait_for_turn();
+    asio::awaitable<bool> wait_for_turn();
 
     // True with a ticket in hand; false when there will be none any more.
-    boost::asio::awaitable<bool> wait_for_ticket();
+    asio::awaitable<bool> wait_for_ticket();
     bool has_ticket() const noexcept { return ticket_.what == load::pass::go; }
     // The connection is there; gives the ticket, if there is one.
     load::ticket use();
@@ -39,7 +39,7 @@ class opening {
     void keep(const load::ticket& unused) noexcept { ticket_ = unused; }
     void return_ticket();
 
-    boost::asio::awaitable<void> back_off();
+    asio::awaitable<void> back_off();
     void succeeded() noexcept { failures_ = 0; }
     bool failing() const noexcept { return failures_ > 0; }
 

@@ -21,13 +21,24 @@ struct worker_context final : load::watched {
     static constexpr std::size_t inbox_size = 64 * 1024;
 
     // Both must outlive it.
-    worker_context(load_plan& of, load::worker& worker);
+    worker_context(load_plan& of, load::worker& worker)
+        : of_run(of),
+          own(worker),
+          gate(worker, of.tickets, of.pacing()),
+          next_local_(worker.index()) {
+        if (of.auth.chosen.wanted()) sasl.emplace();
+        own.watch(*this);
+    }
 
     void on_deadline() override {}
     void on_stop(load::stop_kind) override { gate.stop(); }
 
     // The next local address in turn, if the user has given any.
-    std::optional<net::address> next_local_address() noexcept;
+    std::optional<net::address> next_local_address() noexcept {
+        const auto& all = of_run.local_addresses;
+        if (all.empty()) return std::nullopt;
+        return all[next_local_++ % all.size()];
+    }
 
     stats::tally& counts() noexcept { return own.tally(); }
 

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace postal::load {
 
 namespace {
@@ -40,13 +42,11 @@ base::expected<ramp_stage> parse_ramp_stage(std::string_view text) {
 base::expected<std::vector<ramp_stage>> parse_stages(std::string_view text) {
     std::vector<ramp_stage> result;
     bool any_load = false;
-    for (std::size_t start = 0; start <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', start), text.size());
-        auto one = parse_ramp_stage(text.substr(start, comma - start));
+    for (const std::string_view stage : base::split(text, ',')) {
+        auto one = parse_ramp_stage(stage);
         if (!one) return one.error();
         any_load = any_load || one->target.per_second > 0;
         result.push_back(*one);
-        start = comma + 1;
     }
     if (!any_load) return base::fail("stages '{}': no stage has a rate above 0", text);
     return result;

@@ -7,7 +7,6 @@
 
 namespace postal::load {
 
-namespace asio = boost::asio;
 using std::chrono::steady_clock;
 
 turnstile::turnstile(worker& own, run_tickets& stock, pacing how)

@@ -36,11 +36,11 @@ class turnstile {
 
       private:
         friend class turnstile;
-        boost::asio::steady_timer wake_;
+        asio::steady_timer wake_;
     };
 
     ticket try_pass(steady_time now) noexcept { return rules_.try_pass(now); }
-    boost::asio::awaitable<ticket> wait(waiter& who);
+    asio::awaitable<ticket> wait(waiter& who);
 
     // Each ticket that a session got ends in one of the two: it has begun, or another session of
     // the run, in whatever worker, shall begin it, with its due time.
@@ -51,9 +51,9 @@ class turnstile {
     void give_back(const ticket& unused);
 
     // Sleeps at most that long; returns early when the run stops.
-    boost::asio::awaitable<void> pause(waiter& who, std::chrono::nanoseconds how_long);
+    asio::awaitable<void> pause(waiter& who, std::chrono::nanoseconds how_long);
     // Between two pieces of work: returns early also when there are no tickets any more.
-    boost::asio::awaitable<void> rest(waiter& who, std::chrono::nanoseconds how_long);
+    asio::awaitable<void> rest(waiter& who, std::chrono::nanoseconds how_long);
 
     // Ends a pause early.
     void wake(waiter& who) { who.wake_.cancel(); }
@@ -68,14 +68,14 @@ class turnstile {
     void stop();
 
   private:
-    boost::asio::awaitable<void> sleep(waiter& who, steady_time until);
+    asio::awaitable<void> sleep(waiter& who, steady_time until);
     void never_begun(std::uint64_t messages) noexcept;
     void arm();
     void serve();
 
     worker& own_;
     admission rules_;
-    boost::asio::steady_timer alarm_;
+    asio::steady_timer alarm_;
     steady_time armed_for_ = steady_time::max();
 };
 

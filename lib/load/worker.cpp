@@ -13,7 +13,6 @@ namespace postal::load {
 
 namespace {
 
-namespace asio = boost::asio;
 using std::chrono::nanoseconds;
 
 constexpr auto tick_length = std::chrono::milliseconds(100);

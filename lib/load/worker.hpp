@@ -21,6 +21,10 @@
 #include "load/watched.hpp"
 #include "stats/tally.hpp"
 
+namespace postal {
+namespace asio = boost::asio;
+}
+
 namespace postal::load {
 
 // What a worker shows to others while it runs; refreshed by its ticker.
@@ -65,13 +69,13 @@ class worker {
 
     unsigned index() const noexcept { return settings_.index; }
     unsigned of() const noexcept { return settings_.of; }
-    boost::asio::io_context& context() noexcept { return context_; }
+    asio::io_context& context() noexcept { return context_; }
     steady_time start() const noexcept { return times_.start; }
     stats::tally& tally() noexcept { return tally_; }
     std::uint64_t& open_connections() noexcept { return open_connections_; }
     gauges& shown() noexcept { return gauges_; }
 
-    void spawn(boost::asio::awaitable<void> session);
+    void spawn(asio::awaitable<void> session);
     void watch(watched& one) { watched_.push_back(one); }
 
     // From any thread. What was counted until `when`, since the start, is a time slice of its own.
@@ -94,9 +98,9 @@ class worker {
     settings settings_;
     deposit deposit_;
     timetable times_;
-    boost::asio::io_context context_;
-    boost::asio::steady_timer ticker_;
-    boost::asio::steady_timer cutter_;
+    asio::io_context context_;
+    asio::steady_timer ticker_;
+    asio::steady_timer cutter_;
     watch_list watched_;
     stats::tally tally_;
     gauges gauges_;

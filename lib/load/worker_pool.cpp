@@ -12,7 +12,6 @@ namespace postal::load {
 
 namespace {
 
-namespace asio = boost::asio;
 using std::chrono::nanoseconds;
 
 constexpr auto live_period = std::chrono::milliseconds(500);
@@ -150,7 +149,9 @@ void worker_pool::take(const worker& from, nanoseconds until, const stats::tally
     into.add_worker(from.index(), counts);
     counted_until_[from.index()] = last ? nanoseconds::max() : until;
     asio::post(main_, [this] { hand_on(); });
-    if (all_have_counted_until(nanoseconds::max())) asio::post(main_, [this] { all_ended(); });
+    // Not by cancelling each timer: one that has just fired would start itself anew. What was posted
+    // and is left behind by this is a hand_on(), which run() does once more.
+    if (all_have_counted_until(nanoseconds::max())) asio::post(main_, [this] { main_.stop(); });
 }
 
 bool worker_pool::all_have_counted_until(nanoseconds when) const noexcept {
@@ -210,12 +211,6 @@ void worker_pool::hand_on(stats::time_slice& time_slice, bool final) {
         time_slice.draining || end - interval_start_ < plan_.interval - whole_enough;
     if (time_slice.closes_interval) interval_start_ = end;
     watcher_->on_time_slice(time_slice);
-}
-
-// Not by cancelling each timer: one that has just fired would start itself anew. What was posted
-// and is left behind by this is a hand_on(), which run() does once more.
-void worker_pool::all_ended() {
-    main_.stop();
 }
 
 }  // namespace postal::load

@@ -84,14 +84,13 @@ class worker_pool {
     bool all_have_counted_until(std::chrono::nanoseconds when) const noexcept;
     std::optional<stats::time_slice> take_complete(bool& final);
     void hand_on(stats::time_slice& time_slice, bool final);
-    void all_ended();
 
     worker_pool_plan plan_;
-    boost::asio::io_context main_;
-    boost::asio::signal_set signals_;
-    boost::asio::steady_timer duration_end_;
-    boost::asio::steady_timer grace_end_;
-    boost::asio::steady_timer live_;
+    asio::io_context main_;
+    asio::signal_set signals_;
+    asio::steady_timer duration_end_;
+    asio::steady_timer grace_end_;
+    asio::steady_timer live_;
     timetable times_;
     std::chrono::system_clock::time_point started_;
     std::chrono::nanoseconds lasted_{0};

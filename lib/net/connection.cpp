@@ -16,8 +16,6 @@ namespace postal::net {
 
 namespace {
 
-namespace asio = boost::asio;
-
 constexpr std::size_t most_parts_a_call = 1024;  // IOV_MAX on Linux
 
 void switch_on(int socket, int level, int option) noexcept {

@@ -55,16 +55,16 @@ struct accepted {
 
 class connection final : private poller::sender {
   public:
-    explicit connection(boost::asio::io_context& context);
+    explicit connection(asio::io_context& context);
     ~connection() override;
 
-    boost::asio::awaitable<fault> open(address remote, std::optional<address> local);
+    asio::awaitable<fault> open(address remote, std::optional<address> local);
     fault adopt(const accepted& from);
 
     // The handshake, on an open connection on which nothing waits to be written and nothing was
     // read of what comes now. fault::tls: see tls_problem(). An engine that could not be had (null)
     // is fault::resources.
-    boost::asio::awaitable<fault> start_tls(std::unique_ptr<tls_engine> engine);
+    asio::awaitable<fault> start_tls(std::unique_ptr<tls_engine> engine);
     bool secure() const noexcept { return secured_ != nullptr; }
     // Only when secure().
     tls_facts tls() const;
@@ -76,19 +76,19 @@ class connection final : private poller::sender {
 
     // True when all of it is written or the connection has failed (see last_fault()).
     bool write_now(gather& parts) noexcept;
-    boost::asio::awaitable<fault> write_rest(gather& parts);
+    asio::awaitable<fault> write_rest(gather& parts);
 
     // Takes the parts to be sent together with other connections' output, at the latest when the
     // events that are here by now have been served; false when that cannot be: write_now(). A
     // failure to send is told by the next read. octets_out counts what has really left.
     bool write_soon(gather& parts);
 
-    boost::asio::awaitable<read_result> read_some(std::span<char> into);
+    asio::awaitable<read_result> read_some(std::span<char> into);
 
     // The same in two steps, for the hot path: something_to_read(), or co_await wait_to_read();
     // then read_ready(), whose size is 0 without a fault when it was a false alarm.
     bool something_to_read() const noexcept { return socket_.readable() || more_inside_; }
-    boost::asio::awaitable<void> wait_to_read() { return socket_.wait_readable(); }
+    asio::awaitable<void> wait_to_read() { return socket_.wait_readable(); }
     read_result read_ready(std::span<char> into) noexcept;
 
     // Octets read without waiting; 0 when there is nothing yet or the peer is gone (the next
@@ -143,10 +143,10 @@ class connection final : private poller::sender {
     read_result read_secured(std::span<char> into);
     read_result decrypt(std::string_view& input, std::span<char> into);
     fault tls_failed();
-    boost::asio::awaitable<fault> shake_hands();
+    asio::awaitable<fault> shake_hands();
     void say_goodbye() noexcept;
 
-    boost::asio::io_context& context_;
+    asio::io_context& context_;
     descriptor socket_;
     fault last_fault_ = fault::none;
     cancelled_by cancelled_ = cancelled_by::nobody;

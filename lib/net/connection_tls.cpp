@@ -18,8 +18,6 @@ namespace postal::net {
 
 namespace {
 
-namespace asio = boost::asio;
-
 // So much is encrypted before it is sent: a few records a system call.
 constexpr std::size_t records_at_once = 4 * tls_record;
 // What a peer may make us answer (alerts, new keys) while it does not read.

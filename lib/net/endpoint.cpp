@@ -13,13 +13,13 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "net/ip_address.hpp"
 
 namespace postal::net {
 
 namespace {
 
-namespace asio = boost::asio;
 using asio::ip::tcp;
 
 constexpr std::string_view forms =
@@ -80,18 +80,6 @@ bool is_host_character(char c) noexcept {
            c == '.' || c == '_' || c == ':' || c == '%';
 }
 
-// Calls take(item) for each item between commas until one fails.
-template <class Take>
-base::expected<void> for_each_item(std::string_view text, Take take) {
-    for (std::size_t start = 0; start <= text.size();) {
-        const std::size_t comma = std::min(text.find(',', start), text.size());
-        base::expected<void> taken = take(text.substr(start, comma - start));
-        if (!taken) return taken;
-        start = comma + 1;
-    }
-    return {};
-}
-
 // Appends what the text means to `result`: an address type that converts from anything does not go
 // well into a result<>.
 base::expected<void> parse_local_address(std::string_view text, std::vector<address>& result) {
@@ -140,13 +128,11 @@ base::expected<endpoint> parse_endpoint(std::string_view text, std::uint16_t def
 base::expected<std::vector<endpoint>> parse_endpoints(std::string_view text,
                                                       std::uint16_t default_port) {
     std::vector<endpoint> result;
-    auto all = for_each_item(text, [&](std::string_view item) -> base::expected<void> {
+    for (const std::string_view item : base::split(text, ',')) {
         auto one = parse_endpoint(item, default_port);
         if (!one) return one.error();
         result.push_back(std::move(*one));
-        return {};
-    });
-    if (!all) return all.error();
+    }
     return result;
 }
 
@@ -173,9 +159,10 @@ base::expected<std::vector<address>> resolve(const endpoint& where) {
 
 base::expected<std::vector<address>> parse_local_addresses(std::string_view text) {
     std::vector<address> result;
-    auto all = for_each_item(
-        text, [&](std::string_view item) { return parse_local_address(item, result); });
-    if (!all) return all.error();
+    for (const std::string_view item : base::split(text, ',')) {
+        auto taken = parse_local_address(item, result);
+        if (!taken) return taken.error();
+    }
     return result;
 }
 

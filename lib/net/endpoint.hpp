@@ -16,9 +16,13 @@
 
 #include "base/result.hpp"
 
+namespace postal {
+namespace asio = boost::asio;
+}
+
 namespace postal::net {
 
-using address = boost::asio::generic::stream_protocol::endpoint;
+using address = asio::generic::stream_protocol::endpoint;
 
 struct endpoint {
     std::string text;       // as the user wrote it, without the `+`

@@ -17,8 +17,6 @@ namespace postal::net {
 
 namespace {
 
-namespace asio = boost::asio;
-
 constexpr int longest_queue = 65535;  // the kernel cuts it to net.core.somaxconn
 
 // A leftover of a server that died may be replaced, a living one's socket may not.

@@ -26,7 +26,7 @@
 
 namespace postal::net {
 
-using acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
+using acceptor = boost::asio::basic_socket_acceptor<asio::generic::stream_protocol>;
 
 struct listener {
     acceptor socket;
@@ -42,15 +42,14 @@ struct socket_rights {
     gid_t group = static_cast<gid_t>(-1);
 };
 
-base::expected<std::vector<listener>> listen(boost::asio::io_context& context,
-                                             const endpoint& where,
+base::expected<std::vector<listener>> listen(asio::io_context& context, const endpoint& where,
                                              std::optional<socket_rights> rights = {});
 
 // Takes a stream socket that listens already, as a service manager hands it over.
-base::expected<listener> adopt_listener(boost::asio::io_context& context, int descriptor);
+base::expected<listener> adopt_listener(asio::io_context& context, int descriptor);
 
 // Waits until somebody connects; the fault is `stopped` when the listener was closed meanwhile.
-boost::asio::awaitable<fault> wait_for_connection(listener& one);
+asio::awaitable<fault> wait_for_connection(listener& one);
 
 // Takes one waiting connection without waiting, as a bare descriptor that any thread may adopt;
 // descriptor -1 and the reason in `why` when there is none (fault::none) or it failed.

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/text.hpp"
 #include "net/tls_backend.hpp"
 
 namespace postal::net {
@@ -109,12 +109,8 @@ std::string_view verification_name(tls_role role, bool verifies, bool certificat
 }
 
 std::vector<std::string_view> words_of(std::string_view list) {
-    std::vector<std::string_view> words;
-    while (!list.empty()) {
-        const std::size_t end = std::min(list.find(':'), list.size());
-        if (end != 0) words.push_back(list.substr(0, end));
-        list.remove_prefix(std::min(end + 1, list.size()));
-    }
+    auto words = base::split(list, ':');
+    std::erase(words, std::string_view());
     return words;
 }
 
@@ -123,13 +119,6 @@ std::string alert_name(unsigned alert) {
         if (one.number == alert) return fmt::format("alert_{}", one.name);
     }
     return fmt::format("alert_{}", alert);
-}
-
-bool is_address(std::string_view name) {
-    const std::string text(name);
-    std::array<unsigned char, sizeof(in6_addr)> ignored{};
-    return inet_pton(AF_INET, text.c_str(), ignored.data()) == 1 ||
-           inet_pton(AF_INET6, text.c_str(), ignored.data()) == 1;
 }
 
 std::string hexadecimal(std::string_view octets) {

@@ -1,6 +1,7 @@
 // What tls.cpp and the two engines share; private to lib/net.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,9 +34,15 @@ struct freer {
 template <class T, auto Free>
 using owned = std::unique_ptr<std::remove_pointer_t<T>, freer<Free>>;
 
-// The reason of the row whose number it is.
-template <class Rows, class Number>
-std::string_view reason_for(const Rows& rows, Number number, std::string_view otherwise) {
+// A library's number for what went wrong, and its name for the books.
+template <class Number>
+struct reason_row {
+    Number number;
+    std::string_view reason;
+};
+template <class Number, std::size_t Size>
+std::string_view reason_for(const reason_row<Number> (&rows)[Size], Number number,
+                            std::string_view otherwise) {
     for (const auto& one : rows) {
         if (one.number == number) return one.reason;
     }
@@ -64,9 +71,6 @@ std::vector<std::string_view> words_of(std::string_view list);
 
 // A name such as alert_handshake_failure (RFC 8446 6, by number); alert_42 for an unknown one.
 std::string alert_name(unsigned alert);
-
-// Whether it is an IPv4 or IPv6 address, and so no name for SNI (RFC 6066 3).
-bool is_address(std::string_view name);
 
 // "01:AB:..." of the octets of a digest.
 std::string hexadecimal(std::string_view octets);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gnutls/x509.h>
 
+#include "net/ip_address.hpp"
 #include "net/tls_gnutls.hpp"
 
 namespace postal::net {
@@ -22,29 +23,22 @@ constexpr int tries_at_once = 100'000;  // more than there are records in what i
 
 // ---- names ----
 
-struct verify_error {
-    unsigned flag;
-    std::string_view reason;
-};
-constexpr std::array verify_errors{
-    verify_error{GNUTLS_CERT_REVOKED, problems::revoked},
-    verify_error{GNUTLS_CERT_EXPIRED, problems::expired},
-    verify_error{GNUTLS_CERT_NOT_ACTIVATED, problems::not_yet_valid},
-    verify_error{GNUTLS_CERT_SIGNER_NOT_FOUND, problems::unknown_issuer},
-    verify_error{GNUTLS_CERT_SIGNER_NOT_CA, problems::unknown_issuer},
-    verify_error{GNUTLS_CERT_UNEXPECTED_OWNER, problems::wrong_name},
+constexpr reason_row<unsigned> verify_errors[] = {
+    // by flag
+    {GNUTLS_CERT_REVOKED, problems::revoked},
+    {GNUTLS_CERT_EXPIRED, problems::expired},
+    {GNUTLS_CERT_NOT_ACTIVATED, problems::not_yet_valid},
+    {GNUTLS_CERT_SIGNER_NOT_FOUND, problems::unknown_issuer},
+    {GNUTLS_CERT_SIGNER_NOT_CA, problems::unknown_issuer},
+    {GNUTLS_CERT_UNEXPECTED_OWNER, problems::wrong_name},
 };
 
-struct error_row {
-    int number;
-    std::string_view reason;
-};
-constexpr std::array errors{
-    error_row{GNUTLS_E_UNSUPPORTED_VERSION_PACKET, problems::version},
-    error_row{GNUTLS_E_NO_CIPHER_SUITES, problems::cipher},
-    error_row{GNUTLS_E_INSUFFICIENT_SECURITY, problems::cipher},
-    error_row{GNUTLS_E_NO_COMMON_KEY_SHARE, problems::cipher},
-    error_row{GNUTLS_E_DECRYPTION_FAILED, problems::bad_record},
+constexpr reason_row<int> errors[] = {
+    {GNUTLS_E_UNSUPPORTED_VERSION_PACKET, problems::version},
+    {GNUTLS_E_NO_CIPHER_SUITES, problems::cipher},
+    {GNUTLS_E_INSUFFICIENT_SECURITY, problems::cipher},
+    {GNUTLS_E_NO_COMMON_KEY_SHARE, problems::cipher},
+    {GNUTLS_E_DECRYPTION_FAILED, problems::bad_record},
 };
 
 // ---- one connection ----
@@ -284,8 +278,8 @@ class gnutls_engine final : public tls_engine {
 
     void describe_certificate() {
         problem_.reason = problems::bad_certificate;
-        for (const verify_error& one : verify_errors) {
-            if ((verify_status_ & one.flag) == 0) continue;
+        for (const auto& one : verify_errors) {
+            if ((verify_status_ & one.number) == 0) continue;
             problem_.reason = one.reason;
             break;
         }
@@ -363,7 +357,7 @@ class gnutls_context final : public tls_context {
 
   private:
     static void name_peer(gnutls_session_t session, const tls_peer& peer) {
-        if (!peer.name.empty() && !is_address(peer.name)) {
+        if (!peer.name.empty() && !parse_ip(peer.name)) {  // RFC 6066 3
             gnutls_server_name_set(session, GNUTLS_NAME_DNS, peer.name.data(), peer.name.size());
         }
         const auto* kept = static_cast<const gnutls_ticket*>(peer.ticket);

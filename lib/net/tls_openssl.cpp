@@ -12,6 +12,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include "net/ip_address.hpp"
 #include "net/tls_openssl.hpp"
 
 namespace postal::net {
@@ -32,38 +33,30 @@ unsigned long telling_error() {
 
 // ---- names ----
 
-struct verify_error {
-    long number;
-    std::string_view reason;
-};
-constexpr std::array verify_errors{
-    verify_error{X509_V_ERR_CERT_HAS_EXPIRED, problems::expired},
-    verify_error{X509_V_ERR_CERT_NOT_YET_VALID, problems::not_yet_valid},
-    verify_error{X509_V_ERR_HOSTNAME_MISMATCH, problems::wrong_name},
-    verify_error{X509_V_ERR_IP_ADDRESS_MISMATCH, problems::wrong_name},
-    verify_error{X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, problems::self_signed},
-    verify_error{X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, problems::unknown_issuer},
-    verify_error{X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, problems::unknown_issuer},
-    verify_error{X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, problems::unknown_issuer},
-    verify_error{X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, problems::unknown_issuer},
-    verify_error{X509_V_ERR_CERT_REVOKED, problems::revoked},
+constexpr reason_row<long> verify_errors[] = {
+    {X509_V_ERR_CERT_HAS_EXPIRED, problems::expired},
+    {X509_V_ERR_CERT_NOT_YET_VALID, problems::not_yet_valid},
+    {X509_V_ERR_HOSTNAME_MISMATCH, problems::wrong_name},
+    {X509_V_ERR_IP_ADDRESS_MISMATCH, problems::wrong_name},
+    {X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT, problems::self_signed},
+    {X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, problems::unknown_issuer},
+    {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, problems::unknown_issuer},
+    {X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, problems::unknown_issuer},
+    {X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, problems::unknown_issuer},
+    {X509_V_ERR_CERT_REVOKED, problems::revoked},
 };
 
-struct reason_row {
-    int number;
-    std::string_view reason;
-};
-constexpr std::array reasons{
-    reason_row{SSL_R_WRONG_VERSION_NUMBER, problems::version},
-    reason_row{SSL_R_UNSUPPORTED_PROTOCOL, problems::version},
-    reason_row{SSL_R_VERSION_TOO_LOW, problems::version},
-    reason_row{SSL_R_NO_PROTOCOLS_AVAILABLE, problems::version},
-    reason_row{SSL_R_NO_SHARED_CIPHER, problems::cipher},
-    reason_row{SSL_R_NO_CIPHERS_AVAILABLE, problems::cipher},
-    reason_row{SSL_R_NO_SUITABLE_KEY_SHARE, problems::cipher},
-    reason_row{SSL_R_NO_SHARED_GROUPS, problems::cipher},
-    reason_row{SSL_R_HTTP_REQUEST, problems::not_tls},
-    reason_row{SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC, problems::bad_record},
+constexpr reason_row<int> reasons[] = {
+    {SSL_R_WRONG_VERSION_NUMBER, problems::version},
+    {SSL_R_UNSUPPORTED_PROTOCOL, problems::version},
+    {SSL_R_VERSION_TOO_LOW, problems::version},
+    {SSL_R_NO_PROTOCOLS_AVAILABLE, problems::version},
+    {SSL_R_NO_SHARED_CIPHER, problems::cipher},
+    {SSL_R_NO_CIPHERS_AVAILABLE, problems::cipher},
+    {SSL_R_NO_SUITABLE_KEY_SHARE, problems::cipher},
+    {SSL_R_NO_SHARED_GROUPS, problems::cipher},
+    {SSL_R_HTTP_REQUEST, problems::not_tls},
+    {SSL_R_DECRYPTION_FAILED_OR_BAD_RECORD_MAC, problems::bad_record},
 };
 
 // IANA's names (RFC 8446 4.2.7), where OpenSSL says otherwise.
@@ -318,7 +311,7 @@ class openssl_context final : public tls_context {
 
   private:
     bool name_peer(SSL* ssl, const tls_peer& peer) const {
-        const bool address = is_address(peer.name);
+        const bool address = parse_ip(peer.name).has_value();  // and no name for SNI (RFC 6066 3)
         if (!peer.name.empty() && !address) SSL_set_tlsext_host_name(ssl, peer.name.c_str());
         if (verify_ && !peer.name.empty()) {
             const int set =

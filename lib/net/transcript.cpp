@@ -43,11 +43,7 @@ transcript::transcript(transcript_options options, unsigned session)
 }
 
 transcript::file transcript::open(const std::string& path) {
-    file opened(std::fopen(path.c_str(), "we"));
-    if (!opened && failure_.empty()) {
-        failure_ = fmt::format("{}: cannot write: {}", path, base::system_message(errno));
-    }
-    return opened;
+    return file(std::fopen(path.c_str(), "we"));
 }
 
 void transcript::begin_connection(std::string_view peer) {

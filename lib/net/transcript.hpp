@@ -6,7 +6,7 @@
 // file goes to standard error.
 //
 // A transcript slows a run down; it is for finding out, not for measuring. Files are opened when
-// they are first written; a failure to do so is remembered in failure() and ends the writing.
+// they are first written; one that cannot be is left out.
 #pragma once
 
 #include <chrono>
@@ -46,15 +46,13 @@ class transcript {
     // What happened to the connection, in words.
     void note(std::string_view what) { write("--", what); }
 
-    const std::string& failure() const noexcept { return failure_; }
-
   private:
     struct closer {
         void operator()(std::FILE* file) const noexcept { std::fclose(file); }
     };
     using file = std::unique_ptr<std::FILE, closer>;
 
-    file open(const std::string& path);
+    static file open(const std::string& path);
     void write(std::string_view arrow, std::string_view octets);
     void write_data(std::string_view arrow, std::string_view octets);
     void write_line(std::string_view line);
@@ -68,7 +66,6 @@ class transcript {
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     file session_file_;
     file connection_file_;
-    std::string failure_;
 };
 
 }  // namespace postal::net

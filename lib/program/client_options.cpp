@@ -81,11 +81,18 @@ expected<std::vector<mail::user>> load_list(const std::string& path, std::string
 
 expected<std::vector<client::target>> find_servers(const std::string& text, std::string_view option,
                                                    std::uint16_t port, const client_tls& tls) {
-    auto servers = client::find_targets(text, port);
+    auto servers = net::parse_endpoints(text, port);
     if (!servers) return base::at(option, servers.error());
-    auto named = check_names(tls, *servers);
+    std::vector<client::target> result;
+    for (net::endpoint& where : *servers) {
+        auto found = net::resolve(where);
+        if (!found) return base::at(option, found.error());
+        if (where.fresh_lookup) found->clear();
+        result.push_back({std::move(where), std::move(*found)});
+    }
+    auto named = check_names(tls, result);
     if (!named) return named.error();
-    return servers;
+    return result;
 }
 
 }  // namespace postal::program

@@ -13,7 +13,6 @@
 #include "cli/run_options.hpp"
 #include "client/auth.hpp"
 #include "client/load_plan.hpp"
-#include "client/target.hpp"
 #include "load/pace.hpp"
 #include "mail/user_list.hpp"
 #include "net/transcript.hpp"
@@ -54,7 +53,8 @@ base::expected<void> prepare(client::load_plan& into, client_options& chosen, ba
 void describe(const client::load_plan& plan, const client_options& chosen,
               stats::run_description& into);
 
-// Fails with one line, which begins with the option.
+// Each fails with one line, which begins with the option. Servers are a comma-separated list, and
+// resolved; with a `+` only to see that the name exists, and anew for each connection.
 base::expected<std::vector<mail::user>> load_list(const std::string& path, std::string_view option);
 base::expected<std::vector<client::target>> find_servers(const std::string& text,
                                                          std::string_view option,

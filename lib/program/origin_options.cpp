@@ -1,7 +1,7 @@
 #include "program/origin_options.hpp"
 
 #include "cli/binders.hpp"
-#include "client/origin.hpp"
+#include "client/load_plan.hpp"
 
 namespace postal::program {
 

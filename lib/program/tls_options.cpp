@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "cli/binders.hpp"
-#include "client/target.hpp"
 #include "program/run_console.hpp"
 
 namespace postal::program {

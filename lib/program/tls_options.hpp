@@ -11,12 +11,9 @@
 #include <vector>
 
 #include "cli/options.hpp"
-#include "client/security.hpp"
+#include "client/load_plan.hpp"
 #include "net/tls.hpp"
 
-namespace postal::client {
-struct target;
-}
 namespace postal::program {
 class run_console;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/text.hpp"
 
@@ -38,10 +37,6 @@ void capabilities::add(std::string_view line) noexcept {
         for (const std::string_view attribute : base::split(parameters, ' ')) {
             xclient = xclient || base::iequals(attribute, "ADDR");
         }
-    }
-    if (base::iequals(keyword, "SIZE")) {
-        const char* end = parameters.data() + parameters.size();
-        std::from_chars(parameters.data(), end, size_limit);
     }
 }
 

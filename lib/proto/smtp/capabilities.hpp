@@ -2,25 +2,22 @@
 //
 // Flow: capabilities offered; for each line of the reply but the first: offered.add(text);
 //
-// Keywords are compared without regard to case; unknown ones are passed over, broken parameters are
-// taken as absent. Nothing here fails.
+// Keywords are compared without regard to case; unknown ones are passed over. Nothing here fails.
 #pragma once
 
-#include <cstdint>
 #include <string_view>
 
 namespace postal::proto {
 
 struct capabilities {
-    bool pipelining = false;       // RFC 2920
-    bool chunking = false;         // RFC 3030
-    bool eight_bit_mime = false;   // RFC 6152
-    bool smtputf8 = false;         // RFC 6531
-    bool starttls = false;         // RFC 3207
-    bool xclient = false;          // Postfix's, with ADDR
-    bool size = false;             // RFC 1870
-    bool dsn = false;              // RFC 3461
-    std::uint64_t size_limit = 0;  // octets; 0: no limit is known
+    bool pipelining = false;      // RFC 2920
+    bool chunking = false;        // RFC 3030
+    bool eight_bit_mime = false;  // RFC 6152
+    bool smtputf8 = false;        // RFC 6531
+    bool starttls = false;        // RFC 3207
+    bool xclient = false;         // Postfix's, with ADDR
+    bool size = false;            // RFC 1870
+    bool dsn = false;             // RFC 3461
 
     void add(std::string_view line) noexcept;
 };

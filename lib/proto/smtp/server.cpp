@@ -327,17 +327,11 @@ server_step smtp_server::close_with(const server_reply& reply, server_stage stag
 }
 
 const server_reply* smtp_server::fault_at(server_stage stage) const noexcept {
-    switch (config_->actions[static_cast<std::size_t>(stage)].fault) {
-        case fault_action::none:
-            return nullptr;
-        case fault_action::defer:
-            return &replies::fault_defer;
-        case fault_action::reject:
-            return &replies::fault_reject;
-        case fault_action::disconnect:
-            return &replies::fault_disconnect;
-    }
-    return nullptr;
+    static constexpr const server_reply* faults[] = {
+        // in the order of fault_action
+        nullptr, &replies::fault_defer, &replies::fault_reject, &replies::fault_disconnect};
+    return faults[static_cast<std::size_t>(
+        config_->actions[static_cast<std::size_t>(stage)].fault)];
 }
 
 // Chunks may claim up to 2^64-1 octets each: saturate instead of starting again at 0.

@@ -18,18 +18,6 @@ TEST_CASE("capabilities: keywords in any case, parameters where they have some")
     CHECK(offered.eight_bit_mime);
     CHECK(offered.smtputf8);
     CHECK(offered.size);
-    CHECK(offered.size_limit == 10240);
-}
-
-TEST_CASE("capabilities: a broken SIZE is one without a limit") {
-    for (const char* line : {"SIZE", "SIZE x", "SIZE -1", "SIZE 99999999999999999999999"}) {
-        capabilities offered;
-        offered.add(line);
-        INFO(line);
-        CHECK(offered.size);
-        CHECK(offered.size_limit == 0);
-        CHECK_FALSE(offered.pipelining);
-    }
 }
 
 TEST_CASE("capabilities: the mechanisms of AUTH") {
