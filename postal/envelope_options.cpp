@@ -1,6 +1,7 @@
 #include "postal/envelope_options.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.hpp"
 #include "proto/smtp/esmtp_parameters.hpp"
@@ -19,27 +20,24 @@ std::string upper(std::string_view text) {
 }
 
 expected<void> take(std::string_view key, std::string_view value, dsn_request& into) {
-    const std::string said = upper(value);
-    if (key == "notify" && into.notify.empty()) {
-        std::string list = said;
-        std::replace(list.begin(), list.end(), '+', ',');
-        if (value.find(',') != std::string_view::npos || !proto::is_notify_value(list)) {
-            return base::fail("\"{}\" is not never, nor some of success+failure+delay",
-                              base::printable(value, 80));
-        }
-        into.notify = list;
-        return {};
+    const bool notify = key == "notify";
+    if (!notify && key != "ret") {
+        return base::fail("\"{}\" is not known; there are notify= and ret=",
+                          base::printable(key, 80));
     }
-    if (key == "ret" && into.ret.empty()) {
-        if (!proto::is_ret_value(said)) {
-            return base::fail("\"{}\" is neither full nor hdrs", base::printable(value, 80));
-        }
-        into.ret = said;
-        return {};
+    std::string& target = notify ? into.notify : into.ret;
+    if (!target.empty()) return base::fail("{} is given twice", key);
+    std::string said = upper(value);
+    if (notify) std::replace(said.begin(), said.end(), '+', ',');
+    const bool good = notify ? value.find(',') == value.npos && proto::is_notify_value(said)
+                             : proto::is_ret_value(said);
+    if (!good) {
+        return base::fail(
+            "\"{}\" is {}", base::printable(value, 80),
+            notify ? "not never, nor some of success+failure+delay" : "neither full nor hdrs");
     }
-    const bool twice = key == "notify" || key == "ret";
-    if (twice) return base::fail("{} is given twice", key);
-    return base::fail("\"{}\" is not known; there are notify= and ret=", base::printable(key, 80));
+    target = std::move(said);
+    return {};
 }
 
 }  // namespace

@@ -12,12 +12,6 @@ namespace {
 
 using ledger::condition;
 
-std::uint64_t now_us() {
-    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                          std::chrono::system_clock::now().time_since_epoch())
-                                          .count());
-}
-
 std::string_view header_section(std::string_view message) {
     return message.substr(0, message.find("\r\n\r\n"));
 }

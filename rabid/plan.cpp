@@ -83,11 +83,15 @@ expected<void> prepare_profile(plan& into) {
 
 }  // namespace
 
+std::uint64_t now_us() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+}
+
 expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>(std::move(given));
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    result->started_us = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+    result->started_us = now_us();
     for (auto* step : {prepare_load, load_accounts, find_servers, prepare_profile}) {
         auto done = step(*result);
         if (!done) return done.error();

@@ -32,6 +32,9 @@ struct plan {
 
 base::expected<std::unique_ptr<plan>> make_plan(options given);
 
+// Microseconds since the epoch, for what stands in messages and ledgers.
+std::uint64_t now_us();
+
 // What the record says of it.
 stats::run_description describe(const plan& plan, int argc, char** argv);
 

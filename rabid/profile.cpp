@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include "base/read_file.hpp"
@@ -22,15 +21,9 @@ constexpr std::array<std::string_view, 18> verb_names{
 
 constexpr std::uint32_t most_actions = 1'000'000;
 
-std::optional<verb> verb_of(std::string_view name) {
-    const auto found = std::find(verb_names.begin(), verb_names.end(), name);
-    if (found == verb_names.end()) return std::nullopt;
-    return static_cast<verb>(found - verb_names.begin());
-}
-
 expected<verb> known_verb(std::string_view name) {
-    const auto found = verb_of(name);
-    if (found) return *found;
+    const auto found = std::find(verb_names.begin(), verb_names.end(), name);
+    if (found != verb_names.end()) return static_cast<verb>(found - verb_names.begin());
     const std::vector<std::string> all(verb_names.begin(), verb_names.end());
     return base::fail("\"{}\" is no verb; there are {}", base::printable(name, 80),
                       base::join(all, ", "));
@@ -103,10 +96,10 @@ expected<void> read_weights(const toml::node& node, profile& into) {
     return base::fail("the weights are 0 altogether; give one more than 0");
 }
 
-expected<void> read_about(const toml::node& node, profile& into) {
+// For people alone.
+expected<void> read_about(const toml::node& node, profile&) {
     const auto text = text_of(node);
     if (!text) return text.error();
-    into.about = *text;
     return {};
 }
 
@@ -146,10 +139,6 @@ expected<void> read_key(std::string_view key, const toml::node& node, profile& i
 
 }  // namespace
 
-std::string_view to_text(verb what) noexcept {
-    return verb_names[static_cast<std::size_t>(what)];
-}
-
 std::chrono::nanoseconds length_range::pick(base::random_source& random) const {
     if (most <= least) return least;
     const auto span = static_cast<std::uint64_t>((most - least).count());
@@ -181,7 +170,6 @@ expected<profile> parse_profile(std::string_view text, const std::string& name) 
     const auto table = cli::parse_toml(text, name);
     if (!table) return table.error();
     profile made;
-    made.name = name;
     if (const auto* weights = table->get_as<toml::table>("weights")) {
         for (const auto& [key, node] : *weights) {
             const auto done = read_weight(key.str(), node, made);

@@ -55,8 +55,6 @@ struct length_range {
 };
 
 struct profile {
-    std::string name;
-    std::string about;
     std::vector<verb> first;
     std::vector<verb> last;
     std::uint32_t least_actions = 0;
@@ -77,8 +75,6 @@ base::expected<profile> load_profile(const std::string& name_or_path);
 
 // The same from text; `name` stands for the file in failures.
 base::expected<profile> parse_profile(std::string_view text, const std::string& name);
-
-std::string_view to_text(verb what) noexcept;
 
 // The profiles that are compiled in, by name.
 struct named_text {

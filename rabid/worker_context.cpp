@@ -26,12 +26,10 @@ worker_context::made_message worker_context::make_message(const account& whose) 
 void worker_context::note_appended(const account& whose, const made_message& what,
                                    ledger::outcome outcome) {
     if (row_buffer() == nullptr) return;
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
     ledger::sent_row row;
     row.session = shared.own.index();
     row.sequence = what.sequence;
-    row.time_us = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(now).count());
+    row.time_us = now_us();
     row.recipient = row.sender = row_buffer()->address(whose.address);
     row.what = outcome;
     row_buffer()->add(row);

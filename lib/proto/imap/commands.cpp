@@ -3,7 +3,6 @@
 #include "proto/imap/commands.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <iterator>
 
@@ -61,12 +60,6 @@ const verb_row& row_of(imap_verb verb) noexcept {
     return verbs[static_cast<std::size_t>(verb)];
 }
 
-void append_number(std::string& out, std::uint64_t number) {
-    std::array<char, 20> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    out.append(digits.data(), end);
-}
-
 // How a string can be said, the plainest first (RFC 3501 9: ASTRING-CHAR, QUOTED-CHAR, CHAR8).
 enum class saying : std::uint8_t { atom, quoted, literal, never };
 
@@ -99,7 +92,7 @@ bool forbids_expunge(imap_verb verb) noexcept {
 
 void append_imap_tag(std::string& out, imap_tag tag) {
     out += 'a';
-    append_number(out, tag);
+    out.append(std::to_string(tag));
 }
 
 imap_tag read_imap_tag(std::string_view text) noexcept {
@@ -148,7 +141,7 @@ class imap_commands::line {
     }
 
     line& number(std::uint64_t number) {
-        append_number(out_.text, number);
+        out_.text.append(std::to_string(number));
         return *this;
     }
 
@@ -278,10 +271,10 @@ std::size_t append_imap_set(std::string& out, std::span<const std::uint32_t> num
             ++last;
         const std::size_t before = out.size();
         if (used != 0) out += ',';
-        append_number(out, numbers[used]);
+        out.append(std::to_string(numbers[used]));
         if (last != used) {
             out += ':';
-            append_number(out, numbers[last]);
+            out.append(std::to_string(numbers[last]));
         }
         if (used != 0 && out.size() - begin > max_octets) {
             out.resize(before);

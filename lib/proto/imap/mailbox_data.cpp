@@ -84,11 +84,6 @@ void imap_responses::on_vanished(const imap_token& token, imap_step& step) {
     begin_ranges(token.text, imap_event::vanished);
 }
 
-void imap_responses::on_list_open(const imap_token& token, imap_step& step) {
-    if (token.kind != kind::list_open) return refuse(step);
-    state_ = state::list_attributes;
-}
-
 void imap_responses::on_list_attributes(const imap_token& token, imap_step& step) {
     if (token.is_word()) return;
     if (token.kind != kind::list_close) return refuse(step);
@@ -110,11 +105,6 @@ void imap_responses::on_list_name(const imap_token& token, imap_step& step) {
 void imap_responses::on_status_name(const imap_token& token, imap_step& step) {
     if (!token.is_string()) return refuse(step);
     state_ = state::status_open;
-}
-
-void imap_responses::on_status_open(const imap_token& token, imap_step& step) {
-    if (token.kind != kind::list_open) return refuse(step);
-    state_ = state::status_item;
 }
 
 void imap_responses::on_status_item(const imap_token& token, imap_step& step) {

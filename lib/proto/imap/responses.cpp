@@ -44,18 +44,18 @@ constexpr decltype(imap_responses::handler::table) imap_responses::handler::tabl
     {state::counted, &imap_responses::on_counted, collected, "garbage"},
     {state::finish, &imap_responses::on_finish, collected, "end_expected"},
     {state::words, &imap_responses::on_words, collected, "bad_capability"},
-    {state::flags_open, &imap_responses::on_flags_open, collected, "bad_flags"},
+    {state::flags_open, &imap_responses::on_open<state::flags>, collected, "bad_flags"},
     {state::flags, &imap_responses::on_flags, collected, "bad_flags"},
     {state::search, &imap_responses::on_search, collected, "bad_search"},
     {state::esearch, &imap_responses::on_esearch, collected, "bad_search"},
     {state::esearch_value, &imap_responses::on_esearch_value, collected, "bad_search"},
     {state::vanished, &imap_responses::on_vanished, collected, "bad_vanished"},
-    {state::list_open, &imap_responses::on_list_open, collected, "bad_list"},
+    {state::list_open, &imap_responses::on_open<state::list_attributes>, collected, "bad_list"},
     {state::list_attributes, &imap_responses::on_list_attributes, collected, "bad_list"},
     {state::list_delimiter, &imap_responses::on_list_delimiter, collected, "bad_list"},
     {state::list_name, &imap_responses::on_list_name, collected, "bad_list"},
     {state::status_name, &imap_responses::on_status_name, collected, "bad_status"},
-    {state::status_open, &imap_responses::on_status_open, collected, "bad_status"},
+    {state::status_open, &imap_responses::on_open<state::status_item>, collected, "bad_status"},
     {state::status_item, &imap_responses::on_status_item, collected, "bad_status"},
     {state::status_value, &imap_responses::on_status_value, collected, "bad_status"},
     {state::fetch_open, &imap_responses::on_fetch_open, collected, "bad_fetch"},
@@ -278,11 +278,6 @@ void imap_responses::on_words(const imap_token& token, imap_step& step) {
 }
 
 // FLAGS (...), also within FETCH.
-void imap_responses::on_flags_open(const imap_token& token, imap_step& step) {
-    if (token.kind != kind::list_open) return refuse(step);
-    state_ = state::flags;
-}
-
 void imap_responses::on_flags(const imap_token& token, imap_step& step) {
     if (token.is_word()) return;
     if (token.kind != kind::list_close) return refuse(step);

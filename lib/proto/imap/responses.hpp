@@ -142,6 +142,11 @@ class imap_responses {
     struct fetch_row;
 
     // A handler takes a token; when it leaves step.event alone, the next token is read.
+    template <state Inside>
+    void on_open(const imap_token& token, imap_step& step) {
+        if (token.kind != imap_token_kind::list_open) return refuse(step);
+        state_ = Inside;
+    }
     void on_start(const imap_token& token, imap_step& step);
     void on_tagged(const imap_token& token, imap_step& step);
     void on_untagged(const imap_token& token, imap_step& step);
@@ -150,7 +155,6 @@ class imap_responses {
     void on_counted(const imap_token& token, imap_step& step);
     void on_finish(const imap_token& token, imap_step& step);
     void on_words(const imap_token& token, imap_step& step);
-    void on_flags_open(const imap_token& token, imap_step& step);
     void on_flags(const imap_token& token, imap_step& step);
     void on_skip(const imap_token& token, imap_step& step);
     void on_ignore(const imap_token& token, imap_step& step);
@@ -159,12 +163,10 @@ class imap_responses {
     void on_esearch(const imap_token& token, imap_step& step);
     void on_esearch_value(const imap_token& token, imap_step& step);
     void on_vanished(const imap_token& token, imap_step& step);
-    void on_list_open(const imap_token& token, imap_step& step);
     void on_list_attributes(const imap_token& token, imap_step& step);
     void on_list_delimiter(const imap_token& token, imap_step& step);
     void on_list_name(const imap_token& token, imap_step& step);
     void on_status_name(const imap_token& token, imap_step& step);
-    void on_status_open(const imap_token& token, imap_step& step);
     void on_status_item(const imap_token& token, imap_step& step);
     void on_status_value(const imap_token& token, imap_step& step);
     // fetch.cpp

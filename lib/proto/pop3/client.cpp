@@ -3,7 +3,6 @@
 #include "proto/pop3/client.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "base/text.hpp"
@@ -46,15 +45,9 @@ bool append_command(std::string& out, std::string_view verb, std::string_view ar
     return true;
 }
 
-void append_number(std::string& out, std::uint64_t number) {
-    std::array<char, 20> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    out.append(digits.data(), end);
-}
-
 void append_numbered(std::string& out, std::string_view verb, std::uint64_t message) {
     out.append(verb);
-    append_number(out, message);
+    out.append(std::to_string(message));
     out.append("\r\n");
 }
 
@@ -279,7 +272,7 @@ void append_dele(std::string& out, std::uint64_t message) {
 
 void append_top(std::string& out, std::uint64_t message, std::uint64_t lines) {
     out.append("TOP ");
-    append_number(out, message);
+    out.append(std::to_string(message));
     append_numbered(out, " ", lines);
 }
 

@@ -1,19 +1,10 @@
 #include "proto/smtp/client_commands.hpp"
 
-#include <array>
-#include <charconv>
-
 #include "proto/smtp/esmtp_parameters.hpp"
 
 namespace postal::proto {
 
 namespace {
-
-void append_number(std::string& out, std::uint64_t number) {
-    std::array<char, 20> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
-    out.append(digits.data(), end);
-}
 
 void append_others(std::string& out, std::string_view others) {
     if (!others.empty()) out.append(" ").append(others);
@@ -26,7 +17,7 @@ void append_mail(std::string& out, std::string_view reverse_path, const mail_par
     out.append("MAIL FROM:<").append(reverse_path).append(">");
     if (with.size > 0) {
         out.append(" SIZE=");
-        append_number(out, with.size);
+        out.append(std::to_string(with.size));
     }
     if (with.eight_bit_mime) out.append(" BODY=8BITMIME");
     if (with.smtputf8) out.append(" SMTPUTF8");
@@ -52,7 +43,7 @@ void append_rcpt(std::string& out, std::string_view forward_path, const rcpt_par
 
 void append_bdat_last(std::string& out, std::uint64_t octets) {
     out.append("BDAT ");
-    append_number(out, octets);
+    out.append(std::to_string(octets));
     out.append(" LAST\r\n");
 }
 

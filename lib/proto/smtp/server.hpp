@@ -185,13 +185,14 @@ class smtp_server {
     server_step on_data(std::string_view argument, std::string& out);
     server_step on_bdat(std::string_view argument, std::string& out);
     server_step on_rset(std::string_view argument, std::string& out);
-    server_step on_noop(std::string_view argument, std::string& out);
-    server_step on_vrfy(std::string_view argument, std::string& out);
-    server_step on_expn(std::string_view argument, std::string& out);
     server_step on_help(std::string_view argument, std::string& out);
     server_step on_starttls(std::string_view argument, std::string& out);
     server_step on_quit(std::string_view argument, std::string& out);
-    server_step on_known(std::string_view argument, std::string& out);
+    // A command that is always answered so.
+    template <const server_reply& Reply>
+    server_step answer(std::string_view, std::string& out) {
+        return respond(Reply, server_stage::other, out);
+    }
 
     const server_config* config_;
     std::string_view host_name_;

@@ -35,7 +35,8 @@ std::size_t smtp_server::longest_line(std::string_view input) const noexcept {
 }
 
 server_step smtp_server::on_auth(std::string_view argument, std::string& out) {
-    if (auth_mechanisms_.empty()) return on_known(argument, out);
+    if (auth_mechanisms_.empty())
+        return respond(replies::not_implemented, server_stage::other, out);
     const auto refuse = [&](const server_reply& reply) {
         return respond(reply, server_stage::auth, out);
     };

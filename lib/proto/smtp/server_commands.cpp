@@ -1,7 +1,6 @@
 #include "proto/smtp/server_commands.hpp"
 
 #include <array>
-#include <charconv>
 #include <iterator>
 
 #include "base/text.hpp"
@@ -26,7 +25,7 @@ constexpr std::size_t shortest_verb = 4;
 
 }  // namespace
 
-// The most frequent first. BDAT checks its order itself: its octets must be read whatever the
+// The most frequent first. RFC 5321 7.3 allows 252 to keep the users to oneself. BDAT checks its order itself: its octets must be read whatever the
 // answer is.
 constexpr smtp_server::command smtp_server::command::table[] = {
     {"MAIL", greeted, required, in_both, server_stage::mail, true, &smtp_server::on_mail},
@@ -34,21 +33,28 @@ constexpr smtp_server::command smtp_server::command::table[] = {
     {"DATA", rcpt, none, in_both, server_stage::data, true, &smtp_server::on_data},
     {"BDAT", any, required, in_both, server_stage::data, false, &smtp_server::on_bdat},
     {"RSET", any, none, in_both, server_stage::other, true, &smtp_server::on_rset},
-    {"NOOP", any, optional, in_both, server_stage::other, true, &smtp_server::on_noop},
+    {"NOOP", any, optional, in_both, server_stage::other, true, &smtp_server::answer<replies::ok>},
     {"QUIT", any, none, in_both, server_stage::quit, true, &smtp_server::on_quit},
     {"EHLO", any, required, in_smtp, server_stage::ehlo, true, &smtp_server::on_ehlo},
     {"HELO", any, required, in_smtp, server_stage::ehlo, true, &smtp_server::on_helo},
     {"LHLO", any, required, in_lmtp, server_stage::ehlo, true, &smtp_server::on_ehlo},
-    {"VRFY", any, required, in_both, server_stage::other, true, &smtp_server::on_vrfy},
-    {"EXPN", any, required, in_both, server_stage::other, true, &smtp_server::on_expn},
+    {"VRFY", any, required, in_both, server_stage::other, true,
+     &smtp_server::answer<replies::cannot_verify>},
+    {"EXPN", any, required, in_both, server_stage::other, true,
+     &smtp_server::answer<replies::no_such_list>},
     {"HELP", any, optional, in_both, server_stage::other, true, &smtp_server::on_help},
     {"STARTTLS", any, optional, in_both, server_stage::tls, true, &smtp_server::on_starttls},
     {"AUTH", any, optional, in_both, server_stage::auth, true, &smtp_server::on_auth},
-    {"ETRN", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
-    {"TURN", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
-    {"SEND", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
-    {"SOML", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
-    {"SAML", any, optional, in_both, server_stage::other, true, &smtp_server::on_known},
+    {"ETRN", any, optional, in_both, server_stage::other, true,
+     &smtp_server::answer<replies::not_implemented>},
+    {"TURN", any, optional, in_both, server_stage::other, true,
+     &smtp_server::answer<replies::not_implemented>},
+    {"SEND", any, optional, in_both, server_stage::other, true,
+     &smtp_server::answer<replies::not_implemented>},
+    {"SOML", any, optional, in_both, server_stage::other, true,
+     &smtp_server::answer<replies::not_implemented>},
+    {"SAML", any, optional, in_both, server_stage::other, true,
+     &smtp_server::answer<replies::not_implemented>},
 };
 
 const smtp_server::command* smtp_server::find_command(std::string_view verb) noexcept {
@@ -72,10 +78,8 @@ const smtp_server::command* smtp_server::find_command(std::string_view verb) noe
 server_step smtp_server::on_ehlo(std::string_view argument, std::string& out) {
     end_transaction();
     state_ = state::greeted;
-    char digits[20];
-    const auto size = std::to_chars(std::begin(digits), std::end(digits), config_->max_message);
     out.append("250-").append(host_name_).append("\r\n250-PIPELINING\r\n250-SIZE ");
-    out.append(std::begin(digits), size.ptr);
+    out.append(std::to_string(config_->max_message));
     out.append("\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250-SMTPUTF8\r\n250-CHUNKING\r\n");
     if (config_->offers_tls && !secured_) out.append("250-STARTTLS\r\n");
     if (config_->delivery_options) out.append("250-DSN\r\n250-DELIVERBY\r\n250-MT-PRIORITY\r\n");
@@ -180,19 +184,6 @@ server_step smtp_server::on_rset(std::string_view, std::string& out) {
     return respond(replies::reset, server_stage::other, out);
 }
 
-server_step smtp_server::on_noop(std::string_view, std::string& out) {
-    return respond(replies::ok, server_stage::other, out);
-}
-
-// RFC 5321 7.3 allows 252 to keep the users to oneself.
-server_step smtp_server::on_vrfy(std::string_view, std::string& out) {
-    return respond(replies::cannot_verify, server_stage::other, out);
-}
-
-server_step smtp_server::on_expn(std::string_view, std::string& out) {
-    return respond(replies::no_such_list, server_stage::other, out);
-}
-
 server_step smtp_server::on_help(std::string_view, std::string& out) {
     const bool lmtp = config_->speaks == dialect::lmtp;
     out.append(lmtp ? "214-2.0.0 LHLO " : "214-2.0.0 EHLO HELO ");
@@ -202,10 +193,6 @@ server_step smtp_server::on_help(std::string_view, std::string& out) {
 
 server_step smtp_server::on_quit(std::string_view, std::string& out) {
     return close_with(replies::bye, server_stage::quit, out);
-}
-
-server_step smtp_server::on_known(std::string_view, std::string& out) {
-    return respond(replies::not_implemented, server_stage::other, out);
 }
 
 }  // namespace postal::proto

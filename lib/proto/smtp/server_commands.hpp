@@ -24,8 +24,8 @@ struct smtp_server::command {
 
     // What takes mail, or tells about users (RFC 4954 6); the rest of a transaction needs MAIL.
     bool needs_auth() const noexcept {
-        return stage == server_stage::mail || run == &smtp_server::on_vrfy ||
-               run == &smtp_server::on_expn;
+        return stage == server_stage::mail || run == &smtp_server::answer<replies::cannot_verify> ||
+               run == &smtp_server::answer<replies::no_such_list>;
     }
 
     static const command table[];
