@@ -75,15 +75,6 @@ rate_curve rate_curve::ramp(base::rate start, const std::vector<ramp_stage>& sta
     return result;
 }
 
-double rate_curve::due_until(double t_s) const noexcept {
-    for (auto one = pieces_.rbegin(); one != pieces_.rend(); ++one) {
-        if (t_s < one->start_s) continue;
-        const double into = t_s - one->start_s;
-        return one->before + into * (one->rate + one->slope * into / 2);
-    }
-    return 0;
-}
-
 // Solves before + rate*x + slope*x*x/2 = position for x within the piece that holds it.
 double rate_curve::time_of(double position) const noexcept {
     auto one = pieces_.rbegin();

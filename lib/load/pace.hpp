@@ -38,8 +38,6 @@ class rate_curve {
     // After the last stage the rate stays at its target.
     static rate_curve ramp(base::rate start, const std::vector<ramp_stage>& stages);
 
-    // Messages due until t seconds after the start.
-    double due_until(double t_s) const noexcept;
     // Seconds after the start at which `position` messages are due; infinity if that never comes.
     double time_of(double position) const noexcept;
     // Sum of the stages, 0 for a constant rate.

@@ -240,16 +240,10 @@ std::string_view imap_mailbox::on_fetch(const imap_step& step) noexcept {
     return {};
 }
 
-// Whether something can be kept of the message that is being fetched.
-bool imap_mailbox::make_room() {
-    if (fetched_ == 0 || fetched_ > max_messages_) return false;
-    if (fetched_ > uids_.size()) uids_.resize(std::min(exists_, max_messages_));
-    return true;
-}
-
 std::string_view imap_mailbox::on_fetch_uid(const imap_step& step) {
     if (step.number == 0 || step.number > most) return "a UID is no number that it can be";
-    if (!make_room()) return {};
+    if (fetched_ == 0 || fetched_ > max_messages_) return {};
+    if (fetched_ > uids_.size()) uids_.resize(std::min(exists_, max_messages_));
     const auto now = static_cast<std::uint32_t>(step.number);
     std::uint32_t& uid = uids_[fetched_ - 1];
     if (uid == now) return {};

@@ -102,7 +102,6 @@ class imap_mailbox {
     void forget_messages() noexcept;
     void shrink(std::uint32_t exists) noexcept;
     void erase(std::uint32_t first, std::uint32_t count) noexcept;
-    bool make_room();
 
     std::vector<std::uint32_t> uids_{};  // ascending but for zeros: not known
     std::string name_{};
