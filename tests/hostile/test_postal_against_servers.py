@@ -203,7 +203,8 @@ def test_slow_banner_is_waited_for(send):
     with hostile_server("banner", "late", "plain", late_seconds=3.0) as server:
         run = send(server, "-t", "1", "-c", "-1", "--messages", "5", "--greeting-timeout", "20s")
     assert run.total("messages") == 5 and run.total("errors") == 0
-    assert run.record["latency_us"]["banner"]["max"] >= 3e6
+    # Less than the server waits by what the client takes to notice that it is connected.
+    assert run.record["latency_us"]["banner"]["max"] >= 2e6
 
 
 def test_slow_banner_is_given_up(send):
