@@ -61,7 +61,7 @@ std::string rate_text(const run_report& report) {
     if (rate.intervals == 1) return text + ", 1 interval";
     text += fmt::format(", {} intervals from {} to {}", rate.intervals, whole(rate.min),
                         whole(rate.max));
-    if (rate.ci95) {
+    if (rate.ci95 && rate.mean > 0) {
         text +=
             fmt::format("; mean ± {} at 95 %, within this run", whole((*rate.ci95)[1] - rate.mean));
     }
@@ -161,8 +161,9 @@ std::string percentile_text(const ranking& values, double q) {
 
 std::string latency_row(std::string_view name, const ranking& values) {
     const percentile mean = values.mean();
-    std::string text = fmt::format("  {:<12}{:>11}{:>10}", name, base::format_count(values.count()),
-                                   (mean.reached ? "" : "≥") + base::format_latency(mean.value));
+    std::string text = fmt::format(
+        "  {:<12}{:>11}{:>10}", name, base::format_count(values.count()),
+        values.count() == 0 ? "–" : (mean.reached ? "" : "≥") + base::format_latency(mean.value));
     for (const double q : {0.5, 0.9, 0.99, 0.999, 1.0})
         text += fmt::format("{:>10}", percentile_text(values, q));
     return text + "\n";
