@@ -18,6 +18,15 @@ std::vector<remark> remarks(const record& one) {
                                           ? "the load generator, not the server, was the limit"
                                           : one.generator.reason)});
     }
+    if (one.cap.asked_per_s && one.cap.all_busy >= 0.01) {
+        list.push_back(
+            {"note",
+             fmt::format("Asked {}/s, reached {}/s: all sessions were busy {:.0f} % of the "
+                         "time, {} messages were behind at the end. These latencies leave "
+                         "out how long what could not be sent waited; --open-loop shows it",
+                         show_number(one.cap.asked_per_s), show_number(one.cap.reached_per_s),
+                         one.cap.all_busy * 100, base::format_count(one.cap.behind))});
+    }
     if (one.rate.trend) {
         list.push_back(
             {"note",

@@ -72,7 +72,8 @@ void exchange::begin_transaction(moment now) {
     tx.fates = std::move(fates);
     tx.session = session_;
     tx.sequence = sequence_++;
-    maker_.make(tx, sender_, now.wall());
+    maker_.make(tx, sender_, plan_.chosen.lmtp ? granted_ : plan_.chosen.recipients.most,
+                now.wall());
     tx.octets = chunking_ ? tx.message->total_octets() : tx.message->declared_octets();
     tx.begun = now.steady;
     tx.due = plan_.chosen.open_loop ? *due_ : now.steady;

@@ -60,8 +60,16 @@ class exchange {
     // one of the plan's, who has logged in.
     void begin(const proto::capabilities& offered, std::uint64_t left,
                std::optional<std::uint32_t> sender = std::nullopt);
-    // The caller has got a ticket for the first or the next transaction, which was due then.
-    void take(load::steady_time due) noexcept { due_ = due; }
+    // As many messages as the next transaction has: over LMTP one for each recipient.
+    std::uint64_t wanted() const {
+        return plan_.chosen.lmtp ? maker_.recipients_of(session_, sequence_) : 1;
+    }
+    // The caller has got a ticket for the first or the next transaction: for so many messages, which
+    // were due then.
+    void take(load::steady_time due, std::uint64_t messages) noexcept {
+        due_ = due;
+        granted_ = messages;
+    }
     bool has_ticket() const noexcept { return due_.has_value(); }
     // After compose(): another transaction could begin at once.
     bool wants_ticket() const noexcept { return wants_ticket_; }
@@ -155,6 +163,7 @@ class exchange {
     std::uint64_t left_ = 0;
     std::optional<std::uint32_t> sender_;
     std::optional<load::steady_time> due_;  // of the ticket in hand
+    std::uint64_t granted_ = 0;             // messages that it admits
     std::vector<transaction> slots_;        // a ring: open ones from first_slot_ on
     std::size_t first_slot_ = 0;
     std::size_t open_ = 0;

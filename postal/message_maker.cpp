@@ -2,20 +2,21 @@
 
 #include <algorithm>
 
-#include "base/random.hpp"
-
 namespace postal {
 
 namespace {
 
 constexpr std::uint64_t who_receives = 0x7265637069656e74;  // keeps its numbers apart from others'
 
+std::uint64_t draw_number(recipient_range range, base::random_source& random) {
+    return range.least + random.below(range.most - range.least + 1);
+}
+
 // Different users, chosen at random; the plan has at least as many.
-void choose_recipients(const plan& plan, base::random_source& random,
+void choose_recipients(const plan& plan, base::random_source& random, std::uint64_t most,
                        std::vector<std::uint32_t>& into) {
-    const recipient_range range = plan.chosen.recipients;
     const std::uint64_t users = plan.recipients.size();
-    const std::uint64_t wanted = range.least + random.below(range.most - range.least + 1);
+    const std::uint64_t wanted = std::min(draw_number(plan.chosen.recipients, random), most);
     into.clear();
     while (into.size() < wanted) {
         const auto one = static_cast<std::uint32_t>(random.below(users));
@@ -25,10 +26,20 @@ void choose_recipients(const plan& plan, base::random_source& random,
 
 }  // namespace
 
+base::random_source message_maker::numbers_of(std::uint64_t session,
+                                              std::uint64_t sequence) const noexcept {
+    return base::random_source(base::mix(plan_.load.seed ^ who_receives, session, sequence));
+}
+
+std::uint64_t message_maker::recipients_of(std::uint64_t session, std::uint64_t sequence) const {
+    base::random_source random = numbers_of(session, sequence);
+    return draw_number(plan_.chosen.recipients, random);
+}
+
 void message_maker::make(transaction& tx, std::optional<std::uint32_t> sender,
-                         std::chrono::system_clock::time_point now) {
-    base::random_source random(base::mix(plan_.load.seed ^ who_receives, tx.session, tx.sequence));
-    choose_recipients(plan_, random, tx.recipients);
+                         std::uint64_t most_recipients, std::chrono::system_clock::time_point now) {
+    base::random_source random = numbers_of(tx.session, tx.sequence);
+    choose_recipients(plan_, random, most_recipients, tx.recipients);
     addresses_.clear();
     for (const std::uint32_t one : tx.recipients) {
         addresses_.push_back(plan_.recipients[one].address);

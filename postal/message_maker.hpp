@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.hpp"
 #include "mail/message.hpp"
 #include "postal/plan.hpp"
 #include "postal/transaction.hpp"
@@ -21,15 +22,18 @@ class message_maker {
   public:
     explicit message_maker(const plan& of) : plan_(of), source_(of.make_source()) {}
 
-    // Fills in sender, recipients and message of the transaction with these numbers. With a
-    // `sender` it is from that one of the plan's, who has logged in.
-    void make(transaction& tx, std::optional<std::uint32_t> sender,
+    // How many recipients the transaction with these numbers has.
+    std::uint64_t recipients_of(std::uint64_t session, std::uint64_t sequence) const;
+    // Fills in sender, recipients, at most that many, and message of the transaction with these
+    // numbers. With a `sender` it is from that one of the plan's, who has logged in.
+    void make(transaction& tx, std::optional<std::uint32_t> sender, std::uint64_t most_recipients,
               std::chrono::system_clock::time_point now);
 
     // The octets are needed no more.
     void take_back(mail::message* one) { spare_.push_back(one); }
 
   private:
+    base::random_source numbers_of(std::uint64_t session, std::uint64_t sequence) const noexcept;
     mail::message* lend();
 
     const plan& plan_;

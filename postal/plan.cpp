@@ -145,6 +145,12 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.open_loop = chosen.open_loop;
+    if (plan.load.rate && !chosen.open_loop) {
+        result.asked = [curve = *plan.load.rate, most = chosen.messages](double seconds) {
+            const double due = curve.due_until(seconds);
+            return most ? std::min(static_cast<double>(*most), due) : due;
+        };
+    }
     result.options["protocol"] = chosen.lmtp ? "lmtp" : "smtp";
     result.options["server"] = chosen.servers;
     result.options["users"] = plan.recipients.size();

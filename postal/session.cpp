@@ -55,7 +55,8 @@ bool session::connects_without_ticket() const noexcept {
 asio::awaitable<bool> session::may_connect() {
     if (stopping()) co_return false;
     if (connects_without_ticket()) co_return !shared_.gate.over();
-    co_return co_await opening_.wait_for_ticket();
+    const bool connection_alone = plan_.chosen.messages_a_connection == 0;
+    co_return co_await opening_.wait_for_ticket(connection_alone ? 1 : exchange_.wanted());
 }
 
 // ---- one connection ----
@@ -86,7 +87,7 @@ asio::awaitable<bool> session::talk() {
     exchange_.begin(offered_, messages, sender_);
     const load::ticket go = opening_.use();
     if (messages > 0) {  // otherwise the connection itself was what the ticket admitted
-        if (go.what == load::pass::go) exchange_.take(go.due);
+        if (go.what == load::pass::go) exchange_.take(go.due, go.messages);
         how = co_await exchange_mail();
     }
     bool fine = how == step::done;

@@ -42,11 +42,11 @@ void session::compose() {
     const std::uint64_t written = channel_.connection().octets_queued();
     exchange_.compose(now, written);
     while (exchange_.wants_ticket()) {
-        const load::ticket got = shared_.gate.try_pass(now.steady);
+        const load::ticket got = shared_.gate.try_pass(now.steady, exchange_.wanted());
         if (got.what == load::pass::over) exchange_.no_more_tickets();
         if (got.what != load::pass::go) return;
-        shared_.gate.use();
-        exchange_.take(got.due);
+        shared_.gate.use(got.messages);
+        exchange_.take(got.due, got.messages);
         exchange_.compose(now, written);
     }
 }
@@ -71,6 +71,7 @@ asio::awaitable<session::step> session::wait_for_next() {
     clear_deadline();
     load::turnstile::waiter& place = opening_.place();
     place.connected = true;
+    place.wanted = exchange_.wanted();
     const load::steady_time from = channel_.now();
     const load::ticket go = co_await shared_.gate.wait(place);
     place.connected = false;
@@ -80,8 +81,8 @@ asio::awaitable<session::step> session::wait_for_next() {
         opening_.keep(go);
         co_return give_up(net::fault::closed);
     }
-    shared_.gate.use();
-    exchange_.take(go.due);
+    shared_.gate.use(go.messages);
+    exchange_.take(go.due, go.messages);
     co_return step::done;
 }
 

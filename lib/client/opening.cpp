@@ -25,15 +25,16 @@ asio::awaitable<bool> opening::wait_for_turn() {
     co_return !shared_.own.stopping();
 }
 
-asio::awaitable<bool> opening::wait_for_ticket() {
+asio::awaitable<bool> opening::wait_for_ticket(std::uint64_t wanted) {
     if (has_ticket()) co_return true;
-    ticket_ = shared_.gate.try_pass(std::chrono::steady_clock::now());
+    place_.wanted = wanted;
+    ticket_ = shared_.gate.try_pass(std::chrono::steady_clock::now(), wanted);
     if (ticket_.what == load::pass::wait) ticket_ = co_await shared_.gate.wait(place_);
     co_return has_ticket();
 }
 
 load::ticket opening::use() {
-    if (has_ticket()) shared_.gate.use();
+    if (has_ticket()) shared_.gate.use(ticket_.messages);
     return std::exchange(ticket_, {});
 }
 

@@ -30,8 +30,9 @@ class opening {
     // queue does not overflow. False when the run stops meanwhile.
     asio::awaitable<bool> wait_for_turn();
 
-    // True with a ticket in hand; false when there will be none any more.
-    asio::awaitable<bool> wait_for_ticket();
+    // True with a ticket in hand, for as many messages if there are so many; false when there will
+    // be none any more.
+    asio::awaitable<bool> wait_for_ticket(std::uint64_t wanted = 1);
     bool has_ticket() const noexcept { return ticket_.what == load::pass::go; }
     // The connection is there; gives the ticket, if there is one.
     load::ticket use();

@@ -2,9 +2,13 @@
 // that is handed in. Nothing here reads a clock, waits or wakes anybody; load/turnstile.hpp does.
 //
 // Without a schedule a session passes at once, until all tickets are used or the run stops. With
-// one, each pass takes the next due ticket of the run. The schedule never waits for a server: what
-// is due while every session is busy stays in it, and its wait is in its due time. A ticket that
-// came back goes first, with the due time that it had.
+// one, each pass takes the next due ticket of the run; a ticket that came back goes first, with the
+// due time that it had.
+//
+// An open loop's schedule never waits for a server: what is due while every session is busy stays in
+// it, and its wait is in its due time. In a closed loop the rate is a cap: what could not be sent
+// meanwhile is made up for at once only as far as it was due in the last second; the rest of the
+// schedule is put off by as many messages as that leaves out.
 //
 // Who waits is let through in turn: those that hold a connection before the others, and the one
 // that waited last before the rest, since its connection is the warmest.
@@ -15,6 +19,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "load/pace.hpp"
 #include "load/run_tickets.hpp"
@@ -29,6 +34,7 @@ struct ticket {
     pass what = pass::over;
     steady_time due{};           // go: when it was due; wait: when it may go, max() if not known
     bool from_schedule = false;  // fresh: not without a schedule, and not one that came back
+    std::uint64_t messages = 1;  // that it admits
 };
 
 // What a worker is asked to do; an open loop counts what was due and cannot begin any more.
@@ -45,20 +51,23 @@ class admission {
     // How often those who wait look for what other workers do: tickets that come back, the last
     // use.
     static constexpr auto look_again = std::chrono::milliseconds(50);
+    static constexpr auto made_up_for = std::chrono::seconds(1);
 
     // One session's place in the queue.
     class place : public boost::intrusive::list_base_hook<
                       boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
       public:
         bool connected = false;
-        ticket got;  // when it is let through
+        std::uint64_t wanted = 1;  // messages
+        ticket got;                // when it is let through
     };
 
-    ticket try_pass(steady_time now) noexcept;
+    // For a session that was busy until now, and wants to begin so many messages together.
+    ticket try_pass(steady_time now, std::uint64_t wanted = 1) noexcept;
 
-    // Each ticket that was taken ends in one of the two. give_back() says how many of an open
-    // loop's can never begin: 1 when the run has stopped.
-    void use() noexcept { stock_.use(share_); }
+    // Each ticket that was taken ends in one of the two. give_back() says how many messages of an
+    // open loop can never begin: none unless the run has stopped.
+    void use(std::uint64_t messages = 1) noexcept { stock_.use(share_, messages); }
     bool open_loop() const noexcept { return how_.open_loop; }
     std::uint64_t give_back(const ticket& unused);
 
@@ -82,6 +91,9 @@ class admission {
     std::uint64_t stop(steady_time now, stats::histogram& waited);
     bool stopped() const noexcept { return stopped_; }
 
+    // Since the last call: how long messages of a cap were due and no session was free for them.
+    std::chrono::nanoseconds take_busy_time() noexcept { return std::exchange(busy_time_, {}); }
+
     // Whether nobody will be let through any more.
     bool over() const noexcept { return stopped_ || stock_.all_used(); }
 
@@ -89,7 +101,10 @@ class admission {
     using queue = boost::intrusive::list<place, boost::intrusive::constant_time_size<false>>;
 
     steady_time due(std::uint64_t number) noexcept;
-    ticket take_due(steady_time now) noexcept;
+    steady_time due_at_most_so_late(std::uint64_t number, steady_time now) noexcept;
+    ticket take_due(steady_time now, std::uint64_t wanted, bool was_busy) noexcept;
+    ticket admit(steady_time now, std::uint64_t wanted, bool was_busy) noexcept;
+    bool is_cap() const noexcept { return how_.when && !how_.open_loop; }
     ticket none_now() const noexcept {
         return {over() ? pass::over : pass::wait, steady_time::max()};
     }
@@ -104,6 +119,7 @@ class admission {
     queue unconnected_;
     queue resting_;
     queue pausing_;
+    std::chrono::nanoseconds busy_time_{0};
     bool shut_ = false;
     bool stopped_ = false;
 };

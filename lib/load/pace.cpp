@@ -75,6 +75,14 @@ rate_curve rate_curve::ramp(base::rate start, const std::vector<ramp_stage>& sta
     return result;
 }
 
+double rate_curve::due_until(double t_s) const noexcept {
+    auto one = pieces_.rbegin();
+    while (t_s < one->start_s && std::next(one) != pieces_.rend())
+        ++one;
+    const double x = std::max(0.0, t_s - one->start_s);
+    return one->before + one->rate * x + one->slope * x * x / 2;
+}
+
 // Solves before + rate*x + slope*x*x/2 = position for x within the piece that holds it.
 double rate_curve::time_of(double position) const noexcept {
     auto one = pieces_.rbegin();
@@ -96,13 +104,19 @@ schedule::schedule(rate_curve curve, arrival how, std::uint64_t seed)
     : curve_(std::move(curve)), how_(how), random_(base::mix(seed, 0x7363686564756c65, 0)) {}
 
 // The constant schedule's first message is due at once, a Poisson one's after its first gap.
-std::chrono::nanoseconds schedule::due(std::uint64_t number) noexcept {
-    if (how_ == arrival::constant) position_ = static_cast<double>(number);
-    if (how_ == arrival::poisson) {
-        for (; drawn_ <= number; ++drawn_)
-            position_ += random_.exponential();
-    }
-    const double at_s = curve_.time_of(position_);
+double schedule::position_of(std::uint64_t number) noexcept {
+    if (how_ == arrival::constant) return static_cast<double>(number);
+    for (; drawn_ <= number; ++drawn_)
+        position_ += random_.exponential();
+    return position_;
+}
+
+double schedule::put_off(std::uint64_t number, std::chrono::nanoseconds then) noexcept {
+    return curve_.due_until(seconds(then)) - position_of(number);
+}
+
+std::chrono::nanoseconds schedule::due(std::uint64_t number, double put_off) noexcept {
+    const double at_s = curve_.time_of(position_of(number) + put_off);
     constexpr double latest_s = 9e9;  // what 63 bits of nanoseconds hold
     return at_s < latest_s ? std::chrono::nanoseconds(static_cast<std::int64_t>(at_s * 1e9))
                            : std::chrono::nanoseconds::max();

@@ -38,6 +38,8 @@ class rate_curve {
     // After the last stage the rate stays at its target.
     static rate_curve ramp(base::rate start, const std::vector<ramp_stage>& stages);
 
+    // Messages due until t seconds after the start.
+    double due_until(double t_s) const noexcept;
     // Seconds after the start at which `position` messages are due; infinity if that never comes.
     double time_of(double position) const noexcept;
     // Sum of the stages, 0 for a constant rate.
@@ -59,10 +61,15 @@ class schedule {
     schedule(rate_curve curve, arrival how, std::uint64_t seed);
 
     // When message `number` of the run, counted from 0, is due after the start;
-    // nanoseconds::max() if never. Numbers must not go down from call to call.
-    std::chrono::nanoseconds due(std::uint64_t number) noexcept;
+    // nanoseconds::max() if never. Numbers must not go down from call to call. A schedule that was
+    // put off is as if so many messages had been begun before.
+    std::chrono::nanoseconds due(std::uint64_t number, double put_off = 0) noexcept;
+    // By how much to put it off for that message to be due then.
+    double put_off(std::uint64_t number, std::chrono::nanoseconds then) noexcept;
 
   private:
+    double position_of(std::uint64_t number) noexcept;
+
     rate_curve curve_;
     arrival how_;
     base::random_source random_;

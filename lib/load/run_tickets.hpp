@@ -1,9 +1,11 @@
 // The tickets of a run, one stock for all workers: each admits one message (rabid: one connection).
+// Who wants several, for the recipients of one LMTP transaction, gets them together; fewer where no
+// more are left, or fewer came back.
 //
 // Flow, in a worker, which has a share of the stock:
-//   take(mine)                            without a schedule: any ticket, at once
-//   n = next(), take(n) when n is due     with one: in the order of their due times
-//   use(mine) or give_back(...)           each ticket that was taken ends in one of the two
+//   take(mine, wanted)                    without a schedule: any tickets, at once
+//   n = next(), take(n, wanted)           with one: when n is due, in the order of their due times
+//   use(mine, ...) or give_back(...)      each ticket that was taken ends in one of the two
 //
 // A ticket that was given back goes to whoever asks next, in any worker. all_used() becomes true
 // when the last one was used, not when it was taken, and stays so: nobody leaves while a ticket may
@@ -16,6 +18,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -54,20 +57,26 @@ class run_tickets {
     // nullopt: no limit.
     explicit run_tickets(std::optional<std::uint64_t> most) noexcept : most_(most.value_or(none)) {}
 
-    // Without a schedule. False when none is left; some of those that were taken may come back.
-    bool take(share& mine) noexcept {
-        if (!limited() || take_from(mine)) return true;
-        if (const std::uint64_t handful = take_handful(); handful > 0) {
-            mine.in_hand_.fetch_add(handful - 1, std::memory_order_relaxed);
-            return true;
+    // Without a schedule. How many were got; 0 when none is left, though some may come back.
+    std::uint64_t take(share& mine, std::uint64_t wanted = 1) noexcept {
+        if (!limited()) return wanted;
+        std::uint64_t got = take_from(mine, wanted);
+        while (got < wanted) {
+            const std::uint64_t handful = take_handful(wanted - got);
+            if (handful == 0) break;
+            const std::uint64_t now = std::min(handful, wanted - got);
+            mine.in_hand_.fetch_add(handful - now, std::memory_order_relaxed);
+            got += now;
         }
-        for (share* each = shares_.load(std::memory_order_acquire); each != nullptr;
+        for (share* each = shares_.load(std::memory_order_acquire); each != nullptr && got < wanted;
              each = each->next_) {
-            if (take_from(*each)) return true;
+            got += take_from(*each, wanted - got);
         }
-        return false;
+        return got;
     }
-    void give_back(share& mine) noexcept { mine.in_hand_.fetch_add(1, std::memory_order_relaxed); }
+    void give_back(share& mine, std::uint64_t tickets = 1) noexcept {
+        mine.in_hand_.fetch_add(tickets, std::memory_order_relaxed);
+    }
 
     // With a schedule: the number, from 0, of the first ticket that nobody has taken, or `none`.
     std::uint64_t next() const noexcept {
@@ -75,34 +84,54 @@ class run_tickets {
         return has(number) ? number : none;
     }
     bool has(std::uint64_t number) const noexcept { return number < most_; }
-    // False when another worker was faster.
-    bool take(std::uint64_t number) noexcept {
-        return next_.compare_exchange_strong(number, number + 1, std::memory_order_relaxed);
+    // How many, from that number on; 0 when another worker was faster.
+    std::uint64_t take(std::uint64_t number, std::uint64_t wanted = 1) noexcept {
+        const std::uint64_t got = std::min(wanted, most_ - number);
+        return next_.compare_exchange_strong(number, number + got, std::memory_order_relaxed) ? got
+                                                                                              : 0;
     }
+    // Tickets that were due together.
+    struct batch {
+        steady_time due{};
+        std::uint64_t tickets = 0;
+        bool operator>(const batch& other) const noexcept { return due > other.due; }
+    };
     // False when the stock is closed.
-    bool give_back(steady_time due) {
+    bool give_back(const batch& unused) {
         const std::scoped_lock lock(mutex_);
         if (next_.load(std::memory_order_relaxed) == none) return false;
-        returned_.push_back(due);
-        std::push_heap(returned_.begin(), returned_.end(), std::greater<>());
-        returned_count_.store(returned_.size(), std::memory_order_relaxed);
+        put(unused);
         return true;
     }
-    // The due time of one that came back, the earliest first.
-    std::optional<steady_time> take_returned() {
+    // Some that came back, the earliest first; at most that many.
+    std::optional<batch> take_returned(std::uint64_t wanted = 1) {
         if (returned_count_.load(std::memory_order_relaxed) == 0) return std::nullopt;
         const std::scoped_lock lock(mutex_);
         if (returned_.empty()) return std::nullopt;
         std::pop_heap(returned_.begin(), returned_.end(), std::greater<>());
-        const steady_time due = returned_.back();
+        batch got = returned_.back();
         returned_.pop_back();
         returned_count_.store(returned_.size(), std::memory_order_relaxed);
-        return due;
+        if (got.tickets > wanted) put({got.due, got.tickets - std::exchange(got.tickets, wanted)});
+        return got;
     }
 
-    void use(share& mine) noexcept {
+    // ---- of a schedule that is only a cap: see admission.hpp ----
+
+    // By how many messages it was put off.
+    double put_off() const noexcept { return put_off_.load(std::memory_order_relaxed); }
+    void put_off(double messages) noexcept { raise(put_off_, messages); }
+    // Time that nobody has counted yet of the stretch [from, to], in which all sessions were busy.
+    std::chrono::nanoseconds count_busy(steady_time from, steady_time to) noexcept {
+        const steady_time before(
+            steady_time::duration(raise(busy_until_, to.time_since_epoch().count())));
+        return std::max(to - std::max(from, before), std::chrono::nanoseconds(0));
+    }
+
+    void use(share& mine, std::uint64_t tickets = 1) noexcept {
         if (!limited()) return;
-        mine.used_.store(mine.used_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        mine.used_.store(mine.used_.load(std::memory_order_relaxed) + tickets,
+                         std::memory_order_relaxed);
     }
     bool all_used() const noexcept {
         if (!limited()) return false;
@@ -117,7 +146,7 @@ class run_tickets {
     // From here on nobody takes any by its number. To the first caller: what was left.
     struct remainder {
         std::uint64_t next = none;
-        std::vector<steady_time> returned{};  // their due times
+        std::vector<batch> returned{};
     };
     remainder close() {
         const std::scoped_lock lock(mutex_);
@@ -129,23 +158,39 @@ class run_tickets {
   private:
     bool limited() const noexcept { return most_ != none; }
 
-    static bool take_from(share& some) noexcept {
+    void put(const batch& unused) {
+        returned_.push_back(unused);
+        std::push_heap(returned_.begin(), returned_.end(), std::greater<>());
+        returned_count_.store(returned_.size(), std::memory_order_relaxed);
+    }
+    // To that value unless it is higher; gives what it was.
+    template <class Number>
+    static Number raise(std::atomic<Number>& held, Number to) noexcept {
+        Number before = held.load(std::memory_order_relaxed);
+        while (before < to && !held.compare_exchange_weak(before, to, std::memory_order_relaxed)) {
+        }
+        return before;
+    }
+
+    static std::uint64_t take_from(share& some, std::uint64_t wanted) noexcept {
         std::uint64_t left = some.in_hand_.load(std::memory_order_relaxed);
         while (left > 0) {
-            if (some.in_hand_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed))
-                return true;
+            const std::uint64_t got = std::min(left, wanted);
+            if (some.in_hand_.compare_exchange_weak(left, left - got, std::memory_order_relaxed))
+                return got;
         }
-        return false;
+        return 0;
     }
     // It shrinks with what is left, so that near the end workers seldom take from each other.
-    std::uint64_t take_handful() noexcept {
+    std::uint64_t take_handful(std::uint64_t wanted) noexcept {
         constexpr std::uint64_t largest = 64;
         std::uint64_t first = next_.load(std::memory_order_relaxed);
         while (first < most_) {
             const std::uint64_t handful =
-                std::clamp<std::uint64_t>((most_ - first) / 64, 1, largest);
-            if (next_.compare_exchange_weak(first, first + handful, std::memory_order_relaxed))
-                return handful;
+                std::clamp((most_ - first) / 64, wanted, largest + wanted);
+            const std::uint64_t got = std::min(handful, most_ - first);
+            if (next_.compare_exchange_weak(first, first + got, std::memory_order_relaxed))
+                return got;
         }
         return 0;
     }
@@ -155,7 +200,9 @@ class run_tickets {
     alignas(cache_line) std::atomic<std::uint64_t> next_{0};
     alignas(cache_line) std::atomic<std::size_t> returned_count_{0};  // read without the lock
     std::mutex mutex_;                                                // guards what follows
-    std::vector<steady_time> returned_;  // a heap: due times of tickets that were given back
+    std::vector<batch> returned_;                                     // a heap
+    std::atomic<double> put_off_{0};
+    std::atomic<steady_time::rep> busy_until_{std::numeric_limits<steady_time::rep>::min()};
 };
 
 }  // namespace postal::load

@@ -22,10 +22,10 @@ asio::awaitable<ticket> turnstile::wait(waiter& who) {
 }
 
 void turnstile::give_back(const ticket& unused) {
-    if (rules_.give_back(unused) > 0) {
+    const std::uint64_t lost = rules_.give_back(unused);
+    for (std::uint64_t i = 0; i < lost; ++i)
         own_.tally().unserved.record(steady_clock::now() - unused.due);
-        never_begun(1);
-    }
+    never_begun(lost);
     serve();
 }
 
@@ -84,6 +84,7 @@ void turnstile::serve() {
 
 void turnstile::stop() {
     never_begun(rules_.stop(steady_clock::now(), own_.tally().unserved));
+    own_.tally().all_busy += rules_.take_busy_time();
     serve();
 }
 

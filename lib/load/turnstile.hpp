@@ -39,14 +39,18 @@ class turnstile {
         asio::steady_timer wake_;
     };
 
-    ticket try_pass(steady_time now) noexcept { return rules_.try_pass(now); }
-    asio::awaitable<ticket> wait(waiter& who);
+    ticket try_pass(steady_time now, std::uint64_t wanted = 1) noexcept {
+        const ticket got = rules_.try_pass(now, wanted);
+        if (got.from_schedule) own_.tally().all_busy += rules_.take_busy_time();
+        return got;
+    }
+    asio::awaitable<ticket> wait(waiter& who);  // who.wanted: so many messages
 
     // Each ticket that a session got ends in one of the two: it has begun, or another session of
     // the run, in whatever worker, shall begin it, with its due time.
-    void use() noexcept {
-        rules_.use();
-        if (rules_.open_loop()) ++own_.tally().due;
+    void use(std::uint64_t messages = 1) noexcept {
+        rules_.use(messages);
+        if (rules_.open_loop()) own_.tally().due += messages;
     }
     void give_back(const ticket& unused);
 

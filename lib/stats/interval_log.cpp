@@ -22,6 +22,8 @@ constexpr std::string_view latency_columns = ",p50_ms,p90_ms,p99_ms,max_ms";
 constexpr std::string_view error_columns =
     ",connect_errors,timeouts,errors_4xx,errors_5xx,other_errors,busy_percent";
 
+constexpr std::string_view cap_column = ",asked";
+
 std::string local_time(std::chrono::system_clock::time_point time, bool whole_minutes) {
     const auto rounded = std::chrono::round<std::chrono::seconds>(time.time_since_epoch());
     const auto clock = static_cast<std::time_t>(rounded.count());
@@ -64,6 +66,11 @@ std::string error_fields(const interval_row& row) {
     return text + fmt::format(",{:.1f}", row.worker_busy * 100);
 }
 
+std::string cap_field(const interval_row& row) {
+    if (!row.asked) return {};
+    return fmt::format(",{:.1f}", *row.asked);
+}
+
 std::string column_of(const counter& one) {
     return fmt::format(",{}", one.column.empty() ? one.name : one.column);
 }
@@ -101,7 +108,7 @@ std::string interval_log::header() const {
     if (format_ != log_format::extended) return text;
     text += latency_columns;
     text += counters(logged::extended, column_of);
-    return text.append(error_columns);
+    return text.append(error_columns).append(run_.asked ? cap_column : "");
 }
 
 std::string interval_log::line(const interval_row& row) const {
@@ -114,7 +121,7 @@ std::string interval_log::line(const interval_row& row) const {
     if (run_.runs_agents) text += agent_fields(row);
     if (format_ != log_format::extended) return text;
     text += latency_fields(row) + counters(logged::extended, field);
-    return text + error_fields(row);
+    return text + error_fields(row) + cap_field(row);
 }
 
 base::expected<void> interval_log::put(std::string text) {

@@ -207,6 +207,9 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     fields.object("generator")
         .read("limited", generator.limited, "reason", generator.reason, "worker_busy",
               generator.worker_busy, "schedule_slip_p99_us", generator.slip_p99_us);
+    fields.object("cap").read("asked_per_s", to.cap.asked_per_s, "reached_per_s",
+                              to.cap.reached_per_s, "all_busy", to.cap.all_busy, "behind",
+                              to.cap.behind);
     to.errors = read_errors(fields);
     to.thresholds = read_thresholds(fields);
     if (problems) return base::failure{problems.first};

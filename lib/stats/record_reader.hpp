@@ -65,6 +65,13 @@ struct recorded_generator {
     std::optional<double> slip_p99_us;
 };
 
+struct recorded_cap {
+    std::optional<double> asked_per_s;  // empty: the run had no rate, or was an open loop
+    double reached_per_s = 0;
+    double all_busy = 0;
+    std::uint64_t behind = 0;
+};
+
 struct recorded_totals : counts {
     std::vector<std::string_view> known;  // the names of the counters that the record has
 
@@ -91,6 +98,7 @@ struct run_record {
     recorded_rate rate;
     std::vector<recorded_phase> phases;  // in the order of the protocol
     std::vector<recorded_interval> intervals;
+    recorded_cap cap;
     recorded_generator generator;
     std::vector<error_entry> errors;  // most frequent first
     std::vector<threshold_result> thresholds;

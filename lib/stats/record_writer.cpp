@@ -120,6 +120,13 @@ json generator_of(const run_report& report) {
             {"reason", generator.reason}};
 }
 
+json cap_of(const cap_summary& cap) {
+    return {{"asked_per_s", number(cap.asked_per_s)},
+            {"reached_per_s", number(cap.reached_per_s)},
+            {"all_busy", number(cap.all_busy)},
+            {"behind", cap.behind}};
+}
+
 json errors_of(const tally& total) {
     json array = json::array();
     for (const auto& entry : total.errors.by_count()) {
@@ -211,6 +218,7 @@ json interval_of(const run_description& run, const interval_row& row) {
     object["message_p90_us"] = microseconds(row.message_p90);
     object["message_p99_us"] = microseconds(row.message_p99);
     object["message_max_us"] = microseconds(row.message_max);
+    if (row.asked) object["asked"] = number(*row.asked);
     object["worker_busy"] = number(row.worker_busy);
     object["slip_p99_us"] = microseconds(row.slip_p99);
     if (row.agents_running) {
@@ -245,6 +253,7 @@ json record_of(const run_report& report) {
     record["intervals"] = json::array();
     for (const auto& row : report.intervals())
         record["intervals"].push_back(interval_of(run, row));
+    if (const auto cap = report.cap()) record["cap"] = cap_of(*cap);
     record["generator"] = generator_of(report);
     record["errors"] = errors_of(total);
     record["errors_with_warmup"] = errors_of(report.totals_with_warmup());

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <variant>
@@ -33,6 +34,8 @@ struct run_description {
     std::vector<std::string> phases;
     std::size_t message_phase = 0;
     unsigned workers = 1;
+    // Of a closed loop with a rate: the messages that it asks for until so many seconds after the start.
+    std::function<double(double)> asked;
     bool open_loop = false;         // what was due is known, and message_phase counts from there
     bool transcript = false;        // -z, -Z or -a slowed the run down
     bool reads_mail = false;        // a reader: POP3 and IMAP connections, deletions

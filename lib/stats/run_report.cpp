@@ -48,6 +48,10 @@ std::optional<std::chrono::nanoseconds> slip_p99_of(const tally& counted) {
     return counted.slip.quantile(0.99);
 }
 
+double share_of(std::chrono::nanoseconds part, double whole_s) {
+    return whole_s > 0 ? std::min(1.0, std::chrono::duration<double>(part).count() / whole_s) : 0;
+}
+
 // Begun, and without an outcome yet.
 std::uint64_t still_in_flight(const tally& total, counter_rows rows) {
     std::uint64_t ended = 0;
@@ -105,6 +109,10 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
         }
     }
     with_warmup_.merge(added.counts);
+    if (!added.draining) {
+        stopped_ = {added.end_s, with_warmup_.started};
+        if (added.in_warmup) warmed_up_ = stopped_;
+    }
     if (!added.closes_interval) return std::nullopt;
     current_open_ = false;
     // A run that stops exactly at an interval's end leaves an empty rest of no length.
@@ -124,6 +132,10 @@ interval_row run_report::close_row() const {
     row.classes = counted.errors.classes();
     row.worker_busy = largest_share(current_.workers);
     row.slip_p99 = slip_p99_of(counted);
+    if (description_.asked) {
+        const bool draining = row.start_s >= stopped_.at_s;
+        row.asked = draining ? 0 : description_.asked(row.end_s) - description_.asked(row.start_s);
+    }
     if (description_.message_phase < counted.latency.size()) {
         const histogram& message = counted.latency[description_.message_phase];
         row.message_p50 = known_quantile(message, 0.5);
@@ -143,6 +155,19 @@ interval_row run_report::close_row() const {
 ranking run_report::latency(std::size_t phase) const {
     const bool all = description_.open_loop && phase == description_.message_phase;
     return ranking(totals_.latency[phase], all ? &totals_.unserved : nullptr);
+}
+
+std::optional<cap_summary> run_report::cap() const {
+    if (!description_.asked || !(measured_s_ > 0)) return std::nullopt;
+    const double asked = description_.asked(stopped_.at_s);
+    cap_summary result;
+    result.asked_per_s = (asked - description_.asked(warmed_up_.at_s)) / measured_s_;
+    result.reached_per_s = static_cast<double>(stopped_.started - warmed_up_.started) / measured_s_;
+    result.all_busy = share_of(totals_.all_busy, measured_s_);
+    // The schedule's first message is due at once, and one may just have become so.
+    const double behind = asked - static_cast<double>(stopped_.started);
+    result.behind = behind >= 1 ? static_cast<std::uint64_t>(behind) : 0;
+    return result;
 }
 
 generator_summary run_report::generator() const {

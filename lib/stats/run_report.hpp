@@ -65,7 +65,8 @@ struct interval_row : counts {
     std::optional<std::chrono::nanoseconds> message_p90;
     std::optional<std::chrono::nanoseconds> message_p99;
     std::optional<std::chrono::nanoseconds> message_max;
-    double worker_busy = 0;  // the busiest worker's share of its time, 0..1
+    std::optional<double> asked;  // messages, of a closed loop with a rate
+    double worker_busy = 0;       // the busiest worker's share of its time, 0..1
     std::optional<std::chrono::nanoseconds> slip_p99;
     // At the interval's end; empty for programs that run none.
     std::optional<std::uint64_t> agents_running;
@@ -94,6 +95,14 @@ struct rate_summary {
     double effective = 0;  // as many independent intervals would say as much of the mean
     std::optional<double>
         trend;  // change from the first to the last, as a share, where it is no chance
+};
+
+// Of a closed loop with a rate, which is a cap there, after the warm-up and until the stop.
+struct cap_summary {
+    double asked_per_s = 0;
+    double reached_per_s = 0;  // messages begun
+    double all_busy = 0;  // share of the time in which messages were due and no session was free
+    std::uint64_t behind = 0;  // messages that were asked for since the run began, and not begun
 };
 
 // Whether this program itself, and not its peer, was what limited the run.
@@ -130,6 +139,7 @@ class run_report {
     // Of that phase after the warm-up; of all that was due where it is an open loop's message phase.
     [[nodiscard]] ranking latency(std::size_t phase) const;
     [[nodiscard]] rate_summary rate() const;
+    [[nodiscard]] std::optional<cap_summary> cap() const;
     [[nodiscard]] generator_summary generator() const;
 
     std::vector<threshold_result> thresholds;
@@ -144,6 +154,11 @@ class run_report {
     tally totals_;
     tally with_warmup_;
     std::vector<worker_time> measured_workers_;
+    struct progress {
+        double at_s = 0;
+        std::uint64_t started = 0;
+    };
+    progress warmed_up_, stopped_;
     double measured_s_ = 0;  // until the stop, as the messages are
     std::uint64_t measured_messages_ = 0;
     run_end end_;

@@ -13,6 +13,7 @@ namespace postal::stats {
 namespace {
 
 constexpr std::size_t shown_kinds = 5;
+constexpr double missed_share = 0.01;  // of the time: from here on a cap's latencies leave much out
 
 std::string duration_text(double seconds) {
     if (!std::isfinite(seconds) || seconds <= 0 || seconds > 9e9) return "0s";
@@ -69,6 +70,18 @@ std::string rate_text(const run_report& report) {
         text += fmt::format("; it {} by {:.0f} % over the run", *rate.trend > 0 ? "rose" : "fell",
                             std::abs(*rate.trend) * 100);
     }
+    return text;
+}
+
+// "50.0/s, reached 41.2/s; all sessions busy 31 % of the time; 88 messages behind at the end"
+std::string cap_text(const cap_summary& cap) {
+    std::string text = fmt::format("{}/s, reached {}/s; all sessions busy {:.0f} % of the time",
+                                   three_digits(cap.asked_per_s), three_digits(cap.reached_per_s),
+                                   cap.all_busy * 100);
+    if (cap.behind > 0)
+        text += fmt::format("; {} messages behind at the end", base::format_count(cap.behind));
+    if (cap.all_busy >= missed_share)
+        text += "\n               whose waits no latency has; --open-loop would show them";
     return text;
 }
 
@@ -248,6 +261,7 @@ std::string format_summary(const run_report& report) {
     };
     std::string text = headline(report);
     text += row("rate", rate_text(report));
+    if (const auto cap = report.cap()) text += row("asked", cap_text(*cap));
     text += row("traffic", counters_text(report, counter_kind::traffic));
     text += row("outcomes", outcome_text(report));
     text += counters_row("integrity", counter_kind::integrity);

@@ -21,6 +21,7 @@ void tally::merge(const tally& other) {
     authentications.merge(other.authentications);
     agents.merge(other.agents);
     tls.merge(other.tls);
+    all_busy += other.all_busy;
     busy += other.busy;
     wall += other.wall;
 }
@@ -39,6 +40,7 @@ void tally::clear() noexcept {
     authentications.clear();
     agents.clear();
     tls.clear();
+    all_busy = {};
     busy = {};
     wall = {};
 }

@@ -29,9 +29,11 @@ struct tally : counts {
     histogram unserved;
     histogram slip;  // how late the generator's own timers and schedule were
     error_table errors;
-    named_counts authentications;     // that succeeded, by SASL mechanism
-    agent_counts agents;              // of servers that run programs to deliver
-    tls_counts tls;                   // of runs with TLS
+    named_counts authentications;  // that succeeded, by SASL mechanism
+    agent_counts agents;           // of servers that run programs to deliver
+    tls_counts tls;                // of runs with TLS
+    // Of a closed loop with a rate: how long messages were due and no session was free for them.
+    std::chrono::nanoseconds all_busy{};
     std::chrono::nanoseconds busy{};  // CPU time of the worker thread in this time slice
     std::chrono::nanoseconds wall{};  // and the time slice's length as that thread saw it
 

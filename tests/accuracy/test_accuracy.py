@@ -157,6 +157,50 @@ def test_stalled_server_cannot_hide_its_queue(bhm, programs, folder, users):
     assert run.record["generator"]["schedule_slip_p99_us"] < 1e6, "the wait was the server's, and is not ours"
 
 
+@beside_others
+def test_server_that_dies_fails_its_threshold(bhm, programs, folder, users):
+    """Stopped for good at about 3 s of 6: what was due afterwards ranks above every message that was accepted."""
+    hole = bhm("--workers", "1")
+    with Sending(programs.postal, folder, "--open-loop", "--rate", "50/s", "-t", "10", "-c", "-1", "-m", "1", "--duration", "6s",
+                 "--interval", "1s", "--grace", "1s", "--threshold", "p99(message)<1s", "--threshold", "not_started==0", hole.endpoint, users) as sending:
+        wait_until(lambda: sending.process.stdout.count("\n") >= 4, "three intervals")
+        hole.process.signal(signal.SIGSTOP)
+        run = sending.wait(60)
+        hole.process.signal(signal.SIGCONT)
+    assert run.status == 3
+    totals, message = run.record["totals"], run.record["latency_us"]["message"]
+    assert totals["due"] == pytest.approx(301, abs=1) and totals["not_started"] > 100
+    assert totals["due"] == totals["started"] + totals["not_started"]
+    assert message["count"] == totals["due"] and message["not_accepted"] == totals["due"] - totals["messages"]
+    assert message["p99"] is None and 2e6 < message["at_least"]["p99"] < 3.5e6
+    assert run.record["latency_us"]["accepted"]["count"] == totals["messages"]
+    assert run.record["latency_us"]["accepted"]["p99"] < 1e6
+    assert [one["passed"] for one in run.record["thresholds"]] == [False, False]
+    assert "not reached; at least" in run.stderr and "never begun" in run.stderr
+
+
+@beside_others
+def test_closed_loop_says_what_it_left_out(bhm, programs, folder, users):
+    """A rate without an open loop is a cap: 2 s of stall, of which the last one is made up for."""
+    hole = bhm("--workers", "1")
+    with Sending(programs.postal, folder, "--rate", "50/s", "-t", "4", "-c", "-1", "-m", "1", "--duration", "8s", "--interval", "1s",
+                 hole.endpoint, users) as sending:
+        wait_until(lambda: sending.process.stdout.count("\n") >= 3, "two intervals")
+        hole.process.signal(signal.SIGSTOP)
+        begin = time.monotonic()
+        time.sleep(2.5)  # the stall itself
+        hole.process.signal(signal.SIGCONT)
+        stall = time.monotonic() - begin
+        run = sending.wait(60)
+    cap = run.record["cap"]
+    assert cap["asked_per_s"] == pytest.approx(50, rel=0.01)
+    assert cap["all_busy"] == pytest.approx(stall / 8, abs=0.03)
+    assert cap["behind"] == pytest.approx(50 * (stall - 1), abs=8)
+    assert cap["reached_per_s"] == pytest.approx((400 - cap["behind"]) / 8, abs=1)
+    assert max(interval["messages"] for interval in run.record["intervals"]) <= 110
+    assert "messages behind at the end" in run.stderr and "--open-loop" in run.stderr
+
+
 def departures(folder, programs, users, *options, workers="1"):
     """The times that postal wrote into its messages, in seconds."""
     times, lock = [], threading.Lock()

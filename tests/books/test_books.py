@@ -252,14 +252,34 @@ def test_bhm_killed_and_restarted(bhm, start, words):
     assert again <= relay.counted
 
 
+@pytest.mark.parametrize("rate", [(), ("--rate", "2000/s"), ("--rate", "2000/s", "--open-loop")], ids=["as fast as it goes", "cap", "open loop"])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_lmtp_messages_and_not_transactions_are_limited(bhm, postal, users, workers, rate):
+    hole = bhm("--lmtp")
+    run = postal("-L", *SMALL, "-t", "4", "-c", "-1", "--workers", workers, *rate, "--recipients", "2..5", "--messages", "103", hole.endpoint, users)
+    assert run.total("started") == run.total("messages") == run.total("recipients") == 103
+    if "--open-loop" in rate:
+        assert run.total("due") == 103 and run.total("not_started") == 0
+    assert hole.stop().total("recipients") == 103
+
+
+def test_lmtp_rate_is_of_messages(bhm, postal, users):
+    """Each recipient is one: 5 a transaction are a fifth of the transactions."""
+    hole = bhm("--lmtp")
+    run = postal("-L", *SMALL, "-t", "4", "-c", "-1", "--rate", "200/s", "--open-loop", "--recipients", "5", "--duration", "1s", hole.endpoint, users)
+    assert 200 <= run.total("due") <= 205 and run.total("due") == run.total("started") + run.total("not_started")
+
+
 # Runs without much in them.
 
 def test_shorter_than_an_interval(bhm, postal, users):
     hole = bhm()
     run = postal("-t", "2", "--duration", "300ms", hole.endpoint, users)
-    assert len(run.lines) == 1 and run.lines[0]["messages"] == run.total("messages") > 0
+    assert sum(line["messages"] for line in run.lines) == run.total("messages") > 0
     assert re.fullmatch(r"\d\d:\d\d", run.lines[0]["time"]), "whole minutes have no seconds"
-    assert [interval["partial"] for interval in run.record["intervals"]] == [True]
+    intervals = run.record["intervals"]
+    assert intervals[0]["t_s"] == 0.3 and all(interval["partial"] for interval in intervals)
+    assert len(intervals) == len(run.lines) <= 2, "the second has what was in flight at the stop"
     rate = run.record["rate"]["messages_per_minute"]
     assert rate["mean"] > 0 and rate["intervals"] == 0 and rate["stddev"] is None and rate["ci95"] is None
     check_against_hole(run, hole)

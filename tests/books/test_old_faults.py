@@ -127,7 +127,8 @@ def test_a_signal_ends_it_and_the_running_minute_is_reported(bhm, programs, fold
         sending.signal(number)
         run = sending.wait()
     assert run.seconds < 30 and run.status == 0
-    assert len(run.lines) == 1 and run.lines[0]["messages"] == run.total("messages") > 0
+    assert sum(line["messages"] for line in run.lines) == run.total("messages") > 0
+    assert len(run.lines) <= 2, "the second has what was in flight at the signal"
 
 
 @pytest.mark.serial

@@ -126,7 +126,7 @@ def test_running_agents_and_their_times_are_in_the_log(lmtp_deliver, agents):
     last = [line for line in done.lines if line["messages"]][-1]
     assert last["agents_running"] == 0
     assert last["agent_p50_ms"] >= 150, "they were there when two lines were printed, 200 ms apart"
-    assert last["agent_p99_ms"] >= last["agent_p50_ms"]
+    assert last["agent_p99_ms"] is None, "of three there is no 99th percentile"
     latency = done.record["latency_us"]
     assert {name: latency[name]["count"] for name in ("queue", "agent", "message")} == {"queue": 3, "agent": 3, "message": 3}
     assert latency["message"]["max"] >= latency["agent"]["max"] * 0.98

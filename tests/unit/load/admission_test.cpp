@@ -97,8 +97,8 @@ TEST_CASE("admission: a rate admits each when it is due, and what has piled up a
 }
 
 TEST_CASE("admission: random gaps are the same whichever worker takes which ticket") {
-    workers one(std::nullopt, poisson(100));
-    workers three(std::nullopt, poisson(100), 3);
+    workers one(std::nullopt, open_loop(poisson(100)));
+    workers three(std::nullopt, open_loop(poisson(100)), 3);
     for (std::size_t i = 0; i < 500; ++i) {
         const ticket wanted = one.ask(0, 1h);
         const ticket got = three.ask(i * i % 3, 1h);
@@ -108,14 +108,87 @@ TEST_CASE("admission: random gaps are the same whichever worker takes which tick
 }
 
 TEST_CASE("admission: after a ramp to nothing all wait") {
-    workers of(std::nullopt,
-               {load::schedule(rate_curve::ramp({10}, {{{0}, 1s}}), arrival::constant, 1)});
+    workers of(
+        std::nullopt,
+        open_loop({load::schedule(rate_curve::ramp({10}, {{{0}, 1s}}), arrival::constant, 1)}));
     int passed = 0;
     while (of.goes(0, 1h))
         ++passed;
     CHECK(passed == 6);
     CHECK(of.ask(0, 1h).what == pass::wait);
     CHECK_FALSE(of[0].over());
+}
+
+TEST_CASE("admission: a cap makes up for its last second alone, an open loop for all") {
+    for (const bool poisson_gaps : {false, true}) {
+        const pacing how = poisson_gaps ? poisson(10) : constant(10);
+        workers cap(std::nullopt, how, 2);
+        workers open(std::nullopt, open_loop(how), 2);
+        const auto passes = [](workers& of, std::chrono::nanoseconds after) {
+            int passed = 0;
+            while (of.goes(static_cast<std::size_t>(passed % 2), after))
+                ++passed;
+            return passed;
+        };
+        const int at_once = passes(cap, 0ms);
+        CHECK(passes(open, 0ms) == at_once);
+        // nobody is free for 20 s
+        CHECK(passes(cap, 20s) <= (poisson_gaps ? 25 : 11));
+        CHECK(passes(open, 20s) >= (poisson_gaps ? 140 : 200));
+        // the rate goes on from there
+        const int later = passes(cap, 21s);
+        CHECK(later >= (poisson_gaps ? 1 : 9));
+        CHECK(later <= (poisson_gaps ? 25 : 11));
+    }
+}
+
+TEST_CASE("admission: the time in which no session was free for a cap is counted once") {
+    workers of(std::nullopt, constant(10), 2);
+    REQUIRE(of.goes(0, 0ms));
+    CHECK(of[0].take_busy_time() == 0ns);
+    // Due at 0.1 and 0.2 s; both are begun by sessions that were busy before.
+    REQUIRE(of.goes(0, 250ms));
+    REQUIRE(of.goes(1, 300ms));
+    CHECK(of[0].take_busy_time() == 150ms);
+    CHECK(of[1].take_busy_time() == 50ms);
+    CHECK(of[1].take_busy_time() == 0ns);
+    // Who waits in the queue was free.
+    admission::place waiting;
+    REQUIRE(of.goes(0, 300ms));
+    CHECK(of[0].take_busy_time() == 0ns);
+    of[0].wait(waiting);
+    CHECK(of.served(0, 430ms) == &waiting);
+    CHECK(of[0].take_busy_time() == 0ns);
+    // Due at 0.5 s, and never begun.
+    stats::histogram waited;
+    CHECK(of[1].stop(start + 700ms, waited) == 0);
+    CHECK(of[1].take_busy_time() == 200ms);
+    CHECK(of[0].stop(start + 800ms, waited) == 0);
+    CHECK(of[0].take_busy_time() == 0ns);
+}
+
+TEST_CASE(
+    "admission: who wants several gets those that are left, and due times go on behind them") {
+    for (const pacing& how : {pacing{}, open_loop(constant(10))}) {
+        workers of(12, how, 2);
+        const ticket first = of[0].try_pass(start + 10s, 5);
+        CHECK(first.messages == 5);
+        const ticket second = of[1].try_pass(start + 10s, 5);
+        CHECK(second.messages == 5);
+        if (how.when) CHECK(after_start(second.due) == 0.5);
+        CHECK(of[0].give_back(first) == 0);
+        const ticket part = of[1].try_pass(start + 10s, 3);
+        CHECK(part.messages == 3);
+        const std::uint64_t rest =
+            of[0].try_pass(start + 10s, 5).messages + of[0].try_pass(start + 10s, 5).messages;
+        CHECK(rest == 4);
+        CHECK(of.ask(0, 10s).what != pass::go);
+        CHECK_FALSE(of[0].over());
+        of[0].use(rest);
+        of[1].use(3);
+        of[1].use(5);
+        CHECK(of[0].over());
+    }
 }
 
 TEST_CASE("admission: it is over when the last ticket is used, not when it is taken") {

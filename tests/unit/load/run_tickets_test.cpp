@@ -111,7 +111,7 @@ TEST_CASE(
                 if (!again && !stock.take(number)) continue;
                 if (again || number % 3 != 0) {
                     ++begun;
-                } else if (!stock.give_back(steady_time(std::chrono::seconds(number)))) {
+                } else if (!stock.give_back({steady_time(std::chrono::seconds(number)), 1})) {
                     ++too_late;
                 }
             }

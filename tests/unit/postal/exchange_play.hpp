@@ -62,7 +62,7 @@ class play {
         offered.pipelining = wanted.pipelining;
         offered.chunking = wanted.chunking;
         exchange_.begin(offered, wanted.messages);
-        exchange_.take(now_.steady);
+        exchange_.take(now_.steady, exchange_.wanted());
     }
 
     // Whatever was played: what ended is what the ledger's rows say.
@@ -85,7 +85,7 @@ class play {
     std::string say() {
         exchange_.compose(now_, written_);
         while (exchange_.wants_ticket()) {
-            exchange_.take(now_.steady);
+            exchange_.take(now_.steady, exchange_.wanted());
             exchange_.compose(now_, written_);
         }
         std::string said;
