@@ -102,6 +102,7 @@ void channel::end() {
 // Gently: a dialogue comes to its end by itself; one that waits for nothing in particular is woken
 // by the gate.
 void channel::on_stop(load::stop_kind how) {
+    if (how == load::stop_kind::finish_due) return;
     if (how == load::stop_kind::now || connecting_) {
         connection_.cancel(net::cancelled_by::stop);
     } else if (hurried_) {

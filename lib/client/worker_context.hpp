@@ -31,7 +31,9 @@ struct worker_context final : load::watched {
     }
 
     void on_deadline() override {}
-    void on_stop(load::stop_kind) override { gate.stop(); }
+    void on_stop(load::stop_kind how) override {
+        how == load::stop_kind::finish_due ? gate.finish_due() : gate.stop();
+    }
 
     // The next local address in turn, if the user has given any.
     std::optional<net::address> next_local_address() noexcept {

@@ -87,6 +87,15 @@ steady_time admission::look_at(steady_time now) noexcept {
     return std::min(now + look_again, scheduled ? due(stock_.next()) : steady_time::max());
 }
 
+void admission::finish_due(steady_time now) noexcept {
+    std::uint64_t number = stock_.next();
+    if (number == run_tickets::none) return;
+    schedule ahead = *how_.when;  // whose numbers must not go down; ours goes on from here
+    while (ahead.due(number) <= now - start_)
+        ++number;
+    stock_.limit(number);
+}
+
 std::uint64_t admission::stop(steady_time now, stats::histogram& waited) {
     stopped_ = true;
     const run_tickets::remainder left = stock_.close();

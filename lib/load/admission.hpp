@@ -86,6 +86,9 @@ class admission {
     // Nobody is let through while it is held shut; the schedule goes on.
     void hold_shut(bool shut) noexcept { shut_ = shut; }
 
+    // Of an open loop: the run has no more tickets than were due until now.
+    void finish_due(steady_time now) noexcept;
+
     // The run stops. Gives how many of an open loop's were due and never taken, once for the run,
     // and records how long each of them had waited.
     std::uint64_t stop(steady_time now, stats::histogram& waited);

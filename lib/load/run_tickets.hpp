@@ -83,10 +83,17 @@ class run_tickets {
         const std::uint64_t number = next_.load(std::memory_order_relaxed);
         return has(number) ? number : none;
     }
-    bool has(std::uint64_t number) const noexcept { return number < most_; }
+    bool has(std::uint64_t number) const noexcept { return number < most(); }
+    // There are no more than so many, from now on.
+    void limit(std::uint64_t most) noexcept {
+        std::uint64_t before = most_.load(std::memory_order_relaxed);
+        while (most < before &&
+               !most_.compare_exchange_weak(before, most, std::memory_order_relaxed)) {
+        }
+    }
     // How many, from that number on; 0 when another worker was faster.
     std::uint64_t take(std::uint64_t number, std::uint64_t wanted = 1) noexcept {
-        const std::uint64_t got = std::min(wanted, most_ - number);
+        const std::uint64_t got = std::min(wanted, most() - number);
         return next_.compare_exchange_strong(number, number + got, std::memory_order_relaxed) ? got
                                                                                               : 0;
     }
@@ -112,7 +119,10 @@ class run_tickets {
         batch got = returned_.back();
         returned_.pop_back();
         returned_count_.store(returned_.size(), std::memory_order_relaxed);
-        if (got.tickets > wanted) put({got.due, got.tickets - std::exchange(got.tickets, wanted)});
+        if (got.tickets > wanted) {
+            put({got.due, got.tickets - wanted});
+            got.tickets = wanted;
+        }
         return got;
     }
 
@@ -129,7 +139,6 @@ class run_tickets {
     }
 
     void use(share& mine, std::uint64_t tickets = 1) noexcept {
-        if (!limited()) return;
         mine.used_.store(mine.used_.load(std::memory_order_relaxed) + tickets,
                          std::memory_order_relaxed);
     }
@@ -140,7 +149,7 @@ class run_tickets {
              each = each->next_) {
             used += each->used_.load(std::memory_order_relaxed);
         }
-        return used == most_;
+        return used >= most();
     }
 
     // From here on nobody takes any by its number. To the first caller: what was left.
@@ -156,7 +165,8 @@ class run_tickets {
     }
 
   private:
-    bool limited() const noexcept { return most_ != none; }
+    std::uint64_t most() const noexcept { return most_.load(std::memory_order_relaxed); }
+    bool limited() const noexcept { return most() != none; }
 
     void put(const batch& unused) {
         returned_.push_back(unused);
@@ -185,17 +195,17 @@ class run_tickets {
     std::uint64_t take_handful(std::uint64_t wanted) noexcept {
         constexpr std::uint64_t largest = 64;
         std::uint64_t first = next_.load(std::memory_order_relaxed);
-        while (first < most_) {
+        while (first < most()) {
             const std::uint64_t handful =
-                std::clamp((most_ - first) / 64, wanted, largest + wanted);
-            const std::uint64_t got = std::min(handful, most_ - first);
+                std::clamp((most() - first) / 64, wanted, largest + wanted);
+            const std::uint64_t got = std::min(handful, most() - first);
             if (next_.compare_exchange_weak(first, first + got, std::memory_order_relaxed))
                 return got;
         }
         return 0;
     }
 
-    const std::uint64_t most_;
+    std::atomic<std::uint64_t> most_;
     std::atomic<share*> shares_{nullptr};
     alignas(cache_line) std::atomic<std::uint64_t> next_{0};
     alignas(cache_line) std::atomic<std::size_t> returned_count_{0};  // read without the lock

@@ -82,6 +82,11 @@ void turnstile::serve() {
     arm();
 }
 
+void turnstile::finish_due() {
+    rules_.finish_due(steady_clock::now());
+    serve();
+}
+
 void turnstile::stop() {
     never_begun(rules_.stop(steady_clock::now(), own_.tally().unserved));
     own_.tally().all_busy += rules_.take_busy_time();

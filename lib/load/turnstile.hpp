@@ -68,6 +68,8 @@ class turnstile {
     // Whether nobody will be let through any more.
     bool over() const noexcept { return rules_.over(); }
 
+    // Nothing is due any more but what is by now.
+    void finish_due();
     // Lets all who wait go home.
     void stop();
 

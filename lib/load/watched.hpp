@@ -15,8 +15,9 @@ namespace postal::load {
 using steady_time = std::chrono::steady_clock::time_point;
 
 enum class stop_kind {
-    gently,  // finish what is in flight
-    now      // end at once
+    finish_due,  // of an open loop: begin what is due by now, and nothing else
+    gently,      // finish what is in flight
+    now          // end at once
 };
 
 class watched : public boost::intrusive::list_base_hook<

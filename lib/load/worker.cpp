@@ -87,7 +87,8 @@ void worker::stop(stop_kind how, nanoseconds when) {
 // Sessions may end, and so leave the list, while they are told.
 void worker::on_stop(stop_kind how, nanoseconds when) {
     if (finished_) return;
-    const bool first = !std::exchange(stopping_, true);
+    const bool first = !std::exchange(told_, true);
+    stopping_ = stopping_ || how != stop_kind::finish_due;
     for (auto one = watched_.begin(); one != watched_.end();) {
         watched& session = *one++;
         session.on_stop(how);

@@ -111,6 +111,7 @@ class worker {
     std::chrono::nanoseconds last_cut_{0};
     std::chrono::nanoseconds cut_at_{0};
     std::chrono::nanoseconds busy_before_{0};
+    bool told_ = false;  // to stop, in whatever way
     bool stopping_ = false;
     bool finished_ = false;
     std::optional<std::string> failure_;

@@ -116,8 +116,9 @@ void worker_pool::end(stop_kind how, nanoseconds when) {
         });
     }
     if (!stopped_at_) stopped_at_ = when;
+    const bool due_first = how == stop_kind::gently && plan_.finishes_due;
     for (auto& one : workers_)
-        one->stop(how, *stopped_at_);
+        one->stop(due_first ? stop_kind::finish_due : how, *stopped_at_);
 }
 
 void worker_pool::show_live() {

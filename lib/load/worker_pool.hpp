@@ -40,7 +40,8 @@ namespace postal::load {
 struct worker_pool_plan {
     unsigned workers = 1;
     std::size_t phases = 0;
-    bool serves = false;  // a server: runs without sessions until it is stopped
+    bool serves = false;        // a server: runs without sessions until it is stopped
+    bool finishes_due = false;  // an open loop: what is due at the end is begun, within the grace
     std::chrono::nanoseconds interval = std::chrono::minutes(1);
     bool align_minutes = false;
     std::chrono::nanoseconds warmup{0};

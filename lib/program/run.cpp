@@ -82,6 +82,7 @@ expected<run_reports> open_reports(const stats::run_description& of, console_opt
 exit_status run_workers(const client_run& what, run_reports& reports) {
     auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
     plan.workers = what.plan.workers;
+    plan.finishes_due = what.description.open_loop;
     load::worker_pool workers(plan);
     std::vector<std::shared_ptr<void>> sessions(plan.workers);  // end before the loops they live on
     const auto ran = workers.run(

@@ -105,6 +105,7 @@ json latencies_of(const run_report& report) {
     json object = json::object();
     const auto& names = report.description().phases;
     for (std::size_t i = 0; i < names.size(); ++i) {
+        if (!report.description().shows_phase(i)) continue;
         const ranking values = report.latency(i);
         object[names[i]] = latency_of(values);
         if (!values.whole()) object["accepted"] = latency_of(ranking(values.accepted()));

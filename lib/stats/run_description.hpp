@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -33,6 +34,8 @@ struct run_description {
     bool align_minutes = false;
     std::vector<std::string> phases;
     std::size_t message_phase = 0;
+    // The phase that is the message phase over again unless the loop is open.
+    std::optional<std::size_t> service_phase;
     unsigned workers = 1;
     // Of a closed loop with a rate: the messages that it asks for until so many seconds after the start.
     std::function<double(double)> asked;
@@ -47,6 +50,9 @@ struct run_description {
     base::host_info host;
     counter_rows counters = all_counters();
 
+    [[nodiscard]] bool shows_phase(std::size_t phase) const noexcept {
+        return open_loop || phase != service_phase;
+    }
     // Whether the counter means something in this run.
     [[nodiscard]] bool has(const counter& one) const noexcept {
         switch (one.by) {

@@ -187,7 +187,7 @@ std::string latency_table(const run_report& report) {
     const auto& names = report.description().phases;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const ranking values = report.latency(i);
-        if (values.count() == 0) continue;
+        if (values.count() == 0 || !report.description().shows_phase(i)) continue;
         text += latency_row(names[i], values);
         if (!values.whole()) text += latency_row("  accepted", ranking(report.totals().latency[i]));
     }
