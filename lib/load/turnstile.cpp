@@ -83,7 +83,7 @@ void turnstile::serve() {
 }
 
 void turnstile::finish_due() {
-    rules_.finish_due(steady_clock::now());
+    rules_.finish_due(own_.stopped_at());
     serve();
 }
 

@@ -88,6 +88,7 @@ void worker::stop(stop_kind how, nanoseconds when) {
 void worker::on_stop(stop_kind how, nanoseconds when) {
     if (finished_) return;
     const bool first = !std::exchange(told_, true);
+    if (first) stopped_at_ = times_.start + when;
     stopping_ = stopping_ || how != stop_kind::finish_due;
     for (auto one = watched_.begin(); one != watched_.end();) {
         watched& session = *one++;

@@ -82,6 +82,8 @@ class worker {
     void stop(stop_kind how, std::chrono::nanoseconds when = {});
     // In the worker's own thread.
     bool stopping() const noexcept { return stopping_; }
+    // Of the first stop, which may have been heard of a while later.
+    steady_time stopped_at() const noexcept { return stopped_at_; }
 
     // Why a session ended with an exception: a defect, told to main.
     const std::optional<std::string>& failure() const noexcept { return failure_; }
@@ -112,6 +114,7 @@ class worker {
     std::chrono::nanoseconds cut_at_{0};
     std::chrono::nanoseconds busy_before_{0};
     bool told_ = false;  // to stop, in whatever way
+    steady_time stopped_at_{};
     bool stopping_ = false;
     bool finished_ = false;
     std::optional<std::string> failure_;

@@ -74,8 +74,8 @@ def test_injected_delay_is_reported_in_its_phase(bhm, postal, users, stage):
     for phase in others | {"connect"}:
         assert latency[phase]["p50"] < 5000, (phase, latency)
     inside = stage in ("mail", "rcpt", "data", "end")
-    for phase in ("message", "service"):
-        assert latency[phase]["p50"] == pytest.approx(DELAY_US if inside else 0, abs=1000 if inside else 5000), phase
+    assert latency["message"]["p50"] == pytest.approx(DELAY_US if inside else 0, abs=1000 if inside else 5000)
+    assert "service" not in latency, "in a closed loop it is the same"
 
 
 @pytest.mark.parametrize("mode,waits", [(("--pipelining", "auto"), 2), (("--chunking", "auto"), 1), (("--chunking", "auto", "--in-flight", "8"), 8)],
@@ -172,7 +172,7 @@ def test_server_that_dies_fails_its_threshold(bhm, programs, folder, users):
     assert totals["due"] == pytest.approx(301, abs=1) and totals["not_started"] > 100
     assert totals["due"] == totals["started"] + totals["not_started"]
     assert message["count"] == totals["due"] and message["not_accepted"] == totals["due"] - totals["messages"]
-    assert message["p99"] is None and 2e6 < message["at_least"]["p99"] < 3.5e6
+    assert message["p99"] is None and 2e6 < message["at_least"]["p99"] < 5e6
     assert run.record["latency_us"]["accepted"]["count"] == totals["messages"]
     assert run.record["latency_us"]["accepted"]["p99"] < 1e6
     assert [one["passed"] for one in run.record["thresholds"]] == [False, False]

@@ -101,7 +101,8 @@ def test_stages(bhm, postal, users):
     check_against_hole(run, hole)
     assert 1.49 < run.record["duration_s"] < 6
     due = 0.5 * (0 + 500) / 2 + 1.0 * (500 + 1500) / 2  # a linear ramp from rest
-    assert 0.5 * due <= run.total("messages") <= 1.02 * due
+    late = 1500 * (run.record["duration_s"] - 1.5)  # it may have heard of its end later
+    assert 0.5 * due <= run.total("messages") <= 1.02 * due + late
 
 
 def test_zero_messages_a_connection(bhm, postal, users):
