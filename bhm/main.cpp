@@ -19,8 +19,10 @@ using cli::exit_status;
 constexpr std::uint64_t descriptors_beside_sessions = 64;
 
 program::worker_handler begin(const bhm::plan& of, const program::server_worker& worker) {
-    auto context = std::make_shared<bhm::worker_context>(of, worker.slots, worker.own, worker.book);
-    return [context](serve::accepted_client who) { return bhm::serve_client(*context, who); };
+    auto context = std::make_shared<bhm::worker_context>(of, worker.own, worker.book);
+    return [context](serve::accepted_client who) {
+        return serve::serve_client<bhm::session>(*context, std::move(who));
+    };
 }
 
 exit_status serve(const bhm::plan& of, stats::run_description description) {

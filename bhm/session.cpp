@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "base/release.hpp"
+
 namespace postal::bhm {
 
 namespace {
@@ -10,11 +12,6 @@ namespace {
 constexpr std::size_t kept_recipients = 64;  // room for them in an idle session
 
 }  // namespace
-
-boost::asio::awaitable<void> serve_client(worker_context& context, serve::accepted_client who) {
-    session client(context, who);
-    co_await client.run();
-}
 
 proto::server_reply session::judge_recipient() {
     const proto::path& who = machine().current_path();
@@ -123,7 +120,7 @@ void session::write_sightings() {
         context_.ledger_feed()->row_buffer().add(due_->sighting);
     }
     recipients_.clear();
-    if (recipients_.capacity() > kept_recipients) recipients_ = {};
+    if (recipients_.capacity() > kept_recipients) base::release(recipients_);
 }
 
 void session::drop_message() {

@@ -11,9 +11,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
-
-#include <boost/asio/awaitable.hpp>
 
 #include "bhm/worker_context.hpp"
 #include "ledger/rows.hpp"
@@ -23,8 +22,9 @@ namespace postal::bhm {
 
 class session final : public serve::session, private worker_context::held {
   public:
-    session(worker_context& context, const serve::accepted_client& who)
-        : serve::session(context, who, context.of_run.names.name_of_socket(who.socket.descriptor)),
+    session(worker_context& context, serve::accepted_client&& who)
+        : serve::session(context, std::move(who),
+                         context.of_run.names.name_of_socket(who.socket.descriptor.get())),
           context_(context) {}
     ~session() override { context_.forget(*this); }
 
@@ -72,7 +72,5 @@ class session final : public serve::session, private worker_context::held {
     std::vector<ledger::address_id> recipients_;  // with a ledger only
     std::unique_ptr<ledger::examination> examination_;
 };
-
-boost::asio::awaitable<void> serve_client(worker_context& context, serve::accepted_client who);
 
 }  // namespace postal::bhm

@@ -21,9 +21,8 @@ namespace postal::bhm {
 
 struct worker_context : serve::worker_context {
     // Without a ledger `book` is null.
-    worker_context(const plan& run, serve::session_slots& slots, load::worker& worker,
-                   ledger::writer* book)
-        : serve::worker_context(run.rules, slots, worker), of_run(run) {
+    worker_context(const plan& run, load::worker& worker, ledger::writer* book)
+        : serve::worker_context(run.rules, worker), of_run(run) {
         if (!run.chosen.auth.empty()) {
             sasl.emplace();
             passwords = [&run](std::string_view user) { return run.valid.password(user); };

@@ -144,6 +144,11 @@ bool is_from_network(placeholder which, const expansion& values) noexcept {
            !(which == placeholder::from && values.null_sender);
 }
 
+bool has(const argv_template::element& pieces, placeholder which) noexcept {
+    return std::any_of(pieces.begin(), pieces.end(),
+                       [&](const auto& each) { return each.which == which; });
+}
+
 bool begins_with_foreign_dash(const argv_template::element& pieces, const expansion& values,
                               stage known) noexcept {
     for (const auto& each : pieces) {
@@ -197,9 +202,13 @@ std::vector<std::string> argv_template::expand(const expansion& values) const {
 }
 
 bool argv_template::uses(placeholder which) const noexcept {
+    return std::any_of(elements_.begin(), elements_.end(),
+                       [&](const element& pieces) { return has(pieces, which); });
+}
+
+bool argv_template::uses_inside(placeholder which) const noexcept {
     return std::any_of(elements_.begin(), elements_.end(), [&](const element& pieces) {
-        return std::any_of(pieces.begin(), pieces.end(),
-                           [&](const piece& each) { return each.which == which; });
+        return pieces.size() > 1 && has(pieces, which);
     });
 }
 

@@ -67,6 +67,8 @@ class argv_template {
     [[nodiscard]] std::vector<std::string> expand(const expansion& values) const;
 
     [[nodiscard]] bool uses(placeholder which) const noexcept;
+    // In an element that has more in it, as "of=/srv/%from%" and "--out=%from%" have.
+    [[nodiscard]] bool uses_inside(placeholder which) const noexcept;
 
     // The first element that would begin with a '-' which came from the network, as its place in
     // the argv. At stage::mail an element whose beginning depends on the recipient is passed over.

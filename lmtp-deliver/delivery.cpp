@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <new>
 #include <utility>
 
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/release.hpp"
 #include "lmtp-deliver/headers.hpp"
 #include "lmtp-deliver/phases.hpp"
 
@@ -90,7 +92,7 @@ void delivery::start() {
     state_ = state::running;
     started_ = steady_clock::now();
     tally().latency[static_cast<std::size_t>(phase::queue)].record(started_ - of_.complete);
-    const auto running = start_agent();
+    const auto running = try_to_start();
     if (running) return;
     close_output();
     context_.slots.give_back();
@@ -98,8 +100,18 @@ void delivery::start() {
     decide({agent_fate::not_started}, running.error().message);
 }
 
+base::expected<void> delivery::try_to_start() {
+    try {
+        return start_agent();
+    } catch (const std::bad_alloc&) {
+        return base::fail("out of memory");
+    }
+}
+
 base::expected<void> delivery::start_agent() {
     const plan& run = context_.of_run;
+    const auto home = context_.home_of(recipient().user);
+    if (!home) return home.error();
     const std::string head = run.head_for_each(of_) ? headers(run, of_, &recipient()) : "";
     const auto message = open_message(head);
     if (!message) return message.error();
@@ -109,7 +121,7 @@ base::expected<void> delivery::start_agent() {
     expansion values = of_.values(&recipient());
     values.size += head.size();
     std::vector<std::string> words = run.agent.expand(values);
-    std::vector<std::string> settings = run.environment(values, context_.home_of(recipient().user));
+    std::vector<std::string> settings = run.environment(values, *home);
     const std::vector<char*> argv = pointers(words);
     const std::vector<char*> environment = pointers(settings);
     const auto started = context_.starter.start({.program = run.program.c_str(),
@@ -274,7 +286,7 @@ void delivery::decide(const agent_end& how, std::string_view output) {
 void delivery::end(delivery_reply answer) {
     answer_ = std::move(answer);
     state_ = state::over;
-    printed_ = std::string();  // other recipients' agents may run for long
+    base::release(printed_);  // other recipients' agents may run for long
     whose_.delivered(*this);
 }
 

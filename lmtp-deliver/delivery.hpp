@@ -63,6 +63,7 @@ class delivery final : public load::watched, public dispatcher::waiter {
 
     void called() override;
     void start();
+    base::expected<void> try_to_start();
     base::expected<void> start_agent();
     base::expected<base::file_descriptor> open_message(std::string_view head);
     base::expected<base::file_descriptor> make_output();

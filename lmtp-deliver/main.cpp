@@ -68,10 +68,10 @@ base::expected<program::worker_handler> begin(const plan& of, lmtp_deliver::comm
                                               const program::server_worker& worker) {
     auto starter = os::spawner::create();
     if (!starter) return starter.error();
-    auto context = std::make_shared<lmtp_deliver::worker_context>(of, worker.slots, worker.own,
-                                                                  std::move(*starter), shared);
+    auto context =
+        std::make_shared<lmtp_deliver::worker_context>(of, worker.own, std::move(*starter), shared);
     return program::worker_handler([context](serve::accepted_client who) {
-        return lmtp_deliver::serve_client(*context, who);
+        return serve::serve_client<lmtp_deliver::session>(*context, std::move(who));
     });
 }
 

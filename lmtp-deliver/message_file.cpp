@@ -65,13 +65,13 @@ base::expected<base::file_descriptor> open_unlinked(const std::string& folder) {
     return file;
 }
 
-void message_file::append(std::string_view octets) noexcept {
+void message_file::append(std::string_view octets) {
     if (rules_->ends == mail::line_ends::lf) return append_lf(octets);
     store(octets);
 }
 
 // A CR is held until it is known what follows.
-void message_file::append_lf(std::string_view octets) noexcept {
+void message_file::append_lf(std::string_view octets) {
     std::array<char, 16 * 1024> text;
     std::size_t used = 0;
     const auto put = [&](std::string_view piece) {
@@ -93,7 +93,7 @@ void message_file::append_lf(std::string_view octets) noexcept {
     if (used > 0) store({text.data(), used});
 }
 
-void message_file::store(std::string_view octets) noexcept {
+void message_file::store(std::string_view octets) {
     if (error_ != 0) return;
     if (!file_.is_open()) {
         file_ = open_in_memory();
@@ -108,7 +108,7 @@ void message_file::write(std::string_view octets) noexcept {
     if (error_ == 0) size_ += octets.size();
 }
 
-void message_file::move_to_disk() noexcept {
+void message_file::move_to_disk() {
     in_memory_ = false;
     if (error_ != 0) return;
     errno = 0;

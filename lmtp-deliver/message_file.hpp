@@ -34,7 +34,7 @@ class message_file {
     // The rules must outlive it.
     explicit message_file(const storage_rules& rules) noexcept : rules_(&rules) {}
 
-    void append(std::string_view octets) noexcept;
+    void append(std::string_view octets);
     [[nodiscard]] base::expected<void> finish();
 
     // For one agent, at offset 0: the message, with `head` in front if there is one (which costs a
@@ -46,10 +46,10 @@ class message_file {
     bool in_memory() const noexcept { return in_memory_; }
 
   private:
-    void append_lf(std::string_view octets) noexcept;
-    void store(std::string_view octets) noexcept;
+    void append_lf(std::string_view octets);
+    void store(std::string_view octets);
     void write(std::string_view octets) noexcept;
-    void move_to_disk() noexcept;
+    void move_to_disk();
 
     const storage_rules* rules_;
     base::file_descriptor file_;

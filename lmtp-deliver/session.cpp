@@ -14,11 +14,6 @@ const delivery_reply no_storage{452, "4.3.1", "Cannot store the message"};
 
 }  // namespace
 
-boost::asio::awaitable<void> serve_client(worker_context& context, serve::accepted_client who) {
-    session client(context, who);
-    co_await client.run();
-}
-
 // ---- the envelope ----
 
 proto::server_reply session::judge_sender() {

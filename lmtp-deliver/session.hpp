@@ -10,9 +10,8 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
-
-#include <boost/asio/awaitable.hpp>
 
 #include "lmtp-deliver/delivery.hpp"
 #include "lmtp-deliver/transaction.hpp"
@@ -23,8 +22,8 @@ namespace postal::lmtp_deliver {
 
 class session final : public serve::session, private delivery::owner {
   public:
-    session(worker_context& context, const serve::accepted_client& who)
-        : serve::session(context, who, context.of_run.host_name), context_(context) {}
+    session(worker_context& context, serve::accepted_client&& who)
+        : serve::session(context, std::move(who), context.of_run.host_name), context_(context) {}
 
   private:
     void greeted(std::string_view name) override { helo_ = name; }
@@ -52,7 +51,5 @@ class session final : public serve::session, private delivery::owner {
     std::vector<std::unique_ptr<delivery>> deliveries_;
     std::size_t answered_ = 0;  // of deliveries_, in order
 };
-
-boost::asio::awaitable<void> serve_client(worker_context& context, serve::accepted_client who);
 
 }  // namespace postal::lmtp_deliver

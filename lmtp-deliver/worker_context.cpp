@@ -1,6 +1,7 @@
 #include "lmtp-deliver/worker_context.hpp"
 
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,7 +19,7 @@ std::string worker_context::next_id() {
     return fmt::format("{:X}-{:X}-{:X}", now.count(), own.index(), transactions_++);
 }
 
-const home_and_user& worker_context::home_of(const std::string& user) {
+base::expected<home_and_user> worker_context::home_of(const std::string& user) {
     if (of_run.run_as) return of_run.own_home;
     const auto now = std::chrono::steady_clock::now();
     if (now - looked_up_ > known_for || homes_.size() >= most_homes) {
@@ -27,9 +28,10 @@ const home_and_user& worker_context::home_of(const std::string& user) {
     }
     const auto known = homes_.find(user);
     if (known != homes_.end()) return known->second;
-    const auto found = os::find_user(user);
-    return homes_.emplace(user, found ? home_and_user{found->home, found->name} : of_run.own_home)
-        .first->second;
+    const auto found = os::find_account(user);
+    if (!found) return found.error();
+    home_and_user home = *found ? home_and_user{(*found)->home, (*found)->name} : of_run.own_home;
+    return homes_.emplace(user, std::move(home)).first->second;
 }
 
 }  // namespace postal::lmtp_deliver

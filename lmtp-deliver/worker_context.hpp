@@ -23,9 +23,8 @@ struct common {
 };
 
 struct worker_context : serve::worker_context {
-    worker_context(const plan& run, serve::session_slots& sessions, load::worker& worker,
-                   os::spawner children, common shared)
-        : serve::worker_context(run.rules, sessions, worker),
+    worker_context(const plan& run, load::worker& worker, os::spawner children, common shared)
+        : serve::worker_context(run.rules, worker),
           of_run(run),
           starter(std::move(children)),
           slots(shared.slots),
@@ -34,9 +33,9 @@ struct worker_context : serve::worker_context {
     // Unique among all transactions of all runs: time, worker and number, with dashes.
     std::string next_id();
 
-    // Of --user, else of the system's user of that name, else this process's own. Looked up once a
-    // minute at most.
-    const home_and_user& home_of(const std::string& user);
+    // Of --user, else of the system's user of that name, else, if there is none, this process's own.
+    // Looked up once a minute at most; fails when that could not be done.
+    base::expected<home_and_user> home_of(const std::string& user);
 
     const plan& of_run;
     os::spawner starter;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "base/release.hpp"
 #include "mail/old_postal.hpp"
 #include "rabid/phases.hpp"
 
@@ -27,7 +28,7 @@ void examiner::open(const account& whose, ledger::way through) {
 void examiner::close() {
     if (std::exchange(in_message_, false)) ++context_.shared.counts().failed;
     message_.reset();
-    seen_ = {};
+    base::release(seen_);
 }
 
 void examiner::begin() {

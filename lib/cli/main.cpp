@@ -4,12 +4,45 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <new>
+
+#include <unistd.h>
 
 namespace postal::cli {
+namespace {
+
+const char* ended_program = "";
+
+// What was thrown and caught by nobody, in whichever thread: the run cannot go on, and there may be
+// no memory to say so.
+[[noreturn]] void end_at_once() noexcept {
+    const auto say = [](const char* why) {
+        char line[512];
+        const int size = std::snprintf(line, sizeof line, "%s: %s\n", ended_program, why);
+        [[maybe_unused]] const auto said =
+            ::write(STDERR_FILENO, line, std::min(static_cast<std::size_t>(size), sizeof line - 1));
+    };
+    try {
+        const std::exception_ptr thrown = std::current_exception();
+        if (thrown) std::rethrow_exception(thrown);
+        say("ended by a defect");
+    } catch (const std::bad_alloc&) {
+        say("out of memory");
+    } catch (const std::exception& problem) {
+        say(problem.what());
+    } catch (...) {
+        say("ended by an unknown exception");
+    }
+    std::_Exit(static_cast<int>(exit_status::system_error));
+}
+
+}  // namespace
 
 void complain(std::string_view program, std::string_view message) {
     // One write, so that the line stays whole when several processes share the terminal.
@@ -18,6 +51,9 @@ void complain(std::string_view program, std::string_view message) {
 }
 
 int run_main(std::string_view program, const std::function<exit_status()>& body) {
+    const std::string name(program);
+    ended_program = name.c_str();
+    std::set_terminate(end_at_once);
     auto status = exit_status::system_error;
     // A pipe that nobody reads any more is an error of a write, not the end before the record is
     // written.

@@ -21,9 +21,9 @@ enum class exit_status : int {
 // One line on standard error: "NAME: MESSAGE".
 void complain(std::string_view program, std::string_view message);
 
-// Runs the body and gives its status to main(). The one place that catches exceptions, which are
-// thrown only before a run starts: the message is printed and the status is system_error. A failure
-// to write to standard output (a full disk, a closed pipe) also ends in system_error.
+// Runs the body and gives its status to main(). Exceptions are thrown only before a run starts and
+// when memory runs out: the message is printed and the status is system_error; what another thread
+// threw, or nothing may leave, ends the process so at once. A failure to write to standard output (a full disk, a closed pipe) also ends in system_error.
 int run_main(std::string_view program, const std::function<exit_status()>& body);
 
 }  // namespace postal::cli

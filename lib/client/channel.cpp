@@ -7,6 +7,8 @@
 #include <array>
 #include <utility>
 
+#include "base/release.hpp"
+
 namespace postal::client {
 
 namespace {
@@ -93,7 +95,7 @@ void channel::end() {
     connection_.close();
     if (std::exchange(open_, false)) --shared_.own.open_connections();
     heard_ = {};
-    std::string().swap(kept_);
+    base::release(kept_);
     std::string().swap(packed_);
     more_packed_ = false;
     compression_.reset();
@@ -147,7 +149,7 @@ asio::awaitable<bool> channel::hear(stage where) {
 
 asio::awaitable<bool> channel::hear_more(stage where) {
     if (broken_) co_return false;
-    if (kept_.capacity() > kept_capacity) std::string().swap(kept_);
+    if (kept_.capacity() > kept_capacity) base::release(kept_);
     // A server that talks faster than we read would keep the thread to itself.
     if (something_to_hear() && ++reads_in_a_row_ % reads_a_turn == 0) {
         co_await asio::post(shared_.own.context(), asio::use_awaitable);

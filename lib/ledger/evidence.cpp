@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/release.hpp"
+
 namespace postal::ledger {
 namespace {
 
@@ -53,8 +55,7 @@ void evidence::forget() noexcept {
     memory_.left += std::exchange(taken_, 0);
     pieces_.resize(1);
     pieces_.front().clear();
-    // an assignment would keep the memory
-    if (pieces_.front().capacity() > idle_capacity) std::string().swap(pieces_.front());
+    if (pieces_.front().capacity() > idle_capacity) base::release(pieces_.front());
 }
 
 void evidence::explain(const mail::identity* id, mail::body_rebuilder& rebuilder, seen_row& row) {

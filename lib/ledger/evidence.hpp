@@ -31,7 +31,7 @@ class evidence {
     // anything.
     static constexpr std::uint64_t most_remade = std::uint64_t{64} << 20U;
 
-    explicit evidence(evidence_memory& memory) noexcept : memory_(memory) {}
+    explicit evidence(evidence_memory& memory) : memory_(memory) {}
     ~evidence() { forget(); }
     evidence(const evidence&) = delete;
     evidence& operator=(const evidence&) = delete;

@@ -15,7 +15,7 @@ namespace postal::ledger {
 
 class examination {
   public:
-    explicit examination(evidence_memory& room) noexcept : kept_(room) {}
+    explicit examination(evidence_memory& room) : kept_(room) {}
 
     void check(std::string_view piece) { checker_.feed(piece); }
     void feed(std::string_view piece);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <utility>
 
 #include "os/usage.hpp"
@@ -34,9 +35,10 @@ bool timetable::ends_interval(nanoseconds cut) const noexcept {
     return cut >= first_interval && (cut - first_interval) % interval == nanoseconds(0);
 }
 
-worker::worker(settings wanted, deposit where_to)
+worker::worker(settings wanted, deposit where_to, alarm failed)
     : settings_(wanted),
       deposit_(std::move(where_to)),
+      failed_(std::move(failed)),
       context_(one_thread),
       ticker_(context_),
       cutter_(context_),
@@ -55,19 +57,27 @@ void worker::run(const timetable& times, const std::function<void(worker&)>& beg
 
 void worker::spawn(asio::awaitable<void> session) {
     ++active_;
-    asio::co_spawn(context_, std::move(session),
-                   [this](std::exception_ptr problem) { session_ended(std::move(problem)); });
+    try {
+        asio::co_spawn(context_, std::move(session),
+                       [this](std::exception_ptr problem) { session_ended(std::move(problem)); });
+    } catch (...) {
+        --active_;
+        throw;
+    }
 }
 
 void worker::session_ended(std::exception_ptr problem) {
     if (problem && !failure_) {
         try {
             std::rethrow_exception(std::move(problem));
+        } catch (const std::bad_alloc&) {
+            failure_ = "out of memory";
         } catch (const std::exception& what) {
             failure_ = what.what();
         } catch (...) {
             failure_ = "unknown exception";
         }
+        failed_();
     }
     --active_;
     if (active_ == 0 && (stopping_ || !settings_.serves)) finish();

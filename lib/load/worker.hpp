@@ -61,7 +61,11 @@ class worker {
     using deposit = std::function<void(worker&, std::chrono::nanoseconds until, const stats::tally&,
                                        bool last)>;
 
-    worker(settings wanted, deposit where_to);
+    // Called, in the worker's thread too, when a session has ended with an exception.
+    using alarm = std::function<void()>;
+
+    worker(
+        settings wanted, deposit where_to, alarm failed = [] {});
 
     // Runs the loop in the calling thread: calls `begin`, which spawns the first sessions, and
     // returns when all have ended.
@@ -99,6 +103,7 @@ class worker {
 
     settings settings_;
     deposit deposit_;
+    alarm failed_;
     timetable times_;
     asio::io_context context_;
     asio::steady_timer ticker_;

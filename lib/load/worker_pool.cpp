@@ -42,7 +42,8 @@ worker_pool::worker_pool(worker_pool_plan plan)
                                 bool last) { take(from, until, counts, last); };
     for (unsigned index = 0; index < plan_.workers; ++index) {
         const worker::settings settings{index, plan_.workers, plan_.phases, plan_.serves};
-        workers_.push_back(std::make_unique<worker>(settings, deposit));
+        workers_.push_back(
+            std::make_unique<worker>(settings, deposit, [this] { stop(stop_kind::now); }));
     }
 }
 

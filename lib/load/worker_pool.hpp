@@ -13,7 +13,8 @@
 // sessions then finish what is in flight, for at most `grace`; a second signal ends them at once.
 // The interval that goes on ends at that moment; what is finished later is in time slices of their
 // own, which are `draining`.
-// It fails when a session ended with an exception, which is a defect of ours.
+// A session that ends with an exception, which is a defect of ours or want of memory, ends the run at
+// once, and it fails.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -2,6 +2,7 @@
 #include "mail/corpus.hpp"
 
 #include "base/read_file.hpp"
+#include "base/release.hpp"
 #include "base/text.hpp"
 #include "mail/pool.hpp"
 
@@ -180,7 +181,7 @@ base::expected<corpus_mail> read_mail(std::string_view octets, std::string name)
                                   [](char c) { return static_cast<unsigned char>(c) > 127; });
     mail.present = scan_headers(std::string_view(mail.raw).substr(0, header_end(mail.raw))).present;
     mail.stuffed = dot_stuffed(mail.raw);
-    if (mail.stuffed == mail.raw) mail.stuffed = std::string();
+    if (mail.stuffed == mail.raw) base::release(mail.stuffed);
     return mail;
 }
 

@@ -2,6 +2,8 @@
 // one that is split between two feeds is copied.
 #include "mail/message_checker.hpp"
 
+#include "base/release.hpp"
+
 namespace postal::mail {
 namespace {
 
@@ -82,7 +84,7 @@ void message_checker::reset() noexcept {
     integrity_ = integrity::foreign;
     has_identity_ = false;
     if (headers_.capacity() > kept_octets) {
-        headers_ = std::string();
+        base::release(headers_);
     } else {
         headers_.clear();
     }

@@ -3,6 +3,7 @@
 // them within 78.
 #include "mail/pool.hpp"
 
+#include "base/release.hpp"
 #include "base/text.hpp"
 
 #include <algorithm>
@@ -124,7 +125,7 @@ pool::pool(std::uint64_t seed, body_kind kind) : kind_(kind) {
         makers[index](random, line);
         add_line(line);
     }
-    if (kind_ != body_kind::dots) stuffed_ = std::string();
+    if (kind_ != body_kind::dots) base::release(stuffed_);
 }
 
 void pool::add_line(std::string_view line) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <new>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -10,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/release.hpp"
 #include "net/connection_secured.hpp"
 
 namespace postal::net {
@@ -138,11 +140,11 @@ asio::awaitable<fault> connection::open(address remote, std::optional<address> l
     co_return last_fault_;
 }
 
-fault connection::adopt(const accepted& from) {
+fault connection::adopt(accepted from) {
     cancelled_ = cancelled_by::nobody;
     last_fault_ = fault::none;
-    send_at_once(from.descriptor, from.family);
-    const int problem = socket_.open(context_, from.descriptor);
+    send_at_once(from.descriptor.get(), from.family);
+    const int problem = socket_.open(context_, from.descriptor.release());
     return problem == 0 ? fault::none : failed(problem);
 }
 
@@ -156,6 +158,14 @@ bool connection::write_soon(gather& parts) {
     return true;
 }
 
+// While nobody of ours waits for it.
+void connection::broke(int error_number) noexcept {
+    failed(error_number);
+    base::release(unsent_);
+    socket_.set_leftover(nullptr);
+    socket_.alert();
+}
+
 // Also called, with nothing, when the socket has room again for what is unsent.
 void connection::send_put_off(std::string_view octets) {
     if (!octets.empty()) {
@@ -167,24 +177,22 @@ void connection::send_put_off(std::string_view octets) {
     while (!octets.empty()) {
         const ssize_t sent = send_octets(socket_.native(), octets.data(), octets.size());
         if (sent < 0 && errno == EINTR) continue;
-        if (sent < 0 && !would_block(errno)) {
-            failed(errno);
-            unsent_.clear();
-            socket_.set_leftover(nullptr);
-            socket_.alert();
-            return;
-        }
+        if (sent < 0 && !would_block(errno)) return broke(errno);
         if (sent < 0) break;
         octets_out += static_cast<std::uint64_t>(sent);
         octets.remove_prefix(static_cast<std::size_t>(sent));
     }
-    unsent_ = std::string(octets);
-    if (unsent_.empty()) return;
+    if (octets.empty()) return base::release(unsent_);
+    try {
+        unsent_ = std::string(octets);
+    } catch (const std::bad_alloc&) {
+        return broke(ENOMEM);
+    }
     socket_.not_writable();
     socket_.set_leftover(this);
 }
 
-bool connection::write_now(gather& parts) noexcept {
+bool connection::write_now(gather& parts) {
     settle();
     if (!unsent_.empty()) {
         socket_.set_leftover(nullptr);
@@ -220,7 +228,7 @@ asio::awaitable<fault> connection::write_rest(gather& parts) {
     co_return last_fault_;
 }
 
-read_result connection::read_ready(std::span<char> into) noexcept {
+read_result connection::read_ready(std::span<char> into) {
     if (cancelled_ != cancelled_by::nobody) return {0, cancelled()};
     if (last_fault_ != fault::none) return {0, last_fault_};
     if (secured_) return read_secured(into);
@@ -255,7 +263,7 @@ asio::awaitable<read_result> connection::read_some(std::span<char> into) {
     }
 }
 
-std::size_t connection::read_now(std::span<char> into) noexcept {
+std::size_t connection::read_now(std::span<char> into) {
     if (secured_) return read_secured(into).size;
     const ssize_t got = receive_octets(socket_.native(), into);
     if (got <= 0) return 0;
@@ -265,7 +273,7 @@ std::size_t connection::read_now(std::span<char> into) noexcept {
 }
 
 // Over TLS, what came may be a ticket.
-bool connection::quiet_and_open() noexcept {
+bool connection::quiet_and_open() {
     if (!something_to_read()) return true;
     if (!secured_) return false;
     std::array<char, 1> said;

@@ -33,6 +33,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/file_descriptor.hpp"
 #include "net/endpoint.hpp"
 #include "net/fault.hpp"
 #include "net/gather.hpp"
@@ -46,10 +47,9 @@ struct read_result {
     fault why = fault::none;
 };
 
-// A connection that a listener took from the kernel; its descriptor belongs to whoever adopts it,
-// in whichever thread.
+// A connection that a listener took from the kernel, for whoever adopts it, in whichever thread.
 struct accepted {
-    int descriptor = -1;
+    base::file_descriptor descriptor{};
     int family = 0;
 };
 
@@ -59,7 +59,7 @@ class connection final : private poller::sender {
     ~connection() override;
 
     asio::awaitable<fault> open(address remote, std::optional<address> local);
-    fault adopt(const accepted& from);
+    fault adopt(accepted from);
 
     // The handshake, on an open connection on which nothing waits to be written and nothing was
     // read of what comes now. fault::tls: see tls_problem(). An engine that could not be had (null)
@@ -75,7 +75,7 @@ class connection final : private poller::sender {
     const net::tls_problem& tls_problem() const noexcept { return tls_problem_; }
 
     // True when all of it is written or the connection has failed (see last_fault()).
-    bool write_now(gather& parts) noexcept;
+    bool write_now(gather& parts);
     asio::awaitable<fault> write_rest(gather& parts);
 
     // Takes the parts to be sent together with other connections' output, at the latest when the
@@ -89,14 +89,14 @@ class connection final : private poller::sender {
     // then read_ready(), whose size is 0 without a fault when it was a false alarm.
     bool something_to_read() const noexcept { return socket_.readable() || more_inside_; }
     asio::awaitable<void> wait_to_read() { return socket_.wait_readable(); }
-    read_result read_ready(std::span<char> into) noexcept;
+    read_result read_ready(std::span<char> into);
 
     // Octets read without waiting; 0 when there is nothing yet or the peer is gone (the next
     // read_some() tells which).
-    std::size_t read_now(std::span<char> into) noexcept;
+    std::size_t read_now(std::span<char> into);
 
     // Whether the peer has closed or said something while nobody read: for connections kept idle.
-    bool quiet_and_open() noexcept;
+    bool quiet_and_open();
 
     // Calls `act` once when something can be read (or the peer has gone), unless it is taken back
     // by forget(). Not while a read waits.
@@ -133,6 +133,7 @@ class connection final : private poller::sender {
 
     void send_put_off(std::string_view octets) override;
     fault failed(int error_number) noexcept;
+    void broke(int error_number) noexcept;
     fault cancelled() noexcept;
     read_result receive(std::span<char> into) noexcept;
 

@@ -10,6 +10,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/release.hpp"
 #include "base/text.hpp"
 #include "net/connection_secured.hpp"
 #include "net/tls_backend.hpp"
@@ -97,7 +98,7 @@ bool connection::send_records() {
     own.records.erase(0, sent);
     if (last_fault_ != fault::none) return true;
     if (!own.records.empty()) return false;
-    own.records = std::string();
+    base::release(own.records);
     return true;
 }
 
@@ -179,7 +180,7 @@ read_result connection::read_secured(std::span<char> into) {
         std::string_view input = own.left;
         const read_result got = decrypt(input, into);
         own.left.erase(0, own.left.size() - input.size());
-        if (own.left.empty() && own.left.capacity() > kept_capacity) own.left = std::string();
+        if (own.left.empty() && own.left.capacity() > kept_capacity) base::release(own.left);
         if (got.size > 0) {
             octets_in += got.size;
             return got;

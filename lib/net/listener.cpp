@@ -120,14 +120,14 @@ accepted accept_now(listener& one, fault& why) noexcept {
     why = fault::none;
     const int family = one.where.protocol().family();
     for (;;) {
-        const int descriptor =
-            ::accept4(one.socket.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (descriptor >= 0) return {descriptor, family};
+        base::file_descriptor descriptor(
+            ::accept4(one.socket.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        if (descriptor.is_open()) return {std::move(descriptor), family};
         if (errno == EINTR || errno == ECONNABORTED) continue;
         if (errno != EAGAIN) {
             why = classify({errno, boost::system::system_category()}, cancelled_by::nobody);
         }
-        return {-1, family};
+        return {{}, family};
     }
 }
 

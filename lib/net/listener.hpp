@@ -6,7 +6,7 @@
 //
 // Flow, in one thread:
 //   while ((f = co_await wait_for_connection(one)) == fault::none)
-//       while ((a = accept_now(one, why)).descriptor >= 0) hand it to any thread, which adopts it
+//       while ((a = accept_now(one, why)).descriptor.is_open()) any thread may adopt it
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -51,8 +51,8 @@ base::expected<listener> adopt_listener(asio::io_context& context, int descripto
 // Waits until somebody connects; the fault is `stopped` when the listener was closed meanwhile.
 asio::awaitable<fault> wait_for_connection(listener& one);
 
-// Takes one waiting connection without waiting, as a bare descriptor that any thread may adopt;
-// descriptor -1 and the reason in `why` when there is none (fault::none) or it failed.
+// Takes one waiting connection without waiting; no descriptor, and the reason in `why`, when there
+// is none (fault::none) or it failed.
 accepted accept_now(listener& one, fault& why) noexcept;
 
 // Stops listening and removes the Unix socket's file.

@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
-#include <optional>
+#include <utility>
 
 namespace postal::os {
 namespace {
@@ -48,8 +48,8 @@ base::expected<std::optional<Copied>> look_up(std::string_view what, std::string
         }
         if (error == EINTR) continue;
         if (result != nullptr) found = copy(*result);
-        // POSIX lets a database say "not there" in several ways.
-        const bool absent = error == ENOENT || error == ESRCH || error == EBADF || error == EPERM;
+        // Of a service in nsswitch.conf that is not installed; who is not there is 0 for glibc.
+        const bool absent = error == ENOENT || error == ESRCH;
         if (error == 0 || absent) return found;
         return base::fail("cannot look up {} {}: {}", what, base::printable(name, 60),
                           base::system_message(error));
@@ -91,6 +91,14 @@ std::vector<gid_t> groups_of(const user_entry& user) {
 }
 
 }  // namespace
+
+base::expected<std::optional<account>> find_account(std::string_view name) {
+    auto user = user_by_name(name);
+    if (!user) return user.error();
+    std::optional<account> found;
+    if (*user) found = account{std::move((*user)->name), std::move((*user)->home)};
+    return found;
+}
 
 base::expected<system_user> find_user(std::string_view name) {
     const auto user = user_by_name(name);

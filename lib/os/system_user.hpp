@@ -1,7 +1,7 @@
 // Users of the system: who an agent runs as, and to whom a socket belongs.
 //
-// find_account() asks the system's user database (passwd, LDAP, whatever nsswitch.conf says) once,
-// at the start: a delivery asks nobody. Each failure is one line without the option's name.
+// All ask the system's user database (passwd, LDAP, whatever nsswitch.conf says). Each failure is
+// one line without the option's name.
 //
 // Limits: may block for as long as the user database does; capabilities are not looked at, so a
 // process that is not root but has CAP_SETUID is told that it may not become another user.
@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,14 @@ struct system_user {
     gid_t gid = 0;
     std::vector<gid_t> groups;  // all of them, gid among them
 };
+
+struct account {
+    std::string name;
+    std::string home;
+};
+
+// Nothing when there is no such user; fails when the database could not be asked.
+[[nodiscard]] base::expected<std::optional<account>> find_account(std::string_view name);
 
 // By name only: a number is not taken for an identity.
 [[nodiscard]] base::expected<system_user> find_user(std::string_view name);

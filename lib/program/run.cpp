@@ -115,11 +115,11 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
     if (!claimed) return base::at("--sessions", claimed.error());
     auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
     plan.serves = true;
-    load::worker_pool workers(plan);
     serve::session_slots slots(what.chosen.sessions, what.chosen.transcripts);
+    load::worker_pool workers(plan);
     std::vector<worker_handler> handlers;  // end before the loops that their sessions live on
     for (std::size_t i = 0; i < workers.size(); ++i) {
-        auto made = what.begin({slots, workers.at(i), reports.book()});
+        auto made = what.begin({workers.at(i), reports.book()});
         if (!made) return made.error();
         handlers.push_back(std::move(*made));
     }
@@ -130,7 +130,9 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
     what.ready(workers.at(0));
     const auto ran = serve::serve_all(
         workers, *open, slots,
-        [&](std::size_t worker, serve::accepted_client who) { return handlers[worker](who); },
+        [&](std::size_t worker, serve::accepted_client who) {
+            return handlers[worker](std::move(who));
+        },
         reports.watch_over(workers));
     handlers.clear();
     reports.close();

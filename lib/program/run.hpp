@@ -43,7 +43,6 @@ cli::exit_status run_clients(client_run what);
 
 // What a server's worker context is made from.
 struct server_worker {
-    serve::session_slots& slots;
     load::worker& own;
     ledger::writer* book;  // null without a ledger
 };

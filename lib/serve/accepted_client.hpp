@@ -1,8 +1,9 @@
-// A client that was let in: its socket and its slot among the sessions.
+// A client that was let in: its socket and its slot among the sessions; both are given back with it.
 #pragma once
 
 #include "net/connection.hpp"
 #include "serve/session_slots.hpp"
+#include "stats/tally.hpp"
 
 namespace postal::serve {
 
@@ -11,5 +12,10 @@ struct accepted_client {
     session_slot where;
     bool tls = false;  // from the first octet
 };
+
+// A client could not be served for want of memory.
+inline void count_no_memory(stats::tally& into) {
+    into.errors.add("connect", 0, net::to_text(net::fault::resources), "no memory for a session");
+}
 
 }  // namespace postal::serve

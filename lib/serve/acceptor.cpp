@@ -1,11 +1,11 @@
 #include "serve/acceptor.hpp"
 
 #include <chrono>
+#include <new>
 #include <string_view>
 #include <utility>
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -20,6 +20,16 @@ namespace asio = boost::asio;
 constexpr auto rest_time = std::chrono::milliseconds(100);
 constexpr std::string_view too_many_sessions = "421 4.3.2 Too many sessions, try again later\r\n";
 constexpr std::string_view too_many_sessions_text = "more sessions at once than --sessions allows";
+
+// In the worker's thread.
+void begin(load::worker& where, const client_handler& serve, std::size_t turn,
+           accepted_client who) {
+    try {
+        where.spawn(serve(turn, std::move(who)));
+    } catch (const std::bad_alloc&) {
+        count_no_memory(where.tally());
+    }
+}
 
 }  // namespace
 
@@ -66,13 +76,13 @@ asio::awaitable<void> acceptor::run() {
     // A stop may have come before this coroutine first ran, when nobody could tell it.
     if (first_.stopping()) on_stop(load::stop_kind::gently);
     while (!closed_) {
-        const net::fault waited = co_await net::wait_for_connection(listener_);
-        if (closed_ || waited == net::fault::stopped) co_return;
         net::fault why = net::fault::none;
-        for (;;) {
-            const net::accepted client = net::accept_now(listener_, why);
-            if (client.descriptor < 0) break;
-            if (!hand_over(client)) refuse(client);
+        try {
+            why = co_await net::wait_for_connection(listener_);
+            if (closed_ || why == net::fault::stopped) co_return;
+            why = accept_all();
+        } catch (const std::bad_alloc&) {
+            why = net::fault::resources;
         }
         if (why == net::fault::none) continue;
         first_.tally().errors.add("connect", 0, net::to_text(why), "cannot accept a connection");
@@ -80,29 +90,38 @@ asio::awaitable<void> acceptor::run() {
     }
 }
 
-bool acceptor::hand_over(const net::accepted& client) {
-    const auto session_slot = slots_.take();
-    if (!session_slot) return false;
-    const accepted_client who{client, *session_slot, listener_.tls};
+// Until nobody waits any more, or one could not be accepted.
+net::fault acceptor::accept_all() {
+    net::fault why = net::fault::none;
+    for (;;) {
+        net::accepted client = net::accept_now(listener_, why);
+        if (!client.descriptor.is_open()) return why;
+        auto slot = slots_.take();
+        if (slot) {
+            hand_over(std::move(client), std::move(*slot));
+        } else {
+            refuse(client);
+        }
+    }
+}
+
+void acceptor::hand_over(net::accepted client, session_slot place) {
+    accepted_client who{std::move(client), std::move(place), listener_.tls};
     const std::size_t turn = slots_.next_turn() % workers_.size();
     load::worker& where = workers_.at(turn);
-    if (&where == &first_) {
-        where.spawn(serve_(turn, who));
-    } else {
-        asio::post(where.context(),
-                   [&where, turn, who, &serve = serve_] { where.spawn(serve(turn, who)); });
-    }
-    return true;
+    if (&where == &first_) return begin(where, serve_, turn, std::move(who));
+    asio::post(where.context(), [&where, &serve = serve_, turn, who = std::move(who)]() mutable {
+        begin(where, serve, turn, std::move(who));
+    });
 }
 
 void acceptor::refuse(const net::accepted& client) {
     first_.tally().errors.add("connect", 421, "4.3.2", too_many_sessions_text);
     if (!listener_.tls) {  // otherwise it could not be read
         [[maybe_unused]] const auto said =
-            ::send(client.descriptor, too_many_sessions.data(), too_many_sessions.size(),
+            ::send(client.descriptor.get(), too_many_sessions.data(), too_many_sessions.size(),
                    MSG_NOSIGNAL | MSG_DONTWAIT);
     }
-    ::close(client.descriptor);
 }
 
 asio::awaitable<void> acceptor::rest() {

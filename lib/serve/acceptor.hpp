@@ -1,8 +1,8 @@
 // A listening socket and the loop that lets clients in.
 //
 // All acceptors live on the first worker; clients are handed to the workers in turn, and stay
-// there. A client too many (--sessions) is told 421 4.3.2. When descriptors run out the acceptor
-// rests for a moment instead of spinning. Closing the listeners is the first thing that a stop
+// there. A client too many (--sessions) is told 421 4.3.2. When descriptors or memory run out the
+// acceptor rests for a moment instead of spinning. Closing the listeners is the first thing that a stop
 // does.
 #pragma once
 
@@ -48,7 +48,8 @@ class acceptor final : public load::watched {
     void on_stop(load::stop_kind how) override;
 
   private:
-    bool hand_over(const net::accepted& client);
+    net::fault accept_all();
+    void hand_over(net::accepted client, session_slot place);
     void refuse(const net::accepted& client);
     boost::asio::awaitable<void> rest();
 

@@ -7,6 +7,8 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include "base/release.hpp"
+
 namespace postal::serve {
 namespace {
 
@@ -22,34 +24,40 @@ constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on
 
 }  // namespace
 
-session::session(worker_context& context, const accepted_client& who, std::string_view host_name)
+session::session(worker_context& context, accepted_client&& who, std::string_view host_name)
     : context_(context),
-      slot_(who.where),
+      slot_(std::move(who.where)),
       connection_(context.own.context()),
       machine_(context.rules.server, host_name),
       tls_at_once_(who.tls) {
     context_.own.watch(*this);
-    ++context_.own.open_connections();
-    ++tally().connections;
-    const net::fault why = connection_.adopt(who.socket);
+    const net::fault why = connection_.adopt(std::move(who.socket));
     if (why != net::fault::none) {
         tally().errors.add("connect", 0, net::to_text(why), "cannot use an accepted socket");
         closing_ = true;
     }
     if (slot_.transcript != nullptr) slot_.transcript->begin_connection("a client");
+    ++context_.own.open_connections();
+    ++tally().connections;
 }
 
 session::~session() {
     --context_.own.open_connections();
-    context_.entry.give_back(slot_);
     connection_.close();
 }
 
 // ---- the conversation ----
 
 asio::awaitable<void> session::run() {
-    if (!closing_) co_await converse();
-    co_await finish_work();
+    try {
+        if (!closing_) co_await converse();
+        co_await finish_work();
+    } catch (const std::bad_alloc&) {
+        closing_ = true;
+        connection_.close();
+        stop_now();
+        count_no_memory(tally());
+    }
     message_dropped();
 }
 
@@ -123,7 +131,7 @@ asio::awaitable<void> session::hold_back() {
     co_await pause(hold_for_);
     if (closing_) co_return;
     context_.output.append(held_);
-    held_.clear();
+    base::release(held_);
     answers_due_now();
 }
 
@@ -186,7 +194,7 @@ asio::awaitable<void> session::send_slowly() {
     set_deadline(now_ + context_.rules.timeout);
     writing_ = true;
     const net::fault why = co_await connection_.write_rest(rest);
-    unsent_ = std::string();
+    base::release(unsent_);
     now_ = steady_clock::now();
     if (why != net::fault::none) lost(why);
     writing_ = false;
@@ -206,7 +214,7 @@ bool session::read_input() {
 // Before a suspension: the thread's buffer will be another session's.
 void session::keep_input() {
     std::string kept(input_);
-    kept_ = std::move(kept);
+    kept_.swap(kept);
     input_ = kept_;
 }
 
@@ -225,7 +233,7 @@ session::next session::process() {
         }
         input_.remove_prefix(step.consumed);
         if (step.event == server_event::need_more) {
-            if (kept_.capacity() > kept_capacity) kept_ = std::string();
+            if (kept_.capacity() > kept_capacity) base::release(kept_);
             return next::read;
         }
         const next what = act_on(step, before);

@@ -1,8 +1,8 @@
 // One client's session with a mail server of ours: bytes from the socket through the state machine,
 // and back.
 //
-// Flow: a program derives from this, says in the hooks what it does with mail, and runs
-//   my_session session(context, client);  co_await session.run();
+// Flow: a program derives from this, says in the hooks what it does with mail, and spawns
+//   serve_client<my_session>(context, std::move(client));
 // run() reads, lets process() run the commands that have come, sends all their replies at once, and
 // waits. process() stops early only to hold a reply back (stage delays), to wait for answers that a
 // message's end did not get at once, to send a full buffer, to begin TLS, or to close. While replies
@@ -11,14 +11,17 @@
 // What it counts: started messages (LMTP: recipients) that the program does not count itself end as
 // rejected or deferred (message_refused), failed (lost before their end), or in doubt (lost while
 // outcome_pending()). Every refusal is an error by stage and code, and so is every end without QUIT
-// that is not our own stop.
+// that is not our own stop. What cannot be allocated for a client ends its session, as an error with
+// the reason `resources`, and no other.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -40,7 +43,7 @@ struct auth_answer {
 
 class session : public load::watched {
   public:
-    session(worker_context& context, const accepted_client& who, std::string_view host_name);
+    session(worker_context& context, accepted_client&& who, std::string_view host_name);
     ~session() override;
 
     // Both end what the session waits for.
@@ -148,7 +151,7 @@ class session : public load::watched {
     }
 
     worker_context& context_;
-    session_slot slot_;
+    const session_slot slot_;
     net::connection connection_;
     proto::smtp_server machine_;
     std::string_view input_;  // what is left of the last read: in context_.input or kept_
@@ -173,5 +176,15 @@ class session : public load::watched {
     bool closing_ = false;
     bool stopped_now_ = false;
 };
+
+template <class Session, class Context>
+boost::asio::awaitable<void> serve_client(Context& context, accepted_client who) {
+    try {
+        Session client(context, std::move(who));
+        co_await client.run();
+    } catch (const std::bad_alloc&) {
+        count_no_memory(context.own.tally());
+    }
+}
 
 }  // namespace postal::serve

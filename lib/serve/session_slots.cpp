@@ -1,5 +1,7 @@
 #include "serve/session_slots.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace postal::serve {
@@ -9,25 +11,29 @@ session_slots::session_slots(unsigned slots, net::transcript_options transcripts
 
 std::optional<session_slot> session_slots::take() {
     const std::scoped_lock lock(mutex_);
-    session_slot given;
+    unsigned number = opened_;
     if (!free_.empty()) {
-        given.number = free_.top();
-        free_.pop();
+        std::pop_heap(free_.begin(), free_.end(), std::greater<>());
+        number = free_.back();
+        free_.pop_back();
     } else if (opened_ < slot_count_) {
-        given.number = opened_++;
+        if (free_.capacity() <= opened_) free_.reserve(2 * opened_ + 1);
         if (options_.wanted()) {
-            transcripts_.push_back(std::make_unique<net::transcript>(options_, given.number));
+            transcripts_.push_back(std::make_unique<net::transcript>(options_, number));
         }
+        ++opened_;
     } else {
         return std::nullopt;
     }
-    if (options_.wanted()) given.transcript = transcripts_[given.number].get();
+    session_slot given{{this, {number}}};
+    if (options_.wanted()) given.transcript = transcripts_[number].get();
     return given;
 }
 
-void session_slots::give_back(const session_slot& left) {
-    const std::scoped_lock lock(mutex_);
-    free_.push(left.number);
+void session_slot::giver_back::operator()(session_slots* to) const noexcept {
+    const std::scoped_lock lock(to->mutex_);
+    to->free_.push_back(number);
+    std::push_heap(to->free_.begin(), to->free_.end(), std::greater<>());
 }
 
 }  // namespace postal::serve

@@ -1,6 +1,6 @@
 // What the sessions of one worker share: buffers, the rules of all sessions, and the worker.
 //
-// One thread's own; nothing in it is locked but the slots behind it. The buffers hold what
+// One thread's own; nothing in it is locked. The buffers hold what
 // belongs to the session that runs at the moment and are empty whenever one suspends, so that ten
 // thousand idle sessions need no more of them than one. A program derives its own worker context
 // from this for what its sessions share beside.
@@ -17,7 +17,6 @@
 #include "net/connection.hpp"
 #include "net/ip_address.hpp"
 #include "proto/smtp/server.hpp"
-#include "serve/session_slots.hpp"
 
 namespace postal::serve {
 
@@ -37,13 +36,12 @@ struct session_rules {
 struct worker_context {
     static constexpr std::size_t input_size = 64 * 1024;
 
-    worker_context(const session_rules& common, session_slots& slots, load::worker& worker)
-        : rules(common), entry(slots), own(worker) {}
+    worker_context(const session_rules& common, load::worker& worker)
+        : rules(common), own(worker) {}
     worker_context(const worker_context&) = delete;
     worker_context& operator=(const worker_context&) = delete;
 
     const session_rules& rules;
-    session_slots& entry;
     load::worker& own;
     std::array<char, input_size> input{};
     std::string output;

@@ -109,12 +109,56 @@ def test_slash_allowed(lmtp_deliver, folder):
             assert Mirror(place / str(len(octets))).arguments == [meant, "c/d"]
 
 
-@pytest.mark.parametrize("words, matters", [(["%from_user%"], True), (["%from%"], False), (["%to%"], False)])
+@pytest.mark.parametrize("words, matters", [
+    (["%from_user%"], True), (["%from%"], False), (["%to%"], False), (["%from_domain%"], False),
+    (["of=/srv/spool/%from%"], True), (["of=%from%"], True), (["/srv/%from%"], True), (["/srv/%from_domain%"], False),
+])
 def test_slash_in_a_sender_matters_where_its_local_part_is_used(asked, words, matters):
     """A sender's a/b is in use: bounces of some lists, and VERP."""
     with asked(words) as client:
         mail, _ = ask(client, "plain@example.com", sender="a/b@example.com")
         assert refused(mail) if matters else mail.code == 250, mail
+
+
+@pytest.mark.parametrize("word, matters", [("%from%", True), ("%from_domain%", True), ("/srv/%from_domain%", True), ("%to%", False)])
+@pytest.mark.parametrize("domain", ["[x:../../etc]", "[tag:a/b]"])
+def test_a_general_address_literal_that_leads_elsewhere(asked, word, matters, domain):
+    """RFC 5321 4.1.3: nearly anything may stand in it."""
+    with asked([word]) as client:
+        mail, [rcpt] = ask(client, f"plain@{domain}", sender=f"plain@{domain}")
+        assert refused(mail) if matters else mail.code == 250, mail
+        mail, [rcpt] = ask(client, f"plain@{domain}", sender="a@[IPv6:::1]")
+        assert mail.code == 250 and refused(rcpt)
+
+
+def test_the_operators_own_text_for_the_null_sender_may_be_a_path(lmtp_deliver, agents):
+    server = lmtp_deliver(agents("status", "0", "of=%from%"), "--null-sender", "/dev/null")
+    assert server.deliver(["user@example.com"], sender="")[0].code == 250
+
+
+@pytest.mark.parametrize("name, mail, plain", [
+    (b"client.example", 250, 250), (b"[127.0.0.1]", 250, 250), ("h\u00f6st.example".encode(), 250, 250),
+    (b"../../etc/x", 550, 250), (b"[x:a/b]", 550, 250), (b"a\tb", 550, 250), (b"a\xc2\x85b", 550, 250), (b"a\xffb", 550, 250),
+])
+def test_a_name_at_lhlo_that_is_more_than_a_name(asked, name, mail, plain):
+    """Only where the template uses it."""
+    for words, code in ((["/srv/%helo%"], mail), (["%helo%"], mail), (["%to%"], plain)):
+        with asked(words) as client:
+            client.write(b"LHLO " + name + b"\r\nMAIL FROM:<a@example.com>\r\n")
+            assert client.reply()[0] == 250
+            answer = client.answer()
+            assert answer.code == code and (code == 250 or answer.enhanced == "5.7.1"), (words, answer)
+
+
+@pytest.mark.parametrize("local_part", ["a\u0085b", '"a\u009bb"', "a\u202eb"])
+def test_what_cannot_be_printed_is_refused(asked, local_part):
+    """C1 controls and overrides are UTF-8, so that an address may have them (RFC 6531 3.3); no agent gets them."""
+    with asked(["%to%"]) as client:
+        client.write(f"MAIL FROM:<{local_part}@example.com> SMTPUTF8\r\n".encode())
+        assert refused(client.answer())
+        client.write(f"MAIL FROM:<a@example.com> SMTPUTF8\r\nRCPT TO:<{local_part}@example.com>\r\nRCPT TO:<\u00fc@example.com>\r\n".encode())
+        mail, rcpt, fine = client.answers(3)
+        assert mail.code == 250 and refused(rcpt) and fine.code == 250
 
 
 def test_the_null_sender(asked):

@@ -17,6 +17,7 @@ import pytest
 
 from support.agents import Mirror, mirror
 from support.deliver import MAIL, LmtpClient, activation
+from support.nss import Database
 from support.process import wait_until
 
 ENVIRONMENT = {"PATH", "HOME", "USER", "SENDER", "RECIPIENT", "SIZE"}
@@ -145,6 +146,21 @@ def test_home_and_name_of_whoever_runs_the_server_otherwise(seen):
     found = seen(to="no-such-user@example.com")
     own = pwd.getpwuid(os.geteuid())
     assert (found.environment["USER"], found.environment["HOME"]) == (own.pw_name, own.pw_dir)
+
+
+def test_when_the_user_database_cannot_be_asked(lmtp_deliver, place, folder):
+    """Whose mail it is is not known then: it is nobody's, and tried again. The next delivery asks again."""
+    users = Database(folder)
+    server = lmtp_deliver(mirror(place), env=users.environment)
+    users.fail()
+    [answer] = server.deliver(["mail@example.com"])
+    assert (answer.code, answer.enhanced) == (451, "4.3.0"), answer
+    assert not list(place.iterdir())
+    users.work()
+    [answer] = server.deliver(["mail@example.com"])
+    assert answer.code == 250, answer
+    assert Mirror(place / "mail").environment["HOME"] == pwd.getpwnam("mail").pw_dir
+    assert server.stop().total("deferred") == 1
 
 
 # Descriptors

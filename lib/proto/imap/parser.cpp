@@ -9,6 +9,7 @@
 #include <charconv>
 #include <limits>
 
+#include "base/release.hpp"
 #include "base/text.hpp"
 
 namespace postal::proto {
@@ -287,7 +288,7 @@ std::string_view imap_parser::take(std::string_view piece) {
 void imap_parser::forget_token() noexcept {
     kept_given_ = false;
     kept_.clear();
-    if (kept_.capacity() > usual_token) std::string().swap(kept_);
+    if (kept_.capacity() > usual_token) base::release(kept_);
 }
 
 imap_token imap_parser::break_off(std::string_view why) noexcept {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/release.hpp"
 #include "base/text.hpp"
 
 namespace postal::proto {
@@ -17,7 +18,7 @@ constexpr std::size_t longest_tag = 64;
 constexpr std::size_t usual_string = 4096;  // what a session may keep from one response to the next
 
 void shrink(std::string& kept) noexcept {
-    if (kept.capacity() > usual_string) std::string().swap(kept);
+    if (kept.capacity() > usual_string) base::release(kept);
 }
 
 }  // namespace

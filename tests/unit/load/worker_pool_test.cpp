@@ -218,3 +218,21 @@ TEST_CASE("timetable: cuts at intervals, at the warm-up, and not at the end of t
     CHECK_FALSE(times.ends_interval(70s));
     CHECK(times.ends_interval(100s));
 }
+
+TEST_CASE("worker_pool: a session that ends with an exception ends the run, which has failed") {
+    for (const bool serves : {false, true}) {
+        load::worker_pool workers({.workers = 2, .phases = 1, .serves = serves});
+        const auto fails = []() -> boost::asio::awaitable<void> {
+            throw std::bad_alloc();
+            co_return;
+        };
+        recorder seen;
+        const auto ran = workers.run(
+            [&](load::worker& own) {
+                if (own.index() == 0) own.spawn(fails());
+            },
+            seen);
+        REQUIRE_FALSE(ran.has_value());
+        CHECK(ran.error().message == "a session ended with: out of memory");
+    }
+}

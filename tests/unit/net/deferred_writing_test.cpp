@@ -43,7 +43,7 @@ class line_with_peer {
         std::array<int, 2> ends{-1, -1};
         REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) ==
                 0);
-        REQUIRE(own->adopt({ends[0], AF_UNIX}) == fault::none);
+        REQUIRE(own->adopt({postal::base::file_descriptor(ends[0]), AF_UNIX}) == fault::none);
         peer_ = postal::base::file_descriptor(ends[1]);
     }
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -97,10 +98,10 @@ class client {
 // the run is to end.
 class holder final : public load::watched {
   public:
-    holder(load::worker& own, serve::session_slots& slots, const serve::accepted_client& who)
-        : slots_(slots), slot_(who.where), line_(own.context()) {
+    holder(load::worker& own, serve::accepted_client who)
+        : slot_(std::move(who.where)), line_(own.context()) {
         own.watch(*this);
-        line_.adopt(who.socket);
+        line_.adopt(std::move(who.socket));
     }
     asio::awaitable<void> run() {
         say("hello");
@@ -109,7 +110,6 @@ class holder final : public load::watched {
         while (got.why == net::fault::none) {
             got = co_await line_.read_some(buffer);
         }
-        slots_.give_back(slot_);
     }
     void on_deadline() override {}
     void on_stop(load::stop_kind) override { say("stop"); }
@@ -121,21 +121,19 @@ class holder final : public load::watched {
         line_.write_now(parts);
     }
 
-    serve::session_slots& slots_;
     const serve::session_slot slot_;
     net::connection line_;
 };
 
-asio::awaitable<void> hold(load::worker& own, serve::session_slots& slots,
-                           serve::accepted_client who) {
-    holder one(own, slots, who);
+asio::awaitable<void> hold(load::worker& own, serve::accepted_client who) {
+    holder one(own, std::move(who));
     co_await one.run();
 }
 
 // A server with as many workers and slots.
 struct server {
     server(unsigned worker_count, unsigned slot_count, const serve::listening_endpoint& where)
-        : workers({.workers = worker_count, .serves = true}), slots(slot_count, {}) {
+        : slots(slot_count, {}), workers({.workers = worker_count, .serves = true}) {
         auto opened = serve::open_listeners({where}, workers.at(0).context());
         REQUIRE(opened.has_value());
         listeners = std::move(*opened);
@@ -143,11 +141,11 @@ struct server {
     const net::address& where() const { return listeners.front().where; }
     void stop() { workers.stop(load::stop_kind::gently); }
 
-    load::worker_pool workers;
     serve::session_slots slots;
+    load::worker_pool workers;
     std::vector<net::listener> listeners;
     serve::client_handler holding = [this](std::size_t worker, serve::accepted_client who) {
-        return hold(workers.at(worker), slots, who);
+        return hold(workers.at(worker), std::move(who));
     };
     last_counts counted;
 };
@@ -198,7 +196,8 @@ TEST_CASE("acceptor: clients are handed to the workers in turn, each in its own 
             };
             const serve::client_handler handler = [&](std::size_t worker,
                                                       serve::accepted_client who) {
-                return note(worker, who.socket.descriptor, tested.holding(worker, who));
+                const int socket = who.socket.descriptor.get();
+                return note(worker, socket, tested.holding(worker, std::move(who)));
             };
             // They wait in the listener's queue until they are served.
             std::vector<std::unique_ptr<client>> clients;
@@ -283,7 +282,7 @@ TEST_CASE("acceptor: whether a client begins with TLS goes with it") {
         const serve::client_handler handler = [&](std::size_t worker, serve::accepted_client who) {
             told = who.tls;
             tested.stop();
-            return tested.holding(worker, who);
+            return tested.holding(worker, std::move(who));
         };
         client one(tested.where());
         one.say_no_more();
@@ -347,7 +346,7 @@ TEST_CASE("acceptor: goes on when descriptors had run out") {
     unsigned served = 0;
     const serve::client_handler handler = [&](std::size_t worker,
                                               serve::accepted_client who) -> asio::awaitable<void> {
-        co_await tested.holding(worker, who);
+        co_await tested.holding(worker, std::move(who));
         if (++served == 2) tested.stop();
     };
     const auto accept = [&]() -> asio::awaitable<void> {
@@ -374,6 +373,38 @@ TEST_CASE("acceptor: goes on when descriptors had run out") {
     CHECK(first.hear_all().substr(0, 5) == "hello");
     CHECK(second.hear_all().substr(0, 5) == "hello");
     CHECK(tested.counted.errors == std::vector<std::string>{"1x connect 0 resources"});
+}
+
+TEST_CASE("acceptor: a client for whom there is no memory is let go, and the next one is served") {
+    for (const unsigned workers : {1U, 2U}) {
+        INFO("workers: " << workers);
+        folder place;
+        server tested(workers, 1, place.endpoint());
+        unsigned turned_away = 0;
+        const serve::client_handler handler = [&](std::size_t worker, serve::accepted_client who) {
+            if (turned_away++ < workers) throw std::bad_alloc();
+            return tested.holding(worker, std::move(who));
+        };
+        std::vector<std::string> heard;
+        std::thread clients([&] {
+            for (unsigned i = 0; i < workers; ++i)
+                heard.push_back(client(tested.where()).hear_all());
+            const client next(tested.where());
+            heard.push_back(next.hear(5));
+            next.say_no_more();
+            tested.stop();
+        });
+        const auto ran = serve::serve_all(tested.workers, tested.listeners, tested.slots, handler,
+                                          tested.counted);
+        clients.join();
+        CHECK(ran.has_value());
+        std::vector<std::string> wanted(workers);
+        wanted.emplace_back("hello");
+        CHECK(heard == wanted);
+        CHECK(tested.counted.errors ==
+              std::vector<std::string>{std::to_string(workers) + "x connect 0 resources"});
+        CHECK(tested.slots.take());
+    }
 }
 
 TEST_CASE("open_listeners: an address that cannot be had ends it, unless it may be missing") {

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,11 +32,11 @@ enum phase : std::size_t { data, message, phases };
 // How a session answers a message: with its end, or when it is told to.
 enum class answering { at_once, later };
 
-// Takes every recipient but `nobody`, and accepts every message.
+// Takes every recipient but `nobody`, and accepts every message; memory runs out at "no memory".
 class accepting_session final : public serve::session {
   public:
-    accepting_session(worker_context& context, const accepted_client& who, answering how)
-        : serve::session(context, who, "mail.example.com"), answering_(how) {}
+    accepting_session(worker_context& context, accepted_client&& who, answering how)
+        : serve::session(context, std::move(who), "mail.example.com"), answering_(how) {}
 
     void answer_now() {
         late_ = false;
@@ -58,7 +59,10 @@ class accepting_session final : public serve::session {
                                                                : proto::replies::recipient_ok;
     }
     void begin_message() override { open_ = true; }
-    void take_content(std::string_view text) override { content += text; }
+    void take_content(std::string_view text) override {
+        if (text.starts_with("no memory")) throw std::bad_alloc();
+        content += text;
+    }
     void end_message() override {
         ended_ = units_begun();
         late_ = answering_ == answering::later;
@@ -223,7 +227,7 @@ class single_session {
         load::worker own({.phases = phases},
                          [&](load::worker&, std::chrono::nanoseconds, const stats::tally& counts,
                              bool) { counted = counts; });
-        context.emplace(settings_.rules, slots_, own);
+        context.emplace(settings_.rules, own);
         load::timetable times;
         times.start = std::chrono::steady_clock::now();
         times.first_interval = times.interval = std::chrono::hours(1);
@@ -259,12 +263,14 @@ class single_session {
         REQUIRE(socketpair(AF_UNIX, kind, 0, ends.data()) == 0);
         if (settings_.stopped_before) context.own.stop(load::stop_kind::gently);
         if (settings_.no_socket) ::close(std::exchange(ends[0], -1));
-        context.own.spawn(serve(context, {{ends[0], AF_UNIX}, *slots_.take(), settings_.tls}));
-        context.own.spawn(speak(spoken, context.own, {ends[1], AF_UNIX}));
+        net::accepted ours{base::file_descriptor(ends[0]), AF_UNIX};
+        net::accepted theirs{base::file_descriptor(ends[1]), AF_UNIX};
+        context.own.spawn(serve(context, {std::move(ours), *slots_.take(), settings_.tls}));
+        context.own.spawn(speak(spoken, context.own, std::move(theirs)));
     }
 
     boost::asio::awaitable<void> serve(worker_context& context, accepted_client who) {
-        accepting_session session(context, who, settings_.how);
+        accepting_session session(context, std::move(who), settings_.how);
         session_ = &session;
         co_await session.run();
         session_ = nullptr;
@@ -275,7 +281,7 @@ class single_session {
 
     boost::asio::awaitable<void> speak(transcript spoken, load::worker& own, net::accepted socket) {
         net::connection client(own.context());
-        client.adopt(socket);
+        client.adopt(std::move(socket));
         for (const step& one : spoken) {
             switch (one.what) {
                 case act::says:

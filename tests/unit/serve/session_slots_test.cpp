@@ -12,12 +12,14 @@ TEST_CASE("session_slots: the lowest free place is given out, and no more than t
     REQUIRE(first);
     REQUIRE(second);
     REQUIRE(third);
-    CHECK(third->number == 2);
+    CHECK(third->number() == 2);
     CHECK(third->transcript == nullptr);
     CHECK_FALSE(slots.take());
-    slots.give_back(*second);
-    slots.give_back(*first);
-    CHECK(slots.take()->number == 0);
-    CHECK(slots.take()->number == 1);
+    second.reset();
+    first.reset();
+    first = slots.take();
+    second = slots.take();
+    CHECK(first->number() == 0);
+    CHECK(second->number() == 1);
     CHECK_FALSE(slots.take());
 }

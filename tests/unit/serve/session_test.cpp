@@ -328,3 +328,11 @@ TEST_CASE("serve session: a socket that cannot be used is counted, and its slot 
     single_session nothing({.no_socket = true});
     CHECK(nothing.run({}) == "1x connect 0 other");
 }
+
+TEST_CASE("serve session: what cannot be allocated ends it, and its message has failed") {
+    check({{"in the content",
+            {},
+            data_begun + transcript{says("no memory\r\n"), closed},
+            "1 started, 1 failed, 1x connect 0 resources",
+            false}});
+}
