@@ -71,7 +71,7 @@ struct worker_context : serve::worker_context {
 
     std::optional<program::ledger_feed> ledger_feed_;
     std::vector<held*> held_;
-    ledger::evidence_memory evidence_;
+    ledger::evidence_memory evidence_{ledger::evidence_memory::of_process / own.of()};
     std::vector<std::unique_ptr<ledger::examination>> spare_;
     mail::body_rebuilder rebuilder_{ledger::evidence::most_remade};
 };

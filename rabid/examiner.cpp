@@ -37,6 +37,11 @@ void examiner::begin() {
     message_.reset();
 }
 
+bool examiner::without_end(std::chrono::nanoseconds taken) {
+    const auto longest = most_timeouts * context_.of_run.load.patience.command;
+    return in_message_ && (message_.kept().octets() > most_octets || taken > longest);
+}
+
 examination_result examiner::finish(const sighting& where) {
     in_message_ = false;
     ledger::seen_row row;

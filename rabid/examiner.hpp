@@ -11,6 +11,7 @@
 // One for each session.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string_view>
 #include <unordered_set>
@@ -50,6 +51,12 @@ class examiner {
 
     void begin();
     void feed(std::string_view piece) { message_.feed(piece); }
+    // The message in hand is none: no server has one of more than most_octets, or takes more than
+    // most_timeouts times what --timeout allows for a command to send it. `taken`: until now.
+    bool without_end(std::chrono::nanoseconds taken);
+
+    static constexpr std::uint64_t most_octets = std::uint64_t{2} << 30U;
+    static constexpr int most_timeouts = 60;
     examination_result finish(const sighting& where);
 
   private:

@@ -145,7 +145,10 @@ void imap_dialogue::take_step(const imap_step& step) {
     if (step.event == imap_event::continuation) go_ahead_ = true;
     const bool final = step.event == imap_event::tagged || step.event == imap_event::continuation;
     if (final && commands_.last_verb() == imap_verb::authenticate) said_ = step.text;
-    if (with_.reader != nullptr && with_.reader->take(step, mailbox_, line_.now())) steps_ = 0;
+    if (with_.reader == nullptr) return;
+    if (with_.reader->take(step, mailbox_, line_.now())) steps_ = 0;
+    if (step.event == imap_event::body_piece && with_.reader->without_end(line_.now()))
+        line_.give_up(where_, "flood", "a message without an end");
 }
 
 void imap_dialogue::on_tagged(const imap_step& step) {

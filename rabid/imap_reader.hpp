@@ -29,6 +29,8 @@ class imap_reader {
     // True when a message has come whole. `mailbox` has applied the step and knows the UID.
     bool take(const imap_step& step, const proto::imap_mailbox& mailbox, load::steady_time now);
 
+    bool without_end(load::steady_time now) { return examiner_.without_end(now - since_); }
+
     // UIDs of messages found to be postal's; a message that is moved away is the caller's to take
     // out.
     std::vector<std::uint32_t>& ours() noexcept { return ours_; }

@@ -261,7 +261,9 @@ void pop3_visit::take_replies() {
                 break;
             case pop3_event::content:
                 visit_.messages.feed(parser_.content());
-                break;
+                if (!visit_.messages.without_end(visit_.connection.now() - since_)) break;
+                visit_.connection.give_up(stage::retrieve, "flood", "a message without an end");
+                return;
             case pop3_event::end:
                 message_end();
                 break;

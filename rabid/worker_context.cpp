@@ -4,7 +4,10 @@
 
 namespace postal::rabid {
 worker_context::worker_context(plan& of, load::worker& worker, ledger::writer* book)
-    : of_run(of), shared(of.load, worker), factory_(of.appends) {
+    : of_run(of),
+      shared(of.load, worker),
+      evidence{ledger::evidence_memory::of_process / worker.of()},
+      factory_(of.appends) {
     if (book != nullptr) ledger_feed_.emplace(*book, worker, [](bool) {});
 }
 

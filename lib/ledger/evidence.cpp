@@ -1,7 +1,10 @@
 // See evidence.hpp.
 #include "ledger/evidence.hpp"
 
+#include <algorithm>
 #include <utility>
+
+#include <malloc.h>
 
 #include "base/release.hpp"
 
@@ -10,6 +13,7 @@ namespace {
 
 constexpr std::size_t piece_size = 32 * 1024;
 constexpr std::size_t idle_capacity = 2 * piece_size;
+constexpr std::size_t worth_giving_back = std::size_t{32} << 20U;
 
 }  // namespace
 
@@ -28,6 +32,8 @@ void evidence::feed(std::string_view piece) {
         return;
     }
     memory_.left -= piece.size();
+    memory_.taken += piece.size();
+    memory_.most_taken = std::max(memory_.most_taken, memory_.taken);
     taken_ += piece.size();
     keep(piece);
 }
@@ -52,10 +58,15 @@ std::string_view evidence::text() {
 }
 
 void evidence::forget() noexcept {
-    memory_.left += std::exchange(taken_, 0);
+    memory_.left += taken_;
+    memory_.taken -= std::exchange(taken_, 0);
     pieces_.resize(1);
     pieces_.front().clear();
     if (pieces_.front().capacity() > idle_capacity) base::release(pieces_.front());
+    if (memory_.most_taken < worth_giving_back || memory_.taken > memory_.most_taken / 2) return;
+    // Pieces are too small for the allocator to do so by itself.
+    ::malloc_trim(0);
+    memory_.most_taken = memory_.taken;
 }
 
 void evidence::explain(const mail::identity* id, mail::body_rebuilder& rebuilder, seen_row& row) {

@@ -4,7 +4,8 @@
 // Flow: evidence_memory memory(octets); evidence e(memory);
 //       e.begin(); e.feed(piece)...; e.explain(check_result.id, rebuilder, row); e.end();
 // Messages above most_kept octets are not kept, and none while those in hand fill the memory (one
-// for each worker): of them only whether they are intact is known. Nothing fails; no I/O.
+// for each worker, of what the process has for all): of them only whether they are intact is known.
+// When much of what was in hand is done with, the system has its memory back. No I/O.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +20,13 @@
 
 namespace postal::ledger {
 
-// How many octets all messages in hand may take.
+// How many octets all messages in hand may take, and do.
 struct evidence_memory {
-    std::size_t left = std::size_t{256} << 20U;
+    static constexpr std::size_t of_process = std::size_t{256} << 20U;
+
+    std::size_t left = of_process;
+    std::size_t taken = 0;
+    std::size_t most_taken = 0;  // since the system had memory back
 };
 
 class evidence {

@@ -150,3 +150,24 @@ TEST_CASE("imap reader: what breaks off within a message or behind it has failed
         CHECK(one.counts().messages == 0);
     }
 }
+
+TEST_CASE("imap_reader: a message that does not come to an end is none") {
+    reading tested;
+    const std::string piece(std::size_t{1} << 20U, 'x');
+    tested.take("* 1 FETCH (UID 1 BODY[] {4000000000}\r\nSubject: x\r\n\r\n");
+    const load::steady_time begun{};
+    SECTION("in time: sixty times what a command has") {
+        CHECK_FALSE(tested.reader.without_end(begun + std::chrono::hours(1)));
+        CHECK(tested.reader.without_end(begun + std::chrono::minutes(61)));
+    }
+    SECTION("in octets: two GiB") {
+        for (std::uint64_t sent = 0; sent + piece.size() < examiner::most_octets;
+             sent += piece.size())
+            tested.take(piece);
+        CHECK_FALSE(tested.reader.without_end(begun));
+        tested.take(piece);
+        CHECK(tested.reader.without_end(begun));
+    }
+    tested.close();
+    CHECK(tested.counts().failed == 1);
+}
