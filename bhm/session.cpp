@@ -98,7 +98,7 @@ void session::answers_due_now() {
     if (context_.of_run.chosen.verify) count_integrity();
     if (context_.ledger_feed() != nullptr) write_sightings();
     units_ended(due_->units);
-    answered();
+    answered(due_->units);
     due_.reset();
 }
 
@@ -117,10 +117,22 @@ void session::count_integrity() {
 void session::write_sightings() {
     for (const ledger::address_id mailbox : recipients_) {
         due_->sighting.mailbox = mailbox;
-        context_.ledger_feed()->row_buffer().add(due_->sighting);
+        if (client_may_have_gone()) {
+            doubtful_.push_back(due_->sighting);
+        } else {
+            context_.ledger_feed()->row_buffer().add(due_->sighting);
+        }
     }
     recipients_.clear();
     if (recipients_.capacity() > kept_recipients) base::release(recipients_);
+}
+
+void session::doubtful_answers(bool heard) {
+    for (ledger::seen_row& row : doubtful_) {
+        if (!heard) row.detail += row.detail.empty() ? "not heard" : "; not heard";
+        context_.ledger_feed()->row_buffer().add(std::move(row));
+    }
+    doubtful_.clear();
 }
 
 void session::drop_message() {

@@ -49,6 +49,7 @@ class session final : public serve::session, private worker_context::held {
     void answers_due_now() override;
     bool outcome_pending() const override { return due_ || late_reply_; }
     void drop_message() override;
+    void doubtful_answers(bool heard) override;
     void stop_now() override;
     void go_on() override;
 
@@ -70,6 +71,7 @@ class session final : public serve::session, private worker_context::held {
     std::optional<delayed_reply> late_reply_;  // until the ledger has caught up
     bool late_ = false;
     std::vector<ledger::address_id> recipients_;  // with a ledger only
+    std::vector<ledger::seen_row> doubtful_;      // for when it is known whether they were heard
     std::unique_ptr<ledger::examination> examination_;
 };
 

@@ -237,6 +237,7 @@ void delivery::close_output() {
 void delivery::give_up() {
     exit_.close();
     drain_output();
+    context_.leave(agent_);
     context_.slots.give_back();
     tally().agents.add_end(stats::timeout_end, {});
     decide({agent_fate::timed_out}, printed_);

@@ -72,7 +72,7 @@ void session::refuse_all(const delivery_reply& why) {
         machine().answer_delivery({why.code, why.enhanced, why.text}, output());
         count(why);
         units_ended(1);
-        answered();
+        answered(0);
     }
     transaction_.reset();
 }
@@ -107,7 +107,7 @@ void session::give_answers() {
     while (answered_ < deliveries_.size() && deliveries_[answered_]->over()) {
         const delivery_reply& answer = deliveries_[answered_++]->answer();
         machine().answer_delivery({answer.code, answer.enhanced, answer.text}, output());
-        answered();
+        answered(answer.code < 400 ? 1 : 0);
     }
     if (answered_ == deliveries_.size()) drop_message();
 }
@@ -117,7 +117,12 @@ bool session::work_left() const {
                        [](const auto& one) { return !one->over(); });
 }
 
+// What was delivered while its client was lost has no answer any more.
 void session::drop_message() {
+    for (; answered_ < deliveries_.size(); ++answered_) {
+        const delivery& one = *deliveries_[answered_];
+        if (one.decided() && one.answer().code < 400) ++tally().unheard;
+    }
     deliveries_.clear();
     answered_ = 0;
     transaction_.reset();

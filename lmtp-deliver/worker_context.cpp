@@ -34,4 +34,16 @@ base::expected<home_and_user> worker_context::home_of(const std::string& user) {
     return homes_.emplace(user, std::move(home)).first->second;
 }
 
+void worker_context::leave(const os::child& agent) {
+    if (!left_.is_linked()) own.watch(left_);
+    left_.agents.push_back(agent);
+    left_.set_deadline({});
+}
+
+// With each tick of the worker, while there are any.
+void worker_context::left_behind::on_deadline() {
+    std::erase_if(agents, [](const os::child& one) { return os::reap(one).has_value(); });
+    if (!agents.empty()) set_deadline({});
+}
+
 }  // namespace postal::lmtp_deliver

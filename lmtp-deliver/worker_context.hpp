@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "lmtp-deliver/agent_log.hpp"
 #include "lmtp-deliver/dispatcher.hpp"
@@ -37,12 +38,22 @@ struct worker_context : serve::worker_context {
     // Looked up once a minute at most; fails when that could not be done.
     base::expected<home_and_user> home_of(const std::string& user);
 
+    // An agent that nobody waits for any more: reaped when it ends after all.
+    void leave(const os::child& agent);
+
     const plan& of_run;
     os::spawner starter;
     dispatcher& slots;
     agent_log& log;
 
   private:
+    struct left_behind final : load::watched {
+        void on_deadline() override;
+        void on_stop(load::stop_kind) override {}
+        std::vector<os::child> agents;
+    };
+
+    left_behind left_;
     std::uint64_t transactions_ = 0;
     load::steady_time looked_up_{};
     std::unordered_map<std::string, home_and_user> homes_;

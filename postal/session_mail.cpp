@@ -115,10 +115,11 @@ session::step session::give_up(net::fault why) {
         return step::failed;
     }
     if (channel_.transcript() != nullptr) channel_.transcript()->note(net::to_text(why));
-    // That we ended it ourselves is no error of the server's.
-    const client::explanation what = client::explain(why, line, target_.where.text);
-    const std::string_view reason = why == net::fault::stopped ? "" : what.reason;
-    exchange_.lost({reason, what.sample, line.octets_out}, context_.at(channel_.read_clock()));
+    const std::string_view otherwise = why == net::fault::stopped
+                                           ? "a message was abandoned when the run ended"
+                                           : std::string_view(target_.where.text);
+    const client::explanation what = client::explain(why, line, otherwise);
+    exchange_.lost({what.reason, what.sample, line.octets_out}, context_.at(channel_.read_clock()));
     return step::failed;
 }
 

@@ -25,10 +25,12 @@ void examiner::open(const account& whose, ledger::way through) {
     seen_.clear();
 }
 
-void examiner::close() {
-    if (std::exchange(in_message_, false)) ++context_.shared.counts().failed;
+bool examiner::close() {
+    const bool broke_off = std::exchange(in_message_, false);
+    if (broke_off) ++context_.shared.counts().failed;
     message_.reset();
     base::release(seen_);
+    return !broke_off;
 }
 
 void examiner::begin() {

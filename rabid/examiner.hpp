@@ -47,7 +47,8 @@ class examiner {
 
     // A mailbox is opened: whose, and through which protocol.
     void open(const account& whose, ledger::way through);
-    void close();
+    // False when a message had broken off.
+    bool close();
 
     void begin();
     void feed(std::string_view piece) { message_.feed(piece); }

@@ -14,6 +14,7 @@ imap_visit::imap_visit(const visit_context& who)
 
 asio::awaitable<bool> imap_visit::run() {
     bool fine = co_await begin();
+    visit_.connection.set_hurried(false);
     const bool watching = visit_.context.of_run.chosen.watch.count() > 0;
     if (fine && watching) fine = co_await verbs_.watch();
     if (fine && !watching) fine = co_await follow_profile();
@@ -23,6 +24,7 @@ asio::awaitable<bool> imap_visit::run() {
                                           {visit_.at.server, mailbox.remember()});
     }
     if (!visit_.connection.broken()) {
+        visit_.connection.set_hurried(true);
         const auto logout = dialogue_.commands().plain(dialogue_.out(), imap_verb::logout);
         const bool ended = co_await dialogue_.command(stage::quit, logout);
         fine = fine && ended;

@@ -218,6 +218,7 @@ bool pop3_visit::is_listed(std::string_view line) const {
 // ---- reading ----
 
 asio::awaitable<bool> pop3_visit::retrieve() {
+    visit_.connection.set_hurried(false);
     since_ = steady_clock::now();
     for (;;) {
         out_.clear();
@@ -326,7 +327,9 @@ asio::awaitable<bool> pop3_visit::remove() {
     co_return true;
 }
 
+// What was deleted is gone with its reply (RFC 1939 6), which may take its time.
 asio::awaitable<bool> pop3_visit::say_quit() {
+    visit_.connection.set_hurried(deletions_ == 0);
     const bool fine = co_await command(stage::quit, proto::pop3_quit);
     if (!fine || !accepted(stage::quit)) co_return false;
     visit_.context.shared.counts().deleted += std::exchange(deletions_, 0);

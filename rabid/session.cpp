@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "net/fault.hpp"
 #include "rabid/imap_visit.hpp"
 #include "rabid/phases.hpp"
 #include "rabid/pop3_visit.hpp"
@@ -68,12 +69,16 @@ asio::awaitable<bool> session::call_on(std::size_t account_number) {
     const load::steady_time begun = channel_.now();
     const bool fine = co_await converse(imap, account_number);
     channel_.took(phase::session, channel_.now() - begun);
-    examiner_.close();
+    if (!examiner_.close() && channel_.stopped()) {
+        channel_.refused(stage::retrieve, net::to_text(net::fault::stopped),
+                         "a message was abandoned when the run ended");
+    }
     channel_.end();
     co_return fine;
 }
 
 asio::awaitable<bool> session::converse(bool imap, std::size_t account_number) {
+    channel_.set_hurried(true);  // until something is to be read
     if (channel_.tls().at_once()) {
         const bool secured = co_await channel_.secure();
         if (!secured) co_return false;

@@ -251,8 +251,9 @@ void channel::refused(stage where, std::string_view reason, std::string_view sai
 void channel::lost(stage where, net::fault why) {
     if (std::exchange(broken_, true)) return;
     if (transcript_) transcript_->note(net::to_text(why));
+    stopped_ = why == net::fault::stopped;
     // That nobody greets or says goodbye in the last second of a run is no fault of the server's.
-    if (why == net::fault::stopped || (hurried_ && shared_.own.stopping())) return;
+    if (stopped_ || (hurried_ && shared_.own.stopping())) return;
     const explanation what = explain(why, connection_, server_->where.text);
     shared_.counts().errors.add(to_text(where), 0, what.reason, what.sample);
 }

@@ -89,6 +89,8 @@ class channel {
     load::steady_time now() const noexcept { return now_; }
     load::steady_time read_clock() noexcept { return now_ = std::chrono::steady_clock::now(); }
     bool broken() const noexcept { return broken_; }
+    // We broke it ourselves, for the run has ended.
+    bool stopped() const noexcept { return stopped_; }
 
     // Something else than the connection is wrong: counted, and the connection is of no more use.
     void give_up(stage where, std::string_view reason, std::string_view sample);
@@ -127,6 +129,7 @@ class channel {
     bool open_ = false;
     bool hurried_ = false;
     bool broken_ = false;
+    bool stopped_ = false;
 };
 
 }  // namespace postal::client

@@ -72,8 +72,6 @@ base::expected<void> worker_pool::run(const std::function<void(worker&)>& begin,
         });
     }
     main_.run();
-    boost::system::error_code ignored;
-    signals_.clear(ignored);  // from here on a signal ends the program, whatever it waits for
     for (std::thread& thread : threads_) {
         thread.join();
     }

@@ -13,6 +13,7 @@
 // sessions then finish what is in flight, for at most `grace`; a second signal ends them at once.
 // The interval that goes on ends at that moment; what is finished later is in time slices of their
 // own, which are `draining`.
+// Those that come later are held for as long as the pool lives: until what it counted is written.
 // A session that ends with an exception, which is a defect of ours or want of memory, ends the run at
 // once, and it fails.
 #pragma once

@@ -8,7 +8,7 @@ namespace postal::mail {
 namespace {
 
 constexpr std::size_t most_header_octets = std::size_t{64} << 10U;
-constexpr std::size_t kept_octets = 4096;  // what reset() lets a header buffer keep
+constexpr std::size_t kept_octets = 8192;  // what reset() lets a header buffer keep
 
 }  // namespace
 

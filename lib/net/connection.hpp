@@ -122,6 +122,8 @@ class connection final : private poller::sender {
     void shutdown_output() noexcept;
 
     bool is_open() const noexcept { return socket_.is_open(); }
+    // The peer has closed or reset it, which may not have been read yet.
+    bool peer_has_ended() const noexcept { return socket_.ended(); }
     fault last_fault() const noexcept { return last_fault_; }
     int native() const noexcept { return socket_.native(); }
 

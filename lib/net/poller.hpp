@@ -151,6 +151,8 @@ class descriptor {
     int native() const noexcept { return fd_; }
 
     bool readable() const noexcept { return readable_; }
+    // The peer will send no more: an end or an error is there to be read, maybe behind other octets.
+    bool ended() const noexcept { return ended_; }
     void not_readable() noexcept { readable_ = ended_; }
     void not_writable() noexcept { writable_ = false; }
 
@@ -189,7 +191,7 @@ class descriptor {
     int fd_ = -1;
     bool readable_ = false;
     bool writable_ = false;
-    bool ended_ = false;  // the peer will send no more: an end or an error is there to be read
+    bool ended_ = false;
     poller::sender* leftover_ = nullptr;
     resumption reader_;
     resumption writer_;

@@ -83,15 +83,17 @@ exit_status run_workers(const client_run& what, run_reports& reports) {
     auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
     plan.workers = what.plan.workers;
     plan.finishes_due = what.description.open_loop;
-    load::worker_pool workers(plan);
+    // Lives as long as the process: its end would wait for look-ups of names that nobody needs any
+    // more.
+    static auto& workers = *new load::worker_pool(plan);
     std::vector<std::shared_ptr<void>> sessions(plan.workers);  // end before the loops they live on
     const auto ran = workers.run(
         [&](load::worker& own) { sessions[own.index()] = what.begin(own, reports.book()); },
         reports.watch_over(workers));
     sessions.clear();
     reports.close();
-    if (!ran) return refuse(what.description.program, ran.error(), exit_status::system_error);
     const exit_status status = reports.finish(workers.lasted());
+    if (!ran) return refuse(what.description.program, ran.error(), exit_status::system_error);
     if (status == exit_status::system_error) return status;
     const bool achieved = what.achieved(reports.console->report().totals_with_warmup());
     return achieved ? status : exit_status::nothing_delivered;

@@ -82,6 +82,7 @@ expected<void> add_places(std::vector<serve::listening_endpoint>& into,
 }
 
 void describe(const server_options& chosen, stats::run_description& into) {
+    into.serves = true;
     into.transcript = chosen.transcripts.wanted();
     if (chosen.tls.wanted()) into.tls_library = net::tls_library(chosen.tls.settings.backend);
 }

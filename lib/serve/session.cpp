@@ -58,6 +58,7 @@ asio::awaitable<void> session::run() {
         stop_now();
         count_no_memory(tally());
     }
+    count_unheard();
     message_dropped();
 }
 
@@ -280,7 +281,8 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
         case server_event::start_tls:
             return begin_tls(before);
         case server_event::close:
-            if (step.stage != server_stage::quit || !step.reply.positive()) count_refusal(step);
+            quit_ = step.stage == server_stage::quit;
+            if (!quit_ || !step.reply.positive()) count_refusal(step);
             return next::close;
         case server_event::go_on:
         case server_event::need_more:
@@ -330,6 +332,8 @@ void session::act_on_reply(const proto::server_step& step) {
 bool session::send_now(closing_after close) {
     if (context_.output.empty()) return true;
     if (slot_.transcript != nullptr) slot_.transcript->sent(context_.output);
+    said_ += context_.output.size();
+    if (accepted_in_output_ != 0) note_accepted();
     context_.gather.add(context_.output);
     const bool done = (close == closing_after::no && connection_.write_soon(context_.gather)) ||
                       connection_.write_now(context_.gather);

@@ -10,8 +10,10 @@
 //
 // What it counts: started messages (LMTP: recipients) that the program does not count itself end as
 // rejected or deferred (message_refused), failed (lost before their end), or in doubt (lost while
-// outcome_pending()). Every refusal is an error by stage and code, and so is every end without QUIT
-// that is not our own stop. What cannot be allocated for a client ends its session, as an error with
+// outcome_pending()). Of those that the program has accepted, the ones whose reply could not be
+// written, or that had it written when their client had closed already and had not said QUIT, are
+// unheard. Every refusal is an error by stage and code, and so is every end without QUIT that is not
+// our own stop, and every message that our own stop ended. What cannot be allocated for a client ends its session, as an error with
 // the reason `resources`, and no other.
 #pragma once
 
@@ -82,6 +84,8 @@ class session : public load::watched {
     virtual bool outcome_pending() const { return false; }
     // The message has come to nothing: refused whole, or lost with the client.
     virtual void drop_message() {}
+    // The session is over: whether answers that were given when the client may have gone were heard.
+    virtual void doubtful_answers(bool) {}
     virtual void stop_now() {}
     virtual void stop_gently() {}
 
@@ -98,8 +102,14 @@ class session : public load::watched {
     // Messages (LMTP: recipients) begun and without an outcome.
     std::uint32_t units_begun() const noexcept { return begun_; }
     void units_ended(std::uint32_t units) noexcept { begun_ -= units; }
-    // What stands in the output now answers a message; its time is counted when it has been sent.
-    void answered() { context_.answered.push_back(mail_at_); }
+    // What stands in the output now answers a message, of which so many units are accepted; its time
+    // is counted when it has been sent.
+    void answered(std::uint32_t accepted) {
+        context_.answered.push_back(mail_at_);
+        accepted_in_output_ += accepted;
+    }
+    // Who closes before an answer, and has not said QUIT, does not hear it.
+    bool client_may_have_gone() const noexcept { return connection_.peer_has_ended(); }
     // Something has changed: answers_ready(), work_left().
     void wake();
 
@@ -143,6 +153,8 @@ class session : public load::watched {
     void count_refusal(const proto::server_step& step);
     void count_refusal(proto::server_stage stage, const proto::server_reply& reply);
     void count_answered();
+    void note_accepted();
+    void count_unheard();
     void lost(net::fault why);
     void close_politely(const proto::server_reply& last_words);
 
@@ -167,6 +179,13 @@ class session : public load::watched {
     load::steady_time mail_at_{};
     load::steady_time data_at_{};
     std::uint32_t begun_ = 0;  // units of the message that is coming in or being answered
+    // Units that are accepted: in the output; within what may not have left, which it has when
+    // octets_out comes to said_until_; answered when the client may have gone.
+    std::uint32_t accepted_in_output_ = 0;
+    std::uint32_t accepted_not_left_ = 0;
+    std::uint32_t accepted_in_doubt_ = 0;
+    std::uint64_t said_ = 0;  // octets of output so far
+    std::uint64_t said_until_ = 0;
     unsigned reads_in_a_row_ = 0;
     bool tls_at_once_ = false;
     bool shaking_hands_ = false;
@@ -174,6 +193,7 @@ class session : public load::watched {
     bool reading_ = false;                      // suspended, waiting for the client
     bool writing_ = false;
     bool closing_ = false;
+    bool quit_ = false;
     bool stopped_now_ = false;
 };
 

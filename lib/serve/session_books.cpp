@@ -2,6 +2,7 @@
 #include "serve/session.hpp"
 
 #include <chrono>
+#include <utility>
 
 namespace postal::serve {
 
@@ -36,7 +37,12 @@ void session::message_refused(const proto::server_step& step) {
 
 // Whatever was begun and has no outcome yet.
 void session::message_dropped() {
-    (outcome_pending() ? tally().in_doubt : tally().failed) += begun_;
+    const bool in_doubt = outcome_pending();
+    (in_doubt ? tally().in_doubt : tally().failed) += begun_;
+    for (std::uint32_t i = 0; stopped_now_ && i < begun_; ++i) {
+        tally().errors.add(in_doubt ? "end" : "data", 0, net::to_text(net::fault::stopped),
+                           "a message was abandoned when the server stopped");
+    }
     begun_ = 0;
     drop_message();
 }
@@ -58,11 +64,33 @@ void session::count_answered() {
     context_.answered.clear();
 }
 
+// Before what is in the output is sent.
+void session::note_accepted() {
+    const std::uint32_t units = std::exchange(accepted_in_output_, 0);
+    if (client_may_have_gone()) {
+        accepted_in_doubt_ += units;
+        return;
+    }
+    if (connection_.octets_out >= said_until_) accepted_not_left_ = 0;
+    accepted_not_left_ += units;
+    said_until_ = said_;
+}
+
+// A reply that the kernel has taken may still not be heard; nobody can know.
+void session::count_unheard() {
+    if (connection_.is_open()) connection_.settle();
+    if (connection_.octets_out < said_until_) tally().unheard += accepted_not_left_;
+    if (!quit_) tally().unheard += accepted_in_doubt_;
+    doubtful_answers(quit_);
+}
+
 // The session ends without QUIT.
 void session::lost(net::fault why) {
     if (closing_) return;
     closing_ = true;
     if (slot_.transcript != nullptr) slot_.transcript->note(net::to_text(why));
+    // Of a message that may still be delivered its client must not be told otherwise.
+    if (why == net::fault::stopped && outcome_pending()) return hang_up();
     if (why == net::fault::stopped) return close_politely(closing_for_stop);
     const std::string_view stage = outcome_pending()            ? "end"
                                    : machine_.reading_content() ? "data"

@@ -42,6 +42,10 @@ constexpr std::array table{
             .log = logged::extended, .failure = true, .meaning = "connection lost before the final reply",
             .remark = "messages are in doubt: the connection was lost between their data and the "
                       "reply, so they may have arrived"},
+    counter{.name = "unheard", .title = "accepted and not heard", .value = &counts::unheard, .kind = begun,
+            .by = by::servers, .failure = true, .rare = true,
+            .remark = "messages were accepted, but their clients had gone before they could hear so, and will "
+                      "send them again"},
     counter{.name = "not_started", .title = "never begun", .value = &counts::not_started, .kind = begun,
             .failure = true, .rare = true,
             .remark = "messages were due and never begun"},

@@ -34,6 +34,7 @@ struct counts {
     std::uint64_t deferred = 0;         // 4xx
     std::uint64_t failed = 0;           // before the data was complete
     std::uint64_t in_doubt = 0;         // connection lost between the end of the data and its reply
+    std::uint64_t unheard = 0;          // accepted by a server whose client did not hear so
     // Of an open loop, what its schedule asked for: started + not_started.
     std::uint64_t due = 0;
     // Of these, when the run ended, what was never begun; no part of started.
@@ -62,6 +63,7 @@ enum class counter_kind {
 enum class counted_by {
     all,
     open_loops,
+    servers,
     readers,
     checkers  // where messages are verified
 };

@@ -41,6 +41,7 @@ struct run_description {
     std::function<double(double)> asked;
     bool open_loop = false;         // what was due is known, and message_phase counts from there
     bool transcript = false;        // -z, -Z or -a slowed the run down
+    bool serves = false;            // a server: it may be that its replies are not heard
     bool reads_mail = false;        // a reader: POP3 and IMAP connections, deletions
     bool checks_integrity = false;  // verified, foreign, corrupt, duplicate mean something
     bool runs_agents = false;       // tally::agents means something
@@ -58,6 +59,8 @@ struct run_description {
         switch (one.by) {
             case counted_by::open_loops:
                 return open_loop;
+            case counted_by::servers:
+                return serves;
             case counted_by::readers:
                 return reads_mail;
             case counted_by::checkers:

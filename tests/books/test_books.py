@@ -4,6 +4,7 @@ For clean runs, for runs cut short by signals, and for runs in which the server 
 accepted <= received <= accepted + in_doubt is all that can be known.
 """
 import json
+import os
 import re
 import signal
 import subprocess
@@ -29,8 +30,8 @@ def start(programs, folder, users):
     """start(ENDPOINT, option, ...) is postal running."""
     started = []
 
-    def begin(endpoint, *words):
-        started.append(Sending(programs.postal, folder, *SMALL, *words, endpoint, users, name=f"sending-{len(started)}"))
+    def begin(endpoint, *words, **popen):
+        started.append(Sending(programs.postal, folder, *SMALL, *words, endpoint, users, name=f"sending-{len(started)}", **popen))
         return started[-1]
     yield begin
     for one in started:
@@ -165,7 +166,41 @@ def test_grace_is_the_most_that_a_signal_waits(bhm, start):
     assert 0.45 < time.monotonic() - begin < 8
     hole.process.signal(signal.SIGCONT)
     assert run.total("started") > run.total("messages")
+    abandoned = sum(error["count"] for error in run.record["errors"] if error["reason"] == "stopped")
+    assert abandoned == run.total("in_doubt") + run.total("failed"), "what is abandoned is an error, too"
     check_doubt(run, hole)
+
+
+def test_what_the_end_abandons_misses_a_threshold_on_errors(bhm, start):
+    hole, sending = stopped_server(bhm, start, "--grace", "0s", "--threshold", "errors==0")
+    sending.signal(signal.SIGINT)
+    assert sending.wait().status == 3
+    hole.process.signal(signal.SIGCONT)
+
+
+def test_a_name_that_nobody_waits_for_any_more_holds_nothing_up(start, folder):
+    """Each connection looks the name up anew (+); the second look-up never comes back."""
+    library = folder / "slow-names.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library, "-ldl"], input=SLOW_NAMES, check=True)
+    with start(f"+localhost:{free_port()}", "-c", "1", "--duration", "1s", "--grace", "1s",
+               env={**os.environ, "LD_PRELOAD": str(library)}) as sending:
+        assert sending.wait(30).status == 4
+
+
+SLOW_NAMES = b"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <netdb.h>
+#include <unistd.h>
+
+typedef int look_up(const char*, const char*, const struct addrinfo*, struct addrinfo**);
+
+int getaddrinfo(const char* name, const char* service, const struct addrinfo* hints, struct addrinfo** result) {
+    static int asked;
+    while (__sync_fetch_and_add(&asked, 1) > 0) pause();
+    return ((look_up*)dlsym(RTLD_NEXT, "getaddrinfo"))(name, service, hints, result);
+}
+"""
 
 
 def test_second_signal_stops_at_once(bhm, start):

@@ -3,6 +3,7 @@ import csv
 import io
 import json
 import re
+import socket
 
 import pytest
 
@@ -223,3 +224,33 @@ def test_a_report_can_be_made_of_the_record(lmtp_deliver, agents, programs):
     server.stop()
     done = run([programs.postal_report, server.record_path])
     assert done.status == 0 and "lmtp-deliver" in done.stdout
+
+
+@pytest.mark.parametrize("leaving", ["stays", "resets", "closes", "closes behind QUIT", "shuts", "shuts behind QUIT"])
+def test_a_reply_that_is_not_heard(lmtp_deliver, agents, leaving):
+    """A client that has gone before the reply will send the message again; who has said QUIT only says no more."""
+    with agents.gate() as gate:
+        journal = agents.journal()
+        server = lmtp_deliver(agents("journal", journal, "%to_user%", gate))
+        client = server.connect()
+        client.start_delivery(["one@0", "two@0"])
+        journal.wait_for(started=2)
+        if "QUIT" in leaving:
+            client.write(b"QUIT\r\n")
+        if leaving.startswith("closes"):
+            client.close()
+        elif leaving.startswith("shuts"):
+            client.socket.shutdown(socket.SHUT_WR)
+        elif leaving == "resets":
+            client.reset()
+        gate.open()
+        journal.wait_for(ended=2)
+        if leaving == "stays":
+            assert client.replies(2) == [250, 250]
+            client.quit()
+        if leaving == "shuts behind QUIT":
+            assert client.rest() == [250, 250, 221]
+    done = server.stop()
+    assert done.total("messages") == 2, "delivered it is"
+    assert done.total("unheard") == (2 if leaving in ("closes", "resets", "shuts") else 0)
+    assert done.total("started") == sum(done.total(name) for name in OUTCOMES)

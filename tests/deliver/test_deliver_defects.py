@@ -1,10 +1,14 @@
 """Defects that lmtp-deliver once had, each with the least that showed it."""
+import os
+import pathlib
+import subprocess
 import sys
 
 import pytest
 
 from support.agents import template
-from support.deliver import MAIL
+from support.deliver import MAIL, Deliverer
+from support.process import wait_until
 
 LEAVE_GROUP = "import os, time; os.setpgid(0, os.getpgid(os.getppid())); time.sleep(600)"
 LARGE_PIPE = "import fcntl, os; fcntl.fcntl(1, 1031, 1 << 20); os.write(1, b'x' * (6 << 20))"
@@ -60,3 +64,27 @@ def test_a_line_has_as_long_as_silence_may_last(lmtp_deliver):
                 break
         else:
             raise AssertionError("a client with an octet every fifth of a second was never sent away")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make an agent that another user cannot end")
+def test_an_agent_that_cannot_be_ended_is_reaped_when_it_ends(programs, folder, agents):
+    """Of root, below a server of somebody else's: it is given up, and no zombie is left of it later."""
+    agent = folder / "agent"
+    source = b'#include <fcntl.h>\n#include <unistd.h>\nint main(int n, char** w) { setuid(0); return open(w[1], O_RDONLY) < 0; }\n'
+    subprocess.run(["cc", "-x", "c", "-", "-o", agent], input=source, check=True)
+    agent.chmod(0o4755)
+    place = folder / "server"
+    place.mkdir()
+    place.chmod(0o777)
+    with agents.gate() as gate, Deliverer(programs.lmtp_deliver, place, template(agent, gate), "--timeout", "100ms", "--workers", "1",
+                                          user="nobody") as server:
+        [answer] = server.deliver(["user@example.com"])
+        assert (answer.code, answer.enhanced) == (451, "4.3.0"), answer
+        [left] = children(server.pid)
+        gate.open()
+        wait_until(lambda: not pathlib.Path(f"/proc/{left}").exists(), "the agent to be reaped")
+        assert server.stop().record["agents"]["exits"] == {"timeout": 1}
+
+
+def children(pid):
+    return [int(word) for task in pathlib.Path(f"/proc/{pid}/task").iterdir() for word in (task / "children").read_text().split()]

@@ -397,6 +397,17 @@ def test_interrupted_while_servers_are_silent(start, way, number):
     check_reading(run)
     assert run.total("failed") >= 2
     assert run.status == 0
+    abandoned = [error for error in run.record["errors"] if (error["stage"], error["reason"]) == ("retrieve", "stopped")]
+    assert sum(error["count"] for error in abandoned) == run.total("failed")
+
+
+@pytest.mark.parametrize("way, step", [("pop3", "banner"), ("pop3", "user"), ("pop3", "stat"), ("imap", "banner"), ("imap", "login"), ("imap", "select")])
+def test_the_end_of_a_run_does_not_wait_for_servers_that_send_nothing(read, way, step):
+    """The grace is for what is in flight."""
+    with hostile(way, step, "silence") as server:
+        logged_in = step in ("stat", "select")
+        run = read(server, "--timeout", "10m", "--duration", "1s", "--grace", "10m", timeout=60, status=0 if logged_in else 4)
+    assert run.total("started") == 0
 
 
 # ---- what profiles say about time ----

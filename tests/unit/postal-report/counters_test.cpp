@@ -43,7 +43,8 @@ stats::run_report counted_run() {
     stats::run_description description;
     description.program = "postal";
     description.counters = rows();
-    description.reads_mail = description.checks_integrity = description.open_loop = true;
+    description.serves = description.reads_mail = true;
+    description.checks_integrity = description.open_loop = true;
     description.phases = {"message"};
     stats::time_slice piece{1};
     piece.end_s = 60;

@@ -83,7 +83,7 @@ class accepting_session final : public serve::session {
         if (due_ == 0) return;
         tally().messages += due_;
         units_ended(due_);
-        answered();
+        answered(due_);
         due_ = ended_ = 0;
         open_ = false;
     }
@@ -204,7 +204,8 @@ inline std::string told(const stats::tally& counts) {
     for (const auto& [name, value] :
          {std::pair("started", counts.started), std::pair("accepted", counts.messages),
           std::pair("rejected", counts.rejected), std::pair("deferred", counts.deferred),
-          std::pair("failed", counts.failed), std::pair("in doubt", counts.in_doubt)}) {
+          std::pair("failed", counts.failed), std::pair("in doubt", counts.in_doubt),
+          std::pair("unheard", counts.unheard)}) {
         if (value != 0) text += std::to_string(value) + " " + name + ", ";
     }
     for (const stats::error_entry& one : counts.errors.entries()) {

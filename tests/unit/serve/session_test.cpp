@@ -199,7 +199,7 @@ TEST_CASE("serve session: the client goes, is silent, or is told to go, in every
         rows.push_back({one.reason + ": stop now",
                         {},
                         one.spoken + transcript{stop_now, hears(stopping), closed},
-                        one.begun});
+                        one.begun == failed ? one.begun + ", 1x data 0 stopped" : one.begun});
     }
     rows.push_back({"before it has read a reply",
                     {},
@@ -248,7 +248,7 @@ TEST_CASE("serve session: a gentle stop lets a transaction end, and nothing else
         {"and then now",
          {},
          in_content + transcript{stop_gently, stop_now} + goodbye,
-         "1 started, 1 failed"},
+         "1 started, 1 failed, 1x data 0 stopped"},
     });
 }
 
@@ -261,12 +261,12 @@ TEST_CASE("serve session: lost between a message's end and its answer") {
     };
     const transcript goodbye{hears(stopping), closed};
     check({
-        {"stopped before the answer is there", later, content_sent + transcript{stop_now} + goodbye,
-         "1 started, 1 in doubt"},
+        {"stopped before the answer is there: nothing is said of it", later,
+         content_sent + transcript{stop_now, closed}, "1 started, 1 in doubt, 1x end 0 stopped"},
         {"stopped while the answer is held back", hold(proto::server_stage::end),
-         content_sent + transcript{stop_now} + goodbye, "1 started, 1 in doubt"},
+         content_sent + transcript{stop_now, closed}, "1 started, 1 in doubt, 1x end 0 stopped"},
         {"gone before the answer is there", later, content_sent + transcript{leaves, answer},
-         "1 started, 1 accepted, 1x quit 0 reset"},
+         "1 started, 1 accepted, 1 unheard, 1x quit 0 reset"},
         {"stopped while the banner is held back", hold(proto::server_stage::banner),
          transcript{stop_gently} + goodbye, ""},
         {"stopped while a reply is held back", hold(proto::server_stage::ehlo),
