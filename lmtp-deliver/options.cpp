@@ -120,7 +120,7 @@ cli::group message_options(options& o) {
                  program::message_limit(o)},
                 program::max_recipients_option(o),
                 program::bare_newline_option(o),
-                {"--line-ends", "crlf|lf", "crlf", "how lines end for the agent",
+                {"--line-ends", "crlf|lf", "lf", "how lines end for the agent",
                  cli::choice(o.line_ends,
                              {{"crlf", mail::line_ends::crlf}, {"lf", mail::line_ends::lf}})},
                 {"--memory-limit", "SIZE", "1M", "keep longer messages in files",

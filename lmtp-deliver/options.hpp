@@ -49,7 +49,7 @@ struct options : program::server_options {
     std::string limits;
     std::string exit_statuses;
 
-    mail::line_ends line_ends = mail::line_ends::crlf;
+    mail::line_ends line_ends = mail::line_ends::lf;
     std::uint64_t memory_limit = std::uint64_t{1} << 20U;
     std::string temporary;
     added_headers headers;

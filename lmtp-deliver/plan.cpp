@@ -1,5 +1,6 @@
 #include "lmtp-deliver/plan.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -177,10 +178,35 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     return result;
 }
 
+namespace {
+
+// What agents find in their environment may be secret: a record has the names only.
+void cut_value(std::string& setting) {
+    setting.resize(std::min(setting.find('='), setting.size()));
+}
+
+void cut_values(std::vector<cli::effective_option>& effective, std::vector<std::string>& words) {
+    constexpr std::string_view given = "--env=";
+    for (cli::effective_option& one : effective)
+        if (one.name == "env") std::for_each(one.values.begin(), one.values.end(), cut_value);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == "--env" && i + 1 < words.size()) cut_value(words[++i]);
+        if (!words[i].starts_with(given)) continue;
+        std::string setting = words[i].substr(given.size());
+        cut_value(setting);
+        words[i] = fmt::format("{}{}", given, setting);
+    }
+}
+
+}  // namespace
+
 stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
+    auto effective = chosen.effective;
+    std::vector<std::string> words(argv, argv + argc);
+    cut_values(effective, words);
     stats::run_description result =
-        program::describe({"lmtp-deliver", chosen.run, chosen.effective, {argv, argv + argc}});
+        program::describe({"lmtp-deliver", chosen.run, effective, std::move(words)});
     program::describe(chosen, result);
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);

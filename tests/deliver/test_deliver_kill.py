@@ -10,7 +10,7 @@ import tempfile
 import pytest
 
 from support.agents import literal, template
-from support.mail import Message
+from support.mail import Message, to_crlf
 from support.process import free_port, wait_until
 from support.relay import WireLedger
 from support.watched import Sending
@@ -71,7 +71,7 @@ def check_spool(spool):
     """The keys of all messages there, each of which is whole and unchanged and there once."""
     keys = set()
     for path in spool.iterdir():
-        message = Message(path.read_bytes(), path.name)
+        message = Message(to_crlf(path.read_bytes()), path.name)
         message.verify()
         assert message.key not in keys, f"{message.key} twice"
         keys.add(message.key)

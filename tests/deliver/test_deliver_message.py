@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from support.deliver import MAIL
+from support.mail import Message, to_crlf
 from support.process import wait_until
 from support.watched import peak_rss
 
@@ -39,14 +40,20 @@ def kept(folder):
     return place
 
 
+@pytest.fixture
+def as_it_came(lmtp_deliver):
+    """A server that leaves the ends of lines alone."""
+    return lambda agent, *options: lmtp_deliver(agent, "--line-ends", "crlf", *options)
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("way", ["DATA", "BDAT"])
-def test_every_octet_arrives(lmtp_deliver, agents, kept, way, size):
+def test_every_octet_arrives(as_it_came, agents, kept, way, size):
     if (way, size) == ("DATA", 1):
         size = 2  # no message of whole lines is shorter
     octets = lines(size) if way == "DATA" else any_octets(size)
     assert len(octets) == size
-    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"))
+    server = as_it_came(agents("keep", kept, "%to_user%-%size%"))
     with server.connect() as client:
         for chunks in (0,) if way == "DATA" else (1, 3):
             [answer] = client.deliver([f"user{chunks}@example.com"], octets, chunks=chunks)
@@ -57,8 +64,8 @@ def test_every_octet_arrives(lmtp_deliver, agents, kept, way, size):
     assert done.total("bytes") == size * done.total("messages")
 
 
-def test_dots_are_taken_away_and_nothing_else(lmtp_deliver, agents, kept):
-    server = lmtp_deliver(agents("keep", kept, "%to_user%"))
+def test_dots_are_taken_away_and_nothing_else(as_it_came, agents, kept):
+    server = as_it_came(agents("keep", kept, "%to_user%"))
     with server.connect() as client:
         client.envelope_for(["user@example.com"])
         client.say("DATA", 354)
@@ -68,8 +75,8 @@ def test_dots_are_taken_away_and_nothing_else(lmtp_deliver, agents, kept):
 
 
 @pytest.mark.parametrize("mode", ["reject", "accept"])
-def test_bare_newlines(lmtp_deliver, agents, kept, mode):
-    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "--bare-newline", mode)
+def test_bare_newlines(as_it_came, agents, kept, mode):
+    server = as_it_came(agents("keep", kept, "%to_user%"), "--bare-newline", mode)
     octets = b"Subject: x\r\n\r\nbare\nand\rbare\r\n"
     with server.connect() as client:
         answers = client.deliver(["one@example.com", "two@example.com"], octets)
@@ -79,8 +86,8 @@ def test_bare_newlines(lmtp_deliver, agents, kept, mode):
     assert found == ({"one": octets, "two": octets} if mode == "accept" else {})
 
 
-def test_a_message_that_is_too_big_runs_no_agent(lmtp_deliver, agents, kept):
-    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "-m", "100")
+def test_a_message_that_is_too_big_runs_no_agent(as_it_came, agents, kept):
+    server = as_it_came(agents("keep", kept, "%to_user%"), "-m", "100")
     with server.connect() as client:
         client.say("MAIL FROM:<a@example.com> SIZE=102401", 552)
         answers = client.deliver(["one@example.com", "two@example.com"], lines(100 * KILOBYTE + 3))
@@ -91,11 +98,22 @@ def test_a_message_that_is_too_big_runs_no_agent(lmtp_deliver, agents, kept):
 
 # --line-ends
 
+def test_what_stands_in_a_maildir_then_is_what_was_sent(lmtp_deliver, agents, kept, postal, users_file):
+    """Files of a system, and what postal marked in them is right."""
+    server = lmtp_deliver(agents("keep", kept, "%id%.%to_user%"))
+    postal("-L", "-t", "2", "-c", "-1", "-m", "20", "--body", "ascii=40,8bit=30,dots=30", "--messages", "20", server.endpoint, users_file(3))
+    found = list(kept.iterdir())
+    assert len(found) == 20
+    for path in found:
+        assert b"\r" not in path.read_bytes()
+        Message(to_crlf(path.read_bytes()), str(path)).verify()
+
+
 @pytest.mark.parametrize("recipients", [1, 3])
 @pytest.mark.parametrize("size", [64 * KILOBYTE, 3 * MEGABYTE])
 def test_lines_that_end_in_lf(lmtp_deliver, agents, kept, size, recipients):
     """Totals are of what came, %size% is of what the agent reads."""
-    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"), "--line-ends", "lf")
+    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"))
     octets = lines(size)
     wanted = octets.replace(b"\r\n", b"\n")
     answers = server.deliver([f"user{number}@example.com" for number in range(recipients)], octets)
@@ -108,7 +126,7 @@ def test_lines_that_end_in_lf(lmtp_deliver, agents, kept, size, recipients):
 @pytest.mark.parametrize("way", ["DATA", "BDAT"])
 def test_a_cr_at_the_end_of_what_was_read(lmtp_deliver, agents, kept, way):
     """Every octet comes in a segment of its own, so that the server reads a CR last again and again."""
-    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "--line-ends", "lf", "--bare-newline", "accept")
+    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "--bare-newline", "accept")
     octets = b"Subject: x\r\n\r\n" + b"\rone\rtwo\r\r\n" * 40 + b"end\r\n"
     with server.connect() as client:
         client.envelope_for(["user@example.com"])
@@ -122,7 +140,7 @@ def test_a_cr_at_the_end_of_what_was_read(lmtp_deliver, agents, kept, way):
 
 
 def test_a_cr_alone_at_the_end_of_a_chunk(lmtp_deliver, agents, kept):
-    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"), "--line-ends", "lf")
+    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"))
     with server.connect() as client:
         client.envelope_for(["user@example.com"])
         client.write(b"BDAT 3\r\na\r\r")
@@ -136,7 +154,7 @@ def test_a_cr_alone_at_the_end_of_a_chunk(lmtp_deliver, agents, kept):
 
 def test_added_headers_end_in_lf_too(lmtp_deliver, agents, kept):
     words = [word for name in ("return-path", "delivered-to", "received") for word in ("--add-header", name)]
-    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"), "--line-ends", "lf", *words)
+    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"), *words)
     server.deliver(["one@example.com", "two@example.com"])
     for path in kept.iterdir():
         octets = path.read_bytes()
@@ -159,10 +177,10 @@ FORMS = {
 @pytest.mark.parametrize("size", [len(MAIL), 2 * MEGABYTE])
 @pytest.mark.parametrize("chosen", [chosen for count in range(4) for chosen in itertools.combinations(HEADERS, count)],
                          ids=lambda chosen: "+".join(chosen) or "none")
-def test_headers_stand_in_front(lmtp_deliver, agents, kept, chosen, size):
+def test_headers_stand_in_front(as_it_came, agents, kept, chosen, size):
     octets = MAIL if size == len(MAIL) else lines(size)
     options = [word for name in reversed(chosen) for word in ("--add-header", name)]
-    server = lmtp_deliver(agents("keep", kept, "%to_user%"), *options)
+    server = as_it_came(agents("keep", kept, "%to_user%"), *options)
     assert [answer.code for answer in server.deliver(["user+detail@example.com"], octets)] == [250]
     found = (kept / "user").read_bytes()
     assert found.endswith(octets)
@@ -171,8 +189,8 @@ def test_headers_stand_in_front(lmtp_deliver, agents, kept, chosen, size):
     assert re.fullmatch("".join(FORMS[name] for name in HEADERS if name in chosen), head), head
 
 
-def test_headers_of_several_recipients_and_of_nobody(lmtp_deliver, agents, kept):
-    server = lmtp_deliver(agents("keep", kept, "%to_user%"), *[word for name in HEADERS for word in ("--add-header", name)])
+def test_headers_of_several_recipients_and_of_nobody(as_it_came, agents, kept):
+    server = as_it_came(agents("keep", kept, "%to_user%"), *[word for name in HEADERS for word in ("--add-header", name)])
     recipients = [f"user{number}@example.com" for number in range(3)]
     assert [answer.code for answer in server.deliver(recipients, MAIL, sender="")] == [250] * 3
     for recipient in recipients:
@@ -182,8 +200,8 @@ def test_headers_of_several_recipients_and_of_nobody(lmtp_deliver, agents, kept)
         assert found.endswith(b"\r\n" + MAIL)
 
 
-def test_size_is_that_of_what_the_agent_reads(lmtp_deliver, agents, kept):
-    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"), "--add-header", "return-path")
+def test_size_is_that_of_what_the_agent_reads(as_it_came, agents, kept):
+    server = as_it_came(agents("keep", kept, "%to_user%-%size%"), "--add-header", "return-path")
     server.deliver(["user@example.com"])
     [path] = kept.iterdir()
     assert path.name == f"user-{path.stat().st_size}"
@@ -192,8 +210,8 @@ def test_size_is_that_of_what_the_agent_reads(lmtp_deliver, agents, kept):
 # Several readers, and where it lies meanwhile.
 
 @pytest.mark.parametrize("size", [64 * KILOBYTE, 3 * MEGABYTE])
-def test_each_agent_reads_all_of_it(lmtp_deliver, agents, kept, size):
-    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "--max-deliveries", "20")
+def test_each_agent_reads_all_of_it(as_it_came, agents, kept, size):
+    server = as_it_came(agents("keep", kept, "%to_user%"), "--max-deliveries", "20")
     octets = lines(size)
     recipients = [f"user{number}@example.com" for number in range(20)]
     assert [answer.code for answer in server.deliver(recipients, octets)] == [250] * 20
@@ -202,7 +220,7 @@ def test_each_agent_reads_all_of_it(lmtp_deliver, agents, kept, size):
 
 
 @pytest.mark.parametrize("size", [64 * KILOBYTE, 3 * MEGABYTE])
-def test_no_agent_can_change_what_the_next_one_reads(lmtp_deliver, agents, kept, size):
+def test_no_agent_can_change_what_the_next_one_reads(as_it_came, agents, kept, size):
     """Nor where it stands in it. A file on the disk could be opened anew by the same user; one in memory is sealed."""
     deeds = "echo gone >&0; head -c 100 >/dev/null; "
     if size < MEGABYTE:
@@ -210,7 +228,7 @@ def test_no_agent_can_change_what_the_next_one_reads(lmtp_deliver, agents, kept,
     vandal = agents.folder / "vandal"
     vandal.write_text(f'#!/bin/sh\ncase $2 in bad*) {deeds}exit 0 ;; esac\nexec cat >"$1/$2"\n')
     vandal.chmod(0o755)
-    server = lmtp_deliver(f"{vandal} {kept} %to_user%", "--max-deliveries", "1")
+    server = as_it_came(f"{vandal} {kept} %to_user%", "--max-deliveries", "1")
     octets = lines(size)
     assert [answer.code for answer in server.deliver(["bad1@example.com", "good@example.com"], octets)] == [250] * 2
     assert (kept / "good").read_bytes() == octets
@@ -227,12 +245,12 @@ def open_files(server):
 
 
 @pytest.mark.parametrize("limit, size, on_disk", [("1M", MEGABYTE, False), ("1M", MEGABYTE + 1, True), ("4K", 5000, True), ("8M", 5 * MEGABYTE, False)])
-def test_longer_messages_lie_in_the_temporary_folder_without_a_name(lmtp_deliver, agents, kept, folder, limit, size, on_disk):
+def test_longer_messages_lie_in_the_temporary_folder_without_a_name(as_it_came, agents, kept, folder, limit, size, on_disk):
     place = folder / "temporary"
     place.mkdir()
     journal = agents.journal()
     with agents.gate() as gate:
-        server = lmtp_deliver(agents("journal", journal, "%to_user%", gate), "--memory-limit", limit, "--temporary", place)
+        server = as_it_came(agents("journal", journal, "%to_user%", gate), "--memory-limit", limit, "--temporary", place)
         with server.connect() as client:
             client.start_delivery(["user@example.com", "other@example.com"], lines(size))
             journal.wait_for(started=2)
@@ -247,10 +265,10 @@ def test_longer_messages_lie_in_the_temporary_folder_without_a_name(lmtp_deliver
         assert os.listdir(place) == []
 
 
-def test_a_message_that_never_ended_leaves_nothing_behind(lmtp_deliver, agents, folder):
+def test_a_message_that_never_ended_leaves_nothing_behind(as_it_came, agents, folder):
     place = folder / "temporary"
     place.mkdir()
-    server = lmtp_deliver(agents("status", "0"), "--memory-limit", "4K", "--temporary", place)
+    server = as_it_came(agents("status", "0"), "--memory-limit", "4K", "--temporary", place)
     with server.connect() as client:
         client.envelope_for(["user@example.com"])
         client.say("DATA", 354)
@@ -261,16 +279,16 @@ def test_a_message_that_never_ended_leaves_nothing_behind(lmtp_deliver, agents, 
     assert server.stop().total("messages") == 0
 
 
-def test_a_long_message_costs_no_more_memory_than_a_short_one(lmtp_deliver, agents):
-    server = lmtp_deliver(agents("status", "0"), "--workers", "1")
+def test_a_long_message_costs_no_more_memory_than_a_short_one(as_it_came, agents):
+    server = as_it_came(agents("status", "0"), "--workers", "1")
     assert server.deliver(["user@example.com"], lines(2 * MEGABYTE))[0].code == 250
     before = peak_rss(server.pid)
     assert server.deliver(["user@example.com"], lines(16 * MEGABYTE))[0].code == 250
     assert peak_rss(server.pid) - before < 2 * MEGABYTE
 
 
-def test_a_full_disk_defers_and_breaks_nothing(lmtp_deliver, agents, kept, small_disk):
-    server = lmtp_deliver(agents("keep", kept, "%to_user%"), "--memory-limit", "64K", "--temporary", small_disk)
+def test_a_full_disk_defers_and_breaks_nothing(as_it_came, agents, kept, small_disk):
+    server = as_it_came(agents("keep", kept, "%to_user%"), "--memory-limit", "64K", "--temporary", small_disk)
     with server.connect() as client:
         answers = client.deliver(["one@example.com", "two@example.com"], lines(3 * MEGABYTE))
         assert all(400 <= answer.code < 500 and answer.enhanced == "4.3.1" for answer in answers), answers

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from support.deliver import MAIL, LmtpClient
+from support.deliver import HANDED_ON, MAIL, LmtpClient
 from support.dialogue import Client
 from support.postal import read_record
 from support.process import alive, answers, wait_until
@@ -213,7 +213,7 @@ def test_an_agent_that_prints_after_the_server_is_gone_is_not_killed_by_it(lmtp_
     assert alive(pid), "the agent is in no group of the server's"
     gate.open()
     wait_until(lambda: not alive(pid), "the agent to end")
-    assert (folder / "late").read_bytes() == MAIL, "the whole message, although the server is gone"
+    assert (folder / "late").read_bytes() == HANDED_ON, "the whole message, although the server is gone"
 
 
 def test_the_record_is_complete_after_a_stop_under_load(lmtp_deliver, agents, journal, programs, folder, users_file):

@@ -16,7 +16,7 @@ import time
 import pytest
 
 from support.agents import Mirror, mirror
-from support.deliver import MAIL, LmtpClient, activation
+from support.deliver import HANDED_ON, LmtpClient, activation
 from support.nss import Database
 from support.process import wait_until
 
@@ -51,7 +51,7 @@ def seen(lmtp_deliver, place):
 def test_every_placeholder(seen):
     found = seen(words=[*PLACEHOLDERS, "a%to_user%-%to_domain%b", ""], to="user+detail+more@example.com", sender="Some.One+x@sub.example.org")
     assert found.arguments == ["Some.One+x@sub.example.org", found.arguments[1], "sub.example.org", "user+detail+more@example.com", "user",
-                               "example.com", "detail+more", str(len(MAIL)), "127.0.0.1", "client.example", "1", "%", "auser-example.comb", ""]
+                               "example.com", "detail+more", str(len(HANDED_ON)), "127.0.0.1", "client.example", "1", "%", "auser-example.comb", ""]
     assert found.arguments[1] in ("Some.One", "Some.One+x")
 
 
@@ -125,7 +125,7 @@ def test_the_environment_is_clean(seen):
     assert set(found.environment) == ENVIRONMENT
     assert found.environment["SENDER"] == "sender@example.com"
     assert found.environment["RECIPIENT"] == "user@example.com"
-    assert found.environment["SIZE"] == str(len(MAIL))
+    assert found.environment["SIZE"] == str(len(HANDED_ON))
     assert "/usr/bin" in found.environment["PATH"].split(":")
 
 
@@ -135,6 +135,19 @@ def test_further_variables(seen):
     assert found.environment["TWO"] == "with blanks = and %to% signs"
     assert found.environment["EMPTY"] == ""
     assert found.environment["PATH"] == "/opt/bin:/bin:/usr/bin"
+
+
+def test_the_record_has_no_values_of_variables(lmtp_deliver, agents, folder):
+    settings = folder / "settings.toml"
+    settings.write_text('env = ["FILE=hush-hush"]\n')
+    for words in (("--env", "ONE=hush-hush", "--env=TWO=hush=hush", "--env", "EMPTY="), ("--config", settings)):
+        server = lmtp_deliver(agents("status", "0"), *words)
+        done = server.stop()
+        assert "hush" not in server.record_path.read_text()
+        names = ["ONE", "TWO", "EMPTY"] if len(words) > 2 else "FILE"
+        assert done.record["options"]["env"] == names
+        if len(words) > 2:
+            assert [word for word in done.record["argv"] if word.startswith("--env")] == ["--env", "--env=TWO", "--env"]
 
 
 def test_home_and_name_of_the_recipient_who_is_a_user_of_the_system(seen):
@@ -203,7 +216,7 @@ def test_a_server_without_standard_descriptors(programs, folder, place):
             answers = client.deliver([f"user{number}@example.com" for number in range(3)])
             assert [answer.code for answer in answers] == [250] * 3
         assert Mirror(place / "user0").descriptors == [0, 1, 2]
-        assert Mirror(place / "user0").message == MAIL
+        assert Mirror(place / "user0").message == HANDED_ON
     finally:
         child.terminate()
         child.wait(20)
@@ -251,7 +264,7 @@ def test_another_user(seen):
     assert set(map(int, found.status("Groups"))) == set(os.getgrouplist("nobody", account.pw_gid))
     assert int(found.status("CapEff")[0], 16) == 0 and int(found.status("CapPrm")[0], 16) == 0
     assert (found.environment["USER"], found.environment["HOME"]) == ("nobody", account.pw_dir)
-    assert found.message == MAIL
+    assert found.message == HANDED_ON
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")

@@ -5,7 +5,7 @@ import select
 
 import pytest
 
-from support.deliver import MAIL
+from support.deliver import HANDED_ON, MAIL
 from support.process import wait_until
 
 
@@ -70,7 +70,7 @@ def test_two_transactions_in_one_session(lmtp_deliver, agents, folder):
             assert codes(client.deliver([f"user{number}@example.com"], MAIL + b"%d\r\n" % number)) == [250]
         client.quit()
     kept = sorted(folder.glob("*-user?"))
-    assert [path.read_bytes() for path in sorted(kept, key=lambda path: path.name[-1])] == [MAIL + b"0\r\n", MAIL + b"1\r\n"]
+    assert [path.read_bytes() for path in sorted(kept, key=lambda path: path.name[-1])] == [HANDED_ON + b"0\n", HANDED_ON + b"1\n"]
     assert len({path.name.rpartition("-")[0] for path in kept}) == 2, "each transaction has its %id%"
 
 

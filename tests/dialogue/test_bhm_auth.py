@@ -200,3 +200,17 @@ def test_what_cannot_be(programs, users_file, words, complaint):
     done = subprocess.run([programs.bhm, "--listen", "127.0.0.1:0", *(word.format(**lists) for word in words)],
                           capture_output=True, timeout=60, check=False)
     assert done.returncode == 1 and complaint in done.stderr.decode()
+
+
+@pytest.mark.parametrize("value, code", [("<>", 250), ("user0@example.com", 250), ("user0+2Btag@example.com", 250), ("a+b", 501), ("<a@b>", 501)])
+def test_whose_mail_it_is(server, value, code):
+    """RFC 4954 5: who passes mail on says with AUTH= who sent it; a server without AUTH does not know the word."""
+    client, _ = greeted(server())
+    client.say(f"MAIL FROM:<a@example.com> AUTH={value}", code)
+    client.quit()
+
+
+def test_whose_mail_it_is_without_auth(bhm):
+    client, _ = greeted(bhm())
+    client.say("MAIL FROM:<a@example.com> AUTH=<>", 555)
+    client.quit()

@@ -14,6 +14,7 @@ from .process import kill_session
 from .watched import check_outcomes
 
 MAIL = b"From: <a@example.com>\r\nTo: <b@example.com>\r\nSubject: one\r\n\r\nbody\r\n"
+HANDED_ON = MAIL.replace(b"\r\n", b"\n")  # as an agent reads it
 DELIVER_HEADER = HEADER + ",deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms"
 
 # Starts a program as systemd does for a socket unit: descriptors of the given numbers become 3, 4, …

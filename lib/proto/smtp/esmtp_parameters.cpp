@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.hpp"
+#include "proto/address.hpp"
 
 namespace postal::proto {
 namespace {
@@ -66,6 +67,24 @@ void append_xtext(std::string& out, std::string_view text) {
         out += hex_digits[octet >> 4U];
         out += hex_digits[octet & 15U];
     }
+}
+
+// RFC 4954 5: longer ones need not be taken.
+bool is_auth_value(std::string_view value) noexcept {
+    std::array<char, most_auth_octets> mailbox{};
+    std::size_t size = 0;
+    if (value == "<>") return true;
+    if (value.size() > mailbox.size() || !is_xtext(value)) return false;
+    for (std::size_t at = 0; at < value.size(); ++at) {
+        char octet = value[at];
+        if (octet == '+') {
+            octet = static_cast<char>(hex_digits.find(value[at + 1]) * 16 +
+                                      hex_digits.find(value[at + 2]));
+            at += 2;
+        }
+        mailbox[size++] = octet;
+    }
+    return parse_mailbox({mailbox.data(), size}, bare_local_part::allowed).ok();
 }
 
 bool is_notify_value(std::string_view value) noexcept {

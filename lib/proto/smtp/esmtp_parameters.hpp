@@ -16,6 +16,8 @@ namespace postal::proto {
 [[nodiscard]] bool is_xtext(std::string_view text) noexcept;
 void append_xtext(std::string& out, std::string_view text);
 
+// AUTH= (RFC 4954 5): "<>", or a mailbox in xtext, as in "user+2Btag@example.com".
+[[nodiscard]] bool is_auth_value(std::string_view value) noexcept;
 // NOTIFY= (RFC 3461 4.1): NEVER, or SUCCESS, FAILURE, DELAY with commas between.
 [[nodiscard]] bool is_notify_value(std::string_view value) noexcept;
 // ORCPT= (RFC 3461 4.2): "rfc822;user+2Btag@example.com", at most 500 characters.
@@ -30,6 +32,7 @@ void append_xtext(std::string& out, std::string_view text);
 // MT-PRIORITY= (RFC 6710 4.1): -9 to 9.
 [[nodiscard]] bool is_mt_priority_value(std::string_view value) noexcept;
 
+inline constexpr std::size_t most_auth_octets = 500;
 inline constexpr std::size_t most_envid_octets = 100;
 inline constexpr std::size_t most_orcpt_octets = 500;
 

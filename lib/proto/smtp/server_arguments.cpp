@@ -93,6 +93,7 @@ constexpr parameter_row mail_parameters[] = {
          into.smtputf8 = true;
          return value.empty();
      }},
+    {"AUTH", parameter_set::with_auth, checked<is_auth_value>},
     {"RET", parameter_set::with_delivery, checked<is_ret_value>},
     {"ENVID", parameter_set::with_delivery, checked<is_envid_value>},
     {"BY", parameter_set::with_delivery, checked<is_by_value>},
@@ -115,7 +116,7 @@ server_reply take_parameters(std::string_view text, std::span<const parameter_ro
         const std::string_view value = has_value ? word.substr(equals + 1) : std::string_view{};
         if (has_value && value.empty()) return replies::parameter_value;
         const auto found = std::find_if(rows.begin(), rows.end(), [&](const parameter_row& row) {
-            return row.in <= known && base::iequals(keyword, row.keyword);
+            return (known | row.in) == known && base::iequals(keyword, row.keyword);
         });
         if (found == rows.end()) return replies::parameter_unknown;
         const unsigned bit = 1U << (found - rows.begin());

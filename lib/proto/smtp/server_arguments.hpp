@@ -40,9 +40,12 @@ struct chunk_arguments {
     bool last = false;
 };
 
-// Which parameters are known: SIZE, BODY and SMTPUTF8, or those of DSN, DELIVERBY and MT-PRIORITY
-// too, of which only the syntax is checked (esmtp_parameters.hpp).
-enum class parameter_set : std::uint8_t { basic, with_delivery };
+// Which parameters are known: SIZE, BODY and SMTPUTF8, with those of DSN, DELIVERBY and MT-PRIORITY,
+// or with AUTH (RFC 4954 5), of which only the syntax is checked (esmtp_parameters.hpp).
+enum class parameter_set : std::uint8_t { basic = 0, with_delivery = 1, with_auth = 2 };
+constexpr parameter_set operator|(parameter_set one, parameter_set other) noexcept {
+    return static_cast<parameter_set>(static_cast<unsigned>(one) | static_cast<unsigned>(other));
+}
 
 parsed_argument<mail_arguments> parse_mail(std::string_view text, bare_local_part bare,
                                            parameter_set known = parameter_set::basic);

@@ -112,7 +112,9 @@ server_step smtp_server::on_starttls(std::string_view argument, std::string& out
 }
 
 parameter_set smtp_server::known_parameters() const noexcept {
-    return config_->delivery_options ? parameter_set::with_delivery : parameter_set::basic;
+    const bool knows_auth = !auth_mechanisms_.empty() || !auth_over_tls_.empty();
+    return (config_->delivery_options ? parameter_set::with_delivery : parameter_set::basic) |
+           (knows_auth ? parameter_set::with_auth : parameter_set::basic);
 }
 
 server_step smtp_server::on_mail(std::string_view argument, std::string& out) {

@@ -57,6 +57,16 @@ TEST_CASE("esmtp parameters: the values of extensions") {
         bool wanted;
     };
     const row rows[] = {
+        {is_auth_value, "<>", true},
+        {is_auth_value, "user@example.com", true},
+        {is_auth_value, "user+2Btag@example.com", true},
+        {is_auth_value, "+22two+20words+22@example.com", true},
+        {is_auth_value, "user", true},
+        {is_auth_value, "", false},
+        {is_auth_value, "<a@example.com>", false},
+        {is_auth_value, "two+20words@example.com", false},
+        {is_auth_value, "user+2", false},
+        {is_auth_value, std::string(501, 'a'), false},
         {is_notify_value, "never", true},
         {is_notify_value, "SUCCESS,failure,Delay", true},
         {is_notify_value, "DELAY", true},
