@@ -122,6 +122,8 @@ void imap_dialogue::take_steps() {
         // Nothing may follow the answer to STARTTLS.
         if (step.event == imap_event::tagged && commands_.last_verb() == imap_verb::starttls)
             return;
+        // It took a look at each message that is known, where not all are.
+        if (step.event == imap_event::vanished) steps_ += mailbox_.uids().size() / 4096;
         // Every message may be named a few times. No answer is longer: somebody wants us to listen
         // for ever.
         if (++steps_ > std::uint64_t{16} * mailbox_.exists() + 1'000'000) {
@@ -137,7 +139,9 @@ void imap_dialogue::take_step(const imap_step& step) {
         line_.refused(where_, "contradiction",
                       std::string(wrong).append(" (").append(verb).append(")"));
     }
-    told_.take(step);
+    if (mailbox_.exists() > imap_reader::most_messages)
+        line_.give_up(where_, "too_many", "messages in one mailbox");
+    told_.take(step, std::min(mailbox_.exists(), imap_reader::most_messages));
     if (step.event == imap_event::broken)
         line_.give_up(where_, step.text, "what the server says cannot be read");
     if (step.event == imap_event::untagged) on_untagged(step);
@@ -170,11 +174,11 @@ void imap_untagged::begin() {
     expunged = 0;
 }
 
-void imap_untagged::take(const imap_step& step) {
+void imap_untagged::take(const imap_step& step, std::uint32_t exists) {
     const std::uint64_t size = std::uint64_t{step.range.last} - step.range.first + 1;
     if (step.event == imap_event::found) {
         std::uint64_t number = step.range.first;
-        for (; number <= step.range.last && found.size() < imap_reader::most_messages; ++number)
+        for (; number <= step.range.last && found.size() < exists; ++number)
             found.push_back(static_cast<std::uint32_t>(number));
     } else if (step.event == imap_event::expunge) {
         ++expunged;

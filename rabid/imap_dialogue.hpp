@@ -40,9 +40,9 @@ struct imap_command_options {
 // What untagged responses have told (RFC 3501 7.2.5, 7.4.1; RFC 7162 3.2.10).
 struct imap_untagged {
     void begin();  // a command: nothing is found and expunged yet
-    void take(const imap_step& step);
+    void take(const imap_step& step, std::uint32_t exists);
 
-    std::vector<std::uint32_t> found;  // by SEARCH: UIDs, or numbers
+    std::vector<std::uint32_t> found;  // by SEARCH: UIDs, or numbers; no more than there are
     std::uint64_t expunged = 0;        // how many messages have gone
     // --watch: messages up to this number need not be read (again). It falls as messages before it
     // go. VANISHED names UIDs: they are of messages that we have deleted ourselves, which we knew.

@@ -64,10 +64,6 @@ asio::awaitable<bool> imap_visit::select() {
     visit_.connection.took(phase::list, visit_.connection.now() - begun);
     // What the server does not want to hear is not said again.
     if (!fine && before.usable()) visit_.context.of_run.users->keep(visit_.at.account, {});
-    if (fine && dialogue_.mailbox().exists() > imap_reader::most_messages) {
-        visit_.connection.give_up(stage::list, "too_many", "messages in one mailbox");
-        co_return false;
-    }
     co_return fine;
 }
 

@@ -306,6 +306,13 @@ def test_more_messages_than_anybody_has(read, fault):
     half_faulty(read, "imap", "select", fault, "--duration", "3s")
 
 
+def test_four_billion_messages_that_come_later(read):
+    """While a mailbox is watched, which reads whatever comes."""
+    with HostileImap("noop", "grows", capabilities=(b"IMAP4rev1", b"UIDPLUS")) as server:
+        run = read(server, "--watch", "100ms", "--duration", "2s")
+    assert "too_many" in reasons(run.record["errors"])
+
+
 def test_a_search_that_finds_everything(read):
     """A short line that means 16 million million messages takes no time."""
     run = half_faulty(read, "imap", "search", "finds_everything", "--profile", "poller", "--duration", "3s")

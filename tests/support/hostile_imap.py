@@ -288,6 +288,10 @@ class ImapSession(Session):
         """ESEARCH, in a short line."""
         await self.send(b'* ESEARCH (TAG "%s") ALL %s\r\n' % (self.tag, b",".join([b"1:4294967295"] * 4000)) + self.done())
 
+    async def grows(self, step, text):
+        """Four billion messages come while nobody selects."""
+        await self.send(b"* 4294967295 EXISTS\r\n" + text)
+
     async def keeps_all(self, step, text):
         """An answer that says yes and nothing of what was done."""
         await self.send(self.done())
@@ -301,7 +305,7 @@ FAULTS |= {name: vars(ImapSession)[name] for name in (
     "refuse", "bye", "bye_and_silence", "unknown_tag", "answered_twice", "flood", "small_flood", "nested", "nested_open",
     "literal_too_short", "literal_too_long", "literal_of_4_gib", "literal_of_2_to_the_64", "literal_without_end",
     "literal_as_a_name", "drip", "other_uid", "beyond", "expunges", "four_billion", "two_million", "no_exists",
-    "no_such_number", "finds_everything", "keeps_all", "preauth")}
+    "no_such_number", "finds_everything", "grows", "keeps_all", "preauth")}
 ImapSession.FAULTS = FAULTS
 
 

@@ -43,9 +43,11 @@ std::string_view imap_mailbox::take_vanished(const imap_step& step) {
     const std::uint32_t known = uids_within(step.range);
     if (all_uids_known() || known == length) {
         if (known == 0) return "VANISHED names an unknown UID";
-        const auto from = std::find_if(uids_.begin(), uids_.end(), [&](std::uint32_t uid) {
-            return uid != 0 && uid >= step.range.first;
-        });
+        const auto from = all_uids_known()
+                              ? std::lower_bound(uids_.begin(), uids_.end(), step.range.first)
+                              : std::find_if(uids_.begin(), uids_.end(), [&](std::uint32_t uid) {
+                                    return uid != 0 && uid >= step.range.first;
+                                });
         erase(static_cast<std::uint32_t>(from - uids_.begin()) + 1, known);
         return expunge_forbidden();
     }
@@ -59,6 +61,10 @@ std::string_view imap_mailbox::take_vanished(const imap_step& step) {
 }
 
 std::uint32_t imap_mailbox::uids_within(imap_range range) const noexcept {
+    if (all_uids_known()) {
+        const auto from = std::lower_bound(uids_.begin(), uids_.end(), range.first);
+        return static_cast<std::uint32_t>(std::upper_bound(from, uids_.end(), range.last) - from);
+    }
     const auto within = [range](std::uint32_t uid) {
         return uid >= range.first && uid <= range.last;
     };
