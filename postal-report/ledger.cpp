@@ -21,6 +21,7 @@ using ledger::outcome;
 using ledger::summary;
 
 constexpr std::size_t longest_line = 400;
+constexpr std::size_t most_named = 3;  // runs, in a remark
 
 std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
     return fmt::format("{} {}", format_count(count), count == 1 ? one : more);
@@ -49,25 +50,53 @@ std::string result_line(const ledger_report& one) {
         result += of.broken_promise() ? fmt::format("{} lost, {} corrupt", format_count(of.lost),
                                                     format_count(of.corrupt_acknowledged))
                                       : "nothing lost, nothing corrupt";
-        if (of.elsewhere > 0) {
-            result += fmt::format(", {} in another's mailbox", format_count(of.elsewhere));
+        if (of.misplaced > 0) {
+            result += fmt::format(", {} in another's mailbox", format_count(of.misplaced));
+        }
+        if (of.not_known > 0) {
+            result += fmt::format(", {} not known yet", format_count(of.not_known));
         }
     }
     return one.file + ": " + result + oddities(of);
 }
 
+// Names the runs that have not noted their end; empty when all have.
+std::string open_runs(const std::vector<ledger::run_row>& runs) {
+    std::string names;
+    std::size_t count = 0;
+    for (const ledger::run_row& run : runs) {
+        if (!run.ended.empty()) continue;
+        if (count++ < most_named) {
+            names += fmt::format("{}{} ({}, written until {})", names.empty() ? "" : ", ", run.run,
+                                 run.program, show_time(run.horizon));
+        }
+    }
+    if (count == 0) return {};
+    if (count > most_named) names += fmt::format(" and {} more", count - most_named);
+    return fmt::format("{}: {}; it runs still, or was killed, and what it did last is not known",
+                       plural(count, "run has no end", "runs have no end"), names);
+}
+
 std::vector<std::string> remarks_on(const ledger_report& one) {
     const summary& of = one.found.totals;
     std::vector<std::string> result;
-    const auto looked = [](const auto& run) { return run.program != "postal" || run.seen > 0; };
-    if (std::none_of(one.found.runs.begin(), one.found.runs.end(), looked)) {
+    bool anybody_looked = false;
+    for (const ledger::run_row& run : one.found.runs) {
+        anybody_looked = anybody_looked || run.is != ledger::role::sender || run.seen > 0;
+    }
+    if (!anybody_looked) {
         result.emplace_back("no run of this ledger has looked for messages yet: all count as lost");
     }
-    if (of.unknown > 0) {
+    const std::string open = open_runs(one.found.runs);
+    if (!open.empty()) result.push_back(open);
+    if (of.unwritten > 0) {
         result.push_back(fmt::format(
-            "{} of messages that no run of this ledger has sent, or that were sent in the last "
-            "second of a killed one",
-            plural(of.unknown, "copy was seen", "copies were seen")));
+            "{} of messages whose sender has no end and has not written down what became of them",
+            plural(of.unwritten, "copy was seen", "copies were seen")));
+    }
+    if (of.unknown > 0) {
+        result.push_back(fmt::format("{} of messages that no run of this ledger has sent",
+                                     plural(of.unknown, "copy was seen", "copies were seen")));
     }
     if (of.seen_before_sent > 0) {
         result.push_back(
@@ -118,7 +147,9 @@ table messages_table(const summary& of) {
     add("acknowledged", of.acknowledged(), share(of.acknowledged()), "");
     add("found", of.found, share(of.found), "in the recipient's mailbox");
     add("lost", of.lost, share(of.lost), "acknowledged, seen nowhere");
-    add("misplaced", of.elsewhere, share(of.elsewhere), "acknowledged, in another's mailbox only");
+    add("misplaced", of.misplaced, share(of.misplaced), "acknowledged, in another's mailbox only");
+    add("not known yet", of.not_known, share(of.not_known),
+        of.not_known > 0 ? "an observer that has no end may have seen it" : "");
     add("unacknowledged but delivered", of.all_unacknowledged(), "", by_outcome(of.unacknowledged));
     add("duplicated", of.duplicated, "",
         of.duplicated > 0 ? plural(of.extra_copies, "copy too many", "copies too many") : "");
@@ -140,6 +171,7 @@ table counts_table(const summary& of) {
     }
     result.rows.push_back({"seen: ours", format_count(of.sightings)});
     result.rows.push_back({"seen: foreign", format_count(of.foreign)});
+    result.rows.push_back({"seen: of the original postal", format_count(of.original)});
     return result;
 }
 
@@ -156,14 +188,19 @@ table delivery_table(const stats::histogram& times) {
 }
 
 table runs_table(const ledger_report& one) {
-    table result{
-        "runs",
-        "Runs",
-        {{"run"}, {"program"}, {"started"}, {"sent", align::right}, {"seen", align::right}},
-        {}};
+    table result{"runs",
+                 "Runs",
+                 {{"run", align::left},
+                  {"program", align::left},
+                  {"started", align::left},
+                  {"ended", align::left},
+                  {"sent", align::right},
+                  {"seen", align::right}},
+                 {}};
     for (const ledger::run_row& run : one.found.runs) {
-        result.rows.push_back({run.run, run.program, show_time(run.started), format_count(run.sent),
-                               format_count(run.seen)});
+        result.rows.push_back({run.run, run.program, show_time(run.started),
+                               run.ended.empty() ? "not known" : show_time(run.ended),
+                               format_count(run.sent), format_count(run.seen)});
     }
     return result;
 }
@@ -187,7 +224,8 @@ std::string render_csv(const ledger_report& one) {
     add("acknowledged", of.acknowledged());
     add("found", of.found);
     add("lost", of.lost);
-    add("misplaced", of.elsewhere);
+    add("misplaced", of.misplaced);
+    add("not_known", of.not_known);
     add("unacknowledged", of.all_unacknowledged());
     add("duplicated", of.duplicated);
     add("extra_copies", of.extra_copies);
@@ -200,7 +238,9 @@ std::string render_csv(const ledger_report& one) {
     }
     add("seen", of.sightings);
     add("foreign", of.foreign);
+    add("original", of.original);
     add("unknown", of.unknown);
+    add("unwritten", of.unwritten);
     for (std::size_t kind = 0; kind < of.corrupt.size(); ++kind) {
         const auto what = static_cast<condition>(kind);
         if (is_corrupt(what)) add("corrupt_" + std::string(to_text(what)), of.corrupt[kind]);

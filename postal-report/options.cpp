@@ -37,7 +37,8 @@ cli::program describe_program(options& into) {
           .help = "in place of records: what a ledger says was lost, duplicated or corrupted",
           .set = cli::text(into.ledger)},
          {.names = "--list",
-          .value = "lost|unacknowledged|duplicated|corrupt|misdelivered|out-of-order",
+          .value = "lost|misplaced|not-known|unacknowledged|duplicated|corrupt|misdelivered|"
+                   "out-of-order",
           .help = "print these messages, one a line, and nothing else",
           .set = cli::choice(into.list, {{"lost", ledger::discrepancy::lost},
                                          {"unacknowledged", ledger::discrepancy::unacknowledged},

@@ -21,8 +21,13 @@ std::string_view header_section(std::string_view message) {
 
 void examiner::open(const account& whose, ledger::way through) {
     through_ = through;
-    mailbox_ = context_.row_buffer() != nullptr ? context_.row_buffer()->address(whose.address) : 0;
     seen_.clear();
+    copies_.clear();
+    if (context_.row_buffer() == nullptr) return;
+    const options& chosen = context_.of_run.chosen;
+    const bool own = through == ledger::way::imap && !chosen.imap_servers.empty();
+    mailbox_ = context_.row_buffer()->address(whose.address);
+    server_ = context_.row_buffer()->address(own ? chosen.imap_servers : chosen.servers);
 }
 
 bool examiner::close() {
@@ -47,7 +52,7 @@ bool examiner::without_end(std::chrono::nanoseconds taken) {
 examination_result examiner::finish(const sighting& where) {
     in_message_ = false;
     ledger::seen_row row;
-    const examination_result found = judge(message_.finish(), row);
+    const examination_result found = judge(message_.finish(), row, where.uid);
     stats::tally& counts = context_.shared.counts();
     counts.messages += 1;
     counts.recipients += 1;
@@ -61,6 +66,8 @@ examination_result examiner::finish(const sighting& where) {
             std::chrono::microseconds(row.time_us - row.sent_us));
     }
     if (context_.row_buffer() != nullptr) {
+        row.server = server_;
+        row.uid_validity = where.uid_validity;
         row.uid = where.uid;
         row.place = where.place;
         row.mailbox = mailbox_;
@@ -71,12 +78,13 @@ examination_result examiner::finish(const sighting& where) {
     return found;
 }
 
-examination_result examiner::judge(mail::check_result checked, ledger::seen_row& row) {
+examination_result examiner::judge(mail::check_result checked, ledger::seen_row& row,
+                                   std::uint64_t uid) {
     stats::tally& counts = context_.shared.counts();
     if (is_fine_but_for_qmail(checked)) checked.what = mail::integrity::verified;
     message_.describe(checked, row, context_.rebuilder);
     if (checked.what == mail::integrity::foreign) return judge_stranger(row);
-    if (checked.id != nullptr) count_twice(*checked.id);
+    if (checked.id != nullptr) count_twice(*checked.id, uid);
     if (checked.what == mail::integrity::verified) {
         counts.verified += 1;
         return examination_result::verified;
@@ -108,8 +116,9 @@ examination_result examiner::judge_stranger(ledger::seen_row& row) {
     }
     const bool fine = mail::check_old_postal(kept.text()).value_or(false);
     counts.original += 1;
+    row.what = condition::original;
     if (!fine) {
-        row.what = condition::corrupt;
+        row.what = condition::original_corrupt;
         row.detail = "mail of the original postal whose digest does not match";
         counts.corrupt += 1;
         counts.errors.add(to_text(stage::check), 0, "original", row.detail);
@@ -117,8 +126,10 @@ examination_result examiner::judge_stranger(ledger::seen_row& row) {
     return fine ? examination_result::original : examination_result::doubtful;
 }
 
-void examiner::count_twice(const mail::identity& id) {
+// A copy that is read once more is no duplicate.
+void examiner::count_twice(const mail::identity& id, std::uint64_t uid) {
     const std::uint64_t key = base::mix(id.run, id.session, id.sequence);
+    if (uid != 0 && !copies_.insert(base::mix(key, uid, 0)).second) return;
     if (!seen_.insert(key).second) context_.shared.counts().duplicate += 1;
 }
 

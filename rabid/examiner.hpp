@@ -37,8 +37,9 @@ constexpr bool is_ours(examination_result what) noexcept {
 
 // Where a message was found.
 struct sighting {
-    std::uint64_t uid = 0;    // which stored message: an IMAP UID, a hash of POP3's; 0: not known
-    std::uint64_t place = 0;  // its order in the mailbox; 0: not known
+    std::uint64_t uid = 0;  // which stored message: an IMAP UID, a hash of POP3's; 0: not known
+    std::uint32_t uid_validity = 0;  // IMAP's UIDVALIDITY
+    std::uint64_t place = 0;         // its order in the mailbox; 0: not known
 };
 
 class examiner {
@@ -61,15 +62,17 @@ class examiner {
     examination_result finish(const sighting& where);
 
   private:
-    examination_result judge(mail::check_result checked, ledger::seen_row& row);
+    examination_result judge(mail::check_result checked, ledger::seen_row& row, std::uint64_t uid);
     bool is_fine_but_for_qmail(const mail::check_result& checked);
     examination_result judge_stranger(ledger::seen_row& row);
-    void count_twice(const mail::identity& id);
+    void count_twice(const mail::identity& id, std::uint64_t uid);
 
     worker_context& context_;
     ledger::examination message_;
-    std::unordered_set<std::uint64_t> seen_;  // identities of this mailbox, mixed
+    std::unordered_set<std::uint64_t> seen_;    // identities of this mailbox, mixed
+    std::unordered_set<std::uint64_t> copies_;  // with the uids of those that have one
     ledger::address_id mailbox_ = 0;
+    ledger::address_id server_ = 0;
     ledger::way through_ = ledger::way::pop3;
     bool in_message_ = false;
 };

@@ -24,7 +24,7 @@ bool imap_reader::take(const imap_step& step, const proto::imap_mailbox& mailbox
             break;
         case imap_event::fetch_end:  // the UID may have come before the body or behind it
             if (state_ != state::behind_body) break;
-            finish_message(mailbox.uid(mailbox.fetched()), now);
+            finish_message(mailbox, now);
             return true;
         default:
             break;
@@ -32,11 +32,13 @@ bool imap_reader::take(const imap_step& step, const proto::imap_mailbox& mailbox
     return false;
 }
 
-void imap_reader::finish_message(std::uint32_t uid, load::steady_time now) {
+void imap_reader::finish_message(const proto::imap_mailbox& mailbox, load::steady_time now) {
+    const std::uint32_t uid = mailbox.uid(mailbox.fetched());
     state_ = state::between;
     context_.shared.counts().latency[static_cast<std::size_t>(phase::retrieve)].record(
         now - std::exchange(since_, now));
-    const examination_result what = examiner_.finish({.uid = uid, .place = uid});
+    const examination_result what =
+        examiner_.finish({.uid = uid, .uid_validity = mailbox.uid_validity(), .place = uid});
     if (uid == 0) return;
     if (is_ours(what) && ours_.size() < most_messages) ours_.push_back(uid);
     if (pick_deletion(context_.of_run.chosen, what, random_)) to_delete_.push_back(uid);

@@ -40,7 +40,7 @@ class imap_reader {
   private:
     enum class state : std::uint8_t { between, body, behind_body };
 
-    void finish_message(std::uint32_t uid, load::steady_time now);
+    void finish_message(const proto::imap_mailbox& mailbox, load::steady_time now);
 
     worker_context& context_;
     examiner& examiner_;

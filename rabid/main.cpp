@@ -42,6 +42,7 @@ exit_status run(int argc, char** argv) {
     return program::run_clients({.plan = of.load,
                                  .chosen = of.chosen,
                                  .description = rabid::describe(of, argc, argv),
+                                 .ledger_role = ledger::role::reader,
                                  .begin =
                                      [&of](load::worker& own, ledger::writer* book) {
                                          return std::make_shared<worker_sessions>(of, own, book);

@@ -292,8 +292,8 @@ void pop3_visit::message_end() {
     const message& which = wanted_[answered_++];
     visit_.connection.took(phase::retrieve, visit_.connection.now() - since_);
     since_ = visit_.connection.now();
-    const examination_result what =
-        visit_.messages.finish({.uid = which.uid, .place = which.number});
+    // Numbers begin anew on each visit (RFC 1939 5): they are no place.
+    const examination_result what = visit_.messages.finish({.uid = which.uid});
     if (pick_deletion(visit_.context.of_run.chosen, what, visit_.random)) {
         to_delete_.push_back(which.number);
     }

@@ -8,6 +8,8 @@ namespace postal::ledger {
 namespace {
 
 constexpr auto every = std::chrono::seconds(2);
+constexpr int patience_ms = 200;     // with writers and readers, who wait meanwhile, too
+constexpr int large_pages = 16'384;  // of 4 KiB
 
 }  // namespace
 
@@ -16,6 +18,7 @@ base::expected<std::unique_ptr<checkpointer>> checkpointer::open(const std::stri
     if (!file) return file.error();
     const int result = file->execute("PRAGMA synchronous = NORMAL");
     if (result != SQLITE_OK) return file->failure(result);
+    file->set_patience(patience_ms);
     return std::unique_ptr<checkpointer>(new checkpointer(std::move(*file)));
 }
 
@@ -34,7 +37,9 @@ void checkpointer::work() {
     std::unique_lock lock(mutex_);
     while (!changed_.wait_for(lock, every, [this] { return closing_; })) {
         lock.unlock();
-        file_.execute("PRAGMA wal_checkpoint(PASSIVE)");
+        if (file_.checkpoint(SQLITE_CHECKPOINT_PASSIVE) > large_pages) {
+            file_.checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+        }
         lock.lock();
     }
 }

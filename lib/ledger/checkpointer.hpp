@@ -2,8 +2,12 @@
 //
 // Only this waits for the disk (fsync may take seconds), so that rows reach the log in time
 // whatever the disk does. SQLite's "passive" checkpoints never wait for a writer or a reader, nor
-// they for one: https://sqlite.org/wal.html, "checkpointing". What fails here is tried again, and
-// at the latest the last one who closes the ledger does it.
+// they for one: https://sqlite.org/wal.html, "checkpointing". But while writers are busy they never
+// come to the end of the log, which grows then; so when it has become large, what little a passive
+// one has left is moved while writers wait, and the log is emptied. That is given up for the moment
+// when it cannot begin within 200 ms (somebody reads the ledger in one transaction): as long as
+// that lasts the log grows. What fails here is tried again, and at the latest the last one who
+// closes the ledger does it.
 #pragma once
 
 #include <condition_variable>

@@ -40,6 +40,12 @@ base::expected<std::int64_t> database::number(std::string_view sql) {
     return asked->number(0);
 }
 
+int database::checkpoint(int mode) noexcept {
+    int pages = -1;
+    sqlite3_wal_checkpoint_v2(handle_.get(), "main", mode, &pages, nullptr);
+    return pages;
+}
+
 base::failure database::failure(int result) const {
     switch (result & 0xff) {
         case SQLITE_BUSY:

@@ -78,6 +78,10 @@ class database {
     // The first column of the first row, for pragmas and counts.
     base::expected<std::int64_t> number(std::string_view sql);
 
+    // How many pages the write-ahead log had then; -1 when that is not known. `mode` as of
+    // sqlite3_wal_checkpoint_v2; one that fails may be tried again.
+    int checkpoint(int mode) noexcept;
+
     // The line for what a call has just failed with.
     [[nodiscard]] base::failure failure(int result) const;
     [[nodiscard]] bool read_only() const noexcept {

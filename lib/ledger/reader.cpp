@@ -1,6 +1,8 @@
 #include "ledger/reader.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -11,6 +13,12 @@ namespace postal::ledger {
 namespace {
 
 using base::expected;
+
+// Two programs' readings of the clock for the same moment may be so far apart: postal compares its
+// clocks once a second.
+constexpr std::int64_t clock_difference_us = 1'000'000;
+// A sink that lives moves its horizon each second.
+constexpr std::int64_t long_silence_us = 5'000'000;
 
 using key = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // run, session, sequence
 
@@ -32,7 +40,8 @@ class cursor {
 };
 
 sent_entry sent_at(const statement& row) {
-    return {row.number(3), row.number(4), row.number(5), static_cast<outcome>(row.number(6))};
+    return {row.number(3), row.number(4), row.number(5), static_cast<outcome>(row.number(6)),
+            row.number(7)};
 }
 
 seen_entry seen_at(const statement& row) {
@@ -46,16 +55,19 @@ seen_entry seen_at(const statement& row) {
     result.sent_us = row.number(9);
     result.what = static_cast<condition>(row.number(10));
     result.through = static_cast<way>(row.number(11));
+    result.server = row.number(12);
+    result.uid_validity = row.number(13);
     return result;
 }
 
 // Numbers that only a damaged or tampered ledger has would be used as indexes.
 constexpr std::string_view sent_in_order =
-    "SELECT run, session, sequence, number, recipient, sender, outcome FROM sent "
+    "SELECT run, session, sequence, number, recipient, sender, outcome, time_us FROM sent "
     "WHERE outcome BETWEEN 0 AND 4 ORDER BY run DESC, session DESC, sequence DESC";
 constexpr std::string_view seen_in_order =
     "SELECT run, session, sequence, number, observer, mailbox, uid, place, time_us, sent_us, "
-    "condition, way FROM seen WHERE run IS NOT NULL AND condition BETWEEN 0 AND 12 "
+    "condition, way, server, uid_validity FROM seen "
+    "WHERE run IS NOT NULL AND condition BETWEEN 0 AND 14 "
     "AND way BETWEEN 0 AND 3 ORDER BY run DESC, session DESC, sequence DESC";
 
 }  // namespace
@@ -69,19 +81,63 @@ expected<reader> reader::open(const std::string& path) {
     return reader(std::move(*file));
 }
 
-expected<std::vector<run_row>> reader::runs() {
+expected<std::vector<reader::numbered_run>> reader::read_runs() {
     auto ask = file_.prepare(
-        "SELECT id, run, program, started FROM runs WHERE program IS NOT NULL "
-        "ORDER BY started, id");
+        "SELECT id, run, program, started, role, "
+        "strftime('%Y-%m-%dT%H:%M:%SZ', ended_us / 1000000, 'unixepoch'), "
+        "strftime('%Y-%m-%dT%H:%M:%SZ', horizon_us / 1000000, 'unixepoch'), "
+        "1000000 * CAST(strftime('%s', started) AS INTEGER), horizon_us "
+        "FROM runs WHERE program IS NOT NULL ORDER BY started, id");
     if (!ask) return ask.error();
-    std::vector<run_row> result;
+    std::vector<numbered_run> result;
     int step = SQLITE_ROW;
     while ((step = ask->step()) == SQLITE_ROW) {
-        const std::int64_t id = ask->number(0);
-        result.push_back(
-            {ask->text(1), ask->text(2), ask->text(3), sent_by_run_[id], seen_by_run_[id]});
+        const std::string is = ask->text(4);
+        numbered_run one;
+        one.id = ask->number(0);
+        one.started_us = ask->number(7);
+        one.horizon_us = ask->number(8);
+        one.row = {.run = ask->text(1),
+                   .program = ask->text(2),
+                   .started = ask->text(3),
+                   .is = is == to_text(role::sink)     ? role::sink
+                         : is == to_text(role::reader) ? role::reader
+                                                       : role::sender,
+                   .ended = ask->text(5),
+                   .horizon = ask->text(6)};
+        result.push_back(std::move(one));
     }
     if (step != SQLITE_DONE) return file_.failure(step);
+    return result;
+}
+
+// A sink that was started when the horizon of another had stood still for long has taken its place:
+// what was accepted from then on did not go to the other. A reader without an end has perhaps not
+// looked everywhere; one that was started after it, and ended, has.
+unfinished_runs reader::open_ends(const std::vector<numbered_run>& runs) {
+    unfinished_runs result;
+    for (const numbered_run& one : runs) {
+        if (!one.row.ended.empty()) continue;
+        const std::int64_t horizon = one.horizon_us - clock_difference_us;
+        if (one.row.is == role::sender) {
+            result.senders.emplace(one.id, horizon);
+            continue;
+        }
+        const bool sink = one.row.is == role::sink;
+        std::int64_t until = std::numeric_limits<std::int64_t>::max();
+        for (const numbered_run& other : runs) {
+            const bool later = other.row.is == one.row.is &&
+                               other.started_us > one.horizon_us + long_silence_us &&
+                               (sink || !other.row.ended.empty());
+            if (later) until = std::min(until, other.started_us);
+        }
+        const bool taken_over = until != std::numeric_limits<std::int64_t>::max();
+        if (sink) {
+            result.unseen.push_back({horizon, until});
+        } else if (!taken_over) {
+            result.unseen.push_back({std::numeric_limits<std::int64_t>::min(), until});
+        }
+    }
     return result;
 }
 
@@ -92,6 +148,8 @@ expected<answers> reader::reconcile(const questions& wanted) {
         "BEGIN; CREATE TEMP TABLE IF NOT EXISTS findings(sent INTEGER, seen INTEGER); "
         "DELETE FROM findings");
     if (begun != SQLITE_OK) return file_.failure(begun);
+    auto all = read_runs();
+    if (!all) return all.error();
     auto note = file_.prepare("INSERT INTO findings VALUES(?1, ?2)");
     if (!note) return note.error();
     int noted = SQLITE_OK;
@@ -101,21 +159,27 @@ expected<answers> reader::reconcile(const questions& wanted) {
                           note->bind(2, seen);
                           noted = note->run();
                       },
-                      wanted.on_delivery});
+                      wanted.on_delivery},
+                     open_ends(*all));
     auto done = judge_strangers(judge);
     if (done) done = judge_all(judge);
     if (done && noted != SQLITE_OK) done = file_.failure(noted);
     if (done && wanted.list && wanted.on_row) done = print_list(wanted);
-    auto all = runs();
     file_.execute("COMMIT");
     if (!done) return done.error();
-    if (!all) return all.error();
-    return answers{judge.result(), std::move(*all)};
+    answers result{judge.result(), {}};
+    for (numbered_run& one : *all) {
+        one.row.sent = sent_by_run_[one.id];
+        one.row.seen = seen_by_run_[one.id];
+        result.runs.push_back(std::move(one.row));
+    }
+    return result;
 }
 
 expected<void> reader::judge_strangers(reconciler& judge) {
     auto ask = file_.prepare(
-        "SELECT condition, number, observer FROM seen WHERE run IS NULL AND condition IN (2, 3)");
+        "SELECT condition, number, observer FROM seen "
+        "WHERE run IS NULL AND condition BETWEEN 2 AND 14");
     if (!ask) return ask.error();
     int step = SQLITE_ROW;
     while ((step = ask->step()) == SQLITE_ROW) {

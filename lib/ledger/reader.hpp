@@ -26,6 +26,9 @@ struct run_row {
     std::string run;
     std::string program;
     std::string started;
+    role is = role::sender;
+    std::string ended;       // empty: it runs still, or was killed
+    std::string horizon;     // all that it did before is written
     std::uint64_t sent = 0;  // rows
     std::uint64_t seen = 0;
 };
@@ -71,7 +74,14 @@ class reader {
     base::expected<void> judge_strangers(reconciler& judge);
     base::expected<void> print_list(const questions& wanted);
 
-    base::expected<std::vector<run_row>> runs();
+    struct numbered_run {
+        std::int64_t id = 0;
+        std::int64_t started_us = 0;
+        std::int64_t horizon_us = 0;
+        run_row row;
+    };
+    base::expected<std::vector<numbered_run>> read_runs();
+    static unfinished_runs open_ends(const std::vector<numbered_run>& runs);
 
     database file_;
     std::unordered_map<std::int64_t, std::uint64_t> sent_by_run_;  // rows

@@ -15,9 +15,11 @@ bool is_mailbox(way through) {
     return through == way::pop3 || through == way::imap;
 }
 
-// Sightings that can be told from each other: those of a mailbox without uids only within a run.
-std::pair<way, std::int64_t> group_of(const seen_entry& one) {
-    return {one.through, is_mailbox(one.through) && one.uid == 0 ? one.observer : 0};
+// Sightings of which the uids can be compared: those of a mailbox without uids within a run.
+auto group_of(const seen_entry& one) {
+    const bool within_run = is_mailbox(one.through) && one.uid == 0;
+    return std::make_tuple(one.through, one.server, one.uid_validity,
+                           within_run ? one.observer : 0);
 }
 
 std::int64_t copy_of(const seen_entry& one) {
@@ -80,9 +82,11 @@ std::uint64_t summary::all_corrupt() const noexcept {
 }
 
 std::size_t reconciler::stream_hash::operator()(const stream& of) const noexcept {
-    const auto& [sender, recipient, observer, through] = of;
-    return base::mix(static_cast<std::uint64_t>(sender), static_cast<std::uint64_t>(recipient),
-                     static_cast<std::uint64_t>(observer) * 4 + static_cast<unsigned>(through));
+    const auto& [sender, recipient, observer, validity, through] = of;
+    return base::mix(
+        static_cast<std::uint64_t>(sender), static_cast<std::uint64_t>(recipient),
+        base::mix(static_cast<std::uint64_t>(observer), static_cast<std::uint64_t>(validity),
+                  static_cast<std::uint64_t>(through)));
 }
 
 void reconciler::add(message_entry& one) {
@@ -97,7 +101,7 @@ void reconciler::add(message_entry& one) {
     }
     summary_.sightings += one.seen.size();
     missing_.clear();
-    misplaced_.clear();
+    strays_.clear();
     const bool acknowledged = std::any_of(one.sent.begin(), one.sent.end(), [](const auto& row) {
         return row.what == outcome::accepted;
     });
@@ -114,24 +118,33 @@ void reconciler::add(message_entry& one) {
             return;
         }
         count_damage(here, 0, acknowledged ? outcome::accepted : outcome::in_doubt);
-        if (one.sent.empty()) {
-            for_groups(here,
-                       [&](span group) { for_copies(group, [&](span) { ++summary_.unknown; }); });
-        } else {
-            misplaced_.push_back(&earliest(here));
-        }
+        count_stray(one, here);
     });
     for (; sent != one.sent.end(); ++sent)
         add_sent(*sent, {});
     end_missing();
 }
 
+// In a mailbox to which the message was not sent, as far as that is written.
+void reconciler::count_stray(const message_entry& one, span here) {
+    const seen_entry& first = earliest(here);
+    const auto sender = open_.senders.find(one.run);
+    const bool unwritten =
+        sender != open_.senders.end() && (one.sent.empty() || first.time_us >= sender->second);
+    if (!unwritten && !one.sent.empty()) return strays_.push_back(&first);
+    const std::size_t copies = find_most(here, [](span group) {
+        std::size_t count = 0;
+        for_copies(group, [&](span) { ++count; });
+        return count;
+    });
+    (unwritten ? summary_.unwritten : summary_.unknown) += copies;
+}
+
 void reconciler::add_stranger(condition what, std::int64_t seen) {
-    if (what == condition::foreign) {
-        ++summary_.foreign;
-        return;
-    }
-    ++summary_.sightings;
+    summary_.foreign += what == condition::foreign ? 1 : 0;
+    summary_.original += what == condition::original || what == condition::original_corrupt ? 1 : 0;
+    if (!is_corrupt(what)) return;
+    if (what != condition::original_corrupt) ++summary_.sightings;
     ++summary_.corrupt[static_cast<std::size_t>(what)];
     report(discrepancy::corrupt, 0, seen);
 }
@@ -154,53 +167,74 @@ void reconciler::add_found(const sent_entry& sent, span here) {
     count_delivery(here);
 }
 
-// The protocol that shows the most copies counts.
-void reconciler::count_copies(const sent_entry& sent, span here) {
-    span most;
-    std::size_t most_copies = 0;
-    for_groups(here, [&](span group) {
-        std::size_t copies = 0;
-        for_copies(group, [&](span) { ++copies; });
-        if (copies <= most_copies) return;
-        most_copies = copies;
-        most = group;
+// Puts into most_ what shows the most of what is counted: for each server the uid validity, and of
+// all protocols one. Gives the sum.
+template <class Count>
+std::size_t reconciler::find_most(span here, Count count) {
+    std::size_t most = 0;
+    most_.clear();
+    const auto same_way = [](const auto& a, const auto& b) { return a.through == b.through; };
+    const auto same_server = [](const auto& a, const auto& b) { return a.server == b.server; };
+    for_runs(here, same_way, [&](span way) {
+        std::size_t sum = 0;
+        of_this_way_.clear();
+        for_runs(way, same_server, [&](span server) {
+            std::pair<std::size_t, span> best;
+            for_groups(server, [&](span group) {
+                const std::size_t counted = count(group);
+                if (counted > best.first) best = {counted, group};
+            });
+            sum += best.first;
+            of_this_way_.push_back(best.second);
+        });
+        if (sum <= most) return;
+        most = sum;
+        most_.swap(of_this_way_);
     });
-    if (most_copies < 2) return;
-    ++summary_.duplicated;
-    summary_.extra_copies += most_copies - 1;
-    bool first = true;
-    for_copies(most, [&](span copy) {
-        if (!first) report(discrepancy::duplicated, sent.number, copy.front().number);
-        first = false;
-    });
+    return most;
 }
 
-// The same for copies that are damaged.
-void reconciler::count_damage(span here, std::int64_t sent, outcome what) {
-    span most;
-    std::size_t most_damaged = 0;
-    std::uint64_t unchecked = 0;
-    for_groups(here, [&](span group) {
-        std::size_t damaged = 0;
+void reconciler::count_copies(const sent_entry& sent, span here) {
+    const std::size_t copies = find_most(here, [](span group) {
+        std::size_t count = 0;
+        for_copies(group, [&](span) { ++count; });
+        return count;
+    });
+    if (copies < 2) return;
+    ++summary_.duplicated;
+    summary_.extra_copies += copies - 1;
+    bool first = true;
+    for (const span group : most_) {
         for_copies(group, [&](span copy) {
-            damaged += damage_of(copy) != nullptr ? 1 : 0;
+            if (!first) report(discrepancy::duplicated, sent.number, copy.front().number);
+            first = false;
+        });
+    }
+}
+
+void reconciler::count_damage(span here, std::int64_t sent, outcome what) {
+    for_groups(here, [&](span group) {
+        for_copies(group, [&](span copy) {
             const bool nobody_looked = std::all_of(copy.begin(), copy.end(), [](const auto& one) {
                 return one.what == condition::unchecked;
             });
-            unchecked += nobody_looked ? 1 : 0;
+            summary_.unchecked += nobody_looked ? 1 : 0;
         });
-        if (damaged <= most_damaged) return;
-        most_damaged = damaged;
-        most = group;
     });
-    summary_.unchecked += unchecked;
-    for_copies(most, [&](span copy) {
-        const seen_entry* damage = damage_of(copy);
-        if (damage == nullptr) return;
-        ++summary_.corrupt[static_cast<std::size_t>(damage->what)];
-        summary_.corrupt_acknowledged += what == outcome::accepted ? 1 : 0;
-        report(discrepancy::corrupt, sent, damage->number);
+    find_most(here, [](span group) {
+        std::size_t damaged = 0;
+        for_copies(group, [&](span copy) { damaged += damage_of(copy) != nullptr ? 1 : 0; });
+        return damaged;
     });
+    for (const span group : most_) {
+        for_copies(group, [&](span copy) {
+            const seen_entry* damage = damage_of(copy);
+            if (damage == nullptr) return;
+            ++summary_.corrupt[static_cast<std::size_t>(damage->what)];
+            summary_.corrupt_acknowledged += what == outcome::accepted ? 1 : 0;
+            report(discrepancy::corrupt, sent, damage->number);
+        });
+    }
 }
 
 void reconciler::count_delivery(span here) {
@@ -217,7 +251,8 @@ void reconciler::check_order(const sent_entry& sent, span here) {
     for_groups(here, [&](span group) {
         const seen_entry& first = earliest(group);
         const position now{first.place, first.time_us, first.number};
-        const stream which{sent.sender, sent.recipient, first.observer, first.through};
+        const stream which{sent.sender, sent.recipient, first.observer, first.uid_validity,
+                           first.through};
         const auto known = first_seen_.find(which);
         if (known == first_seen_.end()) {
             summary_.order_is_whole = summary_.order_is_whole && first_seen_.size() < most_streams;
@@ -236,17 +271,26 @@ void reconciler::check_order(const sent_entry& sent, span here) {
 
 // A copy in another's mailbox explains one recipient's missing message.
 void reconciler::end_missing() {
-    summary_.misdelivered += misplaced_.size();
-    for (std::size_t each = 0; each < misplaced_.size(); ++each) {
-        const std::int64_t whose = each < missing_.size() ? missing_[each]->number : 0;
-        report(discrepancy::misdelivered, whose, misplaced_[each]->number);
+    summary_.misdelivered += strays_.size();
+    for (std::size_t each = 0; each < strays_.size(); ++each) {
+        const bool explains = each < missing_.size();
+        const std::int64_t whose = explains ? missing_[each]->number : 0;
+        report(discrepancy::misdelivered, whose, strays_[each]->number);
+        if (explains) report(discrepancy::misplaced, whose, strays_[each]->number);
     }
-    const std::size_t explained = std::min(missing_.size(), misplaced_.size());
-    summary_.elsewhere += explained;
-    summary_.lost += missing_.size() - explained;
+    const std::size_t explained = std::min(missing_.size(), strays_.size());
+    summary_.misplaced += explained;
     for (std::size_t each = explained; each < missing_.size(); ++each) {
-        report(discrepancy::lost, missing_[each]->number, 0);
+        const bool open = may_be_seen(*missing_[each]);
+        ++(open ? summary_.not_known : summary_.lost);
+        report(open ? discrepancy::not_known : discrepancy::lost, missing_[each]->number, 0);
     }
+}
+
+bool reconciler::may_be_seen(const sent_entry& sent) const {
+    return std::any_of(open_.unseen.begin(), open_.unseen.end(), [&](const auto& each) {
+        return each.from_us <= sent.time_us && sent.time_us < each.until_us;
+    });
 }
 
 void reconciler::report(discrepancy what, std::int64_t sent, std::int64_t seen) {

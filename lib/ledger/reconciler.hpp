@@ -5,12 +5,18 @@
 // recipient of a message:
 //   found            seen in the recipient's own mailbox
 //   lost             acknowledged (accepted), and seen nowhere
-//   elsewhere        acknowledged, missing, and explained by a copy in another's mailbox
+//   not known        the same, at a time for which an observer that has not noted its end may have
+//                    seen it without having written that down: unfinished_runs::unseen
+//   misplaced        acknowledged, missing, and explained by a copy in another's mailbox
 //   unacknowledged   not accepted, and found all the same
 //   duplicated       found in more copies than one. Messages that came over SMTP or LMTP are copies
 //                    of their own; of a mailbox, those with different uids are, and without uids
-//                    those that one run saw.
+//                    those that one run saw. Uids are compared within a server and a validity:
+//                    those of another validity are the same mailbox made anew, and not added up,
+//                    while those of another server are.
 //   misdelivered     seen in a mailbox that belongs to none of the message's recipients
+//   unwritten        a copy in a mailbox to which no row says that it was sent, but its sender has
+//                    not noted its end, and may yet say so
 //   out of order     of one sender to one recipient, in one session: seen after a message that was
 //                    accepted later (RFC 4737's reordered)
 // Copies of one mailbox that were found through different protocols are not added up.
@@ -38,7 +44,9 @@ enum class discrepancy : std::uint8_t {
     duplicated,
     corrupt,
     misdelivered,
-    out_of_order
+    out_of_order,
+    misplaced,
+    not_known
 };
 
 // Rows as they stand in the file: numbers of rows, addresses and runs.
@@ -47,12 +55,15 @@ struct sent_entry {
     std::int64_t recipient = 0;
     std::int64_t sender = 0;
     outcome what = outcome::accepted;
+    std::int64_t time_us = 0;
 };
 
 struct seen_entry {
     std::int64_t number = 0;
     std::int64_t observer = 0;
     std::int64_t mailbox = 0;
+    std::int64_t server = 0;
+    std::int64_t uid_validity = 0;
     std::int64_t uid = 0;
     std::int64_t place = 0;
     std::int64_t time_us = 0;
@@ -68,16 +79,31 @@ struct message_entry {
     std::vector<seen_entry> seen;
 };
 
+// What runs leave open that have not noted their end: they run still, or were killed.
+struct unfinished_runs {
+    struct time_span {
+        std::int64_t from_us = 0;
+        std::int64_t until_us = 0;
+    };
+    // What was accepted then may have been seen.
+    std::vector<time_span> unseen;
+    // Senders: up to when all outcomes are written, by run.
+    std::unordered_map<std::int64_t, std::int64_t> senders;
+};
+
 struct summary {
     std::array<std::uint64_t, 5> sent{};  // recipients' messages by outcome
     std::uint64_t sightings = 0;          // of messages with an identity
     std::uint64_t foreign = 0;
+    std::uint64_t original = 0;   // of the original postal, corrupt or not
+    std::uint64_t unwritten = 0;  // copies
     std::uint64_t unchecked = 0;  // copies of which the content was not looked at
     std::uint64_t unknown = 0;    // copies of messages that no run of this ledger has sent
     // Of those acknowledged: they add up to sent[accepted].
     std::uint64_t found = 0;
     std::uint64_t lost = 0;
-    std::uint64_t elsewhere = 0;
+    std::uint64_t not_known = 0;
+    std::uint64_t misplaced = 0;
     std::array<std::uint64_t, 5> unacknowledged{};  // by outcome
     std::uint64_t duplicated = 0;                   // recipients' messages
     std::uint64_t extra_copies = 0;
@@ -93,7 +119,7 @@ struct summary {
     [[nodiscard]] std::uint64_t all_corrupt() const noexcept;
     // Something that the server has acknowledged is not there as it should be.
     [[nodiscard]] bool broken_promise() const noexcept {
-        return lost + elsewhere + corrupt_acknowledged > 0;
+        return lost + misplaced + corrupt_acknowledged > 0;
     }
 };
 
@@ -106,7 +132,8 @@ class reconciler {
         std::function<void(std::int64_t us)> on_delivery;
     };
 
-    explicit reconciler(listener who) : who_(std::move(who)) {}
+    explicit reconciler(listener who, unfinished_runs open = {})
+        : who_(std::move(who)), open_(std::move(open)) {}
 
     // Sorts the message's rows.
     void add(message_entry& one);
@@ -119,15 +146,19 @@ class reconciler {
     using span = std::span<const seen_entry>;
     // Where a message stood among those of its mailbox.
     using position = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
-    // (sender, recipient, observer, way)
-    using stream = std::tuple<std::int64_t, std::int64_t, std::int64_t, way>;
+    // (sender, recipient, observer, uid validity, way)
+    using stream = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, way>;
     struct stream_hash {
         std::size_t operator()(const stream& of) const noexcept;
     };
 
     void add_sent(const sent_entry& sent, span here);
     void add_found(const sent_entry& sent, span here);
+    template <class Count>
+    std::size_t find_most(span here, Count count);
     void count_copies(const sent_entry& sent, span here);
+    void count_stray(const message_entry& one, span here);
+    bool may_be_seen(const sent_entry& sent) const;
     void count_damage(span here, std::int64_t sent, outcome what);
     void count_delivery(span here);
     void check_order(const sent_entry& sent, span here);
@@ -135,10 +166,12 @@ class reconciler {
     void report(discrepancy what, std::int64_t sent, std::int64_t seen);
 
     listener who_;
+    unfinished_runs open_;
     summary summary_;
-    std::vector<const sent_entry*> missing_;    // of the message at hand
-    std::vector<const seen_entry*> misplaced_;  // one for each mailbox
-    std::vector<std::uint32_t> scratch_;
+    std::vector<const sent_entry*> missing_;  // of the message at hand
+    std::vector<const seen_entry*> strays_;   // one for each mailbox
+    std::vector<span> most_;                  // one for each server
+    std::vector<span> of_this_way_;
     std::pair<std::int64_t, std::int64_t> session_{-1, -1};         // run, session
     std::unordered_map<stream, position, stream_hash> first_seen_;  // of what was accepted later
 };

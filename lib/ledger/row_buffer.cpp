@@ -10,10 +10,13 @@ constexpr std::size_t most_remembered = 65536;
 
 }  // namespace
 
-row_buffer::row_buffer(writer& to) : writer_(&to), block_(std::make_unique<block>()) {}
+row_buffer::row_buffer(writer& to) : writer_(&to), block_(std::make_unique<block>()) {
+    flush();
+}
 
 row_buffer::~row_buffer() {
     flush();
+    writer_->forget(*this);
 }
 
 address_id row_buffer::address(std::string_view text) {
@@ -32,7 +35,7 @@ void row_buffer::flush_if_due(std::chrono::steady_clock::time_point now) {
 }
 
 void row_buffer::flush() {
-    if (block_->size() > 0) block_ = writer_->hand_over(std::move(block_));
+    block_ = writer_->hand_over(std::move(block_), *this);
 }
 
 }  // namespace postal::ledger

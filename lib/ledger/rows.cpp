@@ -9,11 +9,12 @@ namespace {
 constexpr std::array<std::string_view, 5> outcomes{"accepted", "rejected", "deferred", "failed",
                                                    "in_doubt"};
 constexpr std::array<std::string_view, condition_count> conditions{
-    "verified",      "unchecked", "foreign",           "unreadable",
-    "corrupt",       "truncated", "octet_changed",     "eight_bit_stripped",
-    "dot_added",     "dot_lost",  "line_ends_changed", "trailing_blanks_cut",
-    "header_changed"};
+    "verified",       "unchecked", "foreign",           "unreadable",
+    "corrupt",        "truncated", "octet_changed",     "eight_bit_stripped",
+    "dot_added",      "dot_lost",  "line_ends_changed", "trailing_blanks_cut",
+    "header_changed", "original",  "original_corrupt"};
 constexpr std::array<std::string_view, 4> ways{"smtp", "lmtp", "pop3", "imap"};
+constexpr std::array<std::string_view, 3> roles{"sender", "sink", "reader"};
 
 }  // namespace
 
@@ -27,6 +28,10 @@ std::string_view to_text(condition what) noexcept {
 
 std::string_view to_text(way what) noexcept {
     return ways[static_cast<std::size_t>(what)];
+}
+
+std::string_view to_text(role what) noexcept {
+    return roles[static_cast<std::size_t>(what)];
 }
 
 }  // namespace postal::ledger

@@ -40,20 +40,30 @@ enum class condition : std::uint8_t {
     dot_lost,
     line_ends_changed,
     trailing_blanks_cut,
-    header_changed  // a covered header field
+    header_changed,  // a covered header field
+    original,        // mail of the original postal, which has no identity of ours
+    original_corrupt
 };
-inline constexpr std::size_t condition_count = 13;
+inline constexpr std::size_t condition_count = 15;
 
 // Through which protocol a message was found.
 enum class way : std::uint8_t { smtp, lmtp, pop3, imap };
 
+// What a run has to do with messages.
+enum class role : std::uint8_t {
+    sender,
+    sink,   // a server: sees a message before it acknowledges it
+    reader  // looks into mailboxes: what it has not seen it may see until it ends
+};
+
 [[nodiscard]] std::string_view to_text(outcome what) noexcept;
 [[nodiscard]] std::string_view to_text(condition what) noexcept;
 [[nodiscard]] std::string_view to_text(way what) noexcept;
+[[nodiscard]] std::string_view to_text(role what) noexcept;
 
-// One of ours that is not as it was sent.
+// One that is not as it was sent.
 [[nodiscard]] constexpr bool is_corrupt(condition what) noexcept {
-    return what >= condition::unreadable;
+    return what >= condition::unreadable && what != condition::original;
 }
 
 // An enhanced status code such as 5.1.1 (RFC 3463), or nothing; longer texts are cut.
@@ -88,7 +98,8 @@ struct sent_row {
 };
 
 // One copy of a message in one mailbox; the observing run is the writer's own. Without an identity
-// (foreign, unreadable) run, session, sequence and sent_us are 0.
+// (foreign, original, unreadable, cut off in it) run, session, sequence and sent_us are 0; no run of
+// ours is number 0.
 struct seen_row {
     std::uint64_t run = 0;
     std::uint64_t session = 0;
@@ -96,8 +107,11 @@ struct seen_row {
     std::uint64_t time_us = 0;  // when it was seen
     std::uint64_t sent_us = 0;  // the time in its identity
     // Which stored message of the mailbox it was: an IMAP UID, or a hash of POP3's unique id. The
-    // same one seen again is no duplicate. 0: every sighting is a message of its own.
+    // same one seen again is no duplicate. 0: every sighting is a message of its own. Uids of one
+    // server and one validity (IMAP's UIDVALIDITY; POP3 has none) can be compared.
     std::uint64_t uid = 0;
+    std::uint32_t uid_validity = 0;
+    address_id server = 0;  // of which it was read; 0: the observer's own
     // Where it stood in the mailbox (an IMAP UID), for the order of messages; 0: by time.
     std::uint64_t place = 0;
     address_id mailbox = 0;  // of the user in whose mailbox it was
@@ -109,6 +123,7 @@ struct seen_row {
 // A run that writes into a ledger.
 struct run_entry {
     std::uint64_t run = 0;
+    role is = role::sender;
     std::string program;
     std::chrono::system_clock::time_point started{};
     std::uint64_t seed = 0;

@@ -22,8 +22,8 @@ constexpr int patience_ms = 5000;
 // The numbers are those of the enumerations in rows.hpp.
 constexpr const char* tables = R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE runs(id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, program TEXT, started TEXT,
-    seed INTEGER, argv TEXT);
+CREATE TABLE runs(id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, role TEXT, program TEXT,
+    started TEXT, seed INTEGER, argv TEXT, horizon_us INTEGER, ended_us INTEGER);
 CREATE TABLE addresses(id INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE);
 CREATE TABLE outcomes(id INTEGER PRIMARY KEY, outcome TEXT);
 CREATE TABLE conditions(id INTEGER PRIMARY KEY, condition TEXT);
@@ -34,8 +34,8 @@ CREATE TABLE sent(number INTEGER PRIMARY KEY, run INTEGER NOT NULL, session INTE
     time_us INTEGER NOT NULL);
 CREATE TABLE seen(number INTEGER PRIMARY KEY, observer INTEGER NOT NULL, run INTEGER,
     session INTEGER, sequence INTEGER, mailbox INTEGER NOT NULL, condition INTEGER NOT NULL,
-    way INTEGER NOT NULL, uid INTEGER NOT NULL, place INTEGER NOT NULL, detail TEXT,
-    time_us INTEGER NOT NULL, sent_us INTEGER);
+    way INTEGER NOT NULL, server INTEGER, uid_validity INTEGER NOT NULL, uid INTEGER NOT NULL,
+    place INTEGER NOT NULL, detail TEXT, time_us INTEGER NOT NULL, sent_us INTEGER);
 CREATE VIEW sent_messages AS SELECT s.number, r.run, s.session, s.sequence,
     f.address AS sender, t.address AS recipient, o.outcome, s.counted, s.code, s.enhanced,
     strftime('%Y-%m-%dT%H:%M:%S', s.time_us / 1000000, 'unixepoch')
@@ -43,13 +43,14 @@ CREATE VIEW sent_messages AS SELECT s.number, r.run, s.session, s.sequence,
     FROM sent s JOIN runs r ON r.id = s.run JOIN addresses t ON t.id = s.recipient
     JOIN outcomes o ON o.id = s.outcome LEFT JOIN addresses f ON f.id = s.sender;
 CREATE VIEW seen_messages AS SELECT s.number, b.run AS observer, r.run, s.session, s.sequence,
-    m.address AS mailbox, c.condition, s.detail, w.way, s.uid, s.place,
+    m.address AS mailbox, c.condition, s.detail, w.way, v.address AS server, s.uid_validity,
+    s.uid, s.place,
     strftime('%Y-%m-%dT%H:%M:%S', s.time_us / 1000000, 'unixepoch')
         || printf('.%06dZ', s.time_us % 1000000) AS time,
     (s.time_us - s.sent_us) / 1000000.0 AS delivery_s
     FROM seen s JOIN runs b ON b.id = s.observer JOIN addresses m ON m.id = s.mailbox
     JOIN conditions c ON c.id = s.condition JOIN ways w ON w.id = s.way
-    LEFT JOIN runs r ON r.id = s.run;
+    LEFT JOIN runs r ON r.id = s.run LEFT JOIN addresses v ON v.id = s.server;
 )sql";
 
 template <class Enumeration>

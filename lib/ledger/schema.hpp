@@ -13,7 +13,7 @@
 namespace postal::ledger {
 
 inline constexpr std::int64_t application_id = 0x506f734c;  // "PosL"
-inline constexpr std::int64_t schema_version = 1;
+inline constexpr std::int64_t schema_version = 2;
 
 // For a writer: makes the ledger if there is none, in write-ahead mode. Each failure is one line.
 base::expected<database> open_to_write(const std::string& path);

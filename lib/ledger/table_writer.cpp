@@ -15,7 +15,7 @@ namespace {
 
 using base::expected;
 
-constexpr int busy_timeout_ms = 1000;  // then begin() is asked again
+constexpr int busy_timeout_ms = 500;  // then begin() is asked again
 
 std::string hex_of(std::uint64_t run) {
     return fmt::format("{:016x}", run);
@@ -69,11 +69,14 @@ expected<void> table_writer::prepare() {
          "enhanced, time_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
         {&add_seen_,
          "INSERT INTO seen(observer, run, session, sequence, mailbox, condition, way, uid, place, "
-         "detail, time_us, sent_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"},
+         "detail, time_us, sent_us, server, uid_validity) "
+         "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"},
         {&add_address_, "INSERT INTO addresses(address) VALUES(?1) ON CONFLICT DO NOTHING"},
         {&ask_address_, "SELECT id FROM addresses WHERE address = ?1"},
         {&add_run_, "INSERT INTO runs(run) VALUES(?1) ON CONFLICT DO NOTHING"},
-        {&ask_run_, "SELECT id FROM runs WHERE run = ?1"}};
+        {&ask_run_, "SELECT id FROM runs WHERE run = ?1"},
+        {&set_horizon_, "UPDATE runs SET horizon_us = ?1 WHERE id = ?2"},
+        {&set_end_, "UPDATE runs SET horizon_us = ?1, ended_us = ?1 WHERE id = ?2"}};
     for (const auto& [into, sql] : wanted) {
         auto made = file_.prepare(sql);
         if (!made) return made.error();
@@ -85,9 +88,11 @@ expected<void> table_writer::prepare() {
 // A reader may have met mail of this run before: its row is completed then.
 expected<void> table_writer::add_run(const run_entry& own) {
     auto add = file_.prepare(
-        "INSERT INTO runs(run, program, started, seed, argv) VALUES(?1, ?2, ?3, ?4, ?5) "
+        "INSERT INTO runs(run, program, started, seed, argv, role, horizon_us) "
+        "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) "
         "ON CONFLICT(run) DO UPDATE SET program = excluded.program, started = excluded.started, "
-        "seed = excluded.seed, argv = excluded.argv");
+        "seed = excluded.seed, argv = excluded.argv, role = excluded.role, "
+        "horizon_us = excluded.horizon_us");
     if (!add) return add.error();
     const std::string run = hex_of(own.run);
     const auto whole = std::chrono::floor<std::chrono::milliseconds>(own.started);
@@ -100,12 +105,26 @@ expected<void> table_writer::add_run(const run_entry& own) {
     add->bind(3, started);
     add->bind(4, own.seed);
     add->bind(5, argv);
+    add->bind(6, to_text(own.is));
+    add->bind(7, std::int64_t{whole.time_since_epoch().count() * 1000});
     int result = begin();
     if (result == SQLITE_OK) result = add->run();
     if (result == SQLITE_OK) result = find_run(own.run, own_);
     if (result == SQLITE_OK) result = commit();
     if (result != SQLITE_OK) return file_.failure(result);
     return {};
+}
+
+int table_writer::note_horizon(std::uint64_t us) {
+    set_horizon_.bind(1, us);
+    set_horizon_.bind(2, own_);
+    return set_horizon_.run();
+}
+
+int table_writer::note_end(std::uint64_t us) {
+    set_end_.bind(1, us);
+    set_end_.bind(2, own_);
+    return set_end_.run();
 }
 
 int table_writer::write(const block& rows) {
@@ -140,10 +159,12 @@ int table_writer::write(const sent_row& row) {
 }
 
 int table_writer::write(const seen_row& row) {
-    const bool ours = row.what != condition::foreign && row.what != condition::unreadable;
+    const bool ours = row.run != 0;
     std::int64_t mailbox = 0;
+    std::int64_t server = 0;
     std::int64_t run = 0;
     int result = find_address(row.mailbox, mailbox);
+    if (result == SQLITE_OK && row.server != 0) result = find_address(row.server, server);
     if (result == SQLITE_OK && ours) result = find_run(row.run, run);
     if (result != SQLITE_OK) return result;
     add_seen_.bind(1, own_);
@@ -164,6 +185,8 @@ int table_writer::write(const seen_row& row) {
     add_seen_.bind(9, row.place);
     add_seen_.bind_optional(10, row.detail);
     add_seen_.bind(11, row.time_us);
+    row.server != 0 ? add_seen_.bind(13, server) : add_seen_.bind_null(13);
+    add_seen_.bind(14, std::int64_t{row.uid_validity});
     return add_seen_.run();
 }
 

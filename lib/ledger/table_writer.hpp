@@ -30,6 +30,9 @@ class table_writer {
 
     int begin() noexcept { return file_.execute("BEGIN IMMEDIATE"); }
     int write(const block& rows);
+    // Of the run: writer.hpp.
+    int note_horizon(std::uint64_t us);
+    int note_end(std::uint64_t us);
     int commit() noexcept { return file_.execute("COMMIT"); }
 
     [[nodiscard]] base::failure failure(int result) const { return file_.failure(result); }
@@ -54,6 +57,8 @@ class table_writer {
     statement ask_address_;
     statement add_run_;
     statement ask_run_;
+    statement set_horizon_;
+    statement set_end_;
     dictionary addresses_;
     std::vector<std::int64_t> known_addresses_;  // their numbers in the file; 0: not known
     std::unordered_map<std::uint64_t, std::int64_t> known_runs_;

@@ -8,6 +8,8 @@
 
 #include <pthread.h>
 
+#include <unordered_map>
+
 #include "ledger/row_buffer.hpp"
 #include "ledger/table_writer.hpp"
 
@@ -22,8 +24,15 @@ constexpr std::uint64_t rows_a_transaction = 50'000;  // and a batch that does n
 constexpr std::uint64_t too_many_rows = 200'000;
 constexpr std::uint64_t few_enough_rows = too_many_rows / 2;
 constexpr std::size_t most_spare_blocks = 64;
+constexpr std::uint64_t horizon_moves_us = 1'000'000;  // without rows, too
 // At the end of the run, with a program that keeps the ledger locked.
 constexpr auto last_patience = std::chrono::seconds(30);
+
+std::uint64_t wall_us() {
+    using namespace std::chrono;
+    const auto since_epoch = system_clock::now().time_since_epoch();
+    return static_cast<std::uint64_t>(duration_cast<microseconds>(since_epoch).count());
+}
 
 }  // namespace
 
@@ -34,6 +43,13 @@ struct writer::queue {
     blocks spare;
     std::uint64_t rows = 0;          // in `waiting`, or being written
     std::uint64_t rows_waiting = 0;  // in `waiting`
+    std::unordered_map<const row_buffer*, std::uint64_t> handed_over_us;  // all rows before that
+
+    void fall_behind(writer& of) {
+        if (!of.keeps_up()) return;
+        of.keeps_up_.store(false, std::memory_order_relaxed);
+        of.times_behind_.fetch_add(1, std::memory_order_relaxed);
+    }
     bool closing = false;
     steady_clock::time_point closing_since{};
     std::string failure;
@@ -62,7 +78,7 @@ std::string writer::failure() const {
     return queue_->failure;
 }
 
-std::unique_ptr<block> writer::hand_over(std::unique_ptr<block> rows) {
+std::unique_ptr<block> writer::hand_over(std::unique_ptr<block> rows, const row_buffer& from) {
     if (has_failed()) {
         rows->clear();
         return rows;
@@ -70,13 +86,12 @@ std::unique_ptr<block> writer::hand_over(std::unique_ptr<block> rows) {
     std::unique_ptr<block> empty;
     {
         const std::scoped_lock lock(queue_->mutex);
+        queue_->handed_over_us[&from] = wall_us();
+        if (rows->size() == 0) return rows;
         queue_->rows += rows->size();
         queue_->rows_waiting += rows->size();
         queue_->waiting.push_back(std::move(rows));
-        if (queue_->rows > too_many_rows && keeps_up()) {
-            keeps_up_.store(false, std::memory_order_relaxed);
-            times_behind_.fetch_add(1, std::memory_order_relaxed);
-        }
+        if (queue_->rows > too_many_rows) queue_->fall_behind(*this);
         if (queue_->rows_waiting >= rows_a_transaction) queue_->changed.notify_one();
         if (!queue_->spare.empty()) {
             empty = std::move(queue_->spare.back());
@@ -84,6 +99,11 @@ std::unique_ptr<block> writer::hand_over(std::unique_ptr<block> rows) {
         }
     }
     return empty ? std::move(empty) : std::make_unique<block>();
+}
+
+void writer::forget(const row_buffer& which) {
+    const std::scoped_lock lock(queue_->mutex);
+    queue_->handed_over_us.erase(&which);
 }
 
 base::expected<void> writer::close() {
@@ -111,6 +131,7 @@ void writer::work() {
         if (!has_failed()) write(rows);
         give_back(rows);
     }
+    if (!has_failed()) end();
 }
 
 // False when nothing is left and nothing will come.
@@ -121,10 +142,13 @@ bool writer::wait_for_rows(blocks& into) {
     });
     into.swap(queue_->waiting);
     queue_->rows_waiting = 0;
+    horizon_us_ = wall_us();
+    for (const auto& [buffer, us] : queue_->handed_over_us)
+        horizon_us_ = std::min(horizon_us_, us);
     return !into.empty() || !queue_->closing;
 }
 
-// Waits for other programs' transactions, at the end not for ever.
+// Waits for other programs' transactions, at the end not for ever; messages wait with it.
 bool writer::begin() {
     int result = tables_->begin();
     while ((result & 0xff) == SQLITE_BUSY) {
@@ -133,27 +157,40 @@ bool writer::begin() {
             const bool enough =
                 queue_->closing && steady_clock::now() - queue_->closing_since > last_patience;
             if (enough) break;
+            if (queue_->rows > 0) queue_->fall_behind(*this);
         }
         result = tables_->begin();
     }
+    return done(result);
+}
+
+// False, and the run has failed, when that is what a call has given.
+bool writer::done(int result) {
     if (result != SQLITE_OK) fail(tables_->failure(result).message);
     return result == SQLITE_OK;
 }
 
-void writer::write(blocks& rows) {
-    for (std::size_t next = 0; next < rows.size();) {
+void writer::write(const blocks& rows) {
+    // A clock that is set back takes the horizon with it.
+    if (rows.empty() && horizon_us_ - written_horizon_us_ < horizon_moves_us) return;
+    std::size_t next = 0;
+    do {
         if (!begin()) return;
         std::uint64_t written = 0;
         for (; next < rows.size() && written < rows_a_transaction; ++next) {
-            const int result = tables_->write(*rows[next]);
-            if (result != SQLITE_OK) return fail(tables_->failure(result).message);
+            if (!done(tables_->write(*rows[next]))) return;
             written += rows[next]->size();
         }
-        const int result = tables_->commit();
-        if (result != SQLITE_OK) return fail(tables_->failure(result).message);
+        if (next == rows.size() && !done(tables_->note_horizon(horizon_us_))) return;
+        if (!done(tables_->commit())) return;
         rows_written_.fetch_add(written, std::memory_order_relaxed);
         count_down(written);
-    }
+    } while (next < rows.size());
+    written_horizon_us_ = horizon_us_;
+}
+
+void writer::end() {
+    if (begin() && done(tables_->note_end(wall_us()))) done(tables_->commit());
 }
 
 void writer::fail(std::string why) {

@@ -7,11 +7,17 @@
 //   book->close();                                when no row buffer has rows any more
 //
 // Rows wait in memory and go to the file some times a second, or sooner when many wait, in one
-// transaction each, so that a killed run loses less than its last second and several programs can
-// write to one file in turn. No row is ever dropped: when the disk is slower than the run,
-// keeps_up() is false until half of the backlog is gone, and whoever starts messages waits
-// meanwhile. Another program's lock is waited for. A failure (disk full) is kept: failure() tells
-// it, rows that come after it are discarded, and the run is to end as a failed one.
+// transaction each, so that several programs can write to one file in turn. No row is ever dropped:
+// when the disk is slower than the run, or another program has kept the file locked for half a
+// second, keeps_up() is false until half of the backlog is gone, and whoever starts messages waits
+// meanwhile. So a killed run loses the rows of one second at most, and of what was in hand when
+// keeps_up() became false. A failure (disk full) is kept: failure() tells it, rows that come after
+// it are discarded, and the run is to end as a failed one.
+//
+// With the rows goes the run's horizon: all that it did before that time of the wall clock is in the
+// file. It moves at least once a second while the file can be written. close() notes the end of the
+// run, unless something has failed; without that note nobody knows what the run did behind its
+// horizon.
 //
 // Limits: addresses stay in memory, about 150 octets for each different one. A power cut (not a
 // kill) takes what the kernel had not written yet, and may in rare cases damage the file.
@@ -30,6 +36,7 @@
 
 namespace postal::ledger {
 
+class row_buffer;
 class table_writer;
 struct block;
 
@@ -62,8 +69,11 @@ class writer {
     // One line; empty as long as nothing has failed.
     [[nodiscard]] std::string failure() const;
 
-    // For row_buffer: takes a block of rows and gives an empty one.
-    [[nodiscard]] std::unique_ptr<block> hand_over(std::unique_ptr<block> rows);
+    // For row_buffer: takes a block with all rows that it has, and gives an empty one.
+    [[nodiscard]] std::unique_ptr<block> hand_over(std::unique_ptr<block> rows,
+                                                   const row_buffer& from);
+    // That buffer will hand over no more.
+    void forget(const row_buffer& which);
 
     // ---- at the end, when no row buffer has rows any more ----
 
@@ -82,7 +92,9 @@ class writer {
     void work();
     bool wait_for_rows(blocks& into);
     bool begin();
-    void write(blocks& rows);
+    void write(const blocks& rows);
+    void end();
+    bool done(int result);
     void fail(std::string why);
     void count_down(std::uint64_t rows);
     void give_back(blocks& rows);
@@ -93,6 +105,9 @@ class writer {
     std::atomic<bool> failed_{false};
     std::atomic<std::uint64_t> times_behind_{0};
     std::atomic<std::uint64_t> rows_written_{0};
+    // The thread's own: of the rows in hand, and of those in the file, in us since the epoch.
+    std::uint64_t horizon_us_ = 0;
+    std::uint64_t written_horizon_us_ = 0;
     std::thread thread_;
 };
 

@@ -98,12 +98,15 @@ std::size_t header_end(std::string_view text, std::size_t from) noexcept {
     if (at == 0) {
         if (text.starts_with("\n")) return 1;
         if (text.starts_with("\r\n")) return 2;
+        if (text.starts_with("\r\r\n")) return 3;
     }
     while (at < text.size()) {
         at = line_end(text, at);
         if (text[at - 1] != '\n') break;
         if (at < text.size() && text[at] == '\n') return at + 1;
-        if (at + 1 < text.size() && text[at] == '\r' && text[at + 1] == '\n') return at + 2;
+        const std::string_view rest = text.substr(at, 3);
+        if (rest.starts_with("\r\n")) return at + 2;
+        if (rest == "\r\r\n") return at + 3;
     }
     return std::string_view::npos;
 }

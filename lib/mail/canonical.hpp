@@ -45,7 +45,8 @@ struct header_section {
 // empty when there is none. section: header fields.
 [[nodiscard]] std::string_view find_value(std::string_view section, std::string_view name) noexcept;
 
-// Offset just behind the blank line that ends the header section; npos when there is none.
+// Offset just behind the blank line that ends the header section; npos when there is none. The
+// blank line ends in LF, CRLF, or CRCRLF, as a relay makes that takes CRLF for LF.
 [[nodiscard]] std::size_t header_end(std::string_view text, std::size_t from = 0) noexcept;
 
 // Appends the canonical header text of those fields that are in mask and present, and the CRLF.

@@ -43,18 +43,22 @@ bool is_header_field(std::string_view line) noexcept {
            std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
-// Appends the text with CRLF line ends; gives the longest line.
-std::size_t append_crlf(std::string_view text, std::string& out) {
-    std::size_t longest = 0;
-    while (!text.empty()) {
+// Appends the text with CRLF line ends; fails on a line that is too long.
+base::expected<void> append_crlf(std::string_view text, std::string& out) {
+    for (std::size_t number = 1; !text.empty(); ++number) {
         const std::string_view line = next_line(text);
         const std::string_view content = line.substr(0, line.find_first_of("\r\n"));
-        longest = std::max(longest, content.size());
+        if (content.size() > long_line) {
+            return base::fail(
+                "line {} of it has {} octets, which servers may refuse or wrap: at most {} are "
+                "allowed (RFC 5321 4.5.3.1.6)",
+                number, content.size(), long_line);
+        }
         out += content;
         if (content.size() < line.size()) out += "\r\n";
         text.remove_prefix(line.size());
     }
-    return longest;
+    return {};
 }
 
 // Collects mails, and of what is not mail the first reason and the count.
@@ -175,7 +179,8 @@ base::expected<corpus_mail> read_mail(std::string_view octets, std::string name)
     corpus_mail mail;
     mail.name = std::move(name);
     mail.raw.reserve(octets.size() + octets.size() / 32 + 2);
-    mail.longest_line = append_crlf(octets, mail.raw);
+    const auto appended = append_crlf(octets, mail.raw);
+    if (!appended) return appended.error();
     mail.final_newline = mail.raw.ends_with("\r\n");
     mail.needs_8bit = std::any_of(mail.raw.begin(), mail.raw.end(),
                                   [](char c) { return static_cast<unsigned char>(c) > 127; });

@@ -2,14 +2,15 @@
 //
 // PATH is a directory of mails (every regular file in it whose name does not begin with a dot), a
 // Maildir (it has cur/ and new/), an mbox file, or one mail. Of each mail the line ends become CRLF
-// (CRLF, LF and a lone CR each end a line); nothing else is changed, long lines and 8-bit included.
+// (CRLF, LF and a lone CR each end a line); nothing else is changed, 8-bit included.
 // In an mbox a line "From " at the start or behind an empty line begins a mail, that empty line
 // belongs to the separator, and ">From ", ">>From " lose one ">" (mboxrd). A "From " line on top of
 // a single mail is dropped.
 //
 // Loading fails with one line naming the first file (for an mbox: the mail's number and line) and
-// the reason: it cannot be read, is empty, has a NUL, or does not start with a header field (RFC
-// 5322 2.2); how many more there are is said too. Also when there is no mail at all. Symbolic links
+// the reason: it cannot be read, is empty, has a NUL, does not start with a header field (RFC 5322
+// 2.2), or has a line of more than 998 octets, which servers may refuse or wrap (RFC 5321
+// 4.5.3.1.6); how many more there are is said too. Also when there is no mail at all. Symbolic links
 // are followed, special files skipped. Limits: all mail is kept in memory.
 #pragma once
 
@@ -30,7 +31,6 @@ struct corpus_mail {
     coverage present = 0;
     bool needs_8bit = false;
     bool final_newline = true;
-    std::size_t longest_line = 0;  // without CRLF; above 998 is more than SMTP allows
     [[nodiscard]] std::string_view stuffed_text() const noexcept {
         return stuffed.empty() ? std::string_view(raw) : std::string_view(stuffed);
     }

@@ -24,7 +24,14 @@ std::string_view name_of(difference_kind kind) noexcept {
     return names[static_cast<std::size_t>(kind)];
 }
 
-std::string to_text(const difference& found) {
+namespace {
+
+bool in_headers_too(const difference& found) noexcept {
+    return found.kind == difference_kind::line_ends_changed && found.line == 1 &&
+           found.header_line_ends == found.name;
+}
+
+std::string body_text(const difference& found) {
     switch (found.kind) {
         case difference_kind::none:
             return "not changed";
@@ -41,18 +48,21 @@ std::string to_text(const difference& found) {
             return fmt::format("8th bit stripped from byte {} on, {:#04x} became {:#04x}",
                                found.octet, found.from, found.to);
         case difference_kind::recoded:
-            return fmt::format("body recoded as {}", found.name);
+        case difference_kind::header_rewritten:
+            return {};
         case difference_kind::dot_added:
             return fmt::format("dot added at line {}", found.line);
         case difference_kind::dot_lost:
             return fmt::format("dot lost at line {}", found.line);
         case difference_kind::line_ends_changed:
+            if (in_headers_too(found)) {
+                return fmt::format("line endings changed from CRLF to {} in headers and body",
+                                   found.name);
+            }
             return fmt::format("line endings changed from CRLF to {} at line {}", found.name,
                                found.line);
         case difference_kind::trailing_blanks_cut:
             return fmt::format("trailing blanks cut at line {}", found.line);
-        case difference_kind::header_rewritten:
-            return fmt::format("header {} rewritten", found.name);
         case difference_kind::extra:
             return fmt::format("{} bytes too many from byte {} on", found.octets, found.octet);
         case difference_kind::unreadable_identity:
@@ -62,6 +72,28 @@ std::string to_text(const difference& found) {
     }
     if (found.octet == 0) return "differs, and cannot be remade to say how";
     return fmt::format("differs from byte {} on", found.octet);
+}
+
+}  // namespace
+
+std::string to_text(const difference& found) {
+    std::string text;
+    const auto add = [&](const std::string& part) {
+        if (part.empty()) return;
+        if (!text.empty()) text += "; ";
+        text += part;
+    };
+    if (!found.encoding.empty()) add(fmt::format("body recoded as {}", found.encoding));
+    add(body_text(found));
+    if (!found.header_line_ends.empty() && !in_headers_too(found)) {
+        add(fmt::format("line endings of the headers changed from CRLF to {}",
+                        found.header_line_ends));
+    }
+    if (!found.fields.empty()) {
+        const bool several = found.fields.find(" and ") != std::string::npos;
+        add(fmt::format("header{} {} rewritten", several ? "s" : "", found.fields));
+    }
+    return text;
 }
 
 }  // namespace postal::mail

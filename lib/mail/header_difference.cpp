@@ -8,7 +8,7 @@
 #include <array>
 #include <chrono>
 #include <string>
-#include <utility>
+#include <vector>
 
 namespace postal::mail {
 namespace {
@@ -112,17 +112,22 @@ bool digest_matches(const header_section& fields, std::string_view body, const i
     return digester.finish() == id.digest;
 }
 
-// The body is whole, the digest does not match: which field?
-difference compare_headers(std::string_view section, std::string_view body, const identity& id) {
+std::string rewritten_fields(std::string_view section, std::string_view body, const identity& id) {
     const header_section found = scan_headers(section);
-    difference result;
-    result.kind = difference_kind::header_rewritten;
+    if (digest_matches(found, body, id)) return {};
+    std::vector<std::string_view> names;
     for (const field_rule& rule : field_rules) {
         const auto bit = 1U << static_cast<unsigned>(rule.field);
         if ((id.covers & bit) == 0) continue;
-        result.name = rule.name;
-        if ((found.present & bit) == 0) return result;
-        if (!rule.is_ours(canonical_field(found, rule.field), id)) return result;
+        const bool as_made =
+            (found.present & bit) != 0 && rule.is_ours(canonical_field(found, rule.field), id);
+        if (!as_made) names.push_back(rule.name);
+    }
+    if (!names.empty()) {
+        const std::string_view last = names.back();
+        names.pop_back();
+        return names.empty() ? std::string(last)
+                             : fmt::format("{} and {}", fmt::join(names, ", "), last);
     }
     for (const noted_rule& rule : noted_rules) {
         std::string_view noted = find_value(section, rule.noted_in);
@@ -131,11 +136,9 @@ difference compare_headers(std::string_view section, std::string_view body, cons
         const std::string value = "<" + std::string(noted) + ">";
         header_section as_made = found;
         as_made.values[static_cast<std::size_t>(rule.field)] = value;
-        result.name = rule.name;
-        if (!noted.empty() && digest_matches(as_made, body, id)) return result;
+        if (!noted.empty() && digest_matches(as_made, body, id)) return std::string(rule.name);
     }
-    result.name = any_other;
-    return result;
+    return std::string(any_other);
 }
 
 }  // namespace postal::mail

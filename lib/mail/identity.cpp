@@ -23,7 +23,7 @@ bool parse_decimal(std::string_view text, std::uint64_t& into) noexcept {
 bool parse_run(std::string_view text, identity& into) noexcept {
     if (text.size() != 16) return false;
     const auto result = std::from_chars(text.data(), text.data() + 16, into.run, 16);
-    return result.ec == std::errc() && result.ptr == text.data() + 16;
+    return result.ec == std::errc() && result.ptr == text.data() + 16 && into.run != 0;
 }
 
 bool parse_kind(std::string_view text, identity& into) noexcept {
@@ -118,6 +118,26 @@ identity_parse parse_identity(std::string_view value, identity& into) noexcept {
     }
     const bool complete = (seen & required_fields) == required_fields;
     return complete && into.head <= into.size ? identity_parse::ok : identity_parse::unreadable;
+}
+
+bool correct_by_message_id(std::string_view value, identity& id) noexcept {
+    constexpr auto message_id = 1U << static_cast<unsigned>(covered::message_id);
+    if (id.kind == body_kind::corpus || (id.covers & message_id) == 0) return false;
+    value = base::trim(value);
+    const std::size_t first = value.find('.');
+    const std::size_t second = value.find('.', first + 1);
+    const std::size_t at = value.find('@');
+    if (!value.starts_with('<') || first == std::string_view::npos || second >= at ||
+        at == std::string_view::npos) {
+        return false;
+    }
+    identity says = id;
+    const bool ours = parse_run(value.substr(1, first - 1), says) &&
+                      parse_decimal(value.substr(first + 1, second - first - 1), says.session) &&
+                      parse_decimal(value.substr(second + 1, at - second - 1), says.sequence);
+    if (!ours || says == id) return false;
+    id = says;
+    return true;
 }
 
 void write_identity(const identity& id, text_writer& out) noexcept {

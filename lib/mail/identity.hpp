@@ -3,7 +3,7 @@
 //   X-Postal-Id: v=1; run=0123456789abcdef; s=3; n=17; seed=42; kind=ascii; size=5120; head=512;
 //     t=1790000000.123456; d=xxh3:0123456789abcdef
 //
-// run is fresh for each run, s the session, n the message's number in it; seed, kind, size and head
+// run is fresh for each run and not 0, s the session, n the message's number in it; seed, kind, size and head
 // (octets of the header section with its blank line, as sent) say how to remake the body; t is when
 // it was made. An optional h=ftsdm names the fields that the digest covers (From, To, Subject,
 // Date, Message-ID) when they are not all five, as in real mail without a Message-ID. Unknown
@@ -46,6 +46,12 @@ enum class identity_parse : std::uint8_t { ok, other_version, unreadable };
 
 // The value of the header field, folded or not.
 [[nodiscard]] identity_parse parse_identity(std::string_view value, identity& into) noexcept;
+
+// Run, session and number, which stand in Message-ID, too, where the digest covers them:
+// <0123456789abcdef.3.17@host>. Puts those of a Message-ID's value in the place of what id says.
+// False when it says the same, when no sender of ours made that value, and for real mail, which has
+// a Message-ID of its own.
+bool correct_by_message_id(std::string_view value, identity& id) noexcept;
 
 // The value without the field's name, folded before t=, without a final CRLF.
 [[nodiscard]] std::string to_text(const identity& id);

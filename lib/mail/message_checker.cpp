@@ -15,6 +15,8 @@ constexpr std::size_t kept_octets = 8192;  // what reset() lets a header buffer 
 struct checker_digest {
     body_digester digester;
     std::string canonical;
+    identity true_id;  // as Message-ID has it
+    bool id_is_true = true;
 };
 
 message_checker::message_checker(line_ends ends) noexcept : ends_(ends) {}
@@ -65,6 +67,9 @@ void message_checker::headers_complete(std::string_view section) {
     if (!digest_) digest_ = std::make_unique<checker_digest>();
     digest_->canonical.clear();
     append_canonical(found, id_.covers, digest_->canonical);
+    digest_->true_id = id_;
+    digest_->id_is_true = !correct_by_message_id(
+        found.values[static_cast<std::size_t>(covered::message_id)], digest_->true_id);
     digest_->digester.begin(id_.digest.kind, digest_->canonical, ends_);
     part_ = part::body;
 }
@@ -72,8 +77,9 @@ void message_checker::headers_complete(std::string_view section) {
 check_result message_checker::finish() {
     if (part_ == part::headers) headers_complete(headers_);
     if (part_ == part::body) {
-        integrity_ =
-            digest_->digester.finish() == id_.digest ? integrity::verified : integrity::corrupt;
+        const bool matches = digest_->digester.finish() == id_.digest;
+        integrity_ = matches && digest_->id_is_true ? integrity::verified : integrity::corrupt;
+        if (matches) id_ = digest_->true_id;
         part_ = part::skip;
     }
     return {integrity_, has_identity_ ? &id_ : nullptr};

@@ -8,7 +8,8 @@
 // digested as it streams by.
 //
 // Nothing fails: verified, foreign (no identity header, or one of another version) or corrupt (a
-// digest that does not match, or an identity header that cannot be read) is all that it says.
+// digest that does not match, or an identity header that cannot be read or does not say what the
+// Message-ID under a matching digest says) is all that it says.
 // Limits: about 200 octets while idle (digest contexts are made with the first message of ours and
 // kept). Headers that relays added, folded or reordered do not matter (see canonical.hpp).
 #pragma once
@@ -28,6 +29,7 @@ enum class integrity : std::uint8_t { foreign, verified, corrupt };
 struct check_result {
     integrity what = integrity::foreign;
     // Null when foreign, and when corrupt with an unreadable identity header; holds until reset().
+    // Under a matching digest run, session and number are those of the Message-ID.
     const identity* id = nullptr;
 };
 

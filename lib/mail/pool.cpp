@@ -13,7 +13,6 @@ namespace postal::mail {
 namespace {
 
 constexpr std::size_t pool_octets = std::size_t{256} << 10U;
-constexpr std::size_t long_line = 998;  // RFC 5321 4.5.3.1.6: 1000 with CRLF
 constexpr std::size_t most_filled = 75;
 constexpr std::uint64_t layout = 1;             // part of the seed: another layout, another text
 constexpr std::string_view filler = "zzz\r\n";  // what cut() takes its tails from

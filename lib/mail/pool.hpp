@@ -21,6 +21,8 @@
 
 namespace postal::mail {
 
+inline constexpr std::size_t long_line = 998;  // RFC 5321 4.5.3.1.6: 1000 with CRLF
+
 // The pieces of one body, in both forms, in order. They point into a pool and into constants.
 struct body_parts {
     std::vector<std::string_view> raw;

@@ -61,6 +61,7 @@ struct run_reports {
 
 struct ledger_choice {
     const std::string& file;  // empty: none
+    ledger::role role;
     std::uint64_t run;
     std::uint64_t seed;
 };
@@ -72,7 +73,8 @@ expected<run_reports> open_reports(const stats::run_description& of, console_opt
     run_reports made{std::move(*console)};
     if (wanted.file.empty()) return made;
     const auto now = std::chrono::system_clock::now();
-    auto opened = run_ledger::open(wanted.file, {wanted.run, of.program, now, wanted.seed, of.argv},
+    auto opened = run_ledger::open(wanted.file,
+                                   {wanted.run, wanted.role, of.program, now, wanted.seed, of.argv},
                                    *made.console);
     if (!opened) return opened.error();
     made.kept = std::move(*opened);
@@ -152,7 +154,7 @@ exit_status run_clients(client_run what) {
     if (!claimed) return refuse(name, claimed.error(), exit_status::system_error);
     auto reports =
         open_reports(what.description, {.run = what.chosen.run, .messages = what.messages},
-                     {what.chosen.ledger, what.plan.run, what.plan.seed});
+                     {what.chosen.ledger, what.ledger_role, what.plan.run, what.plan.seed});
     if (!reports) return refuse(name, reports.error(), exit_status::bad_parameters);
     say_unverified(*reports->console, what.chosen.tls);
     const auto header = reports->console->begin();
@@ -162,8 +164,8 @@ exit_status run_clients(client_run what) {
 
 exit_status run_servers(const server_run& what) {
     const std::string& name = what.description.program;
-    auto reports =
-        open_reports(what.description, what.console, {what.chosen.ledger, what.ledger_run, 0});
+    auto reports = open_reports(what.description, what.console,
+                                {what.chosen.ledger, ledger::role::sink, what.ledger_run, 0});
     if (!reports) return refuse(name, reports.error(), exit_status::bad_parameters);
     const auto status = serve_clients(what, *reports);
     return status ? *status : refuse(name, status.error(), exit_status::system_error);

@@ -29,6 +29,7 @@ struct client_run {
     client::load_plan& plan;
     const client_options& chosen;
     stats::run_description description;
+    ledger::role ledger_role = ledger::role::sender;
     std::uint64_t messages = 0;  // the stop rule, for the live line's estimate; 0: none
     // Makes and spawns a worker's sessions (program::worker_sessions), in its thread. Without a
     // ledger the writer is null. What it gives is kept until the loop has ended.

@@ -169,8 +169,9 @@ def book(clean_ledger, folder):
 
 
 ONE = 123  # the row of seen that a fault is put into
-COPY = ("INSERT INTO seen SELECT 1000 + number, observer, run, session, sequence, mailbox, condition, way, uid, place, "
-        "detail, time_us, sent_us FROM seen WHERE number = ?")
+COLUMNS = ("observer, run, session, sequence, mailbox, condition, way, server, uid_validity, uid, place, detail, time_us, "
+           "sent_us")
+COPY = f"INSERT INTO seen(number, {COLUMNS}) SELECT 1000 + number, {COLUMNS} FROM seen WHERE number = ?"
 FAULTS = {
     # what is done to the row, what the report must count, which list names it, and whether a promise was broken
     "lost": ("DELETE FROM seen WHERE number = ?", {"lost": 1, "found": 399, "seen": 399}, "lost", 3),
@@ -241,7 +242,7 @@ def make_database(path):
 
 def make_newer(clean, path):
     shutil.copy(clean, path)
-    change(path, "PRAGMA user_version = 2")
+    change(path, "PRAGMA user_version = 3")
 
 
 def refusals(programs, path, users):
@@ -253,7 +254,7 @@ def refusals(programs, path, users):
 
 @pytest.mark.parametrize("what, reason", [
     ("directory", "is a directory"), ("text", "is no ledger"), ("database", "is a database, but no ledger"),
-    ("newer", "has schema 2 of ledgers; this version knows schema 1 only"),
+    ("newer", "has schema 3 of ledgers; this version knows schema 2 only"),
     ("nowhere", "No such file or directory")])
 def test_refused_files(programs, users_file, folder, clean_ledger, what, reason):
     path = folder / "nowhere" / "book" if what == "nowhere" else folder / "book"

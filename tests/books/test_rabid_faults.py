@@ -1,22 +1,40 @@
 """postal and rabid with one ledger and a Dovecot between them: nothing wrong means nothing reported, and each fault that
 is put into a Maildir by hand is named exactly, with the message that it befell.
 """
+import base64
+import contextlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
+import sqlite3
+import time
 
 import pytest
 
 from conftest import login_names
 from support.ledger import WRONG
-from support.mail import Message, to_crlf
+from support.mail import to_crlf
 from support.postal import check_books, check_reading
+from support.process import wait_until
 from support.relay import Relay
+from support.watched import Sending
 
 WAYS = ["pop3", "imap"]
 COUNT = 24
+# As postal 0.76 of Debian 12 (amd64) sent it; tests/unit/mail/difference_test.cpp has it, too.
+ORIGINAL = (b"From: <u2@example.com>\r\nTo: <u1@example.com>\r\nSubject: q>Z(6:,sJc\r\n"
+            b"Date: Fri, 20 Nov 2026 20:13:31 +0000\r\nMessage-Id: <6B00A9F6.157.001.u2@example.com>\r\n"
+            b"X-PostalHash: e2df045f08b3f308aaf7f1d25bf74cd6\r\n"
+            b"X-Postal: 0.75 - the mad postman.\r\nX-Postal: http://www.coker.com.au/postal/\r\n"
+            b"X-Postal: This is not a real email.\r\n\r\n")
+
+
+def ask(path, sql):
+    with contextlib.closing(sqlite3.connect(path, timeout=30)) as book:
+        return book.execute(sql).fetchall()
 
 
 def deliver(postal, server, users_file, book, *words):
@@ -160,6 +178,13 @@ def strip_a_line(octets):
     return b"\n".join([*lines[:at], stripped(lines[at]), *lines[at + 1:]])
 
 
+def recoded(octets):
+    """As a relay to a server without 8BITMIME may hand it on (RFC 6152 3)."""
+    header, _, body = octets.partition(b"\n\n")
+    header = re.sub(rb"(?mi)^(Content-Transfer-Encoding: ).*", rb"\1base64", header)
+    return header + b"\n\n" + base64.encodebytes(to_crlf(body))
+
+
 # fault: (kind of body, what is done to the file, the condition in the ledger, how its detail reads)
 DAMAGE = {
     "truncated": ("ascii", lambda octets: octets[:-200] + b"\n", "truncated", r"truncated at byte \d+ of \d+"),
@@ -177,6 +202,15 @@ DAMAGE = {
     "line ends lost": ("ascii", lambda octets: first_line_that(octets, rb"(?m)(?<=\w)\n(?=\w)", b""), "corrupt", r".+"),
     "the subject rewritten": ("ascii", lambda octets: header_fields(octets, lambda head: re.sub(
         rb"(?m)^Subject: ", b"Subject: [SPAM] ", head)), "header_changed", r"header Subject rewritten"),
+    "two headers rewritten and a footer added": ("ascii", lambda octets: header_fields(octets, lambda head: re.sub(
+        rb"(?m)^(Subject|Date): ", rb"\1: [SPAM] ", head)) + b"-- \nfooter\n", "corrupt",
+        r"\d+ bytes too many from byte \d+ on; headers Subject and Date rewritten"),
+    "recoded, with a footer": ("8bit", lambda octets: recoded(octets + b"-- \nfooter\n"), "corrupt",
+                               r"body recoded as base64; \d+ bytes too many from byte \d+ on"),
+    "the identity says another run": ("ascii", lambda octets: re.sub(rb"run=\w{16}", b"run=00000000000000aa", octets),
+                                      "header_changed", r"header X-Postal-Id rewritten"),
+    "the identity says another number": ("ascii", lambda octets: re.sub(rb"; n=\d+;", b"; n=777;", octets),
+                                         "header_changed", r"header X-Postal-Id rewritten"),
     "identity unreadable": ("ascii", lambda octets: header_fields(octets, lambda head: re.sub(
         rb"X-Postal-Id:[ \t]*v=1; run=\w+", b"X-Postal-Id: v=1; run=nobody", head)), "unreadable",
         r"identity header unreadable"),
@@ -278,19 +312,104 @@ def test_one_message_is_in_the_wrong_mailbox(delivered, rabid, users_file, repor
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_message_that_nobody_acknowledged_and_one_of_a_stranger(delivered, rabid, users_file, report, way):
+def test_a_message_that_nobody_acknowledged_and_one_of_a_stranger(delivered, postal, rabid, users_file, report, way):
     """A copy from another run, whose sender kept no books, is unknown; a stranger's mail is foreign."""
     book = delivered("ascii")
     user = book.owner
-    octets = to_crlf(book.file.read_bytes())
-    other_run = re.sub(rb"run=\w{16}", b"run=00000000000000aa", octets)
-    book.server.put(user, other_run)
+    before = book.server.all_mail()
+    postal("-L", "-M", "1", "-m", "1", "--messages", "1", book.server.endpoint, users_file([user]))
+    assert len(book.server.wait_for(COUNT + 1)) == len(before) + 1
     book.server.put(user, b"From: <a@example.net>\r\nSubject: hello\r\n\r\nhello\r\n")
-    assert Message(other_run).key != book.victim.key
     look(rabid, book.server, users_file, way, book.path)
     found, _ = report(book.path)
     assert found["lost"] == 0 and found["found"] == found["acknowledged"] == COUNT
     assert (found["unknown"], found["foreign"]) == (1, 1)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_mailbox_that_is_made_anew_between_two_looks(delivered, rabid, users_file, report, way):
+    """Its messages have new UIDs under a new UIDVALIDITY, and are the same."""
+    book = delivered("ascii")
+    look(rabid, book.server, users_file, way, book.path)
+    begun = time.time()
+    book.server.stop()
+    for made in [*book.server.mail.rglob("dovecot*")]:
+        if made.is_file():
+            made.unlink()
+    # So that the order of the files, by which Dovecot numbers them anew, is not the one from before.
+    for number, path in enumerate(sorted(book.server.mail.glob("*/Maildir/cur/*")), 1):
+        path.rename(path.with_name(f"{1700000000 - number}.M1P1.anew:2,S"))
+    wait_until(lambda: time.time() > begun + 1, "another UIDVALIDITY, which is a time in seconds")
+    book.server.start()
+    look(rabid, book.server, users_file, way, book.path)
+    found, status = report(book.path)
+    assert status == 0 and found["seen"] == 2 * COUNT and found["found"] == COUNT
+    validities = ask(book.path, "SELECT count(DISTINCT uid_validity) FROM seen WHERE mailbox = (SELECT mailbox FROM seen)")
+    if way == "imap":
+        assert validities == [(2,)] and not {name: found[name] for name in WRONG if found.get(name)}
+
+
+def test_two_servers_with_equal_uids(delivered, dovecot, rabid, users_file, report):
+    """The same message lies on both: that is one copy too many."""
+    book = delivered("ascii")
+    other = dovecot(3, reading=True)
+    for path in [*book.server.mail.glob("*/Maildir/new/*"), *book.server.mail.glob("*/Maildir/cur/*")]:
+        other.put(path.parent.parent.parent.name, to_crlf(path.read_bytes()))
+    for server in (book.server, other):
+        look(rabid, server, users_file, "imap", book.path)
+    with contextlib.closing(sqlite3.connect(book.path)) as ledger, ledger:
+        ledger.execute("UPDATE seen SET uid_validity = 7, uid = 1 + sequence, place = 0")
+    found, status = report(book.path)
+    assert status == 0 and (found["duplicated"], found["extra_copies"]) == (COUNT, COUNT)
+    with contextlib.closing(sqlite3.connect(book.path)) as ledger:
+        assert {server for server, in ledger.execute("SELECT DISTINCT server FROM seen_messages")} == {
+            book.server.imap, other.imap}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_deletions_between_visits_change_no_order(dovecot, programs, postal, users_file, folder, report, way):
+    """POP3 counts the messages of a mailbox anew on each visit."""
+    server, book, sender = dovecot(2, reading=True), folder / "book", users_file(["sender@example.com"], "sender")
+    share = ["-i", "100", "--imap", server.imap] if way == "imap" else []
+    with Sending(programs.rabid, folder, "-p", "1", "--rate", "10/s", "--ledger", book, *share, server.pop3,
+                 users_file(login_names(server.users)), name="reading") as reading:
+        sent = postal("-L", "-t", "1", "-c", "-1", "-f", sender, "--rate", "30/s", "--messages", "60", "-M", "1", "-m", "1",
+                      "--ledger", book, server.endpoint, users_file(server.users))
+        assert sent.total("messages") == 60
+        wait_until(lambda: ask(book, "SELECT count(*) FROM seen") == [(60,)], "all messages to be read")
+        reading.signal(signal.SIGTERM)
+        read = reading.wait()
+    assert read.total("deleted") == read.total("messages") == 60
+    found, status = report(book)
+    assert status == 0 and found["found"] == found["seen"] == 60
+    assert found["out_of_order"] == 0
+
+
+def test_the_same_uid_twice_in_a_session_is_one_copy(delivered, rabid, users_file, folder, report):
+    book = delivered("ascii")
+    profile = folder / "twice.toml"
+    profile.write_text('first = ["read", "read", "read"]\n')
+    for run in look(rabid, book.server, users_file, "imap", book.path, "--profile", profile):
+        assert run.record["integrity"]["duplicate"] == 0 and run.total("messages") % 3 == 0
+    found, status = report(book.path)
+    assert status == 0 and found["seen"] == 3 * COUNT and found["duplicated"] == 0
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_mail_of_the_original_postal_belongs_to_no_run(delivered, rabid, users_file, report, way):
+    """Also when its digest is wrong; nor does mail that was cut off in its identity header."""
+    book = delivered("ascii")
+    identity = to_crlf(book.file.read_bytes()).partition(b"X-Postal-Id:")
+    for text in (ORIGINAL, ORIGINAL + b"x\r\n", b"X-Postal: postal/1.0.0\r\nX-Postal-Id:" + identity[2][:30] + b"\r\n"):
+        book.server.put(book.owner, text)
+    runs = look(rabid, book.server, users_file, way, book.path)
+    assert sum(run.record["integrity"]["original"] for run in runs) == 2
+    assert sum(run.record["integrity"]["corrupt"] for run in runs) == 2
+    found, status = report(book.path)
+    assert status == 0 and found["found"] == found["seen"] - 1 == COUNT
+    assert (found["original"], found["corrupt"], found["corrupt_original_corrupt"], found["unknown"]) == (2, 2, 1, 0)
+    assert all(not row["run"] for row in report(book.path, "corrupt"))
+    assert ask(book.path, "SELECT count(*) FROM runs WHERE run = '0000000000000000'") == [(0,)]
 
 
 def test_what_was_accepted_and_never_acknowledged(dovecot, postal, rabid, users_file, folder, report):

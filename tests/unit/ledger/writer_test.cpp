@@ -66,7 +66,7 @@ TEST_CASE("ledger writer: rows are read back with words for numbers") {
         "0000000000000abcother@example.comtruncatedtruncated at octet 17imap1.0");
     CHECK(ask_sql(path, "SELECT program || seed || argv || started FROM runs") ==
           "postal42postal -t 'a b'2026-09-21T14:13:20.000Z");
-    CHECK(ask_sql(path, "SELECT value FROM meta WHERE key = 'schema'") == "postal-ledger/1");
+    CHECK(ask_sql(path, "SELECT value FROM meta WHERE key = 'schema'") == "postal-ledger/2");
 }
 
 TEST_CASE("ledger writer: what cannot be a ledger is refused in one line") {
@@ -84,7 +84,7 @@ TEST_CASE("ledger writer: what cannot be a ledger is refused in one line") {
         {"folder", "is a directory"},
         {"text", "is no ledger"},
         {"foreign", "is a database, but no ledger"},
-        {"newer", "has schema 7 of ledgers; this version knows schema 1 only"},
+        {"newer", "has schema 7 of ledgers; this version knows schema 2 only"},
         {"nowhere/book", "No such file or directory"},
     };
     for (const row& each : rows) {
@@ -164,6 +164,68 @@ TEST_CASE("ledger writer: rows wait while another program keeps the file, and no
     REQUIRE(book->close().has_value());
     CHECK(book->keeps_up());
     CHECK(book->rows_written() == many);
+}
+
+TEST_CASE("ledger writer: a run says how far it is, and that it has ended") {
+    using namespace std::chrono;
+    const auto now_us = [] {
+        return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+    };
+    const folder here;
+    const std::string path = here / "book";
+    const auto told = [&](const std::string& column) {
+        return std::stoll(ask_sql(path, "SELECT coalesce(" + column + ", 0) FROM runs"));
+    };
+    auto book = open(path, run_of(1));
+    auto busy = std::make_unique<row_buffer>(*book);
+    auto idle = std::make_unique<row_buffer>(*book);
+    const auto begun = now_us();
+    // Some moments after the last time that a buffer was flushed: what it may hold is not written.
+    busy->add(sent(*busy, 1, "user@example.com"));
+    busy->flush();
+    while (book->rows_written() == 0)
+        std::this_thread::sleep_for(milliseconds(5));
+    CHECK(told("horizon_us") <= begun);
+    CHECK(told("ended_us") == 0);
+    while (told("horizon_us") < begun) {  // also without rows
+        idle->flush();
+        busy->flush();
+        std::this_thread::sleep_for(milliseconds(5));
+    }
+    CHECK(told("horizon_us") <= now_us());
+    busy.reset();
+    idle.reset();
+    REQUIRE(book->close().has_value());
+    CHECK(told("ended_us") == told("horizon_us"));
+    CHECK(told("ended_us") >= begun);
+    auto failing = open(path, run_of(2));
+    run_sql(path, "DROP TABLE sent");
+    {
+        row_buffer mine(*failing);
+        mine.add(sent(mine, 1, "user@example.com"));
+    }
+    CHECK(!failing->close().has_value());
+    CHECK(ask_sql(path, "SELECT count(*) FROM runs WHERE ended_us IS NULL") == "1");
+}
+
+TEST_CASE("ledger writer: nothing new is begun while another program keeps the file") {
+    const folder here;
+    const std::string path = here / "book";
+    auto book = open(path, run_of(1));
+    auto holder = database::open(path, SQLITE_OPEN_READWRITE);
+    REQUIRE(holder->execute("BEGIN IMMEDIATE") == SQLITE_OK);
+    {
+        row_buffer mine(*book);
+        mine.add(sent(mine, 1, "user@example.com"));
+    }
+    while (book->keeps_up())
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    CHECK(book->rows_written() == 0);
+    REQUIRE(holder->execute("COMMIT") == SQLITE_OK);
+    while (!book->keeps_up())
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    CHECK(book->rows_written() == 1);
+    REQUIRE(book->close().has_value());
 }
 
 TEST_CASE("ledger writer: a failure is kept, and nobody waits for it") {

@@ -60,9 +60,8 @@ TEST_CASE("corpus: line ends become CRLF and nothing else changes") {
         CHECK(read_mail(each.text, "x").value().raw == each.wanted);
     }
     const auto mail =
-        read_mail("To: x\nDate: y\n\n.dot\n" + std::string(2000, 'x') + "\xe4", "x").value();
+        read_mail("To: x\nDate: y\n\n.dot\n" + std::string(997, 'x') + "\xe4", "x").value();
     CHECK(mail.needs_8bit);
-    CHECK(mail.longest_line == 2001);
     CHECK(mail.present == 0b01010);
     CHECK_FALSE(mail.final_newline);
     CHECK_THAT(mail.stuffed, Catch::Contains("\r\n..dot\r\n"));
@@ -80,7 +79,9 @@ TEST_CASE("corpus: what is not mail is refused with a reason") {
                      {" A: b\n", "header field"},
                      {": b\n", "header field"},
                      {"hello there: x\n", "header field"},
-                     {"From someone Mon\n", "empty"}};
+                     {"From someone Mon\n", "empty"},
+                     {"A: b\n\nx\n" + std::string(999, 'x') + "\n",
+                      "line 4 of it has 999 octets, which servers may refuse"}};
     for (const row& each : rows) {
         INFO(each.text);
         const auto mail = read_mail(each.text, "x");

@@ -2,6 +2,7 @@
 
 #include "mail/message_checker.hpp"
 #include "mail/old_postal.hpp"
+#include "proto/base64.hpp"
 #include "support.hpp"
 
 #include <catch2/catch.hpp>
@@ -77,6 +78,39 @@ struct sample {
         return 0;
     }
 };
+
+// With soft line breaks, as a relay would write it.
+std::string quoted_printable(std::string_view text) {
+    std::string out;
+    std::size_t column = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text.substr(at).starts_with("\r\n")) {
+            out += "\r\n";
+            column = 0;
+            ++at;
+            continue;
+        }
+        const char each = text[at];
+        const bool plain = each > ' ' && each < 127 && each != '=';
+        const std::string code =
+            plain ? std::string(1, each) : fmt::format("={:02X}", static_cast<unsigned char>(each));
+        if (column + code.size() > 75) {
+            out += "=\r\n";
+            column = 0;
+        }
+        out += code;
+        column += code.size();
+    }
+    return out;
+}
+
+std::string base64(std::string_view text) {
+    const std::string all = postal::proto::to_base64(text);
+    std::string out;
+    for (std::size_t at = 0; at < all.size(); at += 76)
+        out += all.substr(at, 76) + "\r\n";
+    return out;
+}
 
 std::string hex(char octet) {
     return fmt::format("{:#04x}", static_cast<unsigned char>(octet));
@@ -358,6 +392,70 @@ TEST_CASE("difference: a rewritten header is named as far as it can be known") {
     }
     CHECK(told(replaced(made(body_kind::ascii, 900), "<sender@", "<masked@")) ==
           "header From, To, Message-ID or X-Postal-Id rewritten");
+}
+
+TEST_CASE("difference: a recoded body is read back, and what else differs is told") {
+    const sample one(body_kind::eight_bit, 3000);
+    const auto encoded = [&](const std::string& name, const std::string& body) {
+        const std::string head = replaced(one.head, "Encoding: 8bit", "Encoding: " + name);
+        if (name.size() == 6) return head + base64(body);
+        return head + quoted_printable(body);
+    };
+    const std::string cut = one.body.substr(0, 1000);
+    for (const std::string name : {"quoted-printable", "base64", "BASE64"}) {
+        INFO(name);
+        const std::string recoded =
+            name == "BASE64" ? "body recoded as base64" : "body recoded as " + name;
+        CHECK(told(encoded(name, one.body)) == recoded);
+        CHECK(diagnosed(encoded(name, one.body)).kind == difference_kind::recoded);
+        CHECK(told(encoded(name, one.body + "-- \r\nfooter\r\n")) ==
+              recoded + fmt::format("; 13 bytes too many from byte {} on", one.text.size() + 1));
+        CHECK(told(encoded(name, cut)) ==
+              recoded + fmt::format("; truncated at byte {} of 3000", one.head.size() + 1001));
+        CHECK(diagnosed(encoded(name, cut)).kind == truncated);
+        CHECK(told(replaced(encoded(name, one.body), "Subject: ", "Subject: [x] ")) ==
+              recoded + "; header Subject rewritten");
+    }
+}
+
+TEST_CASE("difference: line ends that changed in all of the message") {
+    const sample one(body_kind::ascii);
+    const std::string doubled = replaced_all(one.text, "\r\n", "\r\r\n");
+    const std::string large = replaced_all(made(body_kind::dots, 200'000), "\r\n", "\r\r\n");
+    for (const std::string& each : {doubled, large}) {
+        CHECK(told(each) == "line endings changed from CRLF to CRCRLF in headers and body");
+        CHECK(diagnosed(each).kind == line_ends_changed);
+    }
+    message_checker checker;
+    for (const char& c : doubled)
+        checker.feed({&c, 1});
+    CHECK(checker.finish().id != nullptr);
+    const std::string head = replaced_all(one.head, "\r\n", "\r\r\n");
+    CHECK(told(head + one.body) == "not changed");  // what relays may do with header fields
+    CHECK(told(head + one.body + "x\r\n") ==
+          fmt::format("3 bytes too many from byte {} on; line endings of the headers changed from "
+                      "CRLF to CRCRLF",
+                      one.text.size() + 1));
+}
+
+TEST_CASE("difference: all header fields that were rewritten are named, and the body, too") {
+    const std::string text = made(body_kind::ascii, 900);
+    const auto rewritten = [&](const std::string& of) {
+        return replaced(replaced(of, "Subject: ", "Subject: [x] "), "2026", "2025");
+    };
+    CHECK(told(rewritten(text)) == "headers Subject and Date rewritten");
+    CHECK(told(replaced(rewritten(text), ".1.1@", ".1.2@")) ==
+          "headers Subject, Date and Message-ID rewritten");
+    CHECK(told(rewritten(text) + "footer\r\n") ==
+          "8 bytes too many from byte 901 on; headers Subject and Date rewritten");
+    CHECK(told(replaced(text, "From: <sender@", "From: <masked@").substr(0, 800)) ==
+          "truncated at byte 801 of 900; header From, To, Message-ID or X-Postal-Id rewritten");
+    CHECK(diagnosed(rewritten(text) + "footer\r\n").kind == extra);
+}
+
+TEST_CASE("difference: an identity header that says what the Message-ID does not") {
+    const std::string text = made(body_kind::ascii, 900);
+    CHECK(told(replaced(text, "; n=1;", "; n=2;")) == "header X-Postal-Id rewritten");
 }
 
 TEST_CASE("difference: the Subject is remade for every mix and spread of sizes") {

@@ -74,6 +74,7 @@ TEST_CASE("identity: damaged text is unreadable, at every cut") {
     CHECK(parsed(damaged("s=3", "s=99999999999999999999")) == identity_parse::unreadable);
     CHECK(parsed(damaged("s=3", "n=3")) == identity_parse::unreadable);
     CHECK(parsed(damaged("run=00ff", "run=0ff")) == identity_parse::unreadable);
+    CHECK(parsed(damaged("00ff00ff00ff00ff", "0000000000000000")) == identity_parse::unreadable);
     CHECK(parsed(damaged("kind=8bit", "kind=9bit")) == identity_parse::unreadable);
     CHECK(parsed(damaged("head=612", "head=5121")) == identity_parse::unreadable);
     CHECK(parsed(damaged(".000012", ".12")) == identity_parse::unreadable);

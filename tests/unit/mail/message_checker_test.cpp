@@ -127,6 +127,49 @@ TEST_CASE("checker: an identity that cannot be read is corrupt, without an ident
     CHECK(checker.finish().what == integrity::verified);
 }
 
+TEST_CASE("checker: an identity that says what the Message-ID does not is corrupt") {
+    const std::string text = made(body_kind::ascii, 900);
+    identity sent;
+    REQUIRE(parse_identity(scan_headers(text).identity, sent) == identity_parse::ok);
+    const std::string session = "; s=" + std::to_string(sent.session) + ";";
+    const std::string number = "; n=" + std::to_string(sent.sequence) + ";";
+    std::string run = "run=";
+    append_run(sent.run, run);
+    const std::pair<std::string, std::string> rows[]{
+        {run, "run=00000000000000aa"}, {session, "; s=77;"}, {number, "; n=77;"}};
+    for (const auto& [from, to] : rows) {
+        INFO(to);
+        message_checker checker;
+        checker.feed(replaced(text, from, to));
+        const auto result = checker.finish();
+        CHECK(result.what == integrity::corrupt);
+        REQUIRE(result.id != nullptr);
+        CHECK(*result.id == sent);  // the digest covers the Message-ID
+        // Without the digest nobody knows which of the two is right.
+        checker.reset();
+        checker.feed(replaced(text, from, to) + "more");
+        const auto harmed = checker.finish();
+        CHECK(harmed.what == integrity::corrupt);
+        CHECK_FALSE(*harmed.id == sent);
+    }
+}
+
+TEST_CASE("checker: real mail has a Message-ID of its own") {
+    const std::string mail = "From: <a@example.com>\r\nMessage-ID: <0000000000000001.2.3@x>\r\n";
+    identity id;
+    id.run = 5;
+    id.kind = body_kind::corpus;
+    id.covers = scan_headers(mail).present;
+    std::string canonical;
+    append_canonical(scan_headers(mail), id.covers, canonical);
+    body_digester digester;
+    digester.begin(id.digest.kind, canonical);
+    digester.feed("body\r\n");
+    id.digest = digester.finish();
+    const std::string text = "X-Postal-Id: " + to_text(id) + "\r\n" + mail + "\r\nbody\r\n";
+    CHECK(check(text) == integrity::verified);
+}
+
 TEST_CASE("checker: header sections beyond 64 KiB are foreign, just below they count") {
     const std::string text = made(body_kind::ascii, 900);
     const auto padded = [&](std::size_t octets) {
