@@ -80,11 +80,10 @@ std::string open_runs(const std::vector<ledger::run_row>& runs) {
 std::vector<std::string> remarks_on(const ledger_report& one) {
     const summary& of = one.found.totals;
     std::vector<std::string> result;
-    bool anybody_looked = false;
-    for (const ledger::run_row& run : one.found.runs) {
-        anybody_looked = anybody_looked || run.is != ledger::role::sender || run.seen > 0;
-    }
-    if (!anybody_looked) {
+    const auto looked = [](const auto& run) {
+        return run.is != ledger::role::sender || run.seen > 0;
+    };
+    if (std::none_of(one.found.runs.begin(), one.found.runs.end(), looked)) {
         result.emplace_back("no run of this ledger has looked for messages yet: all count as lost");
     }
     const std::string open = open_runs(one.found.runs);
@@ -190,10 +189,10 @@ table delivery_table(const stats::histogram& times) {
 table runs_table(const ledger_report& one) {
     table result{"runs",
                  "Runs",
-                 {{"run", align::left},
-                  {"program", align::left},
-                  {"started", align::left},
-                  {"ended", align::left},
+                 {{"run"},
+                  {"program"},
+                  {"started"},
+                  {"ended"},
                   {"sent", align::right},
                   {"seen", align::right}},
                  {}};

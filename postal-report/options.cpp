@@ -7,6 +7,8 @@ namespace postal::report {
 
 namespace {
 
+constexpr cli::file_kind page{"page of postal-report", "content=\"postal-report "};
+
 cli::program describe_program(options& into) {
     into.chart_library = chart_library_path();
     cli::group outputs{
@@ -24,7 +26,8 @@ cli::program describe_program(options& into) {
           .value = "FILE",
           .help = "write a page with charts that needs no other file, and print nothing unless "
                   "asked to; \"-\" is standard output",
-          .set = cli::text(into.html)},
+          .set = cli::text(into.html),
+          .writes = &page},
          {.names = "--chart-library",
           .value = "FILE",
           .fallback = into.chart_library,
@@ -45,6 +48,8 @@ cli::program describe_program(options& into) {
                                          {"duplicated", ledger::discrepancy::duplicated},
                                          {"corrupt", ledger::discrepancy::corrupt},
                                          {"misdelivered", ledger::discrepancy::misdelivered},
+                                         {"misplaced", ledger::discrepancy::misplaced},
+                                         {"not-known", ledger::discrepancy::not_known},
                                          {"out-of-order", ledger::discrepancy::out_of_order}})}}};
     return cli::program{
         .name = "postal-report",

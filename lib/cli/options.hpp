@@ -14,11 +14,19 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace postal::cli {
 
 using setter = std::function<base::expected<void>(const std::string&)>;
+
+// What a program writes to a file: its name for people, and what stands in the first 4 KiB of such a
+// file.
+struct file_kind {
+    std::string_view name;
+    std::string_view mark;
+};
 
 struct option {
     std::string names;  // "-t,--sessions"; the long name is also the key in the configuration file
@@ -27,6 +35,7 @@ struct option {
     std::string help = {};      // one sentence without a full stop
     setter set = {};            // called once, or once for each time given when repeatable
     bool repeatable = false;    // otherwise the last one given counts
+    const file_kind* writes = nullptr;  // the value is a file that is written; see output_files.hpp
 };
 
 struct group {

@@ -4,6 +4,7 @@
 #include "cli/command_line.hpp"
 #include "cli/config_file.hpp"
 #include "cli/help.hpp"
+#include "cli/output_files.hpp"
 #include "cli/rows.hpp"
 
 #include <fmt/format.h>
@@ -105,6 +106,25 @@ base::expected<void> apply_positionals(const program& description, const command
     return {};
 }
 
+base::expected<void> check_files(const program& description, const command_line& line,
+                                 const std::vector<effective_option>& effective) {
+    std::vector<given_value> all;
+    for (const auto& [row, values] : line.options) {
+        const std::string key = key_of(*row);
+        const auto found = std::find_if(effective.begin(), effective.end(), [&](const auto& one) {
+            return one.given && one.name == key;
+        });
+        const bool known = found != effective.end();
+        for (const std::string& value : known ? found->values : values)
+            all.push_back({long_name(*row), value, row->writes});
+    }
+    for (std::size_t i = 0; i < line.positionals.size(); ++i) {
+        const std::size_t which = std::min(i, description.positionals.size() - 1);
+        all.push_back({description.positionals[which].name, line.positionals[i]});
+    }
+    return check_outputs(all);
+}
+
 // Prints the text of --help, --version or --completion if one of them was asked for.
 base::expected<parse_result> print_what_was_asked(const program& description,
                                                   const command_line& line) {
@@ -144,6 +164,9 @@ base::expected<parse_result> parse(const program& description,
     }
     if (auto applied = apply_options(*line, entries, effective); !applied) return applied.error();
     if (auto applied = apply_positionals(description, *line); !applied) return applied.error();
+    if (auto checked = check_files(description, *line, effective); !checked) {
+        return checked.error();
+    }
     return parse_result::run;
 }
 

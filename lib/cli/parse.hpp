@@ -5,6 +5,8 @@
 // program. The command line wins over the file; for a repeatable option the command line's list
 // replaces the file's.
 //
+// Files that options write are looked at last: output_files.hpp.
+//
 // Fails with one line that names the option or file:line, what was wrong and what would be right;
 // nothing is printed then (see complain() in cli/main.hpp). Option targets may already have been
 // written to when it fails.

@@ -13,6 +13,7 @@ namespace postal::cli {
 namespace {
 
 constexpr unsigned most_workers = 1024;
+constexpr file_kind run_record{"run record", "\"postal-record/"};
 
 }  // namespace
 
@@ -48,7 +49,7 @@ group run_options_group(run_options& options, setter check_threshold) {
                                      {"extended", stats::log_format::extended}})},
             {"--record", "FILE", "",
              "write the run record, a JSON object, at the end; - is standard output",
-             text(options.record)},
+             text(options.record), false, &run_record},
             {"--threshold", "EXPR", "",
              "end with status 3 unless this holds, such as \"p99(message)<1s\" or \"errors<1%\"",
              std::move(keep_threshold), true},

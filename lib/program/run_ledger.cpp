@@ -7,10 +7,20 @@
 
 namespace postal::program {
 
+namespace {
+
+constexpr cli::file_kind ledger_file{"ledger", "SQLite format 3"};
+
+}  // namespace
+
 cli::option ledger_option(std::string& file) {
-    return {"--ledger", "FILE", "",
+    return {"--ledger",
+            "FILE",
+            "",
             "write what became of each message to this SQLite file; runs may share one",
-            cli::text(file)};
+            cli::text(file),
+            false,
+            &ledger_file};
 }
 
 // Its deadline has always passed, so that each tick of the worker comes here.

@@ -98,9 +98,9 @@ def test_the_projects_profiles_can_be_given_as_files(programs, logins):
             assert done.status == 0, done.stderr
 
 
-@pytest.mark.parametrize("kind", ["text", "other database", "other version", "newer", "unreadable folder"])
+@pytest.mark.parametrize("kind", ["text", "other database", "older", "newer", "unreadable folder"])
 def test_ledgers_that_are_none(programs, folder, logins, kind):
-    path = folder / "book"
+    path, versions = folder / "book", {"older": 1, "newer": 3}
     if kind == "text":
         path.write_text("Dear diary\n" * 200)
     elif kind == "unreadable folder":
@@ -110,7 +110,7 @@ def test_ledgers_that_are_none(programs, folder, logins, kind):
             book.execute("CREATE TABLE diary(day TEXT)")
             if kind != "other database":
                 book.execute(f"PRAGMA application_id = {0x506f734c}")
-                book.execute(f"PRAGMA user_version = {2 if kind == 'newer' else 77}")
+                book.execute(f"PRAGMA user_version = {versions[kind]}")
         book.close()
     before = path.read_bytes() if path.exists() else None
     refused(run([programs.rabid, "--connections", "1", "--ledger", path, ANYWHERE, logins], timeout=20), path, "--ledger")

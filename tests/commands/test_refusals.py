@@ -2,6 +2,7 @@
 
 One case for each kind; tests/unit/*/refused_options_test.cpp has the tables."""
 import os
+import pathlib
 import re
 import resource
 import subprocess
@@ -146,3 +147,39 @@ def test_no_folder_is_written_to_without_being_asked(programs, bhm, users_file, 
     assert done.status == 0
     assert re.match(r"\d\d:\d\d", done.stdout.splitlines()[1])
     assert not list(place.iterdir())
+
+
+def test_no_file_is_overwritten_by_mistake(programs, bhm, users_file, folder):
+    """A word that was forgotten, or a pattern that the shell expanded, names a file that is needed."""
+    hole, users = bhm(), users_file(2)
+    before = users.read_bytes()
+    link = folder / "link"
+    link.symlink_to(users)
+    for output in (users, link):
+        for option in ("--record", "--ledger"):
+            done = run([programs.postal, "--messages", "1", option, output, hole.endpoint, users])
+            refused(done, option, output, "USER-LIST")
+    refused(run([programs.postal, "--messages", "1", "--record", users, hole.endpoint, users_file(3)]),
+            f"--record: {users}: exists and is no run record")
+    refused(run([programs.bhm, "--listen", "127.0.0.1:0", "--record", users, users], timeout=20), "USER-LIST", program="bhm")
+    refused(run([programs.rabid, "--record", users, hole.endpoint, users]), "USER-LIST", program="rabid")
+    refused(run([programs.lmtp_deliver, "--agent", "/bin/true", "--record", users], timeout=20), "no run record",
+            program="lmtp-deliver")
+    assert users.read_bytes() == before and link.is_symlink()
+
+
+def test_no_record_is_replaced_by_a_page(programs, bhm, postal, users_file):
+    done = postal("--messages", "1", bhm().endpoint, users_file(2))
+    record = next(word for word in done.argv if word.endswith(".json"))
+    before = pathlib.Path(record).read_bytes()
+    page = pathlib.Path(record).with_name("page.html")
+    for words in (["--html", record, record], ["--html", record]):
+        wrong = run([programs.postal_report, *words])
+        assert wrong.status == 1 and len(wrong.stderr.splitlines()) == 1 and record in wrong.stderr
+    copy = page.with_name("copy.json")
+    copy.write_bytes(before)
+    wrong = run([programs.postal_report, "--html", copy, record])
+    assert wrong.status == 1 and f"--html: {copy}: exists and is no page of postal-report" in wrong.stderr
+    assert pathlib.Path(record).read_bytes() == copy.read_bytes() == before
+    for _ in range(2):  # an older page may be replaced
+        assert run([programs.postal_report, "--html", page, record]).status == 0

@@ -6,8 +6,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +20,8 @@ using namespace postal;
 namespace {
 
 enum class mode { automatic, off };
+
+constexpr cli::file_kind record_kind{"record", "\"record/"};
 
 struct values {
     unsigned sessions = 1;
@@ -28,7 +33,7 @@ struct values {
     bool all = false, lmtp = false;
     unsigned tls = 0;
     std::vector<std::string> thresholds;
-    std::string record, server, users;
+    std::string record, ledger, server, users;
 };
 
 cli::program describe(values& v) {
@@ -51,7 +56,8 @@ cli::program describe(values& v) {
               {"-a,--all", "", "", "log all", cli::flag(v.all)},
               {"-L,--lmtp", "", "", "LMTP", cli::flag(v.lmtp)},
               {"--threshold", "EXPR", "", "expression", cli::texts(v.thresholds), true},
-              {"--record", "FILE", "", "record", cli::text(v.record)},
+              {"--record", "FILE", "", "record", cli::text(v.record), false, &record_kind},
+              {"--ledger", "FILE", "", "ledger", cli::text(v.ledger), false, &record_kind},
           }}},
         {{"SERVER", "where to", cli::text(v.server)},
          {"USER-LIST", "for whom", cli::text(v.users), false}},
@@ -276,4 +282,50 @@ TEST_CASE("parse: what the options ended up as is reported") {
     CHECK(text ==
           "sessions=4 given\nper-connection=1\nmax-size=5K given\ntls-share=0\npipelining=auto\n"
           "all=true given\n");
+}
+
+TEST_CASE("command line: no file is overwritten by mistake") {
+    const temporary_file users("a@example.com\n");
+    const temporary_file link("");
+    const temporary_file older("{\n  \"schema\": \"record/1\"");
+    const temporary_file empty("");
+    const temporary_file config("record = \"" + users.path() + "\"\n");
+    REQUIRE(std::remove(link.path().c_str()) == 0);
+    REQUIRE(::symlink(users.path().c_str(), link.path().c_str()) == 0);
+    const std::string same = ": is the file of USER-LIST, too; name another one";
+    const std::string other = ": exists and is no record; name another file, or remove it";
+    struct row {
+        std::vector<std::string> words;
+        std::string said;
+        const char* why;
+    };
+    const row rows[]{
+        {{"--record", users.path(), "host", users.path()},
+         "--record: " + users.path() + same,
+         "a word forgotten"},
+        {{"--record", link.path(), "host", users.path()},
+         "--record: " + link.path() + same,
+         "by another name"},
+        {{"--config", config.path(), "host", users.path()},
+         "--record: " + users.path() + same,
+         "from the file"},
+        {{"--config", config.path(), "--record", older.path(), "host", users.path()},
+         "no error",
+         "which the command line overrules"},
+        {{"--config", config.path(), "--record", config.path(), "host"},
+         "--record: " + config.path() + ": is the file of --config, too; name another one",
+         "the configuration file itself"},
+        {{"--record", users.path(), "host"}, "--record: " + users.path() + other, "something else"},
+        {{"--record", older.path(), "host"}, "no error", "an older record"},
+        {{"--record", empty.path(), "host"}, "no error", "an empty file"},
+        {{"--record", "/dev/null", "--ledger", "/dev/zero", "host"}, "no error", "devices"},
+        {{"--record", "-", "host", "-"}, "no error", "standard output"},
+        {{"--record", "new", "--ledger", "new", "host"},
+         "--record: new: is the file of --ledger, too; name another one",
+         "two outputs"},
+    };
+    for (const row& each : rows) {
+        INFO(each.why);
+        CHECK(error_of(each.words) == each.said);
+    }
 }
