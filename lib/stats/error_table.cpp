@@ -1,7 +1,7 @@
 // Counting errors by kind.
 //
 // A repeated kind is found by one comparison, or by a scan over at most 257 entries whose first
-// test is the code. Only a new kind allocates. Words are made printable when a kind is new, so a
+// test is the code. Only a new kind allocates, and one that has to be made printable. Words are made printable when a kind is new, so a
 // word that had to be changed is looked up again under its changed form, or each of its errors
 // would be a kind of its own. Nothing here fails.
 #include "stats/error_table.hpp"
@@ -15,8 +15,25 @@ namespace {
 
 constexpr std::size_t max_word = 64;
 
-bool matches(const error_entry& entry, std::string_view stage, int code, std::string_view detail) {
-    return entry.code == code && entry.detail == detail && entry.stage == stage;
+std::string_view next_word(std::string_view& text) noexcept {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    return word;
+}
+
+// A queue's number, an address, a time.
+bool varies(std::string_view word) noexcept {
+    return word.find_first_of("0123456789@") != std::string_view::npos;
+}
+
+bool same_text(std::string_view a, std::string_view b) noexcept {
+    if (a == b) return true;
+    while (!a.empty() && !b.empty()) {
+        const std::string_view one = next_word(a);
+        const std::string_view other = next_word(b);
+        if (one != other && !(varies(one) && varies(other))) return false;
+    }
+    return a.empty() && b.empty();
 }
 
 std::uint64_t& class_of(error_classes& classes, const error_entry& entry) {
@@ -29,26 +46,42 @@ std::uint64_t& class_of(error_classes& classes, const error_entry& entry) {
 
 }  // namespace
 
+bool error_table::matches(const error_entry& entry, const kind& wanted) noexcept {
+    return entry.code == wanted.code && entry.detail == wanted.detail &&
+           entry.stage == wanted.stage &&
+           (wanted.code == 0 || same_text(entry.sample, wanted.sample));
+}
+
 error_entry& error_table::entry_for(const kind& wanted) {
-    if (last_ < entries_.size() &&
-        matches(entries_[last_], wanted.stage, wanted.code, wanted.detail)) {
-        return entries_[last_];
-    }
+    if (last_ < entries_.size() && matches(entries_[last_], wanted)) return entries_[last_];
+    std::size_t texts = 0;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-        if (!matches(entries_[i], wanted.stage, wanted.code, wanted.detail)) continue;
+        const error_entry& one = entries_[i];
+        texts += one.code == wanted.code && one.detail == wanted.detail && one.stage == wanted.stage
+                     ? 1
+                     : 0;
+        if (!matches(one, wanted)) continue;
         last_ = i;
         return entries_[i];
     }
+    if (texts >= max_texts && wanted.sample != other_texts) {
+        return entry_for({wanted.stage, wanted.code, wanted.detail, other_texts});
+    }
+    const bool full = entries_.size() >= max_kinds;
+    if (full && wanted.stage != "other") return entry_for({"other", 0, "other", wanted.sample});
     // Room for exactly one more than max_kinds: the entry that takes everything else.
-    const bool rest = wanted.stage == "other" && wanted.code == 0 && wanted.detail == "other";
-    if (entries_.size() >= max_kinds && !rest) return entry_for({"other", 0, "other"});
+    if (full && (wanted.code != 0 || wanted.detail != "other")) {
+        return entry_for({"other", 0, "other", wanted.sample});
+    }
     error_entry fresh;
     fresh.stage = base::printable(wanted.stage, max_word);
     fresh.code = wanted.code;
     fresh.detail = base::printable(wanted.detail, max_word);
+    fresh.sample = base::printable(wanted.sample, max_sample);
     // What had to be changed to be shown must still be found again under its changed name.
-    if (fresh.stage != wanted.stage || fresh.detail != wanted.detail) {
-        return entry_for({fresh.stage, fresh.code, fresh.detail});
+    if (fresh.stage != wanted.stage || fresh.detail != wanted.detail ||
+        (fresh.code != 0 && fresh.sample != wanted.sample)) {
+        return entry_for({fresh.stage, fresh.code, fresh.detail, fresh.sample});
     }
     last_ = entries_.size();
     return entries_.emplace_back(std::move(fresh));
@@ -56,18 +89,18 @@ error_entry& error_table::entry_for(const kind& wanted) {
 
 void error_table::add(std::string_view stage, int code, std::string_view enhanced_or_reason,
                       std::string_view sample) {
-    error_entry& entry = entry_for({stage, code, enhanced_or_reason});
-    if (entry.count == 0) entry.sample = base::printable(sample, max_sample);
-    ++entry.count;
+    const bool twice = code != 0 && !enhanced_or_reason.empty() &&
+                       sample.starts_with(enhanced_or_reason) &&
+                       sample.substr(enhanced_or_reason.size()).starts_with(' ');
+    if (twice) sample.remove_prefix(enhanced_or_reason.size() + 1);
+    ++entry_for({stage, code, enhanced_or_reason, sample}).count;
     ++total_;
 }
 
 void error_table::merge(const error_table& other) {
     for (const auto& theirs : other.entries_) {
         if (theirs.count == 0) continue;
-        error_entry& ours = entry_for({theirs.stage, theirs.code, theirs.detail});
-        if (ours.count == 0) ours.sample = theirs.sample;
-        ours.count += theirs.count;
+        entry_for({theirs.stage, theirs.code, theirs.detail, theirs.sample}).count += theirs.count;
     }
     total_ += other.total_;
 }

@@ -1,11 +1,13 @@
 // Errors counted by kind, with one sample each: a million rejections are one line.
 //
-// A kind is (stage, code, detail). For a server's refusal, code is the reply code and detail the
-// enhanced code ("5.1.1") or empty; for what went wrong on the way, code is 0 and detail one word
-// of the program's own ("refused", timeout_reason, "reset"). The first sample of a kind is kept,
-// made printable and cut at 200 octets.
+// A kind is (stage, code, detail), and for a server's refusal its text: code is the reply code then,
+// and detail the enhanced code ("5.1.1") or empty. Texts are the same when they differ in words with
+// digits or an @ only. For what went wrong on the way, code is 0 and detail one word of the program's
+// own ("refused", timeout_reason, "reset"). The first sample of a kind is kept, without the enhanced
+// code at its beginning, made printable and cut at 200 octets.
 //
-// Bounded: after max_kinds kinds everything new is counted under {stage "other", code 0, detail
+// Bounded: after max_texts texts of a code everything new of it is counted under other_texts, after
+// max_kinds kinds everything new is counted under {stage "other", code 0, detail
 // "other"}, so no server can make it grow, and the total stays exact. add() on a kind that is there
 // costs a comparison or a short scan and never allocates. Nothing here fails.
 #pragma once
@@ -43,6 +45,8 @@ class error_table {
   public:
     static constexpr std::size_t max_kinds = 256;
     static constexpr std::size_t max_sample = 200;
+    static constexpr std::size_t max_texts = 8;
+    static constexpr std::string_view other_texts = "other texts";
 
     // enhanced_or_reason and stage beyond 64 octets are cut.
     void add(std::string_view stage, int code, std::string_view enhanced_or_reason,
@@ -63,7 +67,9 @@ class error_table {
         std::string_view stage;
         int code = 0;
         std::string_view detail;
+        std::string_view sample{};
     };
+    static bool matches(const error_entry& entry, const kind& wanted) noexcept;
 
     error_entry& entry_for(const kind& wanted);
 

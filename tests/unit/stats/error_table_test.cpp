@@ -9,15 +9,68 @@ using namespace postal::stats;
 
 TEST_CASE("error table: equal kinds are one entry with the first sample") {
     error_table table;
-    table.add("rcpt", 550, "5.1.1", "no such user a");
+    table.add("rcpt", 550, "5.1.1", "no such user a@b");
     table.add("connect", 0, "refused", "127.0.0.1:25");
-    table.add("rcpt", 550, "5.1.1", "no such user b");
+    table.add("rcpt", 550, "5.1.1", "no such user b@b");
     table.add("rcpt", 550, "", "no such user");
     CHECK(table.total() == 4);
     REQUIRE(table.entries().size() == 3);
     CHECK(table.entries()[0].count == 2);
-    CHECK(table.entries()[0].sample == "no such user a");
+    CHECK(table.entries()[0].sample == "no such user a@b");
     CHECK(table.by_count()[0].detail == "5.1.1");
+}
+
+TEST_CASE("error table: texts of the same code are told apart, but for numbers and addresses") {
+    struct row {
+        std::string first, second;
+        bool same;
+    };
+    const row rows[]{
+        {"greylisted", "rate limited", false},
+        {"greylisted", "greylisted", true},
+        {"greylisted for 300 seconds", "greylisted for 17 seconds", true},
+        {"<a@example.com>: unknown", "<b@example.com>: unknown", true},
+        {"<a@example.com>: unknown", "<b@example.com>: over quota", false},
+        {"4.7.1 greylisted", "greylisted", true},
+        {"queued as 4ABC", "queued", false},
+        {"bad\x1b", "bad\x1b", true},
+        {std::string(300, 'x'), std::string(300, 'x'), true},
+    };
+    for (const row& each : rows) {
+        INFO(each.first << " / " << each.second);
+        error_table table;
+        error_table other;
+        table.add("rcpt", 451, "4.7.1", each.first);
+        table.add("rcpt", 451, "4.7.1", each.second);
+        other.add("rcpt", 451, "4.7.1", each.second);
+        other.merge(table);
+        CHECK(table.entries().size() == (each.same ? 1 : 2));
+        CHECK(other.entries().size() == (each.same ? 1 : 2));
+        CHECK(other.total() == 3);
+    }
+}
+
+TEST_CASE("error table: an enhanced code is shown once") {
+    error_table table;
+    table.add("rcpt", 451, "4.7.1", "4.7.1 greylisted");
+    CHECK(describe_error(table.entries()[0]) == "rcpt 451 4.7.1: greylisted");
+}
+
+TEST_CASE("error table: a server that says something else each time cannot make it grow") {
+    error_table table;
+    for (char first = 'a'; first <= 'z'; ++first) {
+        for (char second = 'a'; second <= 'z'; ++second)
+            table.add("rcpt", 451, "", std::string{first, second});
+    }
+    REQUIRE(table.entries().size() == error_table::max_texts + 1);
+    CHECK(table.entries().back().sample == error_table::other_texts);
+    CHECK(table.entries().back().count == 26 * 26 - error_table::max_texts);
+    error_table merged;
+    for (char first = 'A'; first <= 'Z'; ++first)
+        merged.add("rcpt", 451, "", std::string(1, first));
+    merged.merge(table);
+    CHECK(merged.entries().size() == error_table::max_texts + 1);
+    CHECK(merged.total() == 26 * 26 + 26);
 }
 
 TEST_CASE("error table: a server cannot make it grow") {
