@@ -22,7 +22,7 @@ namespace postal::cli {
 using setter = std::function<base::expected<void>(const std::string&)>;
 
 // What a program writes to a file: its name for people, and what stands in the first 4 KiB of such a
-// file.
+// file; an empty mark stands in every file.
 struct file_kind {
     std::string_view name;
     std::string_view mark;

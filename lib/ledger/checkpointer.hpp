@@ -23,18 +23,22 @@ namespace postal::ledger {
 
 class checkpointer {
   public:
-    // Of a ledger that is open already.
-    static base::expected<std::unique_ptr<checkpointer>> open(const std::string& path);
+    static constexpr int large_pages = 16'384;  // of 4 KiB
+
+    // Of a ledger that is open already; the log is large above so many pages.
+    static base::expected<std::unique_ptr<checkpointer>> open(const std::string& path,
+                                                              int large = large_pages);
     // To be ended after the writer, so that the last checkpoint is this one's.
     ~checkpointer();
     checkpointer(const checkpointer&) = delete;
     checkpointer& operator=(const checkpointer&) = delete;
 
   private:
-    explicit checkpointer(database file);
+    checkpointer(database file, int large);
     void work();
 
     database file_;
+    int large_;
     std::mutex mutex_;  // guards what follows
     std::condition_variable changed_;
     bool closing_ = false;

@@ -9,7 +9,8 @@ namespace postal::program {
 
 namespace {
 
-constexpr cli::file_kind ledger_file{"ledger", "SQLite format 3"};
+// Whether it is one is judged when it is opened, with a reason.
+constexpr cli::file_kind ledger_file{"ledger", ""};
 
 }  // namespace
 

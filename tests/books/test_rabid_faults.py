@@ -331,7 +331,6 @@ def test_a_mailbox_that_is_made_anew_between_two_looks(delivered, rabid, users_f
     """Its messages have new UIDs under a new UIDVALIDITY, and are the same."""
     book = delivered("ascii")
     look(rabid, book.server, users_file, way, book.path)
-    begun = time.time()
     book.server.stop()
     for made in [*book.server.mail.rglob("dovecot*")]:
         if made.is_file():
@@ -339,7 +338,8 @@ def test_a_mailbox_that_is_made_anew_between_two_looks(delivered, rabid, users_f
     # So that the order of the files, by which Dovecot numbers them anew, is not the one from before.
     for number, path in enumerate(sorted(book.server.mail.glob("*/Maildir/cur/*")), 1):
         path.rename(path.with_name(f"{1700000000 - number}.M1P1.anew:2,S"))
-    wait_until(lambda: time.time() > begun + 1, "another UIDVALIDITY, which is a time in seconds")
+    (newest,), = ask(book.path, "SELECT max(uid_validity) FROM seen")
+    wait_until(lambda: time.time() > newest + 1, "another UIDVALIDITY, which is a time in seconds")
     book.server.start()
     look(rabid, book.server, users_file, way, book.path)
     found, status = report(book.path)
@@ -404,6 +404,7 @@ def test_mail_of_the_original_postal_belongs_to_no_run(delivered, rabid, users_f
         book.server.put(book.owner, text)
     runs = look(rabid, book.server, users_file, way, book.path)
     assert sum(run.record["integrity"]["original"] for run in runs) == 2
+    assert any(re.search(r"^  integrity .* of the original postal", run.stderr, re.M) for run in runs)
     assert sum(run.record["integrity"]["corrupt"] for run in runs) == 2
     found, status = report(book.path)
     assert status == 0 and found["found"] == found["seen"] - 1 == COUNT

@@ -2,7 +2,10 @@
 
 #include "support.hpp"
 
+#include <atomic>
 #include <thread>
+
+#include "ledger/checkpointer.hpp"
 
 using namespace ledger_test;
 
@@ -18,6 +21,17 @@ sent_row sent(row_buffer& to, std::uint64_t sequence, const std::string& recipie
     row.code = 250;
     row.enhanced = short_text("2.0.0");
     return row;
+}
+
+// Waits for what another thread is about to do.
+template <class Condition>
+bool comes_true(Condition condition) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (!condition()) {
+        if (std::chrono::steady_clock::now() > until) return false;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return true;
 }
 
 }  // namespace
@@ -183,15 +197,14 @@ TEST_CASE("ledger writer: a run says how far it is, and that it has ended") {
     // Some moments after the last time that a buffer was flushed: what it may hold is not written.
     busy->add(sent(*busy, 1, "user@example.com"));
     busy->flush();
-    while (book->rows_written() == 0)
-        std::this_thread::sleep_for(milliseconds(5));
+    REQUIRE(comes_true([&] { return book->rows_written() > 0; }));
     CHECK(told("horizon_us") <= begun);
     CHECK(told("ended_us") == 0);
-    while (told("horizon_us") < begun) {  // also without rows
+    REQUIRE(comes_true([&] {  // also without rows
         idle->flush();
         busy->flush();
-        std::this_thread::sleep_for(milliseconds(5));
-    }
+        return told("horizon_us") >= begun;
+    }));
     CHECK(told("horizon_us") <= now_us());
     busy.reset();
     idle.reset();
@@ -218,14 +231,42 @@ TEST_CASE("ledger writer: nothing new is begun while another program keeps the f
         row_buffer mine(*book);
         mine.add(sent(mine, 1, "user@example.com"));
     }
-    while (book->keeps_up())
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    REQUIRE(comes_true([&] { return !book->keeps_up(); }));
     CHECK(book->rows_written() == 0);
     REQUIRE(holder->execute("COMMIT") == SQLITE_OK);
-    while (!book->keeps_up())
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    REQUIRE(comes_true([&] { return book->keeps_up(); }));
     CHECK(book->rows_written() == 1);
     REQUIRE(book->close().has_value());
+}
+
+TEST_CASE("ledger writer: the log is emptied also while two write without a pause") {
+    const folder here;
+    const std::string path = here / "book";
+    run_sql(path, "PRAGMA journal_mode = WAL; CREATE TABLE t(a)");
+    const auto beside = checkpointer::open(path, 100);
+    REQUIRE(beside.has_value());
+    std::atomic<bool> enough{false};
+    std::vector<std::thread> threads;
+    for (int each = 0; each < 2; ++each) {
+        threads.emplace_back([&] {
+            auto file = database::open(path, SQLITE_OPEN_READWRITE);
+            file->set_patience(30'000);
+            file->execute("PRAGMA synchronous = OFF; PRAGMA wal_autocheckpoint = 0");
+            while (!enough)
+                file->execute("BEGIN IMMEDIATE; INSERT INTO t VALUES(zeroblob(4000)); COMMIT");
+        });
+    }
+    std::uintmax_t most = 0;
+    const bool emptied = comes_true([&] {
+        const std::uintmax_t now = std::filesystem::file_size(path + "-wal");
+        most = std::max(most, now);
+        return now < most;
+    });
+    enough = true;
+    for (std::thread& one : threads)
+        one.join();
+    CHECK(emptied);
+    CHECK(most > 100 * 4096);
 }
 
 TEST_CASE("ledger writer: a failure is kept, and nobody waits for it") {
