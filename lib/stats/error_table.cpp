@@ -67,12 +67,10 @@ error_entry& error_table::entry_for(const kind& wanted) {
     if (texts >= max_texts && wanted.sample != other_texts) {
         return entry_for({wanted.stage, wanted.code, wanted.detail, other_texts});
     }
-    const bool full = entries_.size() >= max_kinds;
-    if (full && wanted.stage != "other") return entry_for({"other", 0, "other", wanted.sample});
     // Room for exactly one more than max_kinds: the entry that takes everything else.
-    if (full && (wanted.code != 0 || wanted.detail != "other")) {
+    const bool rest = wanted.stage == "other" && wanted.code == 0 && wanted.detail == "other";
+    if (entries_.size() >= max_kinds && !rest)
         return entry_for({"other", 0, "other", wanted.sample});
-    }
     error_entry fresh;
     fresh.stage = base::printable(wanted.stage, max_word);
     fresh.code = wanted.code;
