@@ -14,7 +14,7 @@ import pytest
 
 from conftest import ROOT, missing, user_names
 from support.agents import literal, template
-from support.mail import Message, read_maildir
+from support.mail import Message, read_maildir, to_crlf
 from support.postal import check_books
 from support.process import wait_until
 
@@ -167,7 +167,7 @@ def check_kept(place, count):
     seen = set()
     for path in place.iterdir():
         recipient = path.name.partition("-")[0]
-        message = Message(path.read_bytes(), path.name)
+        message = Message(to_crlf(path.read_bytes()), path.name)
         message.verify()
         assert recipient in message.text("to")
         assert (message.key, recipient) not in seen
@@ -212,7 +212,7 @@ class TestPostfix:
             client.sendmail("a@example.com", ["big@example.com"], MAIL + b"x" * 70 * 2000 + b"\r\n")
         wait_until(lambda: relay.outcomes("sent") and relay.outcomes("bounced"), lambda: f"two outcomes: {relay.log}")
         assert relay.outcomes("bounced")[0] == "big@example.com"
-        [kept] = [path for path in folder.glob("from--*") if path.read_bytes().endswith(b"\r\n\r\n.dot\r\n..\r\nline\r\n")]
+        [kept] = [path for path in folder.glob("from--*") if path.read_bytes().endswith(b"\n\n.dot\n..\nline\n")]
         assert kept.name == f"from--{kept.stat().st_size}", "the null sender is empty, the size is right"
 
     def test_a_stop_and_a_start_lose_nothing(self, postfix, postal, keeping, users_file, folder):
