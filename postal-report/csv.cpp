@@ -45,7 +45,7 @@ struct csv_column {
 };
 
 // The places of these stay; counters that are not among them follow.
-constexpr std::array<csv_column, 42> columns{{
+constexpr std::array<csv_column, 47> columns{{
     {"record", [](const record& one) { return csv_cell(one.file); }},
     {"program", [](const record& one) { return csv_cell(one.program); }},
     {"version", [](const record& one) { return csv_cell(one.version); }},
@@ -90,6 +90,11 @@ constexpr std::array<csv_column, 42> columns{{
     {"max_rss_bytes", [](const record& one) { return std::to_string(one.max_rss_bytes); }},
     {"thresholds_not_met", thresholds_not_met},
     {"transcript", [](const record& one) { return std::to_string(one.transcript); }},
+    {"generator_verdict", [](const record& one) { return csv_cell(one.generator.verdict); }},
+    {"run_delay", [](const record& one) { return decimal(one.generator.run_delay); }},
+    {"loop_late_p99_us", [](const record& one) { return decimal(one.generator.loop_late_p99_us); }},
+    {"machine_idle", [](const record& one) { return decimal(one.generator.machine_idle); }},
+    {"machine_steal", [](const record& one) { return decimal(one.generator.machine_steal); }},
 }};
 
 const csv_column* find_column(std::string_view name) {

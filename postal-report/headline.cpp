@@ -83,7 +83,9 @@ std::string lane(const record& one, const record& reference, double highest) {
         escape_html(show_latency(one.main_phase(), &phase::p50_us)),
         escape_html(show_latency(one.main_phase(), &phase::p99_us)),
         base::format_count(one.totals.messages), base::format_count(one.totals.error_events),
-        one.generator.limited ? " · <strong>generator-limited</strong>" : "");
+        one.generator.limited                     ? " · <strong>generator-limited</strong>"
+        : one.generator.verdict == "machine_full" ? " · <strong>machine full</strong>"
+                                                  : "");
     return out;
 }
 

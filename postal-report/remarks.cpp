@@ -27,6 +27,15 @@ std::vector<remark> remarks(const record& one) {
                          show_number(one.cap.asked_per_s), show_number(one.cap.reached_per_s),
                          one.cap.all_busy * 100, base::format_count(one.cap.behind))});
     }
+    if (one.generator.verdict == "machine_full") {
+        list.push_back(
+            {"limit", "Machine full: " +
+                          (one.generator.reason.empty()
+                               ? "the machine was shared and full, and these figures are about it"
+                               : one.generator.reason)});
+    }
+    for (const std::string& each : one.not_in_effect)
+        list.push_back({"note", "Asked for and not in effect: " + each});
     if (one.rate.trend) {
         list.push_back(
             {"note",

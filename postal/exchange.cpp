@@ -34,6 +34,17 @@ void exchange::begin(const proto::capabilities& offered, std::uint64_t left,
     parser_.reset();
 }
 
+std::string exchange::left_out() const {
+    const options& chosen = plan_.chosen;
+    const bool several = chosen.in_flight > 1;
+    if (chosen.chunking == offer::off || (chunking_ && (pipelining_ || !several))) return {};
+    return fmt::format(
+        "{}: the server offers no {}{}",
+        several ? fmt::format("--in-flight {}", chosen.in_flight) : "--chunking auto",
+        chunking_ ? "PIPELINING" : "CHUNKING",
+        several ? fmt::format(", at most {} in flight", most_open_) : "");
+}
+
 // ---- saying ----
 
 void exchange::compose(moment now, std::uint64_t written) {

@@ -60,6 +60,9 @@ class exchange {
     // one of the plan's, who has logged in.
     void begin(const proto::capabilities& offered, std::uint64_t left,
                std::optional<std::uint32_t> sender = std::nullopt);
+    // "--option VALUE: why" of what was asked for and this server does not offer; empty: all is in
+    // effect.
+    [[nodiscard]] std::string left_out() const;
     // As many messages as the next transaction has: over LMTP one for each recipient.
     std::uint64_t wanted() const {
         return plan_.chosen.lmtp ? maker_.recipients_of(session_, sequence_) : 1;

@@ -87,6 +87,8 @@ asio::awaitable<bool> session::talk() {
     exchange_.begin(offered_, messages, sender_);
     const load::ticket go = opening_.use();
     if (messages > 0) {  // otherwise the connection itself was what the ticket admitted
+        const std::string left_out = exchange_.left_out();
+        if (!left_out.empty()) shared_.counts().not_offered.add(left_out);
         if (go.what == load::pass::go) exchange_.take(go.due, go.messages);
         how = co_await exchange_mail();
     }

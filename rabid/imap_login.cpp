@@ -90,7 +90,12 @@ asio::awaitable<bool> log_in(imap_dialogue& dialogue, const visit_context& who) 
         who.connection.took(phase::login, who.connection.now() - begun);
     }
     dialogue.commands().literals(proto::imap_literals_of(dialogue.offered()));
-    if (!chosen.compress || !dialogue.offered().has(imap_capability::compress)) co_return true;
+    if (!chosen.compress) co_return true;
+    if (!dialogue.offered().has(imap_capability::compress)) {
+        who.context.shared.counts().not_offered.add(
+            "--compress auto: the server offers no COMPRESS=DEFLATE");
+        co_return true;
+    }
     const bool agreed = co_await command(dialogue, imap_verb::compress);
     if (agreed) who.connection.compress();
     co_return !who.connection.broken();

@@ -8,8 +8,6 @@
 #include <new>
 #include <utility>
 
-#include "os/usage.hpp"
-
 namespace postal::load {
 
 namespace {
@@ -47,6 +45,8 @@ worker::worker(settings wanted, deposit where_to, alarm failed)
 void worker::run(const timetable& times, const std::function<void(worker&)>& begin) {
     times_ = times;
     busy_before_ = os::thread_cpu_time();
+    run_delay_ = os::run_delay_meter::of_this_thread();
+    delay_before_ = run_delay_.read();
     arm_ticker();
     arm_cut();
     begin(*this);
@@ -124,8 +124,18 @@ void worker::arm_ticker() {
     });
 }
 
+// A tick that comes late by more than one has missed others, which count as late as they are by now.
+void worker::note_lateness(steady_time now) {
+    nanoseconds late = now - ticker_.expiry();
+    do {
+        tally_.loop_late.record(late);
+        late -= tick_length;
+    } while (late > nanoseconds(0));
+}
+
 void worker::tick() {
     const steady_time now = std::chrono::steady_clock::now();
+    note_lateness(now);
     for (auto one = watched_.begin(); one != watched_.end();) {
         watched& session = *one++;
         if (session.deadline() > now) continue;
@@ -153,6 +163,9 @@ void worker::cut(nanoseconds until, bool last) {
     tally_.busy = used - busy_before_;
     tally_.wall = std::max(until - last_cut_, nanoseconds(0));
     busy_before_ = used;
+    const auto delay = run_delay_.read();
+    if (delay && delay_before_) tally_.run_delay = *delay - *delay_before_;
+    delay_before_ = delay;
     messages_before_ += tally_.messages;
     errors_before_ += tally_.errors.total();
     deposit_(*this, until, tally_, last);

@@ -19,6 +19,7 @@
 #include <string>
 
 #include "load/watched.hpp"
+#include "os/usage.hpp"
 #include "stats/tally.hpp"
 
 namespace postal {
@@ -96,6 +97,7 @@ class worker {
     void session_ended(std::exception_ptr problem);
     void finish();
     void tick();
+    void note_lateness(steady_time now);
     void arm_ticker();
     void arm_cut();
     void cut(std::chrono::nanoseconds until, bool last = false);
@@ -120,6 +122,8 @@ class worker {
     std::chrono::nanoseconds busy_before_{0};
     bool told_ = false;  // to stop, in whatever way
     steady_time stopped_at_{};
+    os::run_delay_meter run_delay_;
+    std::optional<std::chrono::nanoseconds> delay_before_;
     bool stopping_ = false;
     bool finished_ = false;
     std::optional<std::string> failure_;

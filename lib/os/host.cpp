@@ -8,17 +8,24 @@
 
 namespace postal::os {
 
-unsigned usable_cpus() noexcept {
+std::vector<unsigned> usable_processors() {
+    std::vector<unsigned> numbers;
     // A fixed cpu_set_t ends at 1024 processors; the kernel says EINVAL when a set is too small.
-    for (int most = 1024; most <= 1 << 20; most *= 4) {
-        cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(most));
+    for (unsigned most = 1024; most <= 1U << 20U && numbers.empty(); most *= 4) {
+        cpu_set_t* const set = CPU_ALLOC(most);
         if (set == nullptr) break;
-        const std::size_t size = CPU_ALLOC_SIZE(static_cast<std::size_t>(most));
+        const std::size_t size = CPU_ALLOC_SIZE(most);
         const bool known = ::sched_getaffinity(0, size, set) == 0;
-        const int count = known ? CPU_COUNT_S(size, set) : 0;
+        for (unsigned number = 0; known && number < most; ++number)
+            if (CPU_ISSET_S(number, size, set)) numbers.push_back(number);
         CPU_FREE(set);
-        if (known) return static_cast<unsigned>(std::max(1, count));
     }
+    return numbers;
+}
+
+unsigned usable_cpus() {
+    if (const auto numbers = usable_processors(); !numbers.empty())
+        return static_cast<unsigned>(numbers.size());
     const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? static_cast<unsigned>(online) : 1U;
 }

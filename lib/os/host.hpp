@@ -8,11 +8,16 @@
 
 #include "base/host.hpp"
 
+#include <vector>
+
 namespace postal::os {
 
 [[nodiscard]] base::host_info describe_host();
 
-// Processors that this process may run on; at least 1.
-[[nodiscard]] unsigned usable_cpus() noexcept;
+// The numbers of the processors that this process may run on; none when the kernel does not say.
+[[nodiscard]] std::vector<unsigned> usable_processors();
+
+// How many they are; at least 1.
+[[nodiscard]] unsigned usable_cpus();
 
 }  // namespace postal::os

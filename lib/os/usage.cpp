@@ -7,9 +7,13 @@
 // once a message.
 #include "os/usage.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
+#include <array>
+#include <charconv>
 #include <fstream>
 #include <string>
 
@@ -47,6 +51,28 @@ std::chrono::nanoseconds thread_cpu_time() noexcept {
     timespec time{};
     if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return {};
     return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+run_delay_meter run_delay_meter::of_this_thread() noexcept {
+    run_delay_meter made;
+    made.file_ = base::file_descriptor(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
+    return made;
+}
+
+// "RAN_NS WAITED_NS SLICES"; a kernel that does not keep them says "0 0 0".
+std::optional<std::chrono::nanoseconds> run_delay_meter::read() const noexcept {
+    std::array<char, 80> text{};
+    if (!file_.is_open()) return std::nullopt;
+    const ssize_t length = ::pread(file_.get(), text.data(), text.size(), 0);
+    if (length <= 0) return std::nullopt;
+    const char* const end = text.data() + length;
+    std::int64_t ran = 0;
+    std::int64_t waited = 0;
+    const auto first = std::from_chars(text.data(), end, ran);
+    if (first.ec != std::errc{} || ran == 0 || first.ptr == end) return std::nullopt;
+    const auto second = std::from_chars(first.ptr + 1, end, waited);
+    if (second.ec != std::errc{}) return std::nullopt;
+    return std::chrono::nanoseconds{waited};
 }
 
 }  // namespace postal::os

@@ -4,8 +4,11 @@
 // this.
 #pragma once
 
+#include "base/file_descriptor.hpp"
+
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace postal::os {
 
@@ -19,5 +22,18 @@ struct usage {
 
 // CPU time, user and system, of the calling thread.
 [[nodiscard]] std::chrono::nanoseconds thread_cpu_time() noexcept;
+
+// How long one thread has been ready to run and waited for a processor, since it began:
+// /proc/thread-self/schedstat, which stays open.
+class run_delay_meter {
+  public:
+    run_delay_meter() = default;  // knows nothing
+    static run_delay_meter of_this_thread() noexcept;
+    // Only of use in the thread itself, which is running then. Nothing where the kernel does not say.
+    [[nodiscard]] std::optional<std::chrono::nanoseconds> read() const noexcept;
+
+  private:
+    base::file_descriptor file_;
+};
 
 }  // namespace postal::os

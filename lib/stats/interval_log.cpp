@@ -20,7 +20,8 @@ constexpr std::string_view agent_columns =
 
 constexpr std::string_view latency_columns = ",p50_ms,p90_ms,p99_ms,max_ms";
 constexpr std::string_view error_columns =
-    ",connect_errors,timeouts,errors_4xx,errors_5xx,other_errors,busy_percent";
+    ",connect_errors,timeouts,errors_4xx,errors_5xx,other_errors,busy_percent"
+    ",wait_percent,idle_percent";
 
 constexpr std::string_view cap_column = ",asked";
 
@@ -35,6 +36,10 @@ std::string local_time(std::chrono::system_clock::time_point time, bool whole_mi
 
 std::string milliseconds(const std::optional<std::chrono::nanoseconds>& value) {
     return value ? fmt::format("{:.3f}", static_cast<double>(value->count()) / 1e6) : "";
+}
+
+std::string percent(const std::optional<double>& share) {
+    return share ? fmt::format("{:.1f}", *share * 100) : "";
 }
 
 std::string agent_fields(const interval_row& row) {
@@ -63,7 +68,8 @@ std::string error_fields(const interval_row& row) {
          {errors.connect, errors.timeout, errors.temporary, errors.permanent, errors.other}) {
         text += fmt::format(",{}", count);
     }
-    return text + fmt::format(",{:.1f}", row.worker_busy * 100);
+    text += fmt::format(",{:.1f}", row.worker_busy * 100);
+    return text + "," + percent(row.run_delay) + "," + percent(row.machine_idle);
 }
 
 std::string cap_field(const interval_row& row) {

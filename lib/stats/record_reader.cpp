@@ -88,7 +88,7 @@ std::vector<recorded_interval> read_intervals(const json_fields& from, counter_r
         recorded_interval& to = list.emplace_back();
         to.start_s = previous_s;
         fields.read("start_s", to.start_s, "t_s", to.end_s, "warmup", to.warmup, "partial",
-                    to.partial, "worker_busy", to.worker_busy);
+                    to.partial, "worker_busy", to.worker_busy, "run_delay", to.run_delay);
         if (to.start_s < previous_s || to.end_s < to.start_s) {
             fields.complain("t_s", "after the end of the interval before it");
         }
@@ -179,6 +179,17 @@ void read_security(const json_fields& from, run_record& to) {
     add("logins", counts_text(from.object("authentications")));
 }
 
+recorded_generator read_generator(const json_fields& from) {
+    recorded_generator to;
+    from.read("limited", to.limited, "reason", to.reason, "worker_busy", to.worker_busy,
+              "schedule_slip_p99_us", to.slip_p99_us, "run_delay", to.run_delay, "loop_late_p99_us",
+              to.loop_late_p99_us, "loop_late_max_us", to.loop_late_max_us, "machine_idle",
+              to.machine_idle, "machine_steal", to.machine_steal, "cpu_pressure", to.cpu_pressure);
+    to.verdict = to.limited ? "limit" : "none";
+    from.read("verdict", to.verdict);
+    return to;
+}
+
 base::expected<run_record> from_json(const json& root, counter_rows rows) {
     complaint problems;
     const json_fields fields{root, "", problems};
@@ -203,13 +214,13 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     read_security(fields, to);
     to.phases = read_phases(fields.object("latency_us"));
     to.intervals = read_intervals(fields, rows);
-    recorded_generator& generator = to.generator;
-    fields.object("generator")
-        .read("limited", generator.limited, "reason", generator.reason, "worker_busy",
-              generator.worker_busy, "schedule_slip_p99_us", generator.slip_p99_us);
     fields.object("cap").read("asked_per_s", to.cap.asked_per_s, "reached_per_s",
                               to.cap.reached_per_s, "all_busy", to.cap.all_busy, "behind",
                               to.cap.behind);
+    to.generator = read_generator(fields.object("generator"));
+    fields.object("not_in_effect").members([&](const std::string& name, const json&) {
+        to.not_in_effect.push_back(name);
+    });
     to.errors = read_errors(fields);
     to.thresholds = read_thresholds(fields);
     if (problems) return base::failure{problems.first};

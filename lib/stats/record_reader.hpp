@@ -54,6 +54,7 @@ struct recorded_interval : counts {
     std::optional<double> p50_us;
     std::optional<double> p99_us;
     std::optional<double> worker_busy;
+    std::optional<double> run_delay;
     bool warmup = false;
     bool partial = false;
 };
@@ -63,6 +64,13 @@ struct recorded_generator {
     std::string reason;
     std::optional<double> worker_busy;  // 0 to 1, of the busiest worker
     std::optional<double> slip_p99_us;
+    std::string verdict{};  // "limit", "machine_full" or "none"; of older records as `limited` is
+    std::optional<double> run_delay{};  // what follows is the worst of all intervals
+    std::optional<double> loop_late_p99_us{};
+    std::optional<double> loop_late_max_us{};
+    std::optional<double> machine_idle{};
+    std::optional<double> machine_steal{};
+    std::optional<double> cpu_pressure{};
 };
 
 struct recorded_cap {
@@ -104,6 +112,7 @@ struct run_record {
     std::vector<threshold_result> thresholds;
     std::vector<std::pair<std::string, std::string>> options;   // effective options
     std::vector<std::pair<std::string, std::string>> security;  // TLS and logins, to be shown
+    std::vector<std::string> not_in_effect;                     // what was asked for in vain
 
     [[nodiscard]] const recorded_phase* find_phase(std::string_view name) const noexcept;
 

@@ -113,12 +113,24 @@ json latencies_of(const run_report& report) {
     return object;
 }
 
+void add_load(json& to, const generator_load& load) {
+    to["run_delay"] = number(load.run_delay);
+    to["loop_late_p99_us"] = microseconds(load.loop_late_p99);
+    to["loop_late_max_us"] = microseconds(load.loop_late_max);
+    to["machine_idle"] = number(load.machine_idle);
+    to["machine_steal"] = number(load.machine_steal);
+    to["cpu_pressure"] = number(load.cpu_pressure);
+}
+
 json generator_of(const run_report& report) {
     const generator_summary generator = report.generator();
-    return {{"limited", generator.limited},
-            {"worker_busy", number(generator.worker_busy)},
-            {"schedule_slip_p99_us", microseconds(generator.slip_p99)},
-            {"reason", generator.reason}};
+    json object{{"limited", generator.limited},
+                {"verdict", to_text(generator.verdict)},
+                {"worker_busy", number(generator.worker_busy)},
+                {"schedule_slip_p99_us", microseconds(generator.slip_p99)}};
+    add_load(object, generator);
+    object["reason"] = generator.reason;
+    return object;
 }
 
 json cap_of(const cap_summary& cap) {
@@ -222,6 +234,7 @@ json interval_of(const run_description& run, const interval_row& row) {
     if (row.asked) object["asked"] = number(*row.asked);
     object["worker_busy"] = number(row.worker_busy);
     object["slip_p99_us"] = microseconds(row.slip_p99);
+    add_load(object, row);
     if (row.agents_running) {
         object["agents_running"] = *row.agents_running;
         object["agent_p50_us"] = microseconds(row.agent_p50);
@@ -256,6 +269,7 @@ json record_of(const run_report& report) {
         record["intervals"].push_back(interval_of(run, row));
     if (const auto cap = report.cap()) record["cap"] = cap_of(*cap);
     record["generator"] = generator_of(report);
+    record["not_in_effect"] = names_of(report.not_in_effect());
     record["errors"] = errors_of(total);
     record["errors_with_warmup"] = errors_of(report.totals_with_warmup());
     record["thresholds"] = thresholds_of(report);

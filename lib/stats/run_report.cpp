@@ -3,49 +3,29 @@
 // again, so that memory grows by a row an interval and nothing else.
 #include "stats/run_report.hpp"
 
-#include "base/units.hpp"
-
 #include <algorithm>
 #include <utility>
 
 namespace postal::stats {
 namespace {
 
-constexpr double busy_limit = 0.9;
-constexpr std::chrono::milliseconds slip_limit{10};
-
 void add_times(std::vector<worker_time>& sums, const std::vector<worker_time>& added) {
     if (sums.size() < added.size()) sums.resize(added.size());
     for (std::size_t i = 0; i < added.size(); ++i) {
-        sums[i].busy += added[i].busy;
-        sums[i].wall += added[i].wall;
+        sums[i].add_time(added[i]);
     }
 }
 
-double share(const worker_time& worker) {
-    if (worker.wall.count() <= 0) return 0;
-    const double part =
-        static_cast<double>(worker.busy.count()) / static_cast<double>(worker.wall.count());
-    // The two clocks are not read at the same instant: a short time slice can seem more than full.
-    return std::clamp(part, 0.0, 1.0);
-}
-
-double largest_share(const std::vector<worker_time>& workers) {
-    double largest = 0;
-    for (const auto& worker : workers)
-        largest = std::max(largest, share(worker));
-    return largest;
+void add_machine(base::machine_time& sum, const base::machine_time& added) {
+    sum.all_s += added.all_s;
+    sum.idle_s += added.idle_s;
+    sum.stolen_s += added.stolen_s;
+    if (added.pressure_s) sum.pressure_s = sum.pressure_s.value_or(0) + *added.pressure_s;
 }
 
 std::optional<std::chrono::nanoseconds> known_quantile(const histogram& values, double q) {
     if (support_of(q, values.count()) == support::none) return std::nullopt;
     return values.quantile(q);
-}
-
-// The latest of all, while there are fewer than a hundred.
-std::optional<std::chrono::nanoseconds> slip_p99_of(const tally& counted) {
-    if (counted.slip.empty()) return std::nullopt;
-    return counted.slip.quantile(0.99);
 }
 
 double share_of(std::chrono::nanoseconds part, double whole_s) {
@@ -65,8 +45,7 @@ std::uint64_t still_in_flight(const tally& total, counter_rows rows) {
 void time_slice::add_worker(std::size_t worker, const tally& counted) {
     counts.merge(counted);
     if (workers.size() <= worker) workers.resize(worker + 1);
-    workers[worker].busy += counted.busy;
-    workers[worker].wall += counted.wall;
+    workers[worker].add_time(counted);
 }
 
 void time_slice::merge(const time_slice& other) {
@@ -80,30 +59,37 @@ run_report::run_report(run_description description)
       totals_(description_.phases.size()),
       with_warmup_(description_.phases.size()) {}
 
-std::optional<closed_interval> run_report::add_time_slice(const time_slice& added) {
+std::optional<closed_interval> run_report::add_time_slice(const time_slice& added,
+                                                          const base::machine_time& machine) {
     if (!current_open_) {
         current_.counts.clear();
         current_.workers.clear();
         current_.start_s = added.start_s;
-        current_.in_warmup = current_.partial = false;
+        current_machine_ = {};
+        current_.in_warmup = current_.partial = current_.draining = false;
         current_open_ = true;
     }
     current_.end_s = std::max(current_.start_s, added.end_s);
     current_.in_warmup = current_.in_warmup || added.in_warmup;
     current_.partial = current_.partial || added.partial;
     current_.counts.merge(added.counts);
+    current_.draining = current_.draining || added.draining;
     add_times(current_.workers, added.workers);
+    add_machine(current_machine_, machine);
     if (!added.in_warmup) {
         // What the warm-up left in flight ends in these totals, so it counts as started in them.
-        if (measured_workers_.empty()) {
+        if (!std::exchange(measuring_, true)) {
+            whole_.start_s = added.start_s;
             const std::uint64_t in_flight = still_in_flight(with_warmup_, description_.counters);
             totals_.started += in_flight;
             if (description_.open_loop) totals_.due += in_flight;
             totals_.agents.carry_over(with_warmup_.agents.running());
         }
         totals_.merge(added.counts);
-        add_times(measured_workers_, added.workers);
         if (!added.draining) {
+            whole_.end_s = added.end_s;
+            add_times(measured_workers_, added.workers);
+            add_machine(measured_machine_, machine);
             measured_s_ += std::max(0.0, added.end_s - added.start_s);
             measured_messages_ = totals_.messages;
         }
@@ -129,13 +115,12 @@ interval_row run_report::close_row() const {
     row.end_s = current_.end_s;
     row.warmup = current_.in_warmup;
     row.partial = current_.partial;
+    row.draining = current_.draining;
     row.classes = counted.errors.classes();
-    row.worker_busy = largest_share(current_.workers);
-    row.slip_p99 = slip_p99_of(counted);
     if (description_.asked) {
-        const bool draining = row.start_s >= stopped_.at_s;
-        row.asked = draining ? 0 : description_.asked(row.end_s) - description_.asked(row.start_s);
+        row.asked = row.draining ? 0 : description_.asked(row.end_s) - description_.asked(row.start_s);
     }
+    row.measure(current_.workers, counted, current_machine_);
     if (description_.message_phase < counted.latency.size()) {
         const histogram& message = counted.latency[description_.message_phase];
         row.message_p50 = known_quantile(message, 0.5);
@@ -170,24 +155,27 @@ std::optional<cap_summary> run_report::cap() const {
     return result;
 }
 
+// Of the intervals those that may be judged, and all of the run: an interval of some seconds has too
+// few ticks for a percentile.
 generator_summary run_report::generator() const {
-    generator_summary result;
-    result.worker_busy = largest_share(measured_workers_);
-    result.slip_p99 = slip_p99_of(totals_);
-    const bool busy = result.worker_busy > busy_limit;
-    const bool late = result.slip_p99.has_value() && *result.slip_p99 > slip_limit;
-    result.limited = busy || late;
-    if (!result.limited) return result;
-    std::string cause;
-    if (busy) cause = fmt::format("a worker was {:.0f} % busy", result.worker_busy * 100);
-    if (busy && late) cause += " and ";
-    if (late) {
-        cause += fmt::format("the schedule was {} late at the 99th percentile",
-                             base::format_latency(*result.slip_p99));
-    }
-    result.reason =
-        fmt::format("{}: {} itself may have been the limit", cause, description_.program);
-    return result;
+    std::vector<generator_load> spans{whole_};
+    spans.front().measure(measured_workers_, totals_, measured_machine_);
+    for (const interval_row& row : rows_)
+        if (!row.warmup && !row.draining && row.long_enough()) spans.push_back(row);
+    generator_summary made = judge_all(spans, description_.program);
+    made.slip_p99 = spans.front().slip_p99;
+    return made;
+}
+
+named_counts run_report::not_in_effect() const {
+    named_counts made = with_warmup_.not_offered;
+    const tls_counts& tls = with_warmup_.tls;
+    const auto asked = description_.options.find("tls-resume");
+    if (asked == description_.options.end() || tls.full == 0 || tls.resumed > 0) return made;
+    const auto* percent = std::get_if<std::string>(&asked->second);
+    if (percent != nullptr && percent->find_first_of("123456789") != percent->npos)
+        made.add(fmt::format("--tls-resume {}: no session was resumed", *percent), tls.full);
+    return made;
 }
 
 }  // namespace postal::stats

@@ -11,9 +11,10 @@
 //
 // Runs of no length, without one message, without one interval are ordinary: rates are then 0, and
 // what cannot be known (a deviation of one value, a percentile of nothing) is an empty optional.
-// Nothing here fails. Single-threaded; holds about 300 octets an interval.
+// Nothing here fails. Single-threaded; holds about 500 octets an interval.
 #pragma once
 
+#include "stats/generator.hpp"
 #include "stats/ranking.hpp"
 #include "stats/run_description.hpp"
 #include "stats/tally.hpp"
@@ -28,11 +29,6 @@
 #include <vector>
 
 namespace postal::stats {
-
-struct worker_time {
-    std::chrono::nanoseconds busy{};  // CPU time
-    std::chrono::nanoseconds wall{};
-};
 
 // What all workers counted from start_s to end_s, in seconds since the run began.
 struct time_slice {
@@ -55,25 +51,20 @@ struct time_slice {
 
 // One line of the log, with what was counted in the interval. Percentiles are of the message phase,
 // empty when it has no value.
-struct interval_row : counts {
-    double start_s = 0;
-    double end_s = 0;
+struct interval_row : counts, generator_load {
     bool warmup = false;
     bool partial = false;
+    bool draining = false;
     error_classes classes;
     std::optional<std::chrono::nanoseconds> message_p50;
     std::optional<std::chrono::nanoseconds> message_p90;
     std::optional<std::chrono::nanoseconds> message_p99;
     std::optional<std::chrono::nanoseconds> message_max;
     std::optional<double> asked;  // messages, of a closed loop with a rate
-    double worker_busy = 0;       // the busiest worker's share of its time, 0..1
-    std::optional<std::chrono::nanoseconds> slip_p99;
     // At the interval's end; empty for programs that run none.
     std::optional<std::uint64_t> agents_running;
     std::optional<std::chrono::nanoseconds> agent_p50;
     std::optional<std::chrono::nanoseconds> agent_p99;
-
-    [[nodiscard]] double length_s() const noexcept { return end_s - start_s; }
 };
 
 // An interval that has just ended; valid until the next add_time_slice().
@@ -105,14 +96,6 @@ struct cap_summary {
     std::uint64_t behind = 0;  // messages that were asked for since the run began, and not begun
 };
 
-// Whether this program itself, and not its peer, was what limited the run.
-struct generator_summary {
-    bool limited = false;
-    double worker_busy = 0;  // the busiest worker after the warm-up, 0..1
-    std::optional<std::chrono::nanoseconds> slip_p99;
-    std::string reason;  // one sentence; empty when not limited
-};
-
 struct run_end {
     double duration_s = 0;
     double cpu_user_s = 0;
@@ -124,8 +107,9 @@ class run_report {
   public:
     explicit run_report(run_description description);
 
-    // Empty while the interval goes on.
-    std::optional<closed_interval> add_time_slice(const time_slice& added);
+    // Empty while the interval goes on. `machine` is what its processors did meanwhile.
+    std::optional<closed_interval> add_time_slice(const time_slice& added,
+                                                  const base::machine_time& machine = {});
     void finish(const run_end& end) noexcept { end_ = end; }
 
     [[nodiscard]] const run_description& description() const noexcept { return description_; }
@@ -141,6 +125,9 @@ class run_report {
     [[nodiscard]] rate_summary rate() const;
     [[nodiscard]] std::optional<cap_summary> cap() const;
     [[nodiscard]] generator_summary generator() const;
+    // What was asked for in vain, "--option VALUE: why", with the number of connections; of the whole
+    // run.
+    [[nodiscard]] named_counts not_in_effect() const;
 
     std::vector<threshold_result> thresholds;
 
@@ -150,15 +137,19 @@ class run_report {
     run_description description_;
     std::vector<interval_row> rows_;
     time_slice current_;  // the interval that goes on
+    base::machine_time current_machine_;
     bool current_open_ = false;
     tally totals_;
     tally with_warmup_;
+    generator_load whole_;  // from the end of the warm-up to the stop
     std::vector<worker_time> measured_workers_;
     struct progress {
         double at_s = 0;
         std::uint64_t started = 0;
     };
     progress warmed_up_, stopped_;
+    base::machine_time measured_machine_;
+    bool measuring_ = false;
     double measured_s_ = 0;  // until the stop, as the messages are
     std::uint64_t measured_messages_ = 0;
     run_end end_;

@@ -218,10 +218,25 @@ std::string error_lines(const run_report& report) {
 std::string generator_text(const run_report& report) {
     const generator_summary generator = report.generator();
     if (generator.limited) return "LIMITED: " + generator.reason;
-    std::string text = fmt::format("not the limit: the busiest worker was {:.0f} % busy",
+    if (generator.verdict == generator_verdict::machine_full)
+        return "MACHINE FULL: " + generator.reason;
+    std::string text = fmt::format("{}: the busiest worker was {:.0f} % busy",
+                                   generator.judged ? "not the limit" : "too short to judge",
                                    generator.worker_busy * 100);
+    if (generator.run_delay)
+        text += fmt::format(", waited {:.0f} % for a processor", *generator.run_delay * 100);
     if (generator.slip_p99) {
         text += fmt::format(", timers {} late at p99", base::format_latency(*generator.slip_p99));
+    }
+    return text;
+}
+
+std::string not_in_effect_lines(const run_report& report) {
+    std::string text;
+    for (const auto& one : report.not_in_effect().sorted()) {
+        text +=
+            row("NOT DONE", fmt::format("{} ({} connection{})", one.name,
+                                        base::format_count(one.count), one.count == 1 ? "" : "s"));
     }
     return text;
 }
@@ -277,6 +292,7 @@ std::string format_summary(const run_report& report) {
     text += "\n";
     text += row("generator", generator_text(report));
     text += row("process", process_text(report.end()));
+    text += not_in_effect_lines(report);
     if (run.transcript) text += row("transcript", "was written, and slowed this run down");
     text += threshold_lines(report);
     return text;

@@ -4,6 +4,13 @@
 
 namespace postal::stats {
 
+void worker_time::add_time(const worker_time& other) noexcept {
+    busy += other.busy;
+    wall += other.wall;
+    if (other.run_delay)
+        run_delay = run_delay.value_or(std::chrono::nanoseconds{}) + *other.run_delay;
+}
+
 counts tally::counted() const noexcept {
     counts result = *this;
     result.error_events = errors.total();
@@ -17,13 +24,14 @@ void tally::merge(const tally& other) {
         latency[i].merge(other.latency[i]);
     unserved.merge(other.unserved);
     slip.merge(other.slip);
+    loop_late.merge(other.loop_late);
     errors.merge(other.errors);
     authentications.merge(other.authentications);
     agents.merge(other.agents);
     tls.merge(other.tls);
+    not_offered.merge(other.not_offered);
     all_busy += other.all_busy;
-    busy += other.busy;
-    wall += other.wall;
+    add_time(other);
 }
 
 bool tally::empty() const noexcept {
@@ -36,13 +44,14 @@ void tally::clear() noexcept {
         phase.clear();
     unserved.clear();
     slip.clear();
+    loop_late.clear();
     errors.clear();
     authentications.clear();
     agents.clear();
     tls.clear();
+    not_offered.clear();
     all_busy = {};
-    busy = {};
-    wall = {};
+    static_cast<worker_time&>(*this) = {};
 }
 
 }  // namespace postal::stats

@@ -4,7 +4,7 @@
 // be merged, and clears it.
 //
 // latency has one histogram a phase; the index is the program's own enum, the names stand in
-// run_description. A tally with n phases is about (n + 2) * 15.5 KiB. Nothing here fails.
+// run_description. A tally with n phases is about (n + 3) * 15.5 KiB. Nothing here fails.
 #pragma once
 
 #include "stats/agent_counts.hpp"
@@ -16,26 +16,38 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace postal::stats {
 
-struct tally : counts {
+// What a worker thread did with its time.
+struct worker_time {
+    std::chrono::nanoseconds busy{};  // CPU time
+    std::chrono::nanoseconds wall{};
+    std::optional<std::chrono::nanoseconds>
+        run_delay{};  // ready to run and waiting for a processor
+
+    void add_time(const worker_time& other) noexcept;
+};
+
+struct tally : counts, worker_time {
     explicit tally(std::size_t phases) : latency(phases) {}
 
     std::vector<histogram> latency;
     // Of an open loop: how long each message that was due and not accepted had waited when it ended,
     // or when the run stopped.
     histogram unserved;
-    histogram slip;  // how late the generator's own timers and schedule were
+    histogram slip;       // how late sessions were let through that waited for the schedule
+    histogram loop_late;  // how late the worker's ticks came, those that it missed too
     error_table errors;
     named_counts authentications;  // that succeeded, by SASL mechanism
     agent_counts agents;           // of servers that run programs to deliver
     tls_counts tls;                // of runs with TLS
     // Of a closed loop with a rate: how long messages were due and no session was free for them.
     std::chrono::nanoseconds all_busy{};
-    std::chrono::nanoseconds busy{};  // CPU time of the worker thread in this time slice
-    std::chrono::nanoseconds wall{};  // and the time slice's length as that thread saw it
+    // What was asked for and the peer does not offer, for each connection; the text names the option.
+    named_counts not_offered;
 
     // With error_events.
     [[nodiscard]] counts counted() const noexcept;

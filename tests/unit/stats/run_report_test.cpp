@@ -247,7 +247,7 @@ TEST_CASE("run report: the busiest worker or a late schedule limits the generato
         CHECK(report.generator().limited);
         CHECK(report.generator().worker_busy == Approx(59.0 / 60));
         CHECK(report.generator().reason ==
-              "a worker was 98 % busy: postal itself may have been the limit");
+              "a worker was 98 % busy from 0 s to 120 s: postal itself was the limit");
         CHECK(report.intervals()[0].worker_busy == Approx(59.0 / 60));
     }
     SECTION("busy in the warm-up only") {
