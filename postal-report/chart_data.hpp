@@ -1,14 +1,13 @@
 // What the page's charts draw, as JSON that is small and safe to put between <script> tags.
 //
 // Intervals: at most 1500 points for each record; where there are more, neighbours of one kind
-// (warm-up, partial or neither) are put together: messages are their mean for an interval, p50 and
-// p99 the highest of them, and `together` says how many went into a point. Points are in messages
-// for an interval where all records have the same interval, otherwise in messages a minute
-// (`per_minute`).
+// (warm-up, partial or neither) are put together: messages are a minute's, whatever the length, p50
+// and p99 the highest of them, and `together` says how many went into a point. Where there was no
+// message p50 and p99 are null.
 //
-// Distributions: the buckets of the record are spread over bins of equal width on a logarithmic
-// axis, fractions and all, so that every record of a report has the same bins and the bins show
-// nothing of the buckets' own edges.
+// Tails: the latency that a share of the messages did not exceed, from the least of them to the
+// highest, as [one in how many was slower, microseconds]: 2 is the median, 100 is p99. Where messages
+// that were due were never accepted, the curve ends at the share that was.
 #pragma once
 
 #include <string>
@@ -24,12 +23,13 @@ std::string chart_data(const std::vector<record>& records);
 // A JSON string in which neither "</script" nor "<!--" can occur; the text is UTF-8.
 std::string script_string(std::string_view text);
 
-// One bin of a distribution; shares of all bins add up to 1.
-struct bin {
-    double lower_us = 0;
-    double upper_us = 0;
-    double share = 0;
+struct tail_point {
+    double one_in = 1;  // 1 / (1 - share); the highest stands for one message of all
+    double latency_us = 0;
 };
-std::vector<bin> log_bins(const stats::histogram& from, unsigned bins_per_octave);
+std::vector<tail_point> tail_of(const phase& from);
+
+// How many intervals a point of the chart may stand for; 1: each has its own.
+std::size_t intervals_a_point(const record& one);
 
 }  // namespace postal::report

@@ -44,8 +44,8 @@ std::string subtitle_of(const std::vector<record>& records) {
 std::string figure_html(std::string_view id, std::string_view title, std::string_view caption) {
     return fmt::format(
         "<figure class=\"card chart\" id=\"{0}\">\n<h2>{1}</h2>\n<div class=\"canvas\">"
-        "<canvas role=\"img\" aria-label=\"{1}\"></canvas></div>\n<figcaption>{2}</figcaption>\n"
-        "</figure>\n",
+        "<canvas role=\"img\" aria-label=\"{1}\" aria-describedby=\"{0}-text\"></canvas></div>\n"
+        "<figcaption id=\"{0}-text\">{2}</figcaption>\n</figure>\n",
         id, title, caption);
 }
 
@@ -53,7 +53,9 @@ std::string charts_html(const std::vector<record>& records) {
     bool intervals = false;
     bool set_apart = false;
     bool distributions = false;
+    std::size_t together = 1;
     for (const record& one : records) {
+        together = std::max(together, intervals_a_point(one));
         intervals = intervals || !one.intervals.empty();
         set_apart = set_apart ||
                     std::any_of(one.intervals.begin(), one.intervals.end(),
@@ -62,17 +64,26 @@ std::string charts_html(const std::vector<record>& records) {
         distributions = distributions || (message != nullptr && message->distribution &&
                                           !message->distribution->empty());
     }
+    // More than one where a chart would have too many points to be seen.
+    const std::string points =
+        together > 1 ? fmt::format("the mean of up to {} intervals", together) : "one interval";
     const std::string marked = set_apart ? "; dashed: warm-up and partial intervals" : "";
     std::string out;
     if (intervals) {
-        out += figure_html("chart-rate", "Messages accepted for each interval",
-                           "Each step is one interval, as wide as it lasted" + marked + ".");
+        out += figure_html("chart-rate", "Messages accepted a minute",
+                           "Each step is " + points + ", as wide as it lasted" + marked +
+                               ". The numbers stand in the table of intervals.");
         out += figure_html("chart-latency", "Latency over time",
-                           "Percentiles of the messages accepted in each interval.");
+                           "Percentiles of the messages accepted in each interval" +
+                               std::string(together > 1 ? ", the highest of each point's" : "") +
+                               ". Where the line has a gap, no message was accepted, or too few "
+                               "for that percentile.");
     }
     if (distributions) {
-        out += figure_html("chart-distribution", "Latency distribution",
-                           "Share of the messages after the warm-up, on a logarithmic axis.");
+        out += figure_html("chart-distribution", "Latency by percentile",
+                           "What share of the messages after the warm-up took no longer than that; "
+                           "each step to the right is a tail ten times as thin. The numbers stand "
+                           "in the table of latencies.");
     }
     return out;
 }
@@ -99,14 +110,20 @@ std::string intervals_html(const std::vector<record>& records) {
     return out;
 }
 
+// What was compared, before all that came of it.
+std::string compared_html(const std::vector<record>& records) {
+    const table differ = differing_options_table(records);
+    return differ.rows.empty() ? "" : render_html(differ);
+}
+
 std::string tables_html(const std::vector<record>& records) {
     std::string out;
     for (const table& each : sections(records))
-        out += render_html(each);
+        if (each.name != compared_name) out += render_html(each);
     out += intervals_html(records);
     const table options = option_table(records);
     if (!options.rows.empty()) {
-        out += folded(fmt::format("Effective options ({})", options.rows.size()),
+        out += folded(fmt::format("{} ({})", options.title, options.rows.size()),
                       render_html(options));
     }
     return out + render_html(host_table(records));
@@ -146,7 +163,7 @@ std::string render_page(const std::vector<record>& records, const page_parts& pa
                              {"NONCE", std::string{parts.nonce}},
                              {"STYLE", std::string{page_style}},
                              {"REMARKS", remarks_html(records)},
-                             {"HEADLINE", headline_html(records)},
+                             {"HEADLINE", compared_html(records) + headline_html(records)},
                              {"CHARTS", charts_html(records)},
                              {"KIND", records.size() == 1 ? " single" : ""},
                              {"TABLES", tables_html(records)},

@@ -36,6 +36,7 @@
     const kindOf = one => one[WARMUP] && one[PARTIAL] ? 'warm-up, partial' : one[WARMUP] ? 'warm-up'
         : one[PARTIAL] ? 'partial' : '';
 
+    // A message a minute, whatever an interval's length; 0 where nothing came.
     const steps = one => {
         const points = one.intervals.map(each => ({ x: each[START], y: each[MESSAGES], of: each }));
         const last = one.intervals[one.intervals.length - 1];
@@ -65,37 +66,15 @@
         }
     };
 
-    // Vertical lines at the percentiles of the only record.
-    const percentiles = {
-        id: 'percentiles',
-        afterDatasetsDraw(chart) {
-            if (!single) return;
-            const { ctx, chartArea: area, scales: { x } } = chart;
-            const marks = [['p50', data.series[0].p50_us], ['p99', data.series[0].p99_us]];
-            ctx.save();
-            ctx.font = '11px ' + Chart.defaults.font.family;
-            let row = 0;
-            for (const [name, us] of marks) {
-                if (!(us > 0)) continue;
-                const at = x.getPixelForValue(us);
-                if (at < area.left || at > area.right) continue;
-                const words = name + ' ' + latency(us);
-                const width = ctx.measureText(words).width;
-                ctx.strokeStyle = colour('--soft');
-                ctx.setLineDash([2, 3]);
-                ctx.beginPath();
-                ctx.moveTo(at, area.top);
-                ctx.lineTo(at, area.bottom);
-                ctx.stroke();
-                const left = at + 5 + width > area.right ? at - 5 - width : at + 5;
-                const top = area.top + 3 + 16 * row++;
-                ctx.fillStyle = faded(colour('--card'), 0.85);
-                ctx.fillRect(left - 2, top, width + 4, 14);
-                ctx.fillStyle = colour('--ink');
-                ctx.fillText(words, left, top + 11);
-            }
-            ctx.restore();
-        }
+    // Series are told apart without colours, too: by the marks on some of their points, of which there
+    // are about as many whatever the length of the line. A point between two gaps is always marked.
+    const shapes = ['circle', 'rect', 'triangle', 'rectRot', 'crossRot', 'star', 'rectRounded', 'cross'];
+    const marks = 12;
+    const marked = more => context => {
+        const points = context.dataset.data, at = context.dataIndex;
+        const gap = index => !points[index] || points[index].y === null;
+        const every = Math.max(1, Math.floor(points.length / marks));
+        return gap(at - 1) && gap(at + 1) ? 3 : more && at % every === Math.floor(every / 2) ? 4 : 0;
     };
 
     const grid = () => ({ color: colour('--line'), borderColor: colour('--line'), tickColor: colour('--line') });
@@ -103,7 +82,8 @@
         type: 'linear', title: { display: true, text: title, color: colour('--soft') },
         grid: grid(), ...more, ticks: { color: colour('--soft'), maxRotation: 0, ...more.ticks }
     });
-    const timeAxis = () => axis('elapsed', {
+    const timeUnit = longest < 180 ? 's' : longest < 10800 ? 'min:s' : 'h:min';
+    const timeAxis = () => axis('elapsed time (' + timeUnit + ')', {
         min: 0, max: longest, ticks: { stepSize: timeStep(), callback: elapsed, includeBounds: false }
     });
     // Ticks at 1, 2 and 5; the axis leaves out those for which there is no room.
@@ -117,7 +97,7 @@
     });
     const legend = shown => ({
         display: shown, align: 'start',
-        labels: { color: colour('--ink'), boxWidth: 22, boxHeight: 0, padding: 14, font: { size: 12 } }
+        labels: { color: colour('--ink'), usePointStyle: true, boxWidth: 22, padding: 14, font: { size: 12 } }
     });
     const options = (scales, callbacks, shown) => ({
         responsive: true, maintainAspectRatio: false, animation: false, normalized: true,
@@ -126,7 +106,7 @@
     });
     const line = (label, points, stroke, more = {}) => ({
         label, data: points, borderColor: stroke, backgroundColor: faded(stroke, 0.16), borderWidth: 1.8,
-        pointRadius: 0, pointHoverRadius: 4, pointHitRadius: 8, ...more
+        pointRadius: marked(!single), pointStyle: 'circle', pointHoverRadius: 5, pointHitRadius: 8, ...more
     });
 
     const spanTitle = items => {
@@ -141,7 +121,7 @@
         plugins: [warmup],
         data: {
             datasets: data.series.map((one, index) => line(one.label, steps(one), own(index), {
-                stepped: true, fill: single ? 'origin' : false,
+                stepped: true, pointStyle: shapes[index % shapes.length], fill: single ? 'origin' : false,
                 segment: {
                     borderDash: dashed,
                     backgroundColor: context => kindOf(context.p0.raw.of) ? faded(own(index), 0.06) : undefined
@@ -149,9 +129,9 @@
             }))
         },
         options: options(
-            { x: timeAxis(), y: axis(data.per_minute ? 'messages / min' : 'messages', { beginAtZero: true, grace: '10%', ticks: { callback: number } }) },
+            { x: timeAxis(), y: axis('messages / min', { beginAtZero: true, grace: '10%', ticks: { callback: number } }) },
             { title: spanTitle, label: item => ' ' + (single ? '' : item.dataset.label + ': ') + number(item.raw.y)
-                + (data.per_minute ? ' messages/min' : ' messages') },
+                + ' messages/min' },
             !single)
     });
 
@@ -159,14 +139,13 @@
         const values = data.series.flatMap(one => one.intervals.flatMap(each => [each[P50], each[P99]]))
             .filter(value => value > 0);
         const wide = values.length > 0 && Math.max(...values) / Math.min(...values) > 12;
-        const dots = one => one.intervals.length < 2 ? 3 : 0;
         const sets = data.series.flatMap((one, index) => {
             const of = single ? '' : one.label + ' ';
             return [
                 line(of + 'p99', middles(one, P99), single ? colour('--p99') : own(index),
-                    { pointRadius: dots(one), segment: single ? { borderDash: dashed } : {} }),
-                line(of + 'p50', middles(one, P50), own(index),
-                    { pointRadius: dots(one), borderDash: single ? undefined : [2, 3], segment: single ? { borderDash: dashed } : {} })
+                    { pointRadius: marked(true), pointStyle: single ? 'triangle' : shapes[index % shapes.length], segment: single ? { borderDash: dashed } : {} }),
+                line(of + (single ? 'p50' : 'p50 (dotted)'), middles(one, P50), own(index),
+                    { pointRadius: marked(true), pointStyle: single ? 'circle' : shapes[index % shapes.length], borderDash: single ? undefined : [2, 3], segment: single ? { borderDash: dashed } : {} })
             ];
         });
         return {
@@ -175,47 +154,47 @@
             data: { datasets: sets },
             options: options(
                 { x: timeAxis(), y: wide
-                    ? axis('latency', { type: 'logarithmic', min: Math.min(...values) / 1.25, max: Math.max(...values) * 1.25, ticks: { callback: latencyTick, autoSkip: true } })
+                    ? axis('latency (logarithmic)', { type: 'logarithmic', min: Math.min(...values) / 1.25, max: Math.max(...values) * 1.25, ticks: { callback: latencyTick, autoSkip: true } })
                     : axis('latency', { beginAtZero: true, grace: '8%', ticks: { callback: latency } }) },
                 { title: spanTitle, label: item => ' ' + item.dataset.label + ': ' + latency(item.raw.y) },
                 true)
         };
     };
 
-    // A bin of a record is [lower_us, upper_us, share]; zero at both ends closes the hill.
-    const hill = bins => {
-        if (bins.length === 0) return [];
-        const points = [{ x: bins[0][0], y: 0, of: bins[0] }];
-        for (const bin of bins) points.push({ x: bin[0], y: bin[2] * 100, of: bin });
-        points.push({ x: bins[bins.length - 1][1], y: 0, of: bins[bins.length - 1] });
-        return points;
+    // A point of a tail is [one in how many was slower, latency_us]: the axis stretches what lies
+    // beyond 99 % as far as what lies before it.
+    const tail = points => points.map(each => ({ x: each[0], y: each[1], of: each }));
+    const percentile = oneIn => {
+        const nines = Math.max(0, Math.ceil(Math.log10(oneIn) - 1e-9) - 2);
+        return String(Number((100 - 100 / oneIn).toFixed(nines + 1)));
     };
+    const percentileTick = oneIn => [1, 2].includes(oneIn) || Math.abs(Math.log10(oneIn) % 1) < 1e-9 ? percentile(oneIn) : null;
     const distributionChart = () => {
         const sets = data.series.flatMap((one, index) => {
             const of = single ? '' : one.label + ' ';
-            const shown = [line(of + one.phase, hill(one.message), own(index),
-                { stepped: true, fill: single ? 'origin' : false })];
+            const shape = { pointStyle: shapes[index % shapes.length], pointRadius: marked(true) };
+            const shown = [line(of + one.phase, tail(one.message), own(index), shape)];
             if (one.service.length > 0) {
-                shown.push(line(of + 'service', hill(one.service), single ? own(1) : own(index),
-                    { stepped: true, fill: false, borderDash: [4, 3] }));
+                shown.push(line(of + 'service (dashed)', tail(one.service), single ? own(1) : own(index),
+                    { ...shape, borderDash: [4, 3], ...(single ? { pointStyle: 'rect' } : {}) }));
             }
             return shown;
         });
-        const edges = data.series.flatMap(one => [one.message, one.service]).filter(bins => bins.length > 0)
-            .flatMap(bins => [bins[0][0], bins[bins.length - 1][1]]);
+        const values = data.series.flatMap(one => [...one.message, ...one.service]);
+        const slow = values.map(each => each[1]).filter(us => us > 0);
         return {
             type: 'line',
-            plugins: [percentiles],
             data: { datasets: sets },
             options: options(
                 {
-                    x: axis('latency', { type: 'logarithmic', min: Math.min(...edges) / 1.05, max: Math.max(...edges) * 1.05,
-                        ticks: { callback: latencyTick, autoSkip: true, autoSkipPadding: 14 } }),
-                    y: axis('share of messages', { beginAtZero: true, grace: '12%', ticks: { callback: value => Number(value.toPrecision(3)) + ' %' } })
+                    x: axis('percentile (%)', { type: 'logarithmic', min: 1, max: Math.max(10, ...values.map(each => each[0])),
+                        ticks: { callback: percentileTick, autoSkip: false } }),
+                    y: axis('latency (logarithmic)', { type: 'logarithmic', min: Math.min(...slow) / 1.25, max: Math.max(...slow) * 1.25,
+                        ticks: { callback: latencyTick, autoSkip: true } })
                 },
                 {
-                    title: items => latency(items[0].raw.of[0]) + ' – ' + latency(items[0].raw.of[1]),
-                    label: item => ' ' + item.dataset.label + ': ' + (item.raw.of[2] * 100).toPrecision(3) + ' %'
+                    title: items => percentile(items[0].raw.x) + ' % took no longer',
+                    label: item => ' ' + item.dataset.label + ': ' + latency(item.raw.y)
                 },
                 true)
         };

@@ -23,10 +23,15 @@ table security_table(const std::vector<record>& records);
 table mailbox_table(const std::vector<record>& records);
 table integrity_table(const std::vector<record>& records);
 table host_table(const std::vector<record>& records);
+// What several records were compared for, and what is the same in all; one record has only the
+// latter.
+inline constexpr const char* compared_name = "compared";
+table differing_options_table(const std::vector<record>& records);
 table option_table(const std::vector<record>& records);
 table interval_table(const record& one);
 
-// The tables of the text and Markdown reports, result first, without empty ones.
+// The tables of the text and Markdown reports, without empty ones: what was compared, then the
+// result.
 std::vector<table> sections(const std::vector<record>& records);
 
 // What must not be overlooked, one sentence each: a generator that was the limit, thresholds not

@@ -163,11 +163,36 @@ void add_texts(table& to, const std::vector<record>& records,
 
 }  // namespace
 
-table option_table(const std::vector<record>& records) {
-    table made{"options", "Effective options", compared("option", records, align::left), {}};
-    if (records.size() == 1) made.columns[1].title = "value";
+namespace {
+
+// Of several records those rows in which all are alike, or those in which they differ.
+table options_where(table made, const std::vector<record>& records, bool differ) {
+    made.columns = compared("option", records, align::left);
     add_texts(made, records, &record::options);
+    const auto differs = [](const std::vector<std::string>& row) {
+        return std::any_of(row.begin() + 1, row.end(),
+                           [&](const std::string& each) { return each != row[1]; });
+    };
+    // Where a record went is no part of what was compared.
+    std::erase_if(made.rows, [&](const auto& row) {
+        return differs(row) != differ || (records.size() > 1 && row[0] == "record");
+    });
     return made;
+}
+
+}  // namespace
+
+table option_table(const std::vector<record>& records) {
+    const bool one = records.size() == 1;
+    table made = options_where(
+        {"options", one ? "Effective options" : "Options that all have in common", {}, {}}, records,
+        false);
+    if (one) made.columns[1].title = "value";
+    return made;
+}
+
+table differing_options_table(const std::vector<record>& records) {
+    return options_where({compared_name, "Options that differ", {}, {}}, records, true);
 }
 
 table security_table(const std::vector<record>& records) {
@@ -202,8 +227,8 @@ table interval_table(const record& one) {
 std::vector<table> sections(const std::vector<record>& records) {
     std::vector<table> made;
     for (const auto& make :
-         {result_table, outcome_table, latency_table, error_table, threshold_table, mailbox_table,
-          integrity_table, security_table, generator_table}) {
+         {differing_options_table, result_table, outcome_table, latency_table, error_table,
+          threshold_table, mailbox_table, integrity_table, security_table, generator_table}) {
         table one = make(records);
         if (!one.rows.empty()) made.push_back(std::move(one));
     }

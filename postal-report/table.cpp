@@ -94,20 +94,22 @@ std::string render_markdown(const table& shown) {
 }
 
 std::string render_html(const table& shown) {
-    const auto cell = [](std::string_view tag, const column& where, const std::string& text) {
-        return fmt::format("<{0}{1}>{2}</{0}>", tag,
+    const auto cell = [](std::string_view tag, std::string_view scope, const column& where,
+                         const std::string& text) {
+        return fmt::format("<{0}{1}{2}>{3}</{0}>", tag, scope,
                            where.side == align::right ? " class=\"n\"" : "", escape_html(text));
     };
     std::string out = fmt::format("<section class=\"card\" id=\"{}\">\n<h2>{}</h2>\n",
                                   escape_html(shown.name), escape_html(shown.title));
     out += "<div class=\"scroll\"><table>\n<thead><tr>";
     for (const column& one : shown.columns)
-        out += cell("th", one, one.title);
+        out += cell("th", " scope=\"col\"", one, one.title);
     out += "</tr></thead>\n<tbody>\n";
     for (const auto& row : shown.rows) {
         out += "<tr>";
         for (std::size_t i = 0; i < row.size(); ++i) {
-            out += cell(i == 0 ? "th" : "td", shown.columns[i], row[i]);
+            out += cell(i == 0 ? "th" : "td", i == 0 ? " scope=\"row\"" : "", shown.columns[i],
+                        row[i]);
         }
         out += "</tr>\n";
     }

@@ -113,7 +113,10 @@ def test_the_page_stands_alone(run, record, tmp_path):
     data = json.loads(page.scripts[0][1])
     assert len(data["series"]) == 1 and len(data["series"][0]["intervals"]) == 11
     for name in ("message", "service"):
-        assert sum(share for _, _, share in data["series"][0][name]) == pytest.approx(1)
+        curve = data["series"][0][name]
+        assert curve[0][0] == 1 and curve == sorted(curve) and curve[-1][0] == json.loads(target.with_name("run.json").read_text())["latency_us"][name]["count"]
+    heads = re.findall(r"<th\b[^>]*>", text)
+    assert heads and all(re.search(r'scope="(col|row)"', head) for head in heads)
     assert "prefers-color-scheme: dark" in text and "@media print" in text
     words = " ".join(page.words)
     assert "Effective options" in words and "mx1.example.com" in words and "in doubt" in words
@@ -140,6 +143,35 @@ def test_a_limited_generator_is_said_plainly(run, record):
     file = record(generator__limited=True, generator__reason="a worker was 97 % busy")
     assert "! Generator limited: a worker was 97 % busy." in run(file).stdout
     assert 'class="remark limit"' in run(file, "--html", "-").stdout
+
+
+def test_a_full_machine_is_said_plainly(run, record):
+    file = record(generator__verdict="machine_full", generator__run_delay=0.45, generator__machine_idle=0.02,
+                  generator__reason="a worker waited 45 % of the time for a processor")
+    out = run(file).stdout
+    assert "! Machine full: a worker waited 45 % of the time for a processor." in out
+    assert re.search(r"was the limit +no\n", out) and re.search(r"machine was full +YES\n", out)
+    assert 'class="remark limit"' in run(file, "--html", "-").stdout
+    row = next(csv.DictReader(io.StringIO(run(file, "--csv").stdout)))
+    assert (row["generator_limited"], row["generator_verdict"], row["run_delay"]) == ("0", "machine_full", "0.450")
+    # A record of before has no verdict.
+    old = next(csv.DictReader(io.StringIO(run(record(generator__limited=True), "--csv").stdout)))
+    assert old["generator_verdict"] == "limit" and old["run_delay"] == ""
+
+
+def test_comparisons_begin_with_what_was_compared(run, record):
+    files = [record("one.json"), record("eight.json", options__in_flight=8)]
+    out = run(*files).stdout
+    shown = out[out.index("Options that differ"):out.index("Result")]
+    assert "in_flight" in shown and "sessions" not in shown
+    page = run(*files, "--html", "-").stdout
+    assert page.index("Options that differ") < page.index("<details") < page.index("Options that all have in common")
+    assert "Options that differ" not in run(files[0]).stdout
+
+
+def test_what_was_asked_in_vain_is_said(run, record):
+    why = "--in-flight 8: the server offers no CHUNKING, at most 2 in flight"
+    assert f"! Asked for and not in effect: {why}." in run(record(not_in_effect={why: 3})).stdout
 
 
 def test_tls_and_logins_are_shown_where_there_were_any(run, record):

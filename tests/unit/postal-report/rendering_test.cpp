@@ -118,6 +118,8 @@ TEST_CASE("table: columns line up whatever the width of a character") {
           "## Title\n\n| name | value |\n| --- | ---: |\n| µs | 1 |\n| longer | 1,000 |\n\na "
           "note.\n");
     CHECK_THAT(report::render_html(shown), Contains("<td class=\"n\">1,000</td>"));
+    CHECK_THAT(report::render_html(shown), Contains("<th scope=\"col\" class=\"n\">value</th>"));
+    CHECK_THAT(report::render_html(shown), Contains("<th scope=\"row\">longer</th>"));
 }
 
 TEST_CASE("csv: one line a record, and as many fields as columns") {
@@ -192,6 +194,56 @@ TEST_CASE("report: a limited generator and thresholds that were not met come fir
     CHECK_THAT(report::render_page({one}, parts()), Contains("class=\"remark limit\""));
 }
 
+TEST_CASE("report: a machine that was full is said where the generator was not the limit") {
+    auto one = plain_record();
+    one.generator.verdict = "machine_full";
+    one.generator.run_delay = 0.45;
+    one.generator.machine_idle = 0.01;
+    const std::string text = report::render_text({one});
+    CHECK_THAT(text, Contains("! Machine full: the machine was shared and full"));
+    CHECK_THAT(text, Contains("longest wait for a processor                      45.0 %"));
+    CHECK_THAT(report::render_page({one}, parts()), Contains("class=\"remark limit\""));
+    CHECK_THAT(report::render_page({one, plain_record()}, parts()),
+               Contains("<strong>machine full</strong>"));
+    CHECK(report::render_text({plain_record()}).find("Machine full") == std::string::npos);
+}
+
+TEST_CASE("report: what was asked for in vain is said") {
+    auto one = plain_record();
+    one.not_in_effect = {"--in-flight 8: the server offers no CHUNKING, at most 2 in flight"};
+    CHECK_THAT(report::render_text({one}),
+               Contains("! Asked for and not in effect: --in-flight 8: the server offers no "
+                        "CHUNKING, at most 2 in flight."));
+}
+
+TEST_CASE("report: several records begin with the options that differ") {
+    auto one = plain_record();
+    one.options = {{"in-flight", "1"}, {"record", "a.json"}, {"seed", "42"}, {"tls", "off"}};
+    auto other = one;
+    other.label = "other.json";
+    other.options = {{"chunking", "auto"},
+                     {"in-flight", "8"},
+                     {"record", "b.json"},
+                     {"seed", "42"},
+                     {"tls", "off"}};
+    const auto differ = report::differing_options_table({one, other});
+    REQUIRE(differ.rows.size() == 2);
+    CHECK(differ.rows[0] == std::vector<std::string>{"in-flight", "1", "8"});
+    CHECK(differ.rows[1] == std::vector<std::string>{"chunking", "–", "auto"});
+    const auto alike = report::option_table({one, other});
+    REQUIRE(alike.rows.size() == 2);
+    CHECK(alike.rows[0][0] == "seed");
+    const std::string text = report::render_text({one, other});
+    CHECK(text.find("Options that differ") < text.find("Result"));
+    const std::string page = report::render_page({one, other}, parts());
+    CHECK_THAT(page, Contains("<summary>Options that all have in common (2)</summary>"));
+    CHECK(page.find("id=\"compared\"") < page.find("<canvas"));
+    CHECK(count_of(page, "Options that differ") == 1);
+    // One record has nothing to differ from.
+    CHECK(report::differing_options_table({one}).rows.empty());
+    CHECK(report::option_table({one}).rows.size() == 4);
+}
+
 TEST_CASE("report: several records share a remark that is true of all") {
     auto one = plain_record();
     one.transcript = true;
@@ -217,36 +269,39 @@ TEST_CASE("page: a missing chart library is said with its path and package") {
     CHECK(report::read_chart_library("/dev/null").has_error());
 }
 
-TEST_CASE("chart data: bins hold what the buckets held, at any width") {
-    stats::histogram values;
-    for (int i = 1; i < 5000; ++i)
-        values.record(std::chrono::microseconds{i * i % 70001 + 3});
-    for (const unsigned width : {8U, 12U, 24U}) {
-        double sum = 0;
-        double mean = 0;
-        double edge = 0;
-        for (const auto& bin : report::log_bins(values, width)) {
-            CHECK(bin.lower_us >= edge * 0.999999);
-            CHECK(bin.upper_us > bin.lower_us);
-            edge = bin.upper_us;
-            sum += bin.share;
-            mean += bin.share * std::sqrt(bin.lower_us * bin.upper_us);
-        }
-        CHECK(sum == Approx(1));
-        CHECK(mean == Approx(values.mean_us()).epsilon(0.02));
+TEST_CASE("chart data: a tail has the percentiles of its values") {
+    report::phase of;
+    of.distribution.emplace();
+    for (int i = 1; i <= 5000; ++i)
+        of.distribution->record(std::chrono::microseconds{i});
+    const auto points = report::tail_of(of);
+    REQUIRE(points.size() > 50);
+    CHECK(points.size() < 250);
+    CHECK(points.front().one_in == 1);
+    CHECK(points.front().latency_us == Approx(1).epsilon(0.01));
+    CHECK(points.back().one_in == 5000);
+    CHECK(points.back().latency_us == 5000);
+    for (std::size_t at = 1; at < points.size(); ++at) {
+        INFO(points[at].one_in);
+        CHECK(points[at].one_in > points[at - 1].one_in);
+        CHECK(points[at].latency_us == Approx(5000 * (1 - 1 / points[at].one_in)).epsilon(0.03));
     }
-    CHECK(report::log_bins(stats::histogram{}, 12).empty());
+    CHECK(report::tail_of(report::phase{}).empty());
+    of.distribution->clear();
+    CHECK(report::tail_of(of).empty());
 }
 
-TEST_CASE("chart data: a gap between two hills is drawn as nothing") {
-    stats::histogram values;
-    values.record(std::chrono::microseconds{10});
-    values.record(std::chrono::milliseconds{10});
-    const auto bins = report::log_bins(values, 12);
-    const auto gap = std::find_if(bins.begin(), bins.end(),
-                                  [](const report::bin& each) { return each.share == 0; });
-    REQUIRE(gap != bins.end());
-    CHECK(gap->upper_us / gap->lower_us > 100);
+TEST_CASE("chart data: a tail ends where messages were never accepted") {
+    report::phase of;
+    of.distribution.emplace();
+    for (int i = 0; i < 90; ++i)
+        of.distribution->record(std::chrono::milliseconds{1});
+    of.not_accepted = 10;
+    const auto points = report::tail_of(of);
+    REQUIRE_FALSE(points.empty());
+    CHECK(points.back().one_in <= 10);
+    of.not_accepted = 0;
+    CHECK(report::tail_of(of).back().one_in == 90);
 }
 
 TEST_CASE("chart data: a day of seconds becomes a bounded number of points") {
@@ -268,23 +323,48 @@ TEST_CASE("chart data: a day of seconds becomes a bounded number of points") {
     double highest = 0;
     std::size_t covered = 0;
     for (const auto& point : points) {
-        CHECK(point[2] == 100.0);
+        CHECK(point[2] == 6000.0);
         highest = std::max(highest, point[4].get<double>());
         covered += point[7].get<std::size_t>();
     }
     CHECK(highest == 9e6);
     CHECK(covered == 86400);
     CHECK(points[0][5] == 1);
+    CHECK(report::intervals_a_point(one) == 58);
+    CHECK_THAT(report::render_page({one}, parts()), Contains("the mean of up to 58 intervals"));
+    CHECK_THAT(report::render_page({plain_record()}, parts()),
+               Contains("Each step is one interval"));
 }
 
-TEST_CASE("chart data: records with other intervals are compared by the minute") {
+TEST_CASE("chart data: rates are a minute's, whatever the interval's length") {
     auto one = plain_record();
-    auto other = plain_record();
-    other.interval_s = 30;
-    CHECK(json::parse(report::chart_data({one, one}))["per_minute"] == false);
-    const auto data = json::parse(report::chart_data({one, other}));
-    CHECK(data["per_minute"] == true);
-    CHECK(data["series"][0]["intervals"][0][2] == 1000.0);
+    report::interval rest;
+    rest.start_s = 60;
+    rest.end_s = 75;
+    rest.messages = 250;
+    rest.partial = true;
+    report::interval dead;
+    dead.start_s = 75;
+    dead.end_s = 135;
+    one.intervals.push_back(rest);
+    one.intervals.push_back(dead);
+    const auto data = json::parse(report::chart_data({one}));
+    const auto& points = data["series"][0]["intervals"];
+    CHECK(points[0][2] == 1000.0);
+    CHECK(points[1][2] == 1000.0);
+    // A server that was dead: no rate, and no latency to draw.
+    CHECK(points[2][2] == 0.0);
+    CHECK(points[2][3].is_null());
+    CHECK(points[2][4].is_null());
+    CHECK(report::interval_table(one).rows[1][2] == "1,000");
+}
+
+TEST_CASE("page: each chart says in words what it shows") {
+    const std::string page = report::render_page({plain_record()}, parts());
+    for (const char* chart : {"chart-rate", "chart-latency", "chart-distribution"}) {
+        CHECK_THAT(page, Contains(fmt::format("aria-describedby=\"{}-text\"", chart)));
+        CHECK_THAT(page, Contains(fmt::format("<figcaption id=\"{}-text\">", chart)));
+    }
 }
 
 TEST_CASE("chart data: cannot end the element that it stands in") {
