@@ -110,7 +110,6 @@ std::string intervals_html(const std::vector<record>& records) {
     return out;
 }
 
-// What was compared, before all that came of it.
 std::string compared_html(const std::vector<record>& records) {
     const table differ = differing_options_table(records);
     return differ.rows.empty() ? "" : render_html(differ);
@@ -163,7 +162,7 @@ std::string render_page(const std::vector<record>& records, const page_parts& pa
                              {"NONCE", std::string{parts.nonce}},
                              {"STYLE", std::string{page_style}},
                              {"REMARKS", remarks_html(records)},
-                             {"HEADLINE", compared_html(records) + headline_html(records)},
+                             {"HEADLINE", headline_html(records) + compared_html(records)},
                              {"CHARTS", charts_html(records)},
                              {"KIND", records.size() == 1 ? " single" : ""},
                              {"TABLES", tables_html(records)},

@@ -23,8 +23,7 @@ table security_table(const std::vector<record>& records);
 table mailbox_table(const std::vector<record>& records);
 table integrity_table(const std::vector<record>& records);
 table host_table(const std::vector<record>& records);
-// What several records were compared for, and what is the same in all; one record has only the
-// latter.
+// What several records were compared for, and the other options; one record has only the latter.
 inline constexpr const char* compared_name = "compared";
 table differing_options_table(const std::vector<record>& records);
 table option_table(const std::vector<record>& records);

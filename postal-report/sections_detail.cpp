@@ -165,11 +165,16 @@ void add_texts(table& to, const std::vector<record>& records,
 
 namespace {
 
-// Of several records those rows in which all are alike, or those in which they differ.
+// Of several records the rows in which they differ, or the others. An option that another program
+// does not have is no difference; one that a run of the same program was not given is.
 table options_where(table made, const std::vector<record>& records, bool differ) {
     made.columns = compared("option", records, align::left);
     add_texts(made, records, &record::options);
-    const auto differs = [](const std::vector<std::string>& row) {
+    const bool one_program = std::all_of(records.begin(), records.end(), [&](const record& each) {
+        return each.program == records.front().program;
+    });
+    const auto differs = [&](const std::vector<std::string>& row) {
+        if (!one_program && std::find(row.begin(), row.end(), unknown) != row.end()) return false;
         return std::any_of(row.begin() + 1, row.end(),
                            [&](const std::string& each) { return each != row[1]; });
     };
@@ -184,9 +189,8 @@ table options_where(table made, const std::vector<record>& records, bool differ)
 
 table option_table(const std::vector<record>& records) {
     const bool one = records.size() == 1;
-    table made = options_where(
-        {"options", one ? "Effective options" : "Options that all have in common", {}, {}}, records,
-        false);
+    table made = options_where({"options", one ? "Effective options" : "Other options", {}, {}},
+                               records, false);
     if (one) made.columns[1].title = "value";
     return made;
 }

@@ -236,9 +236,13 @@ TEST_CASE("report: several records begin with the options that differ") {
     const std::string text = report::render_text({one, other});
     CHECK(text.find("Options that differ") < text.find("Result"));
     const std::string page = report::render_page({one, other}, parts());
-    CHECK_THAT(page, Contains("<summary>Options that all have in common (2)</summary>"));
+    CHECK_THAT(page, Contains("<summary>Other options (2)</summary>"));
     CHECK(page.find("id=\"compared\"") < page.find("<canvas"));
     CHECK(count_of(page, "Options that differ") == 1);
+    // Another program has other options.
+    other.program = "bhm";
+    CHECK(report::differing_options_table({one, other}).rows.size() == 1);
+    CHECK(report::option_table({one, other}).rows.size() == 3);
     // One record has nothing to differ from.
     CHECK(report::differing_options_table({one}).rows.empty());
     CHECK(report::option_table({one}).rows.size() == 4);
