@@ -1,0 +1,44 @@
+// What a worker notes of its own time.
+#include "load/worker.hpp"
+
+#include <boost/asio/use_awaitable.hpp>
+
+#include <catch2/catch.hpp>
+
+#include "os/usage.hpp"
+
+using namespace postal;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Keeps the worker from its loop, and lives until the tick has come that was due meanwhile.
+boost::asio::awaitable<void> hold_up(load::worker& own) {
+    const auto until = std::chrono::steady_clock::now() + 420ms;
+    while (std::chrono::steady_clock::now() < until)
+        continue;
+    boost::asio::steady_timer pause(own.context());
+    while (own.tally().loop_late.max() < 300ms) {
+        pause.expires_after(1ms);
+        co_await pause.async_wait(boost::asio::use_awaitable);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("worker: a loop that was held up is as late as the ticks that it missed") {
+    stats::tally seen(1);
+    load::worker one({.phases = 1},
+                     [&](load::worker&, std::chrono::nanoseconds, const stats::tally& counted,
+                         bool) { seen.merge(counted); });
+    const load::timetable times{
+        .start = std::chrono::steady_clock::now(), .first_interval = 1h, .interval = 1h};
+    one.run(times, [&](load::worker& own) { own.spawn(hold_up(own)); });
+    // Due after 100 ms at most, and so 320 ms late at least; then three that were missed.
+    CHECK(seen.loop_late.count() >= 4);
+    CHECK(seen.loop_late.max() >= 300ms);
+    CHECK(seen.loop_late.min() < 100ms);
+    CHECK(seen.busy > 0ns);
+    const bool known = os::run_delay_meter::of_this_thread().read().has_value();
+    CHECK(seen.run_delay.has_value() == known);
+}
