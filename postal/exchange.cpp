@@ -18,9 +18,10 @@ void exchange::begin(const proto::capabilities& offered, std::uint64_t left,
                      std::optional<std::uint32_t> sender) {
     const options& chosen = plan_.chosen;
     offered_ = offered;
-    pipelining_ = offered.pipelining && chosen.pipelining == offer::automatic;
+    pipelining_ = offered.pipelining && chosen.pipelining != pipelining::off;
     chunking_ = offered.chunking && chosen.chunking == offer::automatic;
-    most_open_ = !pipelining_ ? 1 : chunking_ ? chosen.in_flight : 2;
+    const bool overlap = chosen.pipelining == pipelining::overlap || chosen.in_flight > 1;
+    most_open_ = !pipelining_ ? 1 : chunking_ ? chosen.in_flight : overlap ? 2 : 1;
     if (slots_.size() < most_open_) slots_.resize(most_open_);
     left_ = left;
     sender_ = sender;

@@ -10,10 +10,10 @@
 //     when idle(): the caller waits for a ticket, or leaves
 //   lost(how, now)                         the connection broke: ends whatever is in flight
 //
-// Without PIPELINING each command waits for its reply. With it (RFC 2920) an envelope is one write,
-// and the end of one message and the envelope of the next go together. With CHUNKING (RFC 3030) the
-// message follows its envelope at once, and up to in_flight transactions overlap, with RSET between
-// them: the transaction of a chunk that fails stays open until then.
+// Without PIPELINING each command waits for its reply. With it (RFC 2920) an envelope is one write;
+// with --pipelining overlap the end of one message and the envelope of the next go together. With
+// CHUNKING (RFC 3030) the message follows its envelope at once, and up to in_flight transactions
+// overlap, with RSET between them: the transaction of a chunk that fails stays open until then.
 //
 // Replies come in the order of the commands (RFC 2920 3.1); `expected_` holds what each will
 // answer. A reply that nothing asked for, or of a class that its command cannot have, breaks the

@@ -79,8 +79,12 @@ cli::group session_options(options& o) {
                  cli::text(o.sender_list)},
                 {"--helo", "NAME", "", "name in EHLO and Message-ID (this host's, if not given)",
                  cli::text(o.helo)},
-                {"--pipelining", "auto|off", "auto", "PIPELINING when the server offers it",
-                 cli::choice(o.pipelining, {{"auto", offer::automatic}, {"off", offer::off}})},
+                {"--pipelining", "auto|overlap|off", "auto",
+                 "PIPELINING when the server offers it; overlap: the next envelope behind the "
+                 "final dot",
+                 cli::choice(o.pipelining, {{"auto", pipelining::automatic},
+                                            {"overlap", pipelining::overlap},
+                                            {"off", pipelining::off}})},
                 {"--chunking", "auto|off", "off", "BDAT when the server offers CHUNKING",
                  cli::choice(o.chunking, {{"auto", offer::automatic}, {"off", offer::off}})},
                 {"--in-flight", "N", "1",
@@ -201,8 +205,8 @@ expected<void> check(const options& o) {
     if (o.in_flight > 1 && o.chunking == offer::off) {
         return base::fail("--in-flight: needs --chunking auto");
     }
-    if (o.in_flight > 1 && o.pipelining == offer::off) {
-        return base::fail("--in-flight: needs --pipelining auto");
+    if (o.in_flight > 1 && o.pipelining == pipelining::off) {
+        return base::fail("--in-flight: needs --pipelining auto or overlap");
     }
     if (!o.auth_users.empty() && !o.auth.wanted()) {
         return base::fail("--auth-users: is of no use without --auth");

@@ -21,6 +21,13 @@ namespace postal {
 
 enum class offer { automatic, off };  // use a server's extension when it offers it, or never
 
+// What PIPELINING is used for where a server offers it.
+enum class pipelining {
+    automatic,  // one write for the envelope; as overlap with in_flight above 1
+    overlap,    // the next envelope leaves together with the end of the message before it
+    off
+};
+
 struct recipient_range {
     unsigned least = 1;
     unsigned most = 1;
@@ -30,7 +37,7 @@ struct options : program::client_options {
     std::string sender_list;                 // -f; empty: the user list
     std::int64_t messages_a_connection = 1;  // -c; -1 without end, 0 none
     bool lmtp = false;
-    offer pipelining = offer::automatic;
+    postal::pipelining pipelining = postal::pipelining::automatic;
     offer chunking = offer::off;
     unsigned in_flight = 1;
     recipient_range recipients;

@@ -83,12 +83,12 @@ def test_injected_delay_is_reported_in_its_phase(bhm, postal, users, stage):
     assert "service" not in latency, "in a closed loop it is the same"
 
 
-@pytest.mark.parametrize("mode,waits", [(("--pipelining", "auto"), 2), (("--chunking", "auto"), 1), (("--chunking", "auto", "--in-flight", "8"), 8)],
-                         ids=["pipelined", "chunked", "eight in flight"])
+@pytest.mark.parametrize("mode,waits", [(("--pipelining", "auto"), 1), (("--pipelining", "overlap"), 2), (("--chunking", "auto"), 1), (("--chunking", "auto", "--in-flight", "8"), 8)],
+                         ids=["pipelined", "overlapping", "chunked", "eight in flight"])
 def test_injected_delay_under_pipelining(bhm, postal, users, mode, waits):
-    """Batching commands must not hide a wait from the message's latency, which runs from its first command:
-    that goes out together with the end of the message before, or of seven messages before, and waits for
-    their replies too."""
+    """Batching commands must not hide a wait from the message's latency, which runs from its first command: where
+    transactions overlap that goes out together with the end of the message before, or of seven messages before,
+    and waits for their replies too."""
     hole = bhm("--workers", "1", "--delay", "end=20ms")
     wanted = pytest.approx(waits * DELAY_US, rel=0.05)
     latency = quietest(lambda: postal("--workers", "1", "-t", "1", "-c", "-1", *mode, "-m", "5", "-M", "5", "--messages", "100", hole.endpoint, users),

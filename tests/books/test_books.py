@@ -55,6 +55,7 @@ LOADS = {
     "up to five a connection": ("-t", "5", "-c", "5"),
     "endless connections": ("-t", "5", "-c", "-1"),
     "plain": ("-t", "5", "-c", "-1", "--pipelining", "off"),
+    "overlapping": ("-t", "5", "-c", "-1", "--pipelining", "overlap"),
     "chunked": ("-t", "5", "-c", "-1", "--chunking", "auto"),
     "sixteen in flight": ("-t", "3", "-c", "-1", "--chunking", "auto", "--in-flight", "16"),
     "sixteen in flight, up to five a connection": ("-t", "3", "-c", "5", "--chunking", "auto", "--in-flight", "16"),
@@ -268,7 +269,7 @@ def test_bhm_restarted_in_the_middle(bhm, start):
     assert run.total("messages") <= received + again <= run.total("messages") + run.total("in_doubt")
 
 
-@pytest.mark.parametrize("words", [("--pipelining", "off"), ("--pipelining", "auto"), ("--chunking", "auto", "--in-flight", "16")], ids=" ".join)
+@pytest.mark.parametrize("words", [("--pipelining", "off"), ("--pipelining", "overlap"), ("--chunking", "auto", "--in-flight", "16")], ids=" ".join)
 def test_bhm_killed_and_restarted(bhm, start, words):
     """A killed bhm leaves no record; the replies that it sent are counted on the wire."""
     port = free_port()

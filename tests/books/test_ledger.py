@@ -64,6 +64,7 @@ def check_seen(path, black):
 LOADS = {
     "one recipient": ("-t", "4", "-c", "-1"),
     "one a connection": ("-t", "4"),
+    "overlapping": ("-t", "4", "-c", "-1", "--recipients", "1..5", "--pipelining", "overlap"),
     "recipients": ("-t", "4", "-c", "-1", "--recipients", "1..5"),
     "plain": ("-t", "4", "-c", "3", "--recipients", "2", "--pipelining", "off"),
     "chunked": ("-t", "2", "-c", "-1", "--recipients", "1..5", "--chunking", "auto"),

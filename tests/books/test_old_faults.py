@@ -48,7 +48,7 @@ def talk(postal, users):
 
 
 @pytest.mark.serial
-@pytest.mark.parametrize("mode", [("--pipelining", "off"), ("--pipelining", "auto"), ("--chunking", "auto"), ("-c", "1")], ids=" ".join)
+@pytest.mark.parametrize("mode", [("--pipelining", "off"), ("--pipelining", "auto"), ("--pipelining", "overlap"), ("--chunking", "auto"), ("-c", "1")], ids=" ".join)
 def test_no_small_writes_held_back_by_the_kernel(bhm, postal, users, mode):
     """Nagle's algorithm and the peer's delayed acknowledgement cost 42 ms a message: 23 messages a second."""
     hole = bhm()

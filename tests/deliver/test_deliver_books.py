@@ -46,6 +46,7 @@ def check_server(done):
 LOADS = {
     "plain": ("-t", "5", "-c", "-1", "--pipelining", "off"),
     "pipelined": ("-t", "12", "-c", "-1"),
+    "overlapping": ("-t", "12", "-c", "-1", "--pipelining", "overlap"),
     "chunked": ("-t", "5", "-c", "-1", "--chunking", "auto", "--in-flight", "8"),
     "up to five a connection": ("-t", "5", "-c", "5"),
     "recipients": ("-t", "5", "-c", "-1", "--recipients", "1..5"),
@@ -66,7 +67,7 @@ def test_what_the_sender_counted_is_what_was_delivered(lmtp_deliver, agents, pos
     assert totals["errors"] == 0
 
 
-@pytest.mark.parametrize("load", ["plain", "pipelined", "recipients"])
+@pytest.mark.parametrize("load", ["plain", "overlapping", "recipients"])
 def test_each_outcome(lmtp_deliver, agents, postal, mixed_users, load):
     server = lmtp_deliver(agents("any", "%to_user%"))
     sent = postal("-L", *SMALL, *LOADS[load], "--messages", "300", server.endpoint, mixed_users)

@@ -20,8 +20,9 @@ from support.watched import Sending, memory_limit
 MODES = {
     "plain": ("--pipelining", "off"),
     "pipelined": ("--pipelining", "auto"),
+    "overlapping": ("--pipelining", "overlap"),
     "lmtp": ("-L", "--pipelining", "off"),
-    "lmtp-pipelined": ("-L", "--pipelining", "auto"),
+    "lmtp-overlapping": ("-L", "--pipelining", "overlap"),
     "chunked": ("--chunking", "auto", "--in-flight", "4"),
 }
 CAPABILITIES = (b"PIPELINING", b"ENHANCEDSTATUSCODES", b"8BITMIME", b"SIZE 104857600")
@@ -173,7 +174,7 @@ def test_one_reply_too_many(send, mode, step, fault):
 
 
 @pytest.mark.parametrize("mode,step,fault", cases(["extra"], ["banner", "ehlo", "mail", "rcpt", "data", "end"],
-                                                  ["pipelined", "lmtp-pipelined", "chunked"]))
+                                                  ["overlapping", "lmtp-overlapping", "chunked"]))
 def test_one_reply_too_many_under_pipelining(send, mode, step, fault):
     run = run_half_faulty(send, mode, step, fault)
     # After the last message of a connection it is the answer to QUIT that is out of order. With chunks all
@@ -181,7 +182,7 @@ def test_one_reply_too_many_under_pipelining(send, mode, step, fault):
     assert run.record["errors"] or step == "end" or mode == "chunked"
 
 
-@pytest.mark.parametrize("mode,fault", zip(MODES, ["deaf", "close", "reset", "shutting_down", "deaf"]))
+@pytest.mark.parametrize("mode,fault", zip(MODES, ["deaf", "close", "reset", "shutting_down", "deaf", "close"]))
 def test_fault_while_the_message_is_sent(send, mode, fault):
     with hostile_server("transfer", fault, mode, every=2) as server:
         run = send(server, *MODES[mode], "--timeout", "20s", "--data-timeout", "2s",

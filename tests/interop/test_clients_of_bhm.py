@@ -325,9 +325,9 @@ class TestPostal:
     """Our own pair, where nothing else stands between them."""
 
     @pytest.mark.parametrize("protocol", ["smtp", "lmtp"])
-    @pytest.mark.parametrize("options", [["--pipelining", "off"], ["--pipelining", "auto"], ["--chunking", "auto"],
-                                         ["--chunking", "auto", "--in-flight", "8"]],
-                             ids=["plain", "pipelined", "chunked", "chunked-8-in-flight"])
+    @pytest.mark.parametrize("options", [["--pipelining", "off"], ["--pipelining", "auto"], ["--pipelining", "overlap"],
+                                         ["--chunking", "auto"], ["--chunking", "auto", "--in-flight", "8"]],
+                             ids=["plain", "pipelined", "overlapping", "chunked", "chunked-8-in-flight"])
     def test_both_count_the_same(self, bhm, postal, users_file, protocol, options):
         hole = bhm(*(["--lmtp"] if protocol == "lmtp" else []))
         run = postal(*(["-L"] if protocol == "lmtp" else []), "-t", "8", "-c", "-1", *options, "--recipients", "1..3",

@@ -57,7 +57,7 @@ def test_lmtp_to_dovecot_with_several_recipients(dovecot, postal, users_file, op
     assert set(addressed.values()) == {1, 2, 3}
 
 
-@pytest.mark.parametrize("pipelining", ["off", "auto"])
+@pytest.mark.parametrize("pipelining", ["off", "auto", "overlap"])
 def test_lmtp_answers_for_each_recipient(dovecot, postal, users_file, pipelining):
     """Some recipients are unknown (refused at RCPT), one's mailbox is full (refused after the data)."""
     server = dovecot(4, extra="""

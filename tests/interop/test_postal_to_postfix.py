@@ -22,6 +22,7 @@ def reject_table(**answers):
 @pytest.mark.parametrize("options, keywords", [
     pytest.param(["--pipelining", "off"], "", id="plain"),
     pytest.param(["--pipelining", "auto"], "", id="pipelined"),
+    pytest.param(["--pipelining", "overlap"], "", id="overlapping"),
     pytest.param(["--chunking", "auto"], "", id="chunked"),
     pytest.param(["--chunking", "auto", "--in-flight", "8"], "", id="chunked-8-in-flight"),
     pytest.param(["--chunking", "auto"], "chunking", id="server-without-chunking"),
@@ -68,9 +69,9 @@ def test_several_local_addresses_take_turns(postfix, postal, users_file):
     assert origins == {"unknown[127.0.0.1]": 10, "unknown[127.0.0.2]": 10}
 
 
-@pytest.mark.parametrize("options", [["--pipelining", "off"], ["--pipelining", "auto"], ["--chunking", "auto"],
-                                     ["--chunking", "auto", "--in-flight", "8"]],
-                         ids=["plain", "pipelined", "chunked", "chunked-8-in-flight"])
+@pytest.mark.parametrize("options", [["--pipelining", "off"], ["--pipelining", "auto"], ["--pipelining", "overlap"],
+                                     ["--chunking", "auto"], ["--chunking", "auto", "--in-flight", "8"]],
+                         ids=["plain", "pipelined", "overlapping", "chunked", "chunked-8-in-flight"])
 def test_refused_recipients_are_counted_by_code(postfix, postal, users_file, options):
     server = postfix("discard:", **reject_table(user0="550 5.7.1 not you", user1="450 4.2.1 not now"))
     run = postal("-t", "3", "-c", "-1", *options, "--messages", "150", server.endpoint, users_file(6))

@@ -110,6 +110,8 @@ std::vector<setting> dialogues() {
                 setting other = plain;
                 other.pipelining = true;
                 all.push_back(other);
+                other.overlap = true;
+                all.push_back(other);
                 other.chunking = true;
                 all.push_back(other);
                 other.in_flight = 3;
@@ -125,9 +127,9 @@ std::vector<setting> dialogues() {
 
 std::string name_of(const setting& one) {
     return std::string(one.lmtp ? "LMTP" : "SMTP") + (one.pipelining ? " pipelined" : " plain") +
-           (one.chunking ? " chunked" : "") + ", " + std::to_string(one.in_flight) +
-           " in flight, " + std::to_string(one.recipients) + " recipients, " +
-           std::to_string(one.messages) + " messages";
+           (one.overlap ? " overlapping" : "") + (one.chunking ? " chunked" : "") + ", " +
+           std::to_string(one.in_flight) + " in flight, " + std::to_string(one.recipients) +
+           " recipients, " + std::to_string(one.messages) + " messages";
 }
 
 // Calls `fault` with each dialogue stopped before each of its replies.

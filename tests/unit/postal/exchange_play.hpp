@@ -26,6 +26,7 @@ using namespace postal;
 struct setting {
     bool lmtp = false;
     bool pipelining = false;
+    bool overlap = false;
     bool chunking = false;
     unsigned in_flight = 1;
     unsigned recipients = 1;
@@ -125,6 +126,7 @@ class play {
         chosen.recipients = {wanted.recipients, wanted.recipients};
         chosen.chunking = wanted.chunking ? offer::automatic : offer::off;
         chosen.in_flight = wanted.in_flight;
+        if (wanted.overlap) chosen.pipelining = pipelining::overlap;
         return chosen;
     }
 

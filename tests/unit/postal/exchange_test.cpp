@@ -41,8 +41,22 @@ TEST_CASE("exchange: without PIPELINING each command waits for its reply") {
     CHECK_FALSE(dialogue.line().idle());
 }
 
-TEST_CASE("exchange: with PIPELINING the end of a message and the next envelope go together") {
-    exchange_play::play dialogue({.pipelining = true, .messages = 2});
+TEST_CASE("exchange: with PIPELINING an envelope is one write, behind the reply to the last one") {
+    for (const bool chunked : {false, true}) {
+        INFO((chunked ? "BDAT" : "DATA"));
+        exchange_play::play dialogue({.pipelining = true, .chunking = chunked, .messages = 2});
+        const std::string envelope = chunked ? "MAIL RCPT BDAT " : "MAIL RCPT DATA ";
+        CHECK(lines_of(dialogue.say()).starts_with(envelope));
+        dialogue.hear(chunked ? "250 ok\r\n250 ok\r\n" : "250 ok\r\n250 ok\r\n354 go\r\n");
+        CHECK(dialogue.say() == (chunked ? "" : "<message>.\r\n"));
+        dialogue.hear("250 ok\r\n");
+        CHECK(lines_of(dialogue.say()).starts_with(envelope));
+        dialogue.lose();
+    }
+}
+
+TEST_CASE("exchange: --pipelining overlap sends the next envelope with the end of a message") {
+    exchange_play::play dialogue({.pipelining = true, .overlap = true, .messages = 2});
     CHECK(lines_of(dialogue.say()) == "MAIL RCPT DATA ");
     dialogue.hear("250 ok\r\n250 ok\r\n354 go\r\n");
     const std::string both = dialogue.say();
@@ -120,7 +134,7 @@ TEST_CASE("exchange: a refused message in flight does not take the next one with
 }
 
 TEST_CASE("exchange: a connection that never rests does not remember every reply") {
-    exchange_play::play dialogue({.pipelining = true, .messages = 5000});
+    exchange_play::play dialogue({.pipelining = true, .overlap = true, .messages = 5000});
     dialogue.say();
     dialogue.hear("250 ok\r\n250 ok\r\n354 go\r\n");
     for (int i = 0; i < 2000; ++i) {
@@ -258,7 +272,7 @@ TEST_CASE("exchange: a lost connection leaves doubt only behind complete data") 
         CHECK(dialogue.books().errors.entries().at(0).stage == "data");
     }
     SECTION("behind the data, with the next envelope on its way") {
-        exchange_play::play dialogue({.pipelining = true, .messages = 2});
+        exchange_play::play dialogue({.pipelining = true, .overlap = true, .messages = 2});
         dialogue.say();
         dialogue.hear("250 ok\r\n250 ok\r\n354 go\r\n");
         dialogue.say();

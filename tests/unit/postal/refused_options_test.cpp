@@ -56,6 +56,8 @@ TEST_CASE("postal refuses: options that cannot be") {
         {{"-s", "101"}, {"101"}},
         {{"--in-flight", "0"}, {"in-flight"}},
         {{"--in-flight", "4"}, {"in-flight", "chunking"}},
+        {{"--in-flight", "4", "--chunking", "auto", "--pipelining", "off"},
+         {"in-flight", "overlap"}},
         {{"--dsn", "always"}, {"--dsn", "always"}},
         {{"--dsn", "notify=never+delay"}, {"never+delay"}},
         {{"--mail-parameter", "A B"}, {"--mail-parameter", "A B"}},
