@@ -25,11 +25,11 @@ void exchange::begin(const proto::capabilities& offered, std::uint64_t left,
     if (slots_.size() < most_open_) slots_.resize(most_open_);
     left_ = left;
     sender_ = sender;
-    reset_due_ = false;
+    reset_due_ = left_one_out_ = closing_ = false;
     any_accepted_ = false;
     last_answered_ = stage::ehlo;
     output_written();  // what a broken connection left
-    first_slot_ = open_ = 0;
+    first_slot_ = open_ = departed_ = 0;
     expected_.clear();
     expected_head_ = 0;
     parser_.reset();
@@ -55,7 +55,7 @@ void exchange::compose(moment now, std::uint64_t written) {
         transaction* newest =
             open_ == 0 ? nullptr : &slots_[(first_slot_ + open_ - 1) % slots_.size()];
         if (newest != nullptr && newest->next != utterance::nothing) {
-            if (!say_next(*newest, now.steady)) break;
+            if (!say_next(*newest)) break;
         } else if (reset_due_) {
             say_rset();
         } else if (may_begin()) {
@@ -70,7 +70,9 @@ void exchange::compose(moment now, std::uint64_t written) {
 }
 
 bool exchange::may_begin() {
-    if (left_ == 0 || open_ == most_open_) return false;
+    if (left_ == 0 || open_ == most_open_ || closing_) return false;
+    if (left_one_out_ && !idle()) return false;
+    left_one_out_ = false;
     wants_ticket_ = !due_ && !over_;
     return due_.has_value();
 }
@@ -87,16 +89,37 @@ void exchange::begin_transaction(moment now) {
     maker_.make(tx, sender_, plan_.chosen.lmtp ? granted_ : plan_.chosen.recipients.most,
                 now.wall());
     tx.octets = chunking_ ? tx.message->total_octets() : tx.message->declared_octets();
-    tx.begun = now.steady;
+    tx.begins_at = next_octet();
+    tx.overlapped = !chunking_ && open_ > 0;
+    tx.begun = tx.data_begun = now.steady;  // until they have left
     tx.due = plan_.chosen.open_loop ? *due_ : now.steady;
     outcomes_.start(tx);
     due_.reset();
     --left_;
+    const std::string_view missing = missing_for(tx);
+    if (!missing.empty()) return leave_out(tx, missing, now);
     ++open_;
 }
 
+// Mail that the server does not take must not be sent to it (RFC 6152 3, RFC 6531 3.1).
+std::string_view exchange::missing_for(const transaction& tx) const noexcept {
+    if (tx.message->needs_smtputf8() && !offered_.smtputf8) return "no_smtputf8";
+    if (tx.message->needs_8bit() && !offered_.eight_bit_mime) return "no_8bitmime";
+    return {};
+}
+
+// RSET takes its place, so that it costs a round trip as the server's own refusal would: the
+// messages of a run that all need what is missing must not end as fast as they can be made.
+void exchange::leave_out(transaction& tx, std::string_view missing, moment now) {
+    outcomes_.error(stage::mail, missing, "the server does not offer what the message needs");
+    outcomes_.end(tx, message_outcomes::units::rest, ledger::outcome::failed, {}, now);
+    give_back(tx);
+    say_rset();
+    left_one_out_ = true;
+}
+
 // False when a reply must come before anything else is said.
-bool exchange::say_next(transaction& tx, load::steady_time now) {
+bool exchange::say_next(transaction& tx) {
     switch (tx.next) {
         case utterance::mail:
             say_mail(tx);
@@ -105,12 +128,13 @@ bool exchange::say_next(transaction& tx, load::steady_time now) {
             say_rcpt(tx);
             return true;
         case utterance::data:
-            say_data(tx, now);
+            say_data(tx);
             return chunking_;
         case utterance::message:
-            say_message(tx, now);
+            say_message(tx);
             return true;
         case utterance::end_of_data:
+            tx.data_at = next_octet();
             text_.append(proto::end_of_data);
             expect(stage::end);
             tx.next = utterance::nothing;
@@ -177,10 +201,10 @@ void exchange::say_rcpt(transaction& tx) {
     if (tx.said == tx.recipients.size()) tx.next = utterance::data;
 }
 
-void exchange::say_data(transaction& tx, load::steady_time now) {
+void exchange::say_data(transaction& tx) {
     if (chunking_) {
         proto::append_bdat_last(text_, tx.octets);
-        say_message(tx, now);
+        say_message(tx);
         return;
     }
     text_.append(proto::data_command);
@@ -188,16 +212,13 @@ void exchange::say_data(transaction& tx, load::steady_time now) {
     tx.next = utterance::wait;
 }
 
-void exchange::say_message(transaction& tx, load::steady_time now) {
+void exchange::say_message(transaction& tx) {
+    tx.data_at = next_octet();
     segments_.push_back({text_.size(), tx.message});
+    message_octets_ += chunking_ ? tx.message->total_octets() : tx.message->stuffed_octets();
     sending_.push_back(std::exchange(tx.message, nullptr));
     if (!chunking_) text_.append(proto::end_of_data);
-    std::uint64_t octets = text_.size();
-    for (const segment& one : segments_) {
-        octets += chunking_ ? one.message->total_octets() : one.message->stuffed_octets();
-    }
-    tx.complete_at = queued_ + octets;
-    tx.data_begun = now;
+    tx.complete_at = next_octet();
     tx.next = utterance::nothing;
     expect(stage::end);
 }
@@ -233,10 +254,24 @@ void exchange::output_written() noexcept {
     output_.clear();
     text_.clear();
     segments_.clear();
+    message_octets_ = 0;
     for (mail::message* one : sending_) {
         maker_.take_back(one);
     }
     sending_.clear();
+}
+
+void exchange::octets_left(std::uint64_t written, load::steady_time when) noexcept {
+    for (; departed_ < open_; ++departed_) {
+        transaction& tx = slots_[(first_slot_ + departed_) % slots_.size()];
+        if (tx.begins_at < written) {
+            tx.begins_at = transaction::not_said;
+            tx.begun = when;
+            if (!plan_.chosen.open_loop) tx.due = when;
+        }
+        if (tx.data_at >= written) return;
+        tx.data_begun = std::max(tx.data_begun, when);
+    }
 }
 
 }  // namespace postal

@@ -5,7 +5,7 @@
 //   loop:
 //     compose(now, written);               says all that may be said now
 //     while wants_ticket() and the caller has one: take(due), compose() again
-//     write gather_output(), then output_written()
+//     write gather_output(), then output_written(); octets_left() as they leave
 //     hear(octets, now)                    ends transactions, counts them
 //     when idle(): the caller waits for a ticket, or leaves
 //   lost(how, now)                         the connection broke: ends whatever is in flight
@@ -82,8 +82,12 @@ class exchange {
     void compose(moment now, std::uint64_t written);
     // What compose() has said since output_written(), once.
     net::gather& gather_output();
-    // The output has left: its messages may be used for others.
+    // The connection has taken the output: its messages may be used for others.
     void output_written() noexcept;
+    // Whether something is left of what compose() has said.
+    bool has_output() const noexcept { return !text_.empty() || !segments_.empty(); }
+    // The first `written` octets of the connection have left, the last of them then.
+    void octets_left(std::uint64_t written, load::steady_time when) noexcept;
 
     // Everything that was read, reply by reply, up to one that breaks the connection. `replies`:
     // whole ones among it.
@@ -113,6 +117,10 @@ class exchange {
     stage awaited() const noexcept { return expected_[expected_head_]; }
     // The same, but `data` as long as the message is not yet written.
     stage awaited(std::uint64_t written) const noexcept;
+    // Whether that is an envelope that was sent behind the end of a message by now answered.
+    bool awaits_overlapped_mail() const noexcept {
+        return !idle() && awaited() == stage::mail && slots_[first_slot_].overlapped;
+    }
 
     void set_transcript(net::transcript* where) noexcept { transcript_ = where; }
 
@@ -125,14 +133,18 @@ class exchange {
 
     bool may_begin();
     void begin_transaction(moment now);
-    bool say_next(transaction& tx, load::steady_time now);
+    std::string_view missing_for(const transaction& tx) const noexcept;
+    void leave_out(transaction& tx, std::string_view missing, moment now);
+    bool say_next(transaction& tx);
     void say_mail(transaction& tx);
     void say_rcpt(transaction& tx);
     bool asks_for_dsn() const noexcept;
     void name_envelope(const transaction& tx);
-    void say_data(transaction& tx, load::steady_time now);
-    void say_message(transaction& tx, load::steady_time now);
+    void say_data(transaction& tx);
+    void say_message(transaction& tx);
     void say_rset();
+    // Where in the connection's output the next octet will stand.
+    std::uint64_t next_octet() const noexcept { return queued_ + text_.size() + message_octets_; }
     void expect(stage what) { expected_.push_back(what); }
     void add_text(std::string_view text);
 
@@ -146,7 +158,7 @@ class exchange {
     hearing on_rset_reply(const reply& said);
     hearing on_shutdown(const reply& said, moment now);
     hearing wrong_class(stage where, const reply& said);
-    void end_front();
+    void end_front(load::steady_time now);
     void give_back(transaction& tx) noexcept;
 
     const plan& plan_;
@@ -161,6 +173,8 @@ class exchange {
     bool over_ = false;  // no more tickets will come
     bool wants_ticket_ = false;
     bool reset_due_ = false;
+    bool left_one_out_ = false;  // and nothing is begun before RSET is answered
+    bool closing_ = false;       // 421 was said for one of several recipients
     bool any_accepted_ = false;
     std::size_t most_open_ = 1;
     std::uint64_t left_ = 0;
@@ -170,13 +184,15 @@ class exchange {
     std::vector<transaction> slots_;        // a ring: open ones from first_slot_ on
     std::size_t first_slot_ = 0;
     std::size_t open_ = 0;
+    std::size_t departed_ = 0;  // of those, from the first on, whose message has begun to leave
     std::vector<stage> expected_;
     std::size_t expected_head_ = 0;
     std::string text_;
     std::string envid_;  // scratch
     std::vector<segment> segments_;
     std::vector<mail::message*> sending_;
-    std::uint64_t queued_ = 0;  // octets of the output so far, with what was written before
+    std::uint64_t queued_ = 0;          // octets of the connection before this output
+    std::uint64_t message_octets_ = 0;  // of the messages in the output
     net::gather output_;
     net::transcript* transcript_ = nullptr;
     stage last_answered_ = stage::ehlo;

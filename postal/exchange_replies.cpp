@@ -1,5 +1,6 @@
 // The hearing half of an exchange: what each reply means for its transaction, and what a broken
 // connection leaves behind. What is said stands in exchange.cpp.
+#include <algorithm>
 #include <utility>
 
 #include "postal/exchange.hpp"
@@ -26,7 +27,9 @@ exchange::heard exchange::hear(std::string_view octets, moment now) {
 }
 
 hearing exchange::on_reply(const reply& said, moment now) {
-    if (said.code == 421) return on_shutdown(said, now);
+    const bool for_recipient =
+        plan_.chosen.lmtp && !idle() && awaited() == stage::end && slots_[first_slot_].accepted > 0;
+    if (said.code == 421 && !for_recipient) return on_shutdown(said, now);
     if (idle()) {
         unexpected("unexpected_reply", said.text);
         return hearing::broken;
@@ -34,9 +37,8 @@ hearing exchange::on_reply(const reply& said, moment now) {
     const stage what = expected_[expected_head_];
     last_answered_ = what;
     transaction& front = slots_[first_slot_];
-    const bool more_ends =
-        what == stage::end && plan_.chosen.lmtp && front.ends + 1 < front.accepted;
-    if (!more_ends) ++expected_head_;
+    const bool more = for_recipient && front.ends + 1 < front.accepted;
+    if (!more) ++expected_head_;
     forget_answered();
     switch (what) {
         case stage::mail:
@@ -45,8 +47,11 @@ hearing exchange::on_reply(const reply& said, moment now) {
             return on_rcpt_reply(front, said, now);
         case stage::data:
             return on_data_reply(front, said, now);
-        case stage::end:
-            return on_end_reply(front, said, now);
+        case stage::end: {
+            const hearing how = on_end_reply(front, said, now);
+            closing_ = closing_ || said.code == 421;
+            return closing_ && !more && how == hearing::go_on ? hearing::closing : how;
+        }
         default:
             return on_rset_reply(said);
     }
@@ -69,16 +74,14 @@ void exchange::forget_answered() {
 
 // 421 may answer any command, or nothing at all (RFC 5321 3.8): the server closes, and the
 // transaction it came to is deferred. Behind complete data over LMTP it is the answer for one
-// recipient only.
+// recipient only, and those for the others follow (RFC 2033 4.2): see on_reply().
 hearing exchange::on_shutdown(const reply& said, moment now) {
     const bool answers = !idle();
     const stage quiet = open_ > 0 ? last_answered_ : stage::idle;
     const stage where = answers ? awaited() : quiet;
     outcomes_.error(where, said);
     if (open_ == 0) return hearing::closing;
-    transaction& front = slots_[first_slot_];
-    const bool one_of_several = answers && where == stage::end && plan_.chosen.lmtp;
-    outcomes_.end(front, one_of_several ? units::next : units::rest, said, now);
+    outcomes_.end(slots_[first_slot_], units::rest, said, now);
     return hearing::closing;
 }
 
@@ -94,7 +97,7 @@ hearing exchange::on_mail_reply(transaction& tx, const reply& said, moment now) 
     outcomes_.error(stage::mail, said);
     outcomes_.end(tx, units::rest, said, now);
     // What has been said already in the same breath will be answered too.
-    if (tx.said == 0) end_front();
+    if (tx.said == 0) end_front(now.steady);
     return hearing::go_on;
 }
 
@@ -118,7 +121,7 @@ hearing exchange::on_rcpt_reply(transaction& tx, const reply& said, moment now) 
     }
     if (tx.next == utterance::data) {  // nothing has been said after the recipients
         reset_due_ = !tx.mail_refused;
-        end_front();
+        end_front(now.steady);
     }
     return hearing::go_on;
 }
@@ -136,7 +139,7 @@ hearing exchange::on_data_reply(transaction& tx, const reply& said, moment now) 
         outcomes_.end(tx, units::rest, said, now);
     }
     reset_due_ = !tx.mail_refused;
-    end_front();
+    end_front(now.steady);
     return hearing::go_on;
 }
 
@@ -147,14 +150,14 @@ hearing exchange::on_end_reply(transaction& tx, const reply& said, moment now) {
     const bool whole = tx.accepted == 0 || !plan_.chosen.lmtp;
     if (chunking_ && whole && said.negative() && open_ == 1) reset_due_ = !tx.mail_refused;
     if (tx.accepted == 0) {  // its outcome is known; the server only had to get to the end
-        end_front();
+        end_front(now.steady);
         return hearing::go_on;
     }
     if (!said.positive() && !said.negative()) return wrong_class(stage::end, said);
     if (said.negative()) outcomes_.error(stage::end, said);
     outcomes_.end(tx, units::next, said, now);
     any_accepted_ = any_accepted_ || said.positive();
-    if (tx.open_units == 0) end_front();
+    if (tx.open_units == 0) end_front(now.steady);
     return hearing::go_on;
 }
 
@@ -164,10 +167,13 @@ hearing exchange::on_rset_reply(const reply& said) {
     return hearing::broken;
 }
 
-void exchange::end_front() {
+void exchange::end_front(load::steady_time now) {
     give_back(slots_[first_slot_]);
     first_slot_ = (first_slot_ + 1) % slots_.size();
     --open_;
+    if (departed_ > 0) --departed_;
+    // Before that the server was at work on another message.
+    if (open_ > 0) slots_[first_slot_].data_begun = std::max(slots_[first_slot_].data_begun, now);
 }
 
 void exchange::give_back(transaction& tx) noexcept {
@@ -188,7 +194,7 @@ void exchange::unexpected(std::string_view reason, std::string_view sample) {
 
 void exchange::lost(const breakage& how, moment now) {
     stage where = idle() ? stage::idle : awaited(how.written);
-    for (; open_ > 0; end_front()) {
+    for (; open_ > 0; end_front(now.steady)) {
         transaction& tx = slots_[first_slot_];
         const bool complete = tx.complete_at > 0 && how.written >= tx.complete_at;
         if (tx.open_units > 0) {

@@ -17,7 +17,8 @@ enum class phase : std::uint8_t {
     ehlo,         // from EHLO to its reply
     auth,         // from AUTH to the reply that lets us in
     envelope,     // from the transaction's first octet to the go-ahead for the message
-    data,         // from the message's first octet to the final reply
+    data,         // from the message's first octet, or the reply to the message before where that
+                  // came later, to the final reply
     message,      // response time: from when it was due to the final reply
     service       // service time: from the transaction's first octet to the final reply
 };

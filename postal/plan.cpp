@@ -17,13 +17,6 @@ constexpr std::uint16_t smtp_port = 25;
 constexpr std::uint16_t submissions_port = 465;  // RFC 8314 3.3
 constexpr std::uint16_t lmtp_port = 24;
 
-bool any_needs_smtputf8(const std::vector<mail::user>& users) {
-    return std::any_of(users.begin(), users.end(), [](const mail::user& one) {
-        return std::any_of(one.address.begin(), one.address.end(),
-                           [](char octet) { return static_cast<unsigned char>(octet) > 127; });
-    });
-}
-
 expected<void> load_users(plan& into) {
     auto recipients = program::load_list(into.chosen.user_list, "USER-LIST");
     if (!recipients) return recipients.error();
@@ -39,7 +32,6 @@ expected<void> load_users(plan& into) {
                           into.chosen.recipients.most, into.recipients.size(),
                           into.chosen.user_list);
     }
-    into.needs_smtputf8 = any_needs_smtputf8(into.recipients) || any_needs_smtputf8(into.senders);
     return {};
 }
 
@@ -107,13 +99,10 @@ expected<void> prepare_messages(plan& into) {
         auto made = mail::message_plan::create(std::move(*wanted));
         if (!made) return made.error();
         into.generated = std::move(*made);
-        into.needs_8bit_mime = into.chosen.bodies.has(mail::body_kind::eight_bit);
         return {};
     }
     auto mails = mail::load_corpus(into.chosen.corpus);
     if (!mails) return base::fail("--corpus: {}", mails.error().message);
-    into.needs_8bit_mime =
-        std::any_of(mails->begin(), mails->end(), [](const auto& one) { return one.needs_8bit; });
     auto made = mail::corpus_plan::create(*wanted, std::move(*mails));
     if (!made) return base::fail("--corpus: {}", made.error().message);
     into.corpus = std::move(*made);

@@ -32,8 +32,6 @@ struct plan {
     std::shared_ptr<const mail::message_plan> generated;  // one of these two
     std::shared_ptr<const mail::corpus_plan> corpus;
     std::string helo;
-    bool needs_8bit_mime = false;  // some message of the run does
-    bool needs_smtputf8 = false;
     // --dsn and a server without DSN: said once a run.
     std::atomic<bool> said_no_dsn = false;
 

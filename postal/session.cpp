@@ -28,6 +28,7 @@ session::session(worker_context& of, unsigned index)
       exchange_(plan_, of.maker, of.outcomes, index),
       random_(base::mix(plan_.load.seed, how_many, index)) {
     exchange_.set_transcript(channel_.transcript());
+    channel_.connection().tell(this);
     shared_.own.watch(*this);
 }
 
@@ -115,7 +116,7 @@ asio::awaitable<session::step> session::introduce() {
     if (how == step::done && plan_.chosen.origin.xclient && !stopping()) {
         how = co_await say_xclient();
     }
-    if (how == step::done && !stopping() && !offers_what_is_needed()) co_return step::failed;
+    if (how == step::done && !stopping()) miss_dsn_once();
     co_return how;
 }
 
@@ -183,19 +184,12 @@ asio::awaitable<session::step> session::say_xclient() {
     co_return co_await say_ehlo();
 }
 
-// Mail that the server does not take must not be sent to it (RFC 6152 3, RFC 6531 3.1).
-bool session::offers_what_is_needed() {
-    std::string_view missing;
-    if (plan_.needs_8bit_mime && !offered_.eight_bit_mime) missing = "no_8bitmime";
-    if (plan_.needs_smtputf8 && !offered_.smtputf8) missing = "no_smtputf8";
-    // Without it the mail goes all the same; that is said once a run.
+// Without it the mail goes all the same.
+void session::miss_dsn_once() {
     const bool no_dsn = plan_.chosen.dsn.wanted && !offered_.dsn;
     if (no_dsn && !context_.of_run.said_no_dsn.exchange(true)) {
         channel_.refused(stage::ehlo, "no_dsn", "the server does not offer DSN: --dsn is left out");
     }
-    if (missing.empty()) return true;
-    channel_.give_up(stage::ehlo, missing, "the server does not offer what the messages need");
-    return false;
 }
 
 // ---- single commands ----

@@ -26,20 +26,24 @@
 
 namespace postal {
 
-class session final : public load::watched {
+class session final : public load::watched, private net::connection::departures {
   public:
     // `index` counts over the whole run, and says which server is this session's.
     session(worker_context& of, unsigned index);
 
     asio::awaitable<void> run();
 
-    void on_deadline() override { channel_.connection().cancel(net::cancelled_by::deadline); }
+    void on_deadline() override {
+        if (!still_takes_output()) channel_.connection().cancel(net::cancelled_by::deadline);
+    }
     void on_stop(load::stop_kind how) override { channel_.on_stop(how); }
 
   private:
     // How a step of the dialogue went. What failed has been counted already.
     enum class step : std::uint8_t { done, refused, failed };
 
+    void octets_left(load::steady_time when) noexcept override;
+    bool still_takes_output();
     bool stopping() const noexcept { return shared_.own.stopping(); }
     bool connects_without_ticket() const noexcept;
     asio::awaitable<bool> may_connect();
@@ -53,7 +57,7 @@ class session final : public load::watched {
     asio::awaitable<step> say_hello(std::string_view verb);
     asio::awaitable<step> authenticate();
     asio::awaitable<step> converse(client::login& mine);
-    bool offers_what_is_needed();
+    void miss_dsn_once();
     std::uint64_t messages_for_connection();
 
     asio::awaitable<step> exchange_mail();
@@ -86,6 +90,7 @@ class session final : public load::watched {
     sasl::mechanism_set mechanisms_;       // that the server offers
     std::optional<std::uint32_t> sender_;  // who has logged in, where mail is to be from him
     base::random_source random_;
+    std::int64_t taken_ = 0;  // of our octets, by the server's system, at the last missed deadline
 };
 
 }  // namespace postal

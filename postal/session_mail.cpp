@@ -1,4 +1,6 @@
 // The part of a session in which mail is exchanged; the rest of the dialogue stands in session.cpp.
+#include <utility>
+
 #include "postal/session.hpp"
 
 namespace postal {
@@ -7,6 +9,9 @@ namespace {
 
 // A connection that has been idle this long may have been closed by the server meanwhile.
 constexpr auto long_idle = std::chrono::seconds(1);
+
+constexpr std::string_view lost_behind_dot =
+    "the server probably lost what was sent behind the final dot; try --pipelining auto";
 
 }  // namespace
 
@@ -61,9 +66,30 @@ bool session::write_at_once(net::gather& output) {
 
 asio::awaitable<net::fault> session::write_rest(net::gather& output) {
     channel_.set_deadline_for(stage::data);
-    const net::fault why = co_await channel_.connection().write_rest(output);
-    channel_.read_clock();  // the reply's time begins when all has been sent
-    co_return why;
+    co_return co_await channel_.connection().write_rest(output);
+}
+
+// The time for a reply begins when all that it answers has left.
+void session::octets_left(load::steady_time when) noexcept {
+    const std::uint64_t written = channel_.connection().octets_out;
+    channel_.set_now(when);
+    exchange_.octets_left(written, when);
+    const bool was_put_off = !exchange_.has_output() && !exchange_.idle();
+    if (was_put_off) channel_.set_deadline_for(exchange_.awaited(written));
+}
+
+// A reply is due in its time when what it answers has arrived, and megabytes of that may still lie
+// in our own system. As long as they become fewer the server gets that time anew.
+bool session::still_takes_output() {
+    const net::connection& line = channel_.connection();
+    if (exchange_.idle() || exchange_.has_output()) return false;
+    const std::size_t on_the_way = line.octets_on_the_way();
+    const std::int64_t taken =
+        static_cast<std::int64_t>(line.octets_out) - static_cast<std::int64_t>(on_the_way);
+    if (on_the_way == 0 || taken <= std::exchange(taken_, taken)) return false;
+    channel_.read_clock();
+    channel_.set_deadline_for(exchange_.awaited());
+    return true;
 }
 
 // Between two messages of a paced run: the connection is kept, and may be lost meanwhile.
@@ -118,7 +144,10 @@ session::step session::give_up(net::fault why) {
     const std::string_view otherwise = why == net::fault::stopped
                                            ? "a message was abandoned when the run ended"
                                            : std::string_view(target_.where.text);
-    const client::explanation what = client::explain(why, line, otherwise);
+    client::explanation what = client::explain(why, line, otherwise);
+    if (why == net::fault::timeout && exchange_.awaits_overlapped_mail()) {
+        what.sample = lost_behind_dot;
+    }
     exchange_.lost({what.reason, what.sample, line.octets_out}, context_.at(channel_.read_clock()));
     return step::failed;
 }

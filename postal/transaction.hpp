@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -66,20 +67,27 @@ struct fate {
 };
 
 struct transaction {
+    static constexpr std::uint64_t not_said = std::numeric_limits<std::uint64_t>::max();
+
     utterance next = utterance::mail;
     bool mail_refused = false;
     bool any_deferred = false;     // a recipient was refused with a 4xx
+    bool overlapped = false;       // its first command left behind another message
     std::uint32_t said = 0;        // RCPT commands
     std::uint32_t answered = 0;    // replies to them
     std::uint32_t accepted = 0;    // of them positive ones
     std::uint32_t ends = 0;        // replies after the message
     std::uint32_t open_units = 0;  // started, and without an outcome yet
     std::uint64_t octets = 0;      // of the message
-    std::uint64_t complete_at =
-        0;  // octets of the connection's output at which the message is sent
+    // Where in the octets of the connection's output it stands: its first command, its message
+    // (what has left is forgotten), the octet behind it.
+    std::uint64_t begins_at = not_said;
+    std::uint64_t data_at = not_said;
+    std::uint64_t complete_at = 0;
     load::steady_time due{};
-    load::steady_time begun{};          // the first command
+    load::steady_time begun{};          // when the first command left
     load::steady_time envelope_done{};  // the go-ahead, or the last RCPT's reply before a chunk
+    // When the message's first octet left, or the one before it was answered, if that was later.
     load::steady_time data_begun{};
     std::uint64_t session = 0;
     std::uint64_t sequence = 0;

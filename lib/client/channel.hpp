@@ -87,6 +87,8 @@ class channel {
         return more_packed_ || connection_.something_to_read();
     }
     load::steady_time now() const noexcept { return now_; }
+    // Somebody has just read the clock.
+    void set_now(load::steady_time when) noexcept { now_ = when; }
     load::steady_time read_clock() noexcept { return now_ = std::chrono::steady_clock::now(); }
     bool broken() const noexcept { return broken_; }
     // We broke it ourselves, for the run has ended.

@@ -5,8 +5,10 @@
 #include <cerrno>
 #include <new>
 
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -175,11 +177,12 @@ void connection::send_put_off(std::string_view octets) {
     const bool rest = !unsent_.empty();
     if (rest) octets = unsent_.append(octets);
     while (!octets.empty()) {
+        const time when = before_sending();
         const ssize_t sent = send_octets(socket_.native(), octets.data(), octets.size());
         if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && !would_block(errno)) return broke(errno);
         if (sent < 0) break;
-        octets_out += static_cast<std::uint64_t>(sent);
+        left(static_cast<std::uint64_t>(sent), when);
         octets.remove_prefix(static_cast<std::size_t>(sent));
     }
     if (octets.empty()) return base::release(unsent_);
@@ -202,6 +205,7 @@ bool connection::write_now(gather& parts) {
     if (last_fault_ != fault::none) return true;
     if (secured_) return write_secured(parts);
     while (!parts.empty()) {
+        const time when = before_sending();
         const ssize_t sent = send_parts(socket_.native(), parts.left(), parts.size());
         if (sent < 0) {
             if (errno == EINTR) continue;
@@ -212,7 +216,7 @@ bool connection::write_now(gather& parts) {
             failed(errno);
             return true;
         }
-        octets_out += static_cast<std::uint64_t>(sent);
+        left(static_cast<std::uint64_t>(sent), when);
         parts.take_away(static_cast<std::size_t>(sent));
     }
     parts.clear();
@@ -289,6 +293,11 @@ void connection::cancel(cancelled_by who) noexcept {
 
 void connection::settle() {
     if (put_off_) socket_.of().send_all();
+}
+
+std::size_t connection::octets_on_the_way() const noexcept {
+    int octets = 0;
+    return ::ioctl(socket_.native(), SIOCOUTQ, &octets) == 0 ? static_cast<std::size_t>(octets) : 0;
 }
 
 void connection::shutdown_output() noexcept {

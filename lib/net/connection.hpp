@@ -17,13 +17,15 @@
 // connection without TLS pays one look at a null pointer for that.
 //
 // One operation a direction at a time. cancel() ends what waits, with the fault of the one who
-// cancelled; after it the connection only closes. Nothing here knows time: the owner calls cancel()
-// when its deadline has passed. Octets are counted in plain fields.
+// cancelled; after it the connection only closes. No deadline is kept here: the owner calls cancel()
+// when its own has passed. Octets are counted in plain fields; when they leave is told to whom wants
+// to know it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -55,6 +57,18 @@ struct accepted {
 
 class connection final : private poller::sender {
   public:
+    using time = std::chrono::steady_clock::time_point;
+
+    // Told of octets that have left, which octets_out counts by then. `when` was read just before
+    // the system call that took them: read behind it, it would hide what the peer does meanwhile.
+    class departures {
+      public:
+        virtual void octets_left(time when) noexcept = 0;
+
+      protected:
+        ~departures() = default;
+    };
+
     explicit connection(asio::io_context& context);
     ~connection() override;
 
@@ -111,12 +125,18 @@ class connection final : private poller::sender {
     // Ends it with RST, leaving no TIME_WAIT behind.
     void reset() noexcept;
 
+    // Null, as at first: nobody, and no clock is read.
+    void tell(departures* whom) noexcept { told_ = whom; }
+
     // Sends what was put off; octets_out is then all that has left.
     void settle();
     // Octets written by the owner, whether they have left or wait to.
     std::uint64_t octets_queued() const noexcept {
         return octets_out + put_off_octets_ + unsent_.size();
     }
+
+    // Of octets_out (with TLS of its records), those that the peer's system has not taken yet.
+    std::size_t octets_on_the_way() const noexcept;
 
     // Says that nothing more will be written; reading goes on.
     void shutdown_output() noexcept;
@@ -139,9 +159,17 @@ class connection final : private poller::sender {
     fault cancelled() noexcept;
     read_result receive(std::span<char> into) noexcept;
 
+    time before_sending() const noexcept {
+        return told_ == nullptr ? time{} : std::chrono::steady_clock::now();
+    }
+    void left(std::uint64_t octets, time when) noexcept {
+        octets_out += octets;
+        if (told_ != nullptr && octets > 0) told_->octets_left(when);
+    }
+
     bool write_secured(gather& parts);
     std::size_t send_raw(std::string_view octets);
-    void count_left(std::size_t octets) noexcept;
+    void records_left(std::size_t octets, time when) noexcept;
     bool send_records();
     read_result read_secured(std::span<char> into);
     read_result decrypt(std::string_view& input, std::span<char> into);
@@ -151,6 +179,7 @@ class connection final : private poller::sender {
 
     asio::io_context& context_;
     descriptor socket_;
+    departures* told_ = nullptr;
     fault last_fault_ = fault::none;
     cancelled_by cancelled_ = cancelled_by::nobody;
     std::unique_ptr<secured> secured_;  // null without TLS

@@ -93,8 +93,9 @@ std::size_t connection::send_raw(std::string_view octets) {
 bool connection::send_records() {
     secured& own = *secured_;
     if (own.records.empty()) return true;
+    const time when = before_sending();
     const std::size_t sent = send_raw(own.records);
-    count_left(sent);
+    records_left(sent, when);
     own.records.erase(0, sent);
     if (last_fault_ != fault::none) return true;
     if (!own.records.empty()) return false;
@@ -102,12 +103,14 @@ bool connection::send_records() {
     return true;
 }
 
-void connection::count_left(std::size_t octets) noexcept {
+void connection::records_left(std::size_t octets, time when) noexcept {
     secured& own = *secured_;
     own.left_octets += octets;
+    std::uint64_t inside = 0;
     while (own.left_marks < own.marks.size() && own.marks[own.left_marks].end <= own.left_octets) {
-        octets_out += own.marks[own.left_marks++].inside;
+        inside += own.marks[own.left_marks++].inside;
     }
+    left(inside, when);
 }
 
 bool connection::write_secured(gather& parts) {
@@ -131,8 +134,9 @@ bool connection::write_secured(gather& parts) {
             own.marks.push_back({octets.size(), text.size()});
             parts.take_away(text.size());
         }
+        const time when = before_sending();
         const std::size_t sent = send_raw(octets);
-        count_left(sent);
+        records_left(sent, when);
         if (sent < octets.size() && last_fault_ == fault::none) {
             own.records.assign(octets, sent);
             return false;

@@ -88,13 +88,13 @@ def test_injected_delay_is_reported_in_its_phase(bhm, postal, users, stage):
 def test_injected_delay_under_pipelining(bhm, postal, users, mode, waits):
     """Batching commands must not hide a wait from the message's latency, which runs from its first command: where
     transactions overlap that goes out together with the end of the message before, or of seven messages before,
-    and waits for their replies too."""
+    and waits for their replies too. The data's time is that of one message alone."""
     hole = bhm("--workers", "1", "--delay", "end=20ms")
-    wanted = pytest.approx(waits * DELAY_US, rel=0.05)
+    wanted, alone = pytest.approx(waits * DELAY_US, rel=0.05), pytest.approx(DELAY_US, rel=0.05)
     latency = quietest(lambda: postal("--workers", "1", "-t", "1", "-c", "-1", *mode, "-m", "5", "-M", "5", "--messages", "100", hole.endpoint, users),
-                       lambda latency: latency["message"]["p50"] == wanted)
-    assert latency["message"]["p50"] == wanted
-    assert latency["message"]["min"] >= DELAY_US
+                       lambda latency: latency["message"]["p50"] == wanted and latency["data"]["p50"] == alone)
+    assert latency["message"]["p50"] == wanted and latency["data"]["p50"] == alone
+    assert latency["message"]["min"] >= DELAY_US and latency["data"]["min"] >= 0.95 * DELAY_US
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])

@@ -7,13 +7,15 @@ RFC 5321 makes of it: a connection lost after the data and before the reply leav
 
 Each step and fault is met once by a program, in one of the ways to send; tests/unit/postal plays all of them.
 """
+import asyncio
 import contextlib
 import itertools
 import socket
+import time
 
 import pytest
 
-from support.hostile import STEPS, Hostile
+from support.hostile import STEPS, Hostile, Over, Session
 from support.process import free_port, wait_until
 from support.watched import Sending, memory_limit
 
@@ -40,9 +42,9 @@ def hostile_server(step, fault, mode, **more):
 @pytest.fixture
 def start(programs, folder, users_file):
     """start(ENDPOINT, option, ...) starts postal with short timeouts."""
-    users, started = users_file(100), []
+    hundred, started = users_file(100), []
 
-    def begin(endpoint, *words):
+    def begin(endpoint, *words, users=hundred):
         started.append(Sending(programs.postal, folder, *SHORT, *words, endpoint, users, name=f"sending-{len(started)}"))
         return started[-1]
     yield begin
@@ -53,8 +55,8 @@ def start(programs, folder, users_file):
 @pytest.fixture
 def send(start):
     """send(SERVER, option, ...) is one run to its end; checks what holds whatever the fault was."""
-    def run_to_end(server, *words, status=0, timeout=30):
-        run = start(server if isinstance(server, str) else server.endpoint, *words).wait(timeout)
+    def run_to_end(server, *words, status=0, timeout=30, **more):
+        run = start(server if isinstance(server, str) else server.endpoint, *words, **more).wait(timeout)
         assert run.status == status, (run.stderr, run.record and run.record["errors"])
         assert run.peak_rss < memory_limit(run.argv[0])
         assert run.total("errors") == sum(error["count"] for error in run.record["errors"])
@@ -225,6 +227,96 @@ def test_each_timeout_has_its_option(send):
                        "-t", "1", "--duration", "1s", "--grace", "10s", status=4)
         assert run.seconds < 9, step
         assert reasons(errors_at(run, "data" if step == "transfer" else step)) == {"timeout"}
+
+
+class SlowReader(Session):
+    """Reads the message for `seconds`, far from as fast as the client sends it, and answers one second behind its last octet."""
+    seconds, late = 3.0, 1.0
+
+    async def read_lines(self):
+        line = self.writer.get_extra_info("socket")
+        begin, octets, tail = time.monotonic(), 0, b""
+        while tail != b"\r\n.\r\n":
+            text = await self.reader.read(65536)
+            if not text:
+                raise Over
+            octets, tail = octets + len(text), (tail + text)[-5:]
+            await asyncio.sleep(max(0, begin + self.seconds * octets / SLOW_SIZE - time.monotonic()))
+        assert line.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) < SLOW_SIZE // 8
+        await asyncio.sleep(self.late)
+
+
+SLOW_SIZE = 4 << 20
+
+
+def test_time_for_the_reply_begins_behind_the_last_octet(send):
+    """Most of such a message lies in the client's own socket when it has been written."""
+    with Hostile(session=SlowReader, receive_buffer=65536) as server:
+        run = send(server, "-t", "1", "-m", "4096", "-M", "4096", "--messages", "1", "--timeout", "20s", "--final-timeout", "2s",
+                   "--duration", "20s")
+    assert run.total("messages") == 1 and run.record["errors"] == []
+
+
+class Forgetful(Session):
+    """Loses what it has read behind a message when it answers that."""
+    async def reply(self, step, text):
+        if step == "end":
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self.reader.read(65536), 0.1)
+        await super().reply(step, text)
+
+
+def test_what_was_sent_behind_the_final_dot_is_lost(send):
+    words = ("--timeout", "1s", "-t", "1", "-c", "-1", "--messages", "4", "--duration", "20s")
+    with Hostile(session=Forgetful) as server:
+        run = send(server, "--pipelining", "overlap", *words)
+    [error] = run.record["errors"]
+    assert (error["stage"], error["reason"]) == ("mail", "timeout")
+    assert "lost" in error["sample"] and "--pipelining auto" in error["sample"]
+    with Hostile(session=Forgetful) as server:
+        run = send(server, *words)
+    assert run.record["errors"] == [] and run.total("messages") == 4
+
+
+@pytest.mark.parametrize("offered, words, reason", [(b"8BITMIME", (), "no_smtputf8"), (b"SMTPUTF8", ("--body", "ascii=50,8bit=50"), "no_8bitmime")])
+@pytest.mark.parametrize("pipelining", [(), (b"PIPELINING",)], ids=["plain", "pipelined"])
+def test_messages_that_the_server_does_not_take_are_left_out(send, users_file, offered, words, reason, pipelining):
+    """Alone: the others go on, and the run comes to its end."""
+    users = users_file(["jörg@example.com", *(f"user{number}@example.com" for number in range(3))])
+    if reason == "no_8bitmime":
+        users = users_file(4)
+    lines = []
+    with Hostile(capabilities=(offered, *pipelining), heard=lines.append) as server:
+        run = send(server, *words, "--messages", "40", "--duration", "20s", users=users)
+    assert run.total("messages") == server.count.accepted > 0
+    assert run.total("started") == 40 == run.total("messages") + run.total("failed")
+    [error] = run.record["errors"]
+    assert (error["stage"], error["reason"], error["count"]) == ("mail", reason, run.total("failed"))
+    assert all(line.isascii() for line in lines)
+
+
+@pytest.mark.parametrize("pipelining", [(), (b"PIPELINING",)], ids=["plain", "pipelined"])
+def test_messages_of_which_the_server_takes_none(send, pipelining):
+    """Each costs a round trip, so that a run without an end does not make them as fast as it can."""
+    with Hostile(capabilities=(b"SIZE 1000", *pipelining)) as server:
+        run = send(server, "--body", "8bit", "-c", "-1", "--duration", "1s", status=4)
+    assert run.total("failed") == run.total("errors") > 0
+    assert server.count.started == 0 and run.seconds < 10
+
+
+class ClosesForOne(Session):
+    """LMTP: 421 for the first recipient of a message, and 250 for the others."""
+    async def answer(self):
+        await self.send(b"421 4.3.2 closing after this\r\n" + b"250 2.0.0 taken\r\n" * (self.recipients - 1))
+        self.server.count.accepted += self.recipients - 1
+        raise Over
+
+
+def test_lmtp_replies_behind_421_are_read(send):
+    with Hostile(session=ClosesForOne, lmtp=True) as server:
+        run = send(server, "-L", "--recipients", "3", "--messages", "10", "--duration", "20s")
+    assert (run.total("messages"), run.total("deferred"), run.total("in_doubt")) == (20, 10, 0)
+    assert {error["code"] for error in run.record["errors"]} == {421}
 
 
 # Nothing ever works: exit status 4, and no tight loop.

@@ -245,15 +245,16 @@ Session.FAULTS = FAULTS
 class Hostile:
     """step and fault: what goes wrong. every: on each every-th connection, from the first. once: once a
     connection, not at each turn of the step. capabilities: what EHLO offers. heard: called with each line of
-    commands and of messages sent with DATA. session: another class of conversation. tls: an ssl.SSLContext, for clients
-    that begin with TLS."""
+    commands and of messages sent with DATA. session: another class of conversation. receive_buffer: of its sockets, as
+    setsockopt() takes it, and of its reader. tls: an ssl.SSLContext, for clients that begin with TLS."""
 
-    def __init__(self, step=None, fault=None, *, every=1, once=True, lmtp=False, late_seconds=3.0, port=0, heard=lambda line: None, session=Session, tls=None,
+    def __init__(self, step=None, fault=None, *, every=1, once=True, lmtp=False, late_seconds=3.0, port=0, receive_buffer=None, heard=lambda line: None, session=Session, tls=None,
                  capabilities=(b"PIPELINING", b"ENHANCEDSTATUSCODES", b"8BITMIME", b"SIZE 104857600")):
         assert (step in session.STEPS and fault in session.FAULTS) or step is fault is None
         assert fault != "early" or step not in ("banner", "transfer"), "nothing comes before that"
         self.step, self.fault, self.every, self.once, self.lmtp = step, fault, every, once, lmtp
         self.late_seconds, self.port, self.capabilities = late_seconds, port, capabilities
+        self.receive_buffer = receive_buffer
         self.heard, self.session, self.tls = heard, session, tls
         self.count = Count()
         self.sessions, self.failure, self.ready = set(), None, threading.Event()
@@ -277,7 +278,10 @@ class Hostile:
 
     async def serve(self):
         self.loop, self.ended = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self.accept, "127.0.0.1", self.port, backlog=512, limit=1 << 20, ssl=self.tls)
+        listener = socket.create_server(("127.0.0.1", self.port))
+        if self.receive_buffer:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.receive_buffer)
+        server = await asyncio.start_server(self.accept, sock=listener, backlog=512, limit=self.receive_buffer or 1 << 20, ssl=self.tls)
         self.port = server.sockets[0].getsockname()[1]
         self.ready.set()
         await self.ended.wait()

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -144,6 +145,42 @@ TEST_CASE("deferred writing: what is put off leaves together, when the batch is 
         CHECK(line->own->octets_out == 9);
         CHECK(line->own->octets_queued() == 9);
     }
+}
+
+TEST_CASE("deferred writing: who wants to know is told when octets leave") {
+    struct diary final : connection::departures {
+        explicit diary(const connection& of) : line(of) {}
+        void octets_left(connection::time when) noexcept override {
+            octets.push_back(line.octets_out);
+            times.push_back(when);
+        }
+        const connection& line;
+        std::vector<std::uint64_t> octets;
+        std::vector<connection::time> times;
+    };
+    asio::io_context context(1);
+    line_with_peer line(context);
+    diary kept(*line.own);
+    line.own->tell(&kept);
+    connection::time put_off{};
+    in_a_batch(context, line, [&] {
+        CHECK(line.put_off("later"));
+        put_off = std::chrono::steady_clock::now();
+        CHECK(kept.octets.empty());
+    });
+    REQUIRE(kept.octets == std::vector<std::uint64_t>{5});
+    CHECK(kept.times[0] >= put_off);
+
+    const connection::time before = std::chrono::steady_clock::now();
+    CHECK(line.write("now"));
+    CHECK(kept.octets == std::vector<std::uint64_t>{5, 8});
+    CHECK(kept.times[1] >= before);
+
+    line.shrink_buffer();
+    CHECK_FALSE(line.write(numbered(1 << 20)));  // each piece that the socket takes
+    CHECK(kept.octets.back() == line.own->octets_out);
+    CHECK(kept.octets.back() > 8);
+    line.own->tell(nullptr);
 }
 
 TEST_CASE("deferred writing: in a long batch what is put off leaves after every few events") {

@@ -31,6 +31,7 @@ struct setting {
     unsigned in_flight = 1;
     unsigned recipients = 1;
     std::uint64_t messages = 1;  // on the connection
+    bool non_ascii = false;      // one of the three who receive mail has such an address
 };
 
 // accepted, rejected, deferred, failed, in doubt
@@ -54,7 +55,7 @@ class play {
   public:
     explicit play(const setting& wanted)
         : plan_(options_of(wanted)),
-          users_(plan_),
+          users_(plan_, wanted),
           entries_(plan_, rows_),
           maker_(plan_),
           outcomes_(counts_, &entries_, wanted.lmtp),
@@ -82,8 +83,9 @@ class play {
     play(const play&) = delete;
     play& operator=(const play&) = delete;
 
-    // What it says now, message bodies as "<message>"; there is a ticket whenever it wants one.
-    std::string say() {
+    // What it says now and what leaves so much later, message bodies as "<message>"; there is a
+    // ticket whenever it wants one.
+    std::string say(std::chrono::nanoseconds later = {}) {
         exchange_.compose(now_, written_);
         while (exchange_.wants_ticket()) {
             exchange_.take(now_.steady, exchange_.wanted());
@@ -95,6 +97,8 @@ class play {
         }
         written_ += said.size();
         exchange_.output_written();
+        pass(later);
+        exchange_.octets_left(written_, now_.steady);
         return without_bodies(said);
     }
 
@@ -148,8 +152,9 @@ class play {
 
     // Fills the plan before anything is made of it.
     struct users {
-        explicit users(plan& of) {
-            for (const char* name : {"a@example.com", "b@example.com", "c@example.com"}) {
+        users(plan& of, const setting& wanted) {
+            const char* const third = wanted.non_ascii ? "\u00e7@example.com" : "c@example.com";
+            for (const char* name : {"a@example.com", "b@example.com", third}) {
                 of.recipients.push_back({name, "", "", 1});
             }
             of.senders = {{"s@example.com", "", "", 1}};

@@ -8,6 +8,7 @@
 using namespace postal;
 using exchange_play::outcomes;
 using exchange_play::setting;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -157,6 +158,22 @@ TEST_CASE("exchange: LMTP counts each recipient by its own reply") {
     CHECK(dialogue.line().idle());
 }
 
+TEST_CASE("exchange: LMTP hears all recipients' replies behind a 421, and then closes") {
+    for (const bool overlap : {false, true}) {
+        exchange_play::play dialogue(
+            {.lmtp = true, .pipelining = true, .overlap = overlap, .recipients = 3, .messages = 2});
+        dialogue.say();
+        dialogue.hear("250 ok\r\n250 ok\r\n250 ok\r\n250 ok\r\n354 go\r\n");
+        dialogue.say();
+        CHECK(dialogue.hear("421 4.3.2 closing\r\n") == hearing::go_on);
+        CHECK(dialogue.say().empty());
+        CHECK(dialogue.hear("250 two\r\n") == hearing::go_on);
+        CHECK(dialogue.hear("550 three\r\n") == hearing::closing);
+        dialogue.lose();
+        CHECK(dialogue.outcomes() == outcomes{1, 1, 1, overlap ? 3U : 0U, 0});
+    }
+}
+
 TEST_CASE("exchange: SMTP counts the transaction, its refused recipients as errors") {
     exchange_play::play dialogue({.recipients = 2});
     dialogue.say();
@@ -242,6 +259,79 @@ TEST_CASE("exchange: refusals end in one outcome each, and the session goes on a
         said = dialogue.say();
         CHECK(lines_of(said).starts_with(one.next));
     }
+}
+
+TEST_CASE("exchange: what the server does not take is left out alone") {
+    for (const bool overlap : {false, true}) {
+        const std::uint64_t messages = 30;
+        exchange_play::play dialogue(
+            {.pipelining = true, .overlap = overlap, .messages = messages, .non_ascii = true});
+        std::uint64_t left_out = 0;
+        for (std::string said = dialogue.say(); !said.empty(); said = dialogue.say()) {
+            CHECK(said.find("\u00e7") == std::string::npos);
+            const std::string verbs = lines_of(said);
+            CHECK(verbs.find("RSET RSET") == std::string::npos);  // each waits for its reply
+            if (verbs.starts_with("<message>")) dialogue.hear("250 ok\r\n");
+            if (verbs.find("RSET") != std::string::npos) {
+                ++left_out;
+                dialogue.hear("250 reset\r\n");
+            }
+            if (verbs.find("MAIL") != std::string::npos) {
+                dialogue.hear("250 ok\r\n250 ok\r\n354 go\r\n");
+            }
+        }
+        CHECK(dialogue.line().finished());
+        CHECK((left_out > 0 && left_out < messages));
+        CHECK(dialogue.outcomes() == outcomes{messages - left_out, 0, 0, left_out, 0});
+        REQUIRE(dialogue.books().errors.entries().size() == 1);
+        CHECK(dialogue.books().errors.entries()[0].detail == "no_smtputf8");
+        CHECK(dialogue.books().errors.total() == left_out);
+    }
+}
+
+TEST_CASE("exchange: times begin when octets leave") {
+    exchange_play::play dialogue({.pipelining = true});
+    const auto longest = [&](phase which) {
+        return dialogue.books().latency[static_cast<std::size_t>(which)].max();
+    };
+    dialogue.say(5ms);
+    dialogue.pass(10ms);
+    dialogue.hear("250 ok\r\n250 ok\r\n354 go\r\n");
+    dialogue.say(3ms);
+    dialogue.pass(20ms);
+    dialogue.hear("250 ok\r\n");
+    CHECK(longest(phase::envelope) == 10ms);
+    CHECK(longest(phase::data) == 20ms);
+    CHECK(longest(phase::service) == 33ms);
+    CHECK(longest(phase::message) == 33ms);
+}
+
+TEST_CASE("exchange: the data's time begins when the message before was answered") {
+    exchange_play::play dialogue(
+        {.pipelining = true, .chunking = true, .in_flight = 3, .messages = 3});
+    dialogue.say();
+    for (const char* before : {"", "250 rset\r\n", "250 rset\r\n"}) {
+        dialogue.pass(20ms);
+        dialogue.hear(before + std::string("250 mail\r\n250 rcpt\r\n250 end\r\n"));
+    }
+    CHECK(dialogue.outcomes() == outcomes{3, 0, 0, 0, 0});
+    const auto& times = dialogue.books().latency;
+    CHECK(times[static_cast<std::size_t>(phase::data)].max() == 20ms);
+    CHECK(times[static_cast<std::size_t>(phase::service)].max() == 60ms);
+}
+
+TEST_CASE("exchange: knows when an envelope behind the final dot is not answered") {
+    exchange_play::play dialogue({.pipelining = true, .overlap = true, .messages = 2});
+    dialogue.say();
+    CHECK_FALSE(dialogue.line().awaits_overlapped_mail());
+    dialogue.hear("250 ok\r\n250 ok\r\n354 go\r\n");
+    dialogue.say();
+    CHECK_FALSE(dialogue.line().awaits_overlapped_mail());
+    dialogue.hear("250 ok\r\n");
+    CHECK(dialogue.line().awaits_overlapped_mail());
+    dialogue.hear("250 ok\r\n");
+    CHECK_FALSE(dialogue.line().awaits_overlapped_mail());
+    dialogue.lose();
 }
 
 TEST_CASE("exchange: a go-ahead without recipients gets the end of data alone") {  // RFC 2920 3.1
