@@ -48,8 +48,8 @@ def send(folder, endpoint, messages, *options, users=USERS):
     path = folder / "users.txt"
     path.write_text("".join(f"{user}\n" for user in users))
     record = folder / "postal.json"
-    done = run([POSTAL, "--record", record, "-t", SESSIONS, "-c", "-1", "-m", "5", "-M", "5", "--messages", messages,
-                *options, endpoint, path], 900)
+    done = run([POSTAL, "--record", record, "-t", SESSIONS, "-c", "-1", "-m", "5", "-M", "5", "--pipelining", "overlap", "--messages",
+                messages, *options, endpoint, path], 900)
     if done.status:
         sys.exit(f"postal ended with status {done.status}: {done.stderr}")
     return json.loads(record.read_text())

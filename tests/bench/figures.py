@@ -86,7 +86,7 @@ def show(title, table):
 def send(folder, endpoint, messages, *options):
     """One run of postal: messages per second, and per processor second of postal."""
     words = [POSTAL, "--record", pathlib.Path(folder) / "run.json", "-t", SESSIONS, "-c", "-1", *FIVE_KILOBYTES,
-             "--messages", messages, *options, endpoint, users_file(folder)]
+             "--pipelining", "overlap", "--messages", messages, *options, endpoint, users_file(folder)]
     done = run(words, 900)
     if done.status:
         sys.exit(f"postal ended with status {done.status}: {done.stderr}")

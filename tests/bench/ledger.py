@@ -81,7 +81,7 @@ def main():
         try:
             wait_for(port)
             for number in range(wanted.rounds):
-                command = [f"{wanted.bin}/postal", "-t", "12", "-c", "-1", "-m", "5", "-M", "5", "--messages",
+                command = [f"{wanted.bin}/postal", "-t", "12", "-c", "-1", "-m", "5", "-M", "5", "--pipelining", "overlap", "--messages",
                            str(wanted.messages), *(["--rate", wanted.rate] if wanted.rate else []),
                            f"127.0.0.1:{port}", str(users)]
                 book = pathlib.Path(place) / f"book-{number}"

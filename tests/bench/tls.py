@@ -127,7 +127,8 @@ def send(folder, endpoint, pid, messages, *options):
     """One run of postal: messages/s, and messages per CPU second of both ends together."""
     record = folder / "run.json"
     before = cpu_seconds(pid)
-    done = run([POSTAL, "--record", record, "--workers", "1", "--messages", messages, *options, endpoint, users_file(folder)], 900)
+    done = run([POSTAL, "--record", record, "--workers", "1", "--pipelining", "overlap", "--messages", messages, *options, endpoint,
+                users_file(folder)], 900)
     if done.status:
         sys.exit(f"postal ended with status {done.status}: {done.stderr}")
     totals = json.loads(record.read_text())["totals"]
