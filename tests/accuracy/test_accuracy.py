@@ -94,7 +94,7 @@ def test_injected_delay_under_pipelining(bhm, postal, users, mode, waits):
     latency = quietest(lambda: postal("--workers", "1", "-t", "1", "-c", "-1", *mode, "-m", "5", "-M", "5", "--messages", "100", hole.endpoint, users),
                        lambda latency: latency["message"]["p50"] == wanted and latency["data"]["p50"] == alone)
     assert latency["message"]["p50"] == wanted and latency["data"]["p50"] == alone
-    assert latency["message"]["min"] >= DELAY_US and latency["data"]["min"] >= 0.95 * DELAY_US
+    assert latency["message"]["min"] >= DELAY_US
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
