@@ -30,6 +30,7 @@ class session final : public load::watched, private net::connection::departures 
   public:
     // `index` counts over the whole run, and says which server is this session's.
     session(worker_context& of, unsigned index);
+    ~session() override { channel_.connection().tell(nullptr); }
 
     asio::awaitable<void> run();
 
