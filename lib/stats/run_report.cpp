@@ -118,7 +118,8 @@ interval_row run_report::close_row() const {
     row.draining = current_.draining;
     row.classes = counted.errors.classes();
     if (description_.asked) {
-        row.asked = row.draining ? 0 : description_.asked(row.end_s) - description_.asked(row.start_s);
+        row.asked =
+            row.draining ? 0 : description_.asked(row.end_s) - description_.asked(row.start_s);
     }
     row.measure(current_.workers, counted, current_machine_);
     if (description_.message_phase < counted.latency.size()) {
