@@ -91,7 +91,9 @@ class session final : public load::watched, private net::connection::departures 
     sasl::mechanism_set mechanisms_;       // that the server offers
     std::optional<std::uint32_t> sender_;  // who has logged in, where mail is to be from him
     base::random_source random_;
-    std::int64_t taken_ = 0;  // of our octets, by the server's system, at the last missed deadline
+    // At the last missed deadline: octets_out, and those that the server's system had not taken.
+    std::uint64_t looked_at_ = 0;
+    std::size_t on_the_way_ = 0;
 };
 
 }  // namespace postal

@@ -79,14 +79,15 @@ void session::octets_left(load::steady_time when) noexcept {
 }
 
 // A reply is due in its time when what it answers has arrived, and megabytes of that may still lie
-// in our own system. As long as they become fewer the server gets that time anew.
+// in our own system. Where they have become fewer since the last look the server gets that time
+// anew, also when the last of them went.
 bool session::still_takes_output() {
     const net::connection& line = channel_.connection();
     if (exchange_.idle() || exchange_.has_output()) return false;
     const std::size_t on_the_way = line.octets_on_the_way();
-    const std::int64_t taken =
-        static_cast<std::int64_t>(line.octets_out) - static_cast<std::int64_t>(on_the_way);
-    if (on_the_way == 0 || taken <= std::exchange(taken_, taken)) return false;
+    const bool first_look = std::exchange(looked_at_, line.octets_out) != line.octets_out;
+    const std::size_t before = std::exchange(on_the_way_, on_the_way);
+    if (first_look ? on_the_way == 0 : on_the_way >= before) return false;
     channel_.read_clock();
     channel_.set_deadline_for(exchange_.awaited());
     return true;
