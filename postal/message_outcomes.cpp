@@ -43,25 +43,14 @@ void message_outcomes::count(ledger::outcome what, std::uint64_t messages, const
                              moment at) {
     for (std::uint64_t i = 0; i < messages && what != ledger::outcome::accepted; ++i)
         counts_.unserved.record(at.steady - tx.due);
-    switch (what) {
-        case ledger::outcome::accepted:
-            counts_.messages += messages;
-            counts_.recipients += lmtp_ ? messages : tx.accepted;
-            counts_.bytes += messages * tx.octets;
-            break;
-        case ledger::outcome::rejected:
-            counts_.rejected += messages;
-            break;
-        case ledger::outcome::deferred:
-            counts_.deferred += messages;
-            break;
-        case ledger::outcome::failed:
-            counts_.failed += messages;
-            break;
-        case ledger::outcome::in_doubt:
-            counts_.in_doubt += messages;
-            break;
-    }
+    // In the order of ledger::outcome.
+    static constexpr std::uint64_t stats::counts::*counters[] = {
+        &stats::counts::messages, &stats::counts::rejected, &stats::counts::deferred,
+        &stats::counts::failed, &stats::counts::in_doubt};
+    counts_.*counters[static_cast<std::size_t>(what)] += messages;
+    if (what != ledger::outcome::accepted) return;
+    counts_.recipients += lmtp_ ? messages : tx.accepted;
+    counts_.bytes += messages * tx.octets;
 }
 
 void message_outcomes::time(const transaction& tx, moment at) {

@@ -18,9 +18,10 @@ def test_ledger_and_record_are_complete(programs, bhm, folder, users_file, progr
     """The ledger is locked, so that its rows cannot be written before the signals have come."""
     users, book = users_file(5), folder / "mail.ledger"
     for_postal, for_bhm = (["--ledger", book], []) if program == "postal" else ([], ["--ledger", book])
-    # Messages take their time, so that the run goes on when the ledger is there.
-    hole = bhm(*for_bhm, "--interval", "1h", "--delay", "end=300ms")
-    sending = Sending(programs.postal, folder, *for_postal, "--interval", "1h", "-m", "1", "-M", "1", "-t", "2", "-c", "-1",
+    # Messages take their time, so that the run goes on when the ledger is there; all are begun by then, for nothing is while
+    # it is locked.
+    hole = bhm(*for_bhm, "--interval", "1h", "--delay", "end=1s")
+    sending = Sending(programs.postal, folder, *for_postal, "--interval", "1h", "-m", "1", "-M", "1", "-t", COUNT, "-c", "-1",
                       "--messages", COUNT, hole.endpoint, users)
     if program == "bhm":
         sending.wait()

@@ -314,7 +314,7 @@ class ClosesForOne(Session):
 
 def test_lmtp_replies_behind_421_are_read(send):
     with Hostile(session=ClosesForOne, lmtp=True) as server:
-        run = send(server, "-L", "--recipients", "3", "--messages", "10", "--duration", "20s")
+        run = send(server, "-L", "--recipients", "3", "--messages", "30", "--duration", "20s")
     assert (run.total("messages"), run.total("deferred"), run.total("in_doubt")) == (20, 10, 0)
     assert {error["code"] for error in run.record["errors"]} == {421}
 

@@ -346,7 +346,7 @@ class TestPostal:
         hole, lmtp = bhm(*(["--lmtp"] if protocol == "lmtp" else [])), ["-L"] if protocol == "lmtp" else []
         run = postal(*lmtp, "-c", "-1", "--recipients", "2", "--dsn", "notify=delay+failure,ret=full", "--helo", "p+q.example",
                      "--mail-parameter", "BY=120;RT", "--mail-parameter", "MT-PRIORITY=-2", "-z", folder / "said",
-                     "--messages", "4", hole.endpoint, users_file(["a+b@example.com", "jörg@example.com"]))
+                     "--messages", 8 if lmtp else 4, hole.endpoint, users_file(["a+b@example.com", "jörg@example.com"]))
         check_books(run)
         said = (folder / "said:0").read_text()
         mails = re.findall(r"-> (MAIL .*)", said)
