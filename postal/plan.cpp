@@ -66,7 +66,7 @@ expected<void> find_servers(plan& into) {
 
 expected<void> prepare_load(plan& into) {
     into.load.patience = into.chosen.timeouts;
-    return program::prepare(into.load, into.chosen, into.chosen.rate.value_or(base::rate{}));
+    return program::prepare(into.load, into.chosen);
 }
 
 expected<mail::message_options> message_options_of(const plan& from) {

@@ -87,7 +87,8 @@ cli::group pace_options(options& o) {
     return {"Pace",
             {
                 {"-r,--rate", "RATE", "24000/min",
-                 "connections, a bare number is a minute's, as in 600/min or 10/s",
+                 "connections, a bare number is a minute's, as in 600/min or 10/s; with "
+                 "--stages where they begin, 0 unless given",
                  cli::rate(o.rate, base::rate_unit::per_minute)},
                 {"--connections", "N", "", "end after so many connections",
                  cli::count(o.connections, 1)},

@@ -15,8 +15,6 @@
 namespace postal::rabid {
 
 struct options : program::client_options {
-    options() { rate = base::rate{24'000.0 / 60}; }  // -r, connections
-
     std::string imap_servers;         // --imap; empty: SERVER, at port 143
     unsigned imap_percent = 0;        // -i
     std::int64_t most_messages = -1;  // -c; -1: all

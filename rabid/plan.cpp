@@ -26,7 +26,10 @@ bool needs_passwords(const plan& of) {
 expected<void> prepare_load(plan& into) {
     into.load.sessions = into.chosen.sessions;
     into.load.patience = client::timeouts::all(into.chosen.timeout);
-    auto done = program::prepare(into.load, into.chosen, base::rate{});
+    // The default is that of the original; stages begin at rest unless a rate is given.
+    if (!into.chosen.rate && into.chosen.stages.empty())
+        into.chosen.rate = base::rate{24'000.0 / 60};
+    auto done = program::prepare(into.load, into.chosen);
     if (!done) return done;
     if (into.chosen.apop && into.chosen.auth.wanted()) {
         return base::fail("--apop: is not for --auth; leave one of the two out");

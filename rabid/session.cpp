@@ -12,8 +12,9 @@ namespace postal::rabid {
 
 namespace {
 
-constexpr auto look_again = std::chrono::milliseconds(5);  // for an account that is free
-constexpr std::uint64_t choices = 0x63686f6963657321;      // keeps its numbers apart from others'
+constexpr std::chrono::nanoseconds look_again = std::chrono::milliseconds(5);  // for a free account
+constexpr std::chrono::nanoseconds until_woken = std::chrono::hours(1);
+constexpr std::uint64_t choices = 0x63686f6963657321;  // keeps its numbers apart from others'
 
 constexpr client::channel::phases counted{
     static_cast<std::size_t>(phase::connect),
@@ -42,12 +43,8 @@ asio::awaitable<void> session::run() {
 }
 
 asio::awaitable<void> session::visit_someone() {
-    const bool may = context_.ledger_keeps_up();
-    const auto number = may ? plan_.users->take(random_) : std::nullopt;
-    if (!number) {
-        co_await context_.shared.gate.pause(opening_.place(), look_again);
-        co_return;
-    }
+    const auto number = co_await wait_for_account();
+    if (!number) co_return;
     const bool fine = co_await call_on(*number);
     plan_.users->give_back(*number, fine ? visit_result::done : visit_result::failed);
     if (!fine) {
@@ -57,6 +54,29 @@ asio::awaitable<void> session::visit_someone() {
     opening_.succeeded();
     const auto rest = std::max(plan_.chosen.watch, plan_.behaviour.pause.pick(random_));
     if (rest.count() > 0) co_await context_.shared.gate.rest(opening_.place(), rest);
+}
+
+std::optional<std::size_t> session::take_account() {
+    return context_.ledger_keeps_up() ? plan_.users->take(random_) : std::nullopt;
+}
+
+// In turn, among those of this worker; nothing when the run stops.
+asio::awaitable<std::optional<std::size_t>> session::wait_for_account() {
+    auto& queue = context_.without_account;
+    load::turnstile::waiter* const me = &opening_.place();
+    if (queue.empty()) {
+        if (const auto number = take_account()) co_return number;
+    }
+    queue.push_back(me);
+    std::optional<std::size_t> number;
+    while (!number && !context_.shared.own.stopping()) {
+        const bool first = queue.front() == me;
+        co_await context_.shared.gate.pause(*me, first ? look_again : until_woken);
+        if (queue.front() == me) number = take_account();
+    }
+    queue.erase(std::find(queue.begin(), queue.end(), me));
+    if (!queue.empty()) context_.shared.gate.wake(*queue.front());
+    co_return number;
 }
 
 // True when nothing is wrong with the server.

@@ -8,6 +8,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <cstddef>
+#include <optional>
 
 #include "base/random.hpp"
 #include "client/channel.hpp"
@@ -30,6 +31,8 @@ class session final : public load::watched {
 
   private:
     asio::awaitable<void> visit_someone();
+    std::optional<std::size_t> take_account();
+    asio::awaitable<std::optional<std::size_t>> wait_for_account();
     asio::awaitable<bool> call_on(std::size_t account_number);
     asio::awaitable<bool> converse(bool imap, std::size_t account_number);
 

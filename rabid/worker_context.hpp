@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 
@@ -38,6 +39,8 @@ struct worker_context final {
 
     plan& of_run;
     client::worker_context shared;
+    // Those that wait for an account; the first looks for one now and then.
+    std::deque<load::turnstile::waiter*> without_account;
     mail::body_rebuilder rebuilder{ledger::evidence::most_remade};
     ledger::evidence_memory evidence;  // of the messages in hand
 

@@ -5,6 +5,7 @@
 // tickets.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -82,8 +83,9 @@ struct load_plan {
 
     unsigned sessions = 1;  // over all servers
     unsigned workers = 1;
-    double connect_rate = 2000;            // sessions opened at the start, a second
-    std::optional<load::rate_curve> rate;  // nothing: as fast as servers answer
+    double connect_rate = 2000;  // connections opened at the start, or again, a second
+    std::atomic<std::int64_t> next_retry_ns{0};  // of the steady clock: when another may try again
+    std::optional<load::rate_curve> rate;        // nothing: as fast as servers answer
     load::arrival arrival = load::arrival::constant;
     bool open_loop = false;
     load::run_tickets tickets;

@@ -1,6 +1,7 @@
 #include "client/opening.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <utility>
 
@@ -47,8 +48,26 @@ asio::awaitable<void> opening::back_off() {
     return_ticket();
     const unsigned doublings = std::min(failures_, 6U);
     ++failures_;
-    co_await shared_.gate.rest(
-        place_, std::min<nanoseconds>(first_pause * (1U << doublings), longest_pause));
+    const auto pause = std::min<nanoseconds>(first_pause * (1U << doublings), longest_pause);
+    // Those that lost their connections together do not come back together, nor faster than sessions
+    // may open.
+    const std::chrono::duration<double, std::nano> scattered =
+        pause * (0.75 + random_.uniform() / 2);
+    co_await shared_.gate.rest(place_, std::chrono::duration_cast<nanoseconds>(scattered));
+    const nanoseconds turn = wait_for_retry();
+    if (turn.count() > 0) co_await shared_.gate.rest(place_, turn);
+}
+
+// How long until it is this session's turn.
+nanoseconds opening::wait_for_retry() noexcept {
+    const auto gap = static_cast<std::int64_t>(1e9 / shared_.of_run.connect_rate);
+    const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
+    std::atomic<std::int64_t>& next = shared_.of_run.next_retry_ns;
+    std::int64_t mine = next.load(std::memory_order_relaxed);
+    while (
+        !next.compare_exchange_weak(mine, std::max(mine, now) + gap, std::memory_order_relaxed)) {
+    }
+    return nanoseconds(std::max(mine, now) - now);
 }
 
 }  // namespace postal::client

@@ -9,12 +9,14 @@
 //   }
 //   opening.return_ticket();
 //
-// A connection that fails is tried again after a pause that doubles from 100 ms; its ticket goes
-// back, because nothing was started with it.
+// A connection that fails is tried again after a pause that doubles from about 100 ms, and in its
+// turn by the rate at which connections may open; its ticket goes back, because nothing was started
+// with it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
 
+#include "base/random.hpp"
 #include "client/worker_context.hpp"
 #include "load/turnstile.hpp"
 
@@ -24,7 +26,10 @@ class opening {
   public:
     // `index` counts the sessions of the whole run.
     opening(worker_context& shared, unsigned index)
-        : shared_(shared), place_(shared.own), index_(index) {}
+        : shared_(shared),
+          place_(shared.own),
+          random_(base::mix(shared.of_run.seed, retries, index)),
+          index_(index) {}
 
     // Sessions open one after the other, but for the first hundred, so that the server's accept
     // queue does not overflow. False when the run stops meanwhile.
@@ -48,9 +53,14 @@ class opening {
     load::turnstile::waiter& place() noexcept { return place_; }
 
   private:
+    static constexpr std::uint64_t retries = 0x7265747269657321;  // keeps its numbers apart
+
+    std::chrono::nanoseconds wait_for_retry() noexcept;
+
     worker_context& shared_;
     load::turnstile::waiter place_;
     load::ticket ticket_;
+    base::random_source random_;
     unsigned index_;
     unsigned failures_ = 0;  // connections in a row that brought nothing
 };

@@ -20,12 +20,12 @@ expected<void> find_local_addresses(client::load_plan& into, const client_option
     return {};
 }
 
-void plan_pace(client::load_plan& into, client_options& chosen, base::rate from) {
+void plan_pace(client::load_plan& into, client_options& chosen) {
     into.open_loop = chosen.open_loop;
     into.arrival = chosen.arrival;
     into.connect_rate = chosen.connect_rate;
     if (!chosen.stages.empty()) {
-        into.rate = load::rate_curve::ramp(from, chosen.stages);
+        into.rate = load::rate_curve::ramp(chosen.rate.value_or(base::rate{}), chosen.stages);
         if (chosen.run.duration.count() == 0) chosen.run.duration = into.rate->length();
     } else if (chosen.rate) {
         into.rate = load::rate_curve::constant(*chosen.rate);
@@ -42,7 +42,7 @@ expected<void> check(const client_options& chosen) {
     return cli::check(chosen.run);
 }
 
-expected<void> prepare(client::load_plan& into, client_options& chosen, base::rate from) {
+expected<void> prepare(client::load_plan& into, client_options& chosen) {
     into.seed = chosen.seed.value_or(base::fresh_entropy() >> 11U);
     into.run = base::fresh_entropy();
     auto auth = client::auth_plan::make(chosen.auth);
@@ -57,7 +57,7 @@ expected<void> prepare(client::load_plan& into, client_options& chosen, base::ra
     into.origin = origin_of(chosen.origin);
     into.workers = std::clamp(chosen.run.workers, 1U, into.sessions);
     into.transcripts = chosen.transcripts;
-    plan_pace(into, chosen, from);
+    plan_pace(into, chosen);
     return net::check_transcripts(chosen.transcripts);
 }
 

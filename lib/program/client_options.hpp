@@ -47,7 +47,7 @@ base::expected<void> check(const client_options& chosen);
 
 // Everything in the plan that these options say, but for sessions, tickets and timeouts. `from`:
 // the rate at which --stages begin. A run without an end gets that of its stages.
-base::expected<void> prepare(client::load_plan& into, client_options& chosen, base::rate from);
+base::expected<void> prepare(client::load_plan& into, client_options& chosen);
 
 // What the record says of them.
 void describe(const client::load_plan& plan, const client_options& chosen,

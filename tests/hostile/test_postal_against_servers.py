@@ -333,6 +333,13 @@ def test_nothing_delivered(send, step, fault):
     assert len(run.stderr.splitlines()) < 60, "equal errors are not printed one by one"
 
 
+def test_sessions_do_not_come_back_all_at_once(send):
+    """No more than --connect-rate a second, where each session for itself would try five times in two seconds."""
+    with hostile_server("banner", "close", "plain") as server:
+        run = send(server, "-t", "60", "--connect-rate", "20/s", "--duration", "2s", status=4)
+    assert server.count.connections <= 60 + 20 * (run.seconds + 0.5)
+
+
 def test_refused(send):
     run = send(f"127.0.0.1:{free_port()}", "--duration", "1s", status=4)
     assert reasons(errors_at(run, "connect")) == {"refused"}

@@ -449,3 +449,18 @@ def test_a_server_without_idle_is_asked_with_noop(read, profile):
     assert not [line for line in heard if line.endswith(b" IDLE")]
     assert sum(line.endswith(b" NOOP") for line in heard) == 2
     assert run.record["errors"] == []
+
+
+def test_more_sessions_than_accounts_wait_in_a_queue(read, profile):
+    """30 accounts; a visit lasts 50 ms, so that most of the 200 sessions wait for one."""
+    with HostileImap() as server:
+        run = read(server, "--workers", "2", "-p", "200", "-r", "100000/s", "--connections", "200", "--profile", profile("idle", more='idle = "50ms"\n'))
+    assert run.total("connections") == 200 and run.record["errors"] == []
+    assert run.seconds > 0.3, "seven visits to each account, one after the other"
+
+
+def test_stages_begin_at_the_rate(read, profile):
+    """A ramp from 40/s to 40/s, which was one from 0."""
+    with HostileImap() as server:
+        run = read(server, "-p", "20", "--open-loop", "-r", "40/s", "--stages", "40/s@1s", "--profile", profile("noop"))
+    assert 40 <= run.total("connections") + run.total("not_started") <= 42 + 40 * (run.record["duration_s"] - 1)
