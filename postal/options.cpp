@@ -199,6 +199,11 @@ expected<void> check(const options& o) {
     if (o.open_loop && !o.rate && o.stages.empty()) {
         return base::fail("--open-loop: needs a schedule; give --rate or --stages too");
     }
+    if (o.open_loop && o.messages_a_connection == 0) {
+        return base::fail(
+            "--open-loop: it is messages that are due; give --messages-per-connection other than "
+            "0");
+    }
     if (o.arrival == load::arrival::poisson && !o.rate && o.stages.empty()) {
         return base::fail("--arrival: only a paced run has arrivals; give --rate or --stages too");
     }

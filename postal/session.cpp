@@ -65,6 +65,7 @@ asio::awaitable<bool> session::may_connect() {
 // True when nothing is wrong with the server.
 asio::awaitable<bool> session::converse() {
     channel_.set_hurried(true);
+    looked_at_ = on_the_way_ = 0;
     const bool connected = co_await channel_.open(target_, random_);
     if (!connected) co_return false;
     parser_.reset();

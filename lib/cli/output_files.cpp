@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 namespace postal::cli {
 
@@ -18,6 +20,14 @@ bool same_file(const std::string& a, const std::string& b) {
     struct stat other {};
     if (!is_regular(a, one) || !is_regular(b, other)) return false;
     return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
+// Also of files that do not exist yet.
+bool same_name(const std::string& one, const std::string& other) {
+    std::error_code unknown;
+    const auto whole = std::filesystem::weakly_canonical(one, unknown);
+    return one == other ||
+           (!unknown && whole == std::filesystem::weakly_canonical(other, unknown) && !unknown);
 }
 
 bool is_another_kind(const std::string& path, const file_kind& wanted) {
@@ -37,7 +47,7 @@ base::expected<void> check_outputs(const std::vector<given_value>& all) {
     for (const given_value& output : all) {
         if (output.writes == nullptr || output.value == "-") continue;
         for (const given_value& other : all) {
-            const bool both_new = other.writes != nullptr && other.value == output.value;
+            const bool both_new = other.writes != nullptr && same_name(output.value, other.value);
             if (&other == &output || !(both_new || same_file(output.value, other.value))) continue;
             return base::fail("{}: {}: is the file of {}, too; name another one", output.where,
                               output.value, other.where);

@@ -87,7 +87,7 @@ steady_time admission::look_at(steady_time now) noexcept {
     return std::min(now + look_again, scheduled ? due(stock_.next()) : steady_time::max());
 }
 
-void admission::finish_due(steady_time now) noexcept {
+void admission::finish_due(steady_time now) {
     std::uint64_t number = stock_.next();
     if (number == run_tickets::none) return;
     schedule ahead = *how_.when;  // whose numbers must not go down; ours goes on from here

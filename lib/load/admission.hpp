@@ -87,7 +87,7 @@ class admission {
     void hold_shut(bool shut) noexcept { shut_ = shut; }
 
     // Of an open loop: the run has no more tickets than were due until now.
-    void finish_due(steady_time now) noexcept;
+    void finish_due(steady_time now);
 
     // The run stops. Gives how many of an open loop's were due and never taken, once for the run,
     // and records how long each of them had waited.

@@ -93,9 +93,13 @@ class run_tickets {
     }
     // How many, from that number on; 0 when another worker was faster.
     std::uint64_t take(std::uint64_t number, std::uint64_t wanted = 1) noexcept {
+        if (!has(number)) return 0;
         const std::uint64_t got = std::min(wanted, most() - number);
-        return next_.compare_exchange_strong(number, number + got, std::memory_order_relaxed) ? got
-                                                                                              : 0;
+        const std::uint64_t last = number + got;
+        if (!next_.compare_exchange_strong(number, last, std::memory_order_relaxed)) return 0;
+        if (last > most())
+            raise(most_, last);  // which was limited meanwhile: it is out, and counts
+        return got;
     }
     // Tickets that were due together.
     struct batch {

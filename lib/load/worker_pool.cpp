@@ -144,10 +144,11 @@ void worker_pool::show_live() {
 void worker_pool::take(const worker& from, nanoseconds until, const stats::tally& counts,
                        bool last) {
     const std::scoped_lock lock(mutex_);
-    stats::time_slice& into = slices_.try_emplace(until, plan_.phases).first->second;
+    nanoseconds& counted_until = counted_until_[from.index()];
+    stats::time_slice& into = slices_.try_emplace(counted_until, plan_.phases).first->second;
     into.workers.resize(workers_.size());
     into.add_worker(from.index(), counts);
-    counted_until_[from.index()] = last ? nanoseconds::max() : until;
+    counted_until = last ? nanoseconds::max() : until;
     asio::post(main_, [this] { hand_on(); });
     // Not by cancelling each timer: one that has just fired would start itself anew. What was posted
     // and is left behind by this is a hand_on(), which run() does once more.
@@ -180,15 +181,16 @@ nanoseconds worker_pool::next_boundary() const noexcept {
     return stopped_at_ && *stopped_at_ > handed_on_until_ ? std::min(*stopped_at_, cut) : cut;
 }
 
-// The next time slice, if all workers have counted until its end.
+// The next time slice, if all workers have counted until its end. A worker that came late to the stop
+// has counted on behind it; that belongs to where it began.
 std::optional<stats::time_slice> worker_pool::take_complete(bool& final) {
     const nanoseconds end = next_boundary();
     if (slices_.empty() || !all_have_counted_until(end)) return std::nullopt;
-    final = all_have_counted_until(nanoseconds::max()) && slices_.rbegin()->first <= end;
+    final = all_have_counted_until(nanoseconds::max()) && slices_.rbegin()->first < end;
     // The end of the last one is known when the threads have ended.
     if (final && lasted_.count() == 0) return std::nullopt;
     std::optional<stats::time_slice> taken(plan_.phases);
-    while (!slices_.empty() && slices_.begin()->first <= end) {
+    while (!slices_.empty() && slices_.begin()->first < end) {
         taken->merge(slices_.begin()->second);
         slices_.erase(slices_.begin());
     }

@@ -106,7 +106,7 @@ class worker_pool {
     std::chrono::nanoseconds interval_start_{0};
 
     std::mutex mutex_;  // guards what follows: workers deposit at the end of each time slice
-    std::map<std::chrono::nanoseconds, stats::time_slice> slices_;  // by their ends
+    std::map<std::chrono::nanoseconds, stats::time_slice> slices_;  // by where they begin
     std::vector<std::chrono::nanoseconds> counted_until_;  // by worker; max() when it has ended
 };
 

@@ -64,13 +64,6 @@ error_entry& error_table::entry_for(const kind& wanted) {
         last_ = i;
         return entries_[i];
     }
-    if (texts >= max_texts && wanted.sample != other_texts) {
-        return entry_for({wanted.stage, wanted.code, wanted.detail, other_texts});
-    }
-    // Room for exactly one more than max_kinds: the entry that takes everything else.
-    const bool rest = wanted.stage == "other" && wanted.code == 0 && wanted.detail == "other";
-    if (entries_.size() >= max_kinds && !rest)
-        return entry_for({"other", 0, "other", wanted.sample});
     error_entry fresh;
     fresh.stage = base::printable(wanted.stage, max_word);
     fresh.code = wanted.code;
@@ -81,6 +74,13 @@ error_entry& error_table::entry_for(const kind& wanted) {
         (fresh.code != 0 && fresh.sample != wanted.sample)) {
         return entry_for({fresh.stage, fresh.code, fresh.detail, fresh.sample});
     }
+    if (texts >= max_texts && wanted.sample != other_texts) {
+        return entry_for({wanted.stage, wanted.code, wanted.detail, other_texts});
+    }
+    // Room for exactly one more than max_kinds: the entry that takes everything else.
+    const bool rest = wanted.stage == "other" && wanted.code == 0 && wanted.detail == "other";
+    if (entries_.size() >= max_kinds && !rest)
+        return entry_for({"other", 0, "other", wanted.sample});
     last_ = entries_.size();
     return entries_.emplace_back(std::move(fresh));
 }

@@ -170,7 +170,10 @@ struct threshold_parser {
             [share, of = *row](const run_report& report) -> std::optional<threshold::measured> {
             if (!report.description().has(of)) return std::nullopt;
             const auto number = static_cast<double>(report.totals().counted().*of.value);
-            return {{share ? percent_of(report.totals().started, number) : number}};
+            const tally& totals = report.totals();
+            const std::uint64_t whole =
+                report.description().open_loop ? totals.due : totals.started;
+            return {{share ? percent_of(whole, number) : number}};
         };
         return {};
     }

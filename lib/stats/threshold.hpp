@@ -5,7 +5,8 @@
 //   rate                                                        a rate; a bare number is per minute
 //   limited                                                     1 if the generator was the limit, or 0
 //   the name of a counter (see counters.hpp)     a count, of octets such as "10M", or for what is a
-//                                              failure also a share of the started with "%"
+//                                              failure also a share of the started with "%" (in an
+//                                              open loop of what was due)
 // All of it is measured after the warm-up. p999(PHASE) and p9999(PHASE) mean 99.9 and 99.99. In an
 // open loop the message phase ranks all that was due; what was not accepted is above every bound.
 //

@@ -159,6 +159,8 @@ def test_no_file_is_overwritten_by_mistake(programs, bhm, users_file, folder):
         for option in ("--record", "--ledger"):
             done = run([programs.postal, "--messages", "1", option, output, hole.endpoint, users])
             refused(done, option, output, "USER-LIST")
+    refused(run([programs.postal, "--messages", "1", "--record", folder / "new", "--ledger", f"{folder}/current/../new", hole.endpoint, users]),
+            "is the file of")
     refused(run([programs.postal, "--messages", "1", "--record", users, hole.endpoint, users_file(3)]),
             f"--record: {users}: exists and is no run record")
     refused(run([programs.bhm, "--listen", "127.0.0.1:0", "--record", users, users], timeout=20), "USER-LIST", program="bhm")

@@ -73,6 +73,16 @@ TEST_CASE("error table: a server that says something else each time cannot make 
     CHECK(merged.total() == 26 * 26 + 26);
 }
 
+TEST_CASE("error table: a kind whose text had to be cut is found again among many") {
+    error_table table;
+    const std::string text(300, 'x');
+    table.add("rcpt", 451, "", text);
+    for (char last = 'a'; last < 'm'; ++last)
+        table.add("rcpt", 451, "", std::string{"later "} + last);
+    table.add("rcpt", 451, "", text);
+    CHECK(table.entries()[0].count == 2);
+}
+
 TEST_CASE("error table: a server cannot make it grow") {
     error_table table;
     for (int i = 0; i < 10'000; ++i)

@@ -48,6 +48,15 @@ TEST_CASE("run report: how sure the mean is depends on how alike neighbouring in
         CHECK((*rate.ci95)[1] - 100 == Approx(2.26216 * 10.5409 / std::sqrt(10)).epsilon(1e-4));
         CHECK_FALSE(rate.trend.has_value());
     }
+    SECTION("equal ones are no less than so many, however their mean is rounded") {
+        for (int n = 10; n < 30; ++n) {
+            run_report report(test::description());
+            for (int i = 0; i < n; ++i)
+                report.add_time_slice(counted(i * 59.9, i * 59.9 + 59.9, 7));
+            CHECK(report.rate().effective == Approx(n));
+            CHECK(report.rate().ci95.has_value());
+        }
+    }
     SECTION("pairs of equal ones count for less") {
         const auto rate = rate_of({90, 90, 110, 110, 90, 90, 110, 110, 90, 90, 110, 110});
         // r = 1/12: of the 11 products six are +100 and five -100, over 12 * 100
