@@ -201,12 +201,12 @@ void worker_pool::hand_on(stats::time_slice& time_slice, bool final) {
     const nanoseconds start = handed_on_until_;
     const nanoseconds end = final ? std::max(lasted_, start) : next_boundary();
     handed_on_until_ = end;
-    if (final && start.count() > 0 && end - start < whole_enough && time_slice.counts.empty())
-        return;
+    time_slice.draining = stopped_at_ && start >= *stopped_at_;
+    const bool brief = start.count() > 0 && end - start < whole_enough;
+    if (final && (brief || time_slice.draining) && time_slice.counts.empty()) return;
     const bool stops = stopped_at_ == end;
     time_slice.start_s = seconds(start);
     time_slice.end_s = seconds(end);
-    time_slice.draining = stopped_at_ && start >= *stopped_at_;
     time_slice.in_warmup = (time_slice.draining ? *stopped_at_ : end) <= times_.warmup;
     time_slice.closes_interval = final || stops || times_.ends_interval(end);
     time_slice.partial =
