@@ -31,6 +31,7 @@ std::vector<point> points_of(const std::vector<interval>& intervals) {
     const std::size_t together = points_together(intervals);
     std::vector<point> points;
     for (const interval& each : intervals) {
+        if (each.draining) continue;  // some messages in a moment: no rate, and no percentile
         const bool fits = !points.empty() && points.back().together < together &&
                           points.back().covered.warmup == each.warmup &&
                           !points.back().covered.partial && !each.partial;

@@ -1,6 +1,6 @@
 // What the page's charts draw, as JSON that is small and safe to put between <script> tags.
 //
-// Intervals: at most 1500 points for each record; where there are more, neighbours of one kind
+// Intervals, but for what is finished after the stop: at most 1500 points for each record; where there are more, neighbours of one kind
 // (warm-up, partial or neither) are put together: messages are a minute's, whatever the length, p50
 // and p99 the highest of them, and `together` says how many went into a point. Where there was no
 // message p50 and p99 are null.

@@ -222,8 +222,9 @@ table interval_table(const record& one) {
                              show_number(per_minute), base::format_count(each.error_events),
                              show_latency(each.p50_us), show_latency(each.p99_us),
                              show_busy(each.worker_busy),
-                             each.warmup ? (each.partial ? "warm-up, partial" : "warm-up")
-                                         : (each.partial ? "partial" : "")});
+                             each.draining ? "after the stop"
+                             : each.warmup ? (each.partial ? "warm-up, partial" : "warm-up")
+                                           : (each.partial ? "partial" : "")});
     }
     return made;
 }

@@ -87,8 +87,9 @@ std::vector<recorded_interval> read_intervals(const json_fields& from, counter_r
     from.each_object("intervals", [&](const json_fields& fields) {
         recorded_interval& to = list.emplace_back();
         to.start_s = previous_s;
-        fields.read("start_s", to.start_s, "t_s", to.end_s, "warmup", to.warmup, "partial",
-                    to.partial, "worker_busy", to.worker_busy, "run_delay", to.run_delay);
+        fields.read("start_s", to.start_s, "t_s", to.end_s, "warmup", to.warmup, "draining",
+                    to.draining, "partial", to.partial, "worker_busy", to.worker_busy, "run_delay",
+                    to.run_delay);
         if (to.start_s < previous_s || to.end_s < to.start_s) {
             fields.complain("t_s", "after the end of the interval before it");
         }

@@ -57,6 +57,7 @@ struct recorded_interval : counts {
     std::optional<double> run_delay;
     bool warmup = false;
     bool partial = false;
+    bool draining = false;
 };
 
 struct recorded_generator {

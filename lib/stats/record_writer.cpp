@@ -225,7 +225,8 @@ json interval_of(const run_description& run, const interval_row& row) {
     json object{{"start_s", number(row.start_s)},
                 {"t_s", number(row.end_s)},
                 {"warmup", row.warmup},
-                {"partial", row.partial}};
+                {"partial", row.partial},
+                {"draining", row.draining}};
     add_counters(object, run, row, [](const counter& one) { return one.log != logged::never; });
     object["message_p50_us"] = microseconds(row.message_p50);
     object["message_p90_us"] = microseconds(row.message_p90);

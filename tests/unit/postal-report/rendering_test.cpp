@@ -308,6 +308,20 @@ TEST_CASE("chart data: a tail ends where messages were never accepted") {
     CHECK(report::tail_of(of).back().one_in == 90);
 }
 
+TEST_CASE("chart data: what is finished after the stop is no point") {
+    auto one = plain_record();
+    report::interval rest;
+    rest.start_s = rest.end_s = one.intervals.back().end_s;
+    rest.end_s += 0.002;
+    rest.messages = 12;
+    rest.partial = true;
+    const std::size_t before =
+        json::parse(report::chart_data({one}))["series"][0]["intervals"].size();
+    rest.draining = true;
+    one.intervals.push_back(rest);
+    CHECK(json::parse(report::chart_data({one}))["series"][0]["intervals"].size() == before);
+}
+
 TEST_CASE("chart data: a day of seconds becomes a bounded number of points") {
     auto one = plain_record();
     one.interval_s = 1;
