@@ -66,7 +66,11 @@ bool session::write_at_once(net::gather& output) {
 
 asio::awaitable<net::fault> session::write_rest(net::gather& output) {
     channel_.set_deadline_for(stage::data);
-    co_return co_await channel_.connection().write_rest(output);
+    net::connection& line = channel_.connection();
+    const net::fault why = co_await line.write_rest(output);
+    looked_at_ = line.octets_out;  // still_takes_output() goes on from here
+    on_the_way_ = line.octets_on_the_way();
+    co_return why;
 }
 
 // The time for a reply begins when all that it answers has left.

@@ -227,9 +227,10 @@ def test_a_report_can_be_made_of_the_record(lmtp_deliver, agents, programs):
     assert done.status == 0 and "lmtp-deliver" in done.stdout
 
 
-@pytest.mark.parametrize("leaving", ["stays", "resets", "closes", "closes behind QUIT", "shuts", "shuts behind QUIT"])
+@pytest.mark.parametrize("leaving", ["stays", "resets", "closes", "shuts", "shuts behind QUIT"])
 def test_a_reply_that_is_not_heard(lmtp_deliver, agents, leaving):
-    """A client that has gone before the reply will send the message again; who has said QUIT only says no more."""
+    """A client that has gone before the reply will send the message again; who has said QUIT only says no more. (Of one that has
+    closed behind QUIT the reset that answers our reply may take the QUIT away before it is read.)"""
     with agents.gate() as gate:
         journal = agents.journal()
         server = lmtp_deliver(agents("journal", journal, "%to_user%", gate))
