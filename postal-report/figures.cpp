@@ -72,9 +72,12 @@ std::string show_latency(const phase* of, std::optional<double> phase::*member) 
     return value || of == nullptr || of->not_accepted == 0 ? show_latency(value) : "not reached";
 }
 
-std::string show_bytes_per_second(std::uint64_t bytes, double seconds) {
-    if (!(seconds > 0)) return unknown;
-    const double per_second = std::min(static_cast<double>(bytes) / seconds, 1e18);
+std::string show_per_second(const record& one, std::uint64_t stats::counts::*octets) {
+    if (!(one.measured_s > 0)) return unknown;
+    auto measured = static_cast<double>(one.totals.*octets);
+    for (const interval& each : one.intervals)
+        measured -= each.draining ? static_cast<double>(each.*octets) : 0;
+    const double per_second = std::clamp(measured / one.measured_s, 0.0, 1e18);
     return base::format_size(static_cast<std::uint64_t>(per_second)) + "/s";
 }
 

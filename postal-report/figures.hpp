@@ -24,7 +24,8 @@ std::string show_seconds(double seconds);              // "10m", "20.5s"
 std::string show_number(std::optional<double> value);  // "14,752", "9.75"
 std::string show_share(double part, double whole);     // "99.68 %"
 std::string show_busy(std::optional<double> share);    // "41.0 %"
-std::string show_bytes_per_second(std::uint64_t bytes, double seconds);
+// "370.7 MiB/s", of octets in the time measured: without what was finished after the stop.
+std::string show_per_second(const record& one, std::uint64_t stats::counts::*octets);
 
 // " (+7.2 %)" against the reference; empty when either is not known, the reference is 0, or the two
 // are as good as equal.

@@ -62,7 +62,7 @@ std::string one_headline(const record& one) {
     out += tile("accepted", base::format_count(one.totals.messages));
     out += tile("errors", base::format_count(one.totals.error_events),
                 one.totals.error_events > 0 ? "bad" : "");
-    out += tile("data", show_bytes_per_second(one.totals.bytes, one.measured_s));
+    out += tile("data", show_per_second(one, &stats::counts::bytes));
     out += "</dl>\n" + outcome_bar(one) + "</section>\n";
     return out;
 }

@@ -66,7 +66,7 @@ double cpu_seconds(const record& one) {
 std::string show_counter(const record& one, const counter& shown) {
     const std::uint64_t count = one.totals.*shown.value;
     if (shown.unit == stats::counter_unit::number) return base::format_count(count);
-    return base::format_size(count) + ", " + show_bytes_per_second(count, one.measured_s);
+    return base::format_size(count) + ", " + show_per_second(one, shown.value);
 }
 
 bool is_told(const counter& shown, const std::vector<record>& records) {

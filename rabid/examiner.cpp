@@ -35,7 +35,7 @@ bool examiner::close() {
     if (broke_off) ++context_.shared.counts().failed;
     message_.reset();
     base::release(seen_);
-    copies_ = {};
+    base::release(copies_);
     return !broke_off;
 }
 

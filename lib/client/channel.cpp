@@ -96,7 +96,7 @@ void channel::end() {
     if (std::exchange(open_, false)) --shared_.own.open_connections();
     heard_ = {};
     base::release(kept_);
-    std::string().swap(packed_);
+    base::release(packed_);
     more_packed_ = false;
     compression_.reset();
 }

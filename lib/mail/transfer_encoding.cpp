@@ -1,18 +1,14 @@
 // See transfer_encoding.hpp.
 #include "mail/transfer_encoding.hpp"
 
+#include "proto/base64.hpp"
+
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdint>
 
 namespace postal::mail {
-namespace {
-
-constexpr std::string_view alphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-}  // namespace
-
 std::string from_quoted_printable(std::string_view text) {
     std::string out;
     out.reserve(text.size());
@@ -40,20 +36,18 @@ std::string from_quoted_printable(std::string_view text) {
 }
 
 std::string from_base64(std::string_view text) {
-    std::string out;
-    out.reserve(text.size() / 4 * 3);
-    unsigned bits = 0;
-    unsigned count = 0;
+    std::string digits;
     for (const char each : text.substr(0, text.find('='))) {
-        const std::size_t value = alphabet.find(each);
-        if (value == std::string_view::npos) continue;
-        bits = (bits << 6U | static_cast<unsigned>(value)) & 0xffffU;
-        count += 6;
-        if (count < 8) continue;
-        count -= 8;
-        out += static_cast<char>(bits >> count & 0xffU);
+        const bool alphanumeric = std::isalnum(static_cast<unsigned char>(each)) != 0;
+        if (alphanumeric || each == '+' || each == '/') digits += each;
     }
-    return out;
+    const std::size_t whole = digits.size() / 4 * 4;
+    std::string rest = digits.substr(whole);
+    digits.resize(whole);
+    std::string out = *proto::from_base64(digits);
+    if (rest.size() < 2) return out;
+    rest.resize(4, '=');
+    return out + proto::from_base64(rest).value_or("");
 }
 
 }  // namespace postal::mail

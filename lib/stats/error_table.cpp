@@ -1,9 +1,9 @@
 // Counting errors by kind.
 //
 // A repeated kind is found by one comparison, or by a scan over at most 257 entries whose first
-// test is the code. Only a new kind allocates, and one that has to be made printable. Words are made printable when a kind is new, so a
-// word that had to be changed is looked up again under its changed form, or each of its errors
-// would be a kind of its own. Nothing here fails.
+// test is the code. Only a new kind allocates, and one whose words have to be made printable: such
+// a kind is looked up again under its changed form, or each of its errors would be a kind of its
+// own. Nothing here fails.
 #include "stats/error_table.hpp"
 
 #include "base/text.hpp"

@@ -7,9 +7,9 @@
 // code at its beginning, made printable and cut at 200 octets.
 //
 // Bounded: after max_texts texts of a code everything new of it is counted under other_texts, after
-// max_kinds kinds everything new is counted under {stage "other", code 0, detail
-// "other"}, so no server can make it grow, and the total stays exact. add() on a kind that is there
-// costs a comparison or a short scan and never allocates. Nothing here fails.
+// max_kinds kinds everything new under {stage "other", code 0, detail "other"}, so no server can
+// make it grow, and the total stays exact. add() on a kind that is there costs a comparison or a
+// short scan. Nothing here fails.
 #pragma once
 
 #include <cstddef>

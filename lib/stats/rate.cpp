@@ -94,7 +94,7 @@ rate_summary run_report::rate() const {
     rate_summary result;
     result.intervals = rates.size();
     if (rates.empty()) {
-        result.mean = per_minute(measured_messages_, measured_s_);
+        result.mean = per_minute(measured_.messages, measured_s_);
         result.min = result.mean;
         result.max = result.mean;
         return result;

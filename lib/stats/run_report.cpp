@@ -91,7 +91,7 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
             add_times(measured_workers_, added.workers);
             add_machine(measured_machine_, machine);
             measured_s_ += std::max(0.0, added.end_s - added.start_s);
-            measured_messages_ = totals_.messages;
+            measured_ = totals_;
         }
     }
     with_warmup_.merge(added.counts);

@@ -120,6 +120,8 @@ class run_report {
     [[nodiscard]] const run_end& end() const noexcept { return end_; }
     // Seconds from the end of the warm-up to the stop.
     [[nodiscard]] double measured_s() const noexcept { return measured_s_; }
+    // What was counted in that time: without what was finished after the stop.
+    [[nodiscard]] const counts& measured() const noexcept { return measured_; }
     // Of that phase after the warm-up; of all that was due where it is an open loop's message phase.
     [[nodiscard]] ranking latency(std::size_t phase) const;
     [[nodiscard]] rate_summary rate() const;
@@ -150,8 +152,8 @@ class run_report {
     progress warmed_up_, stopped_;
     base::machine_time measured_machine_;
     bool measuring_ = false;
-    double measured_s_ = 0;  // until the stop, as the messages are
-    std::uint64_t measured_messages_ = 0;
+    double measured_s_ = 0;
+    counts measured_;
     run_end end_;
 };
 

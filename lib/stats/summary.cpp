@@ -91,7 +91,8 @@ std::string counter_text(const counter& one, const run_report& report) {
     if (one.unit != counter_unit::octets)
         return fmt::format("{} {}", base::format_count(count), one.title);
     const double seconds = report.measured_s();
-    const double per_second = seconds > 0 ? static_cast<double>(count) / seconds : 0;
+    const auto measured = static_cast<double>(report.measured().*one.value);
+    const double per_second = seconds > 0 ? measured / seconds : 0;
     return fmt::format("{} ({}/s)", base::format_size(count),
                        base::format_size(static_cast<std::uint64_t>(per_second)));
 }
@@ -192,13 +193,13 @@ std::string latency_table(const run_report& report) {
         if (!values.whole()) text += latency_row("  accepted", ranking(report.totals().latency[i]));
     }
     if (text.empty()) return text;
-    std::string_view legend = "  ~ fewer than ten values lie beyond it\n";
     const std::string head =
         fmt::format("\n  {:<12}{:>11}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "latency", "count",
                     "mean", "p50", "p90", "p99", "p99.9", "max");
-    if (text.find('~') != std::string::npos) text += legend;
-    legend = "  ≥ of all that was due; never accepted, after so long a wait\n";
-    if (text.find("≥") != std::string::npos) text += legend;
+    const bool rough = text.find('~') != std::string::npos;
+    const bool missed = text.find("≥") != std::string::npos;
+    if (rough) text += "  ~ fewer than ten values lie beyond it\n";
+    if (missed) text += "  ≥ of all that was due; never accepted, after so long a wait\n";
     return head + text;
 }
 

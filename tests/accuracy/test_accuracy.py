@@ -132,6 +132,15 @@ def test_workers_do_not_change_what_an_open_loop_reports(bhm, postal, users, ses
     assert max(means.values()) < 1.1 * min(means.values()), means
 
 
+def stall_for(hole, seconds):
+    """Stops it by a signal, while the kernel keeps its connections; how long that was."""
+    hole.process.signal(signal.SIGSTOP)
+    begin = time.monotonic()
+    time.sleep(seconds)  # the stall itself
+    hole.process.signal(signal.SIGCONT)
+    return time.monotonic() - begin
+
+
 @beside_others
 def test_stalled_server_cannot_hide_its_queue(bhm, programs, folder, users):
     """bhm is stopped for 5 s of a 20 s schedule of 100 messages a second. The message that was due t seconds
@@ -142,11 +151,7 @@ def test_stalled_server_cannot_hide_its_queue(bhm, programs, folder, users):
     with Sending(programs.postal, folder, "--workers", "1", "--open-loop", "--rate", "100/s", "-t", "10", "-c", "-1", "-m", "1",
                  "--duration", f"{run_seconds}s", "--interval", "1s", hole.endpoint, users) as sending:
         wait_until(lambda: sending.process.stdout.count("\n") >= 6, "five intervals")
-        hole.process.signal(signal.SIGSTOP)
-        begin = time.monotonic()
-        time.sleep(5.0)  # the stall itself
-        hole.process.signal(signal.SIGCONT)
-        stall = time.monotonic() - begin
+        stall = stall_for(hole, 5.0)
         run = sending.wait(60)
     latency = run.record["latency_us"]
     message, service = latency["message"], latency["service"]
@@ -191,11 +196,7 @@ def test_closed_loop_says_what_it_left_out(bhm, programs, folder, users):
     with Sending(programs.postal, folder, "--rate", "50/s", "-t", "4", "-c", "-1", "-m", "1", "--duration", "8s", "--interval", "1s",
                  hole.endpoint, users) as sending:
         wait_until(lambda: sending.process.stdout.count("\n") >= 3, "two intervals")
-        hole.process.signal(signal.SIGSTOP)
-        begin = time.monotonic()
-        time.sleep(2.5)  # the stall itself
-        hole.process.signal(signal.SIGCONT)
-        stall = time.monotonic() - begin
+        stall = stall_for(hole, 2.5)
         run = sending.wait(60)
     cap = run.record["cap"]
     assert cap["asked_per_s"] == pytest.approx(50, rel=0.01)

@@ -97,7 +97,13 @@ TEST_CASE("figures: units, separators and no more digits than mean something") {
     CHECK(report::show_change(110.0, 100.0) == " (+10.0 %)");
     CHECK(report::show_change(100.0, 0.0).empty());
     CHECK(report::show_change(100.0, 100.01).empty());
-    CHECK(report::show_bytes_per_second(1024, 0) == "–");
+    report::record one;
+    one.totals.bytes = 10'240;
+    CHECK(report::show_per_second(one, &stats::counts::bytes) == "–");
+    one.measured_s = 2;
+    one.intervals.emplace_back().draining = true;
+    one.intervals.back().bytes = 8192;
+    CHECK(report::show_per_second(one, &stats::counts::bytes) == "1.0 KiB/s");
 }
 
 TEST_CASE("figures: a command line can be pasted into a shell") {

@@ -204,6 +204,7 @@ TEST_CASE("run report: what is finished after the stop counts, and not for the r
     rest.draining = rest.partial = true;
     report.add_time_slice(rest);
     CHECK(report.totals().messages == 227);
+    CHECK(report.measured().messages == 220);
     CHECK(report.measured_s() == Approx(120));
     CHECK(report.rate().intervals == 2);
     CHECK(report.rate().mean == Approx(110));
