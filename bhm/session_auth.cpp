@@ -5,20 +5,8 @@
 
 namespace postal::bhm {
 
-namespace {
-
 using sasl::mechanism;
 using sasl::mechanism_set;
-
-// RFC 5802 6: who does not offer its -PLUS has no channel binding, and a client that has it may say
-// so ("y").
-bool offers_plus(mechanism_set offered, mechanism which) {
-    const bool sha_1 = sasl::uses_sha_1(which);
-    return sasl::is_scram(which) &&
-           offered.has(sha_1 ? mechanism::scram_sha_1_plus : mechanism::scram_sha_256_plus);
-}
-
-}  // namespace
 
 // After STARTTLS there may be more, and nobody has authenticated any more.
 void session::connection_ready() {
@@ -42,7 +30,9 @@ serve::auth_answer session::judge_auth(const proto::server_step& step) {
         const auto which = sasl::mechanism_of(step.text);
         if (!which) return answer;  // it was announced, so that it is known
         login_ = std::make_unique<login>();
-        if (offers_plus(context_.of_run.chosen.auth, *which)) {
+        // RFC 5802 6: who does not offer its -PLUS has no channel binding, and a client that has it
+        // may say so ("y").
+        if (sasl::has_plus_of(context_.of_run.chosen.auth, *which)) {
             login_->channel_binding = connection().channel_binding();
         }
         if (*which == mechanism::external) login_->certified = connection().peer_identity();

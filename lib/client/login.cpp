@@ -25,6 +25,7 @@ bool login::begin(sasl::mechanism_set offered) {
                                  .password = who_.password,
                                  .token = plan.token_for(who_.password),
                                  .channel_binding = binding_,
+                                 .offered = offered,
                                  .host = connection_.server().host,
                                  .service = who_.service,
                                  .port = connection_.server().port};

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "sasl/client.hpp"
+#include "sasl/credentials.hpp"
 
 namespace postal::sasl {
 

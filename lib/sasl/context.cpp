@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <gsasl.h>
 
@@ -46,9 +47,9 @@ const std::string* context::salted_password(const std::string& under) const {
     return found == salted_.end() ? nullptr : &found->second;
 }
 
-void context::keep_salted_password(const std::string& under, std::string_view made) {
+const std::string& context::keep_salted_password(const std::string& under, std::string made) {
     if (salted_.size() >= most_salted_passwords) salted_.clear();
-    salted_.insert_or_assign(under, std::string(made));
+    return salted_.insert_or_assign(under, std::move(made)).first->second;
 }
 
 std::string_view library_version() noexcept {

@@ -1,9 +1,9 @@
 // GNU SASL, once for each worker.
 //
-// context.cpp, client.cpp and server.cpp are the only files that include its header. A context is
-// one thread's own, must outlive the clients and servers that are made with it, and costs a few
-// allocations, so that it is made only where somebody authenticates. Making one throws
-// std::runtime_error with the library's words when that fails, which is before the run.
+// context.cpp, client.cpp, scram_client.cpp and server.cpp are the only files that include its
+// header. A context is one thread's own, must outlive the clients and servers that are made with
+// it, and costs a few allocations, so that it is made only where somebody authenticates. Making one
+// throws std::runtime_error with the library's words when that fails, which is before the run.
 #pragma once
 
 #include <array>
@@ -40,7 +40,7 @@ class context {
     // not known. At most most_salted_passwords, then all are forgotten.
     static constexpr std::size_t most_salted_passwords = 100'000;
     const std::string* salted_password(const std::string& under) const;
-    void keep_salted_password(const std::string& under, std::string_view made);
+    const std::string& keep_salted_password(const std::string& under, std::string made);
 
     // What a SCRAM server needs to know of a user (RFC 5802 3), in base64; empty when it is new.
     // Kept by where the password is, of which a user has one however a client spells the name: as

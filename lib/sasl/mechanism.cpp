@@ -90,6 +90,11 @@ bool client_first(mechanism which) noexcept {
     return is(which, the_first_word);
 }
 
+bool has_plus_of(mechanism_set some, mechanism which) noexcept {
+    return is_scram(which) && some.has(uses_sha_1(which) ? mechanism::scram_sha_1_plus
+                                                         : mechanism::scram_sha_256_plus);
+}
+
 mechanism_set parse_mechanisms(std::string_view names) noexcept {
     constexpr std::string_view between = " \t,";
     mechanism_set found;

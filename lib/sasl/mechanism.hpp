@@ -72,6 +72,9 @@ class mechanism_set {
     unsigned bits_ = 0;
 };
 
+// Whether the -PLUS of this SCRAM is among them (RFC 5802 6).
+bool has_plus_of(mechanism_set some, mechanism which) noexcept;
+
 // Names with blanks or commas between; unknown ones are passed over.
 mechanism_set parse_mechanisms(std::string_view names) noexcept;
 // With blanks between, the strongest first.

@@ -1,4 +1,4 @@
-// sasl/conversation.hpp, sasl/server.hpp: whatever the other side says, no SCRAM server is believed
+// sasl/conversation.hpp, sasl/scram_client.hpp, sasl/server.hpp: whatever the other side says, no SCRAM server is believed
 // and nobody is let in who does not know the password. The first octet of the input chooses the
 // mechanism, each line of the rest is a challenge in base64, or a response.
 #include <cstdlib>
@@ -31,8 +31,17 @@ void listen(context& with, mechanism how, std::string_view input) {
     talk.initial(1000);
     while (!input.empty() && !talk.cancelled())
         talk.answer(next_line(input));
-    const bool scram = wants_password(how) && client_first(how) && !sends_secret(how);
-    if (scram && talk.believe()) std::abort();
+    if (is_scram(how) && talk.believe()) std::abort();
+}
+
+// As one of a server that knows the nonce.
+void prove(context& with, mechanism how, std::string_view input) {
+    scram_client us(with, how, {.user = "tim", .password = "pencil", .channel_binding = "x"},
+                    "abc");
+    std::string message;
+    if (us.first(message)) std::abort();
+    if (us.prove(next_line(input), message)) return;
+    if (!us.verify(next_line(input))) std::abort();
 }
 
 void serve(context& with, mechanism how, std::string_view input) {
@@ -53,6 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     const auto how = static_cast<mechanism>(data[0] % mechanism_count);
     const std::string_view input(reinterpret_cast<const char*>(data) + 1, size - 1);
     listen(with, how, input);
+    if (is_scram(how)) prove(with, how, input);
     serve(with, how, input);
     return 0;
 }

@@ -81,7 +81,7 @@ def test_no_login_by_fraud(begin, folder, way, fault):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_right_server_is_believed(begin, folder, way):
-    """The same server without a fault: hashlib on one side, GNU SASL on the other."""
+    """The same server without a fault: hashlib on one side, ours on the other."""
     words = ["--messages", "3"] if way == "smtp" else ["--connections", "3"]
     with HostileAuth(way, "right") as server:
         run = checked(begin(way, server, "--auth", "auto", *words).wait(30), folder)

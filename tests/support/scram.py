@@ -1,4 +1,4 @@
-"""SCRAM (RFC 5802, RFC 7677) worked out with hashlib alone, both sides, to hold against GNU SASL."""
+"""SCRAM (RFC 5802, RFC 7677) worked out with hashlib alone, both sides, to hold against ours and GNU SASL."""
 import base64
 import hashlib
 import hmac

@@ -67,3 +67,15 @@ TEST_CASE("sasl: the strongest mechanism that both sides have") {
         CHECK(strongest(parse_mechanisms(row.offered), row.has) == mechanism_of(row.chosen));
     }
 }
+
+TEST_CASE("sasl: the -PLUS of a SCRAM is that with the same hash") {
+    const auto has = [](std::string_view names, mechanism which) {
+        return has_plus_of(parse_mechanisms(names), which);
+    };
+    CHECK(has("SCRAM-SHA-1-PLUS", mechanism::scram_sha_1));
+    CHECK(has("SCRAM-SHA-1-PLUS", mechanism::scram_sha_1_plus));
+    CHECK_FALSE(has("SCRAM-SHA-1-PLUS", mechanism::scram_sha_256));
+    CHECK(has("SCRAM-SHA-1 SCRAM-SHA-256-PLUS", mechanism::scram_sha_256));
+    CHECK_FALSE(has("SCRAM-SHA-1 SCRAM-SHA-256 PLAIN", mechanism::scram_sha_256));
+    CHECK_FALSE(has("SCRAM-SHA-1-PLUS SCRAM-SHA-256-PLUS", mechanism::plain));
+}
