@@ -5,21 +5,6 @@
 #include "base/text.hpp"
 
 namespace postal::bhm {
-namespace {
-
-// The mailbox with the quotes of its local part taken off.
-std::string unquoted(const proto::path& who) {
-    std::string plain;
-    const std::string_view inside = who.local_part.substr(1, who.local_part.size() - 2);
-    for (std::size_t at = 0; at < inside.size(); ++at) {
-        if (inside[at] == '\\' && at + 1 < inside.size()) ++at;
-        plain += inside[at];
-    }
-    if (!who.domain.empty()) plain.append("@").append(who.domain);
-    return plain;
-}
-
-}  // namespace
 
 // FNV-1a over the folded octets.
 std::size_t recipients::folded_hash::operator()(std::string_view text) const noexcept {
@@ -49,7 +34,7 @@ base::expected<void> recipients::admit(const std::vector<mail::user>& users,
             return base::fail("{}:{}: \"{}\" cannot be a recipient: {}", file, one.line,
                               base::printable(one.address, 80), path.refusal);
         }
-        known_.try_emplace(path.value.quoted ? unquoted(path.value) : one.address, one.password);
+        known_.try_emplace(proto::unquoted_mailbox(path.value), one.password);
         any_password_ = any_password_ || !one.password.empty();
     }
     return {};
@@ -62,7 +47,7 @@ const std::string* recipients::password(std::string_view user) const {
 
 bool recipients::valid(const proto::path& who) const {
     if (known_.empty()) return true;
-    if (who.quoted) return known_.contains(unquoted(who));
+    if (who.quoted) return known_.contains(proto::unquoted_mailbox(who));
     if (known_.contains(who.mailbox)) return true;
     return who.domain.empty() && base::iequals(who.local_part, "postmaster");
 }

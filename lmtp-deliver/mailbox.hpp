@@ -29,9 +29,6 @@ struct mailbox {
 // delimiters: each octet of it is one; empty for none.
 [[nodiscard]] mailbox make_mailbox(const proto::path& path, std::string_view delimiters);
 
-// The local part without quotes and quoted pairs.
-[[nodiscard]] std::string unquoted_local_part(const proto::path& path);
-
 // True for an unquoted local part that, used as a file's name, can name one elsewhere: it holds "/"
 // or "..".
 [[nodiscard]] bool leaves_folder(std::string_view local_part) noexcept;

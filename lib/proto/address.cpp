@@ -263,4 +263,21 @@ path_result parse_mailbox(std::string_view input, bare_local_part bare) noexcept
     return result;
 }
 
+std::string unquoted_local_part(const path& of) {
+    if (!of.quoted) return std::string(of.local_part);
+    const std::string_view inside = of.local_part.substr(1, of.local_part.size() - 2);
+    std::string text;
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+        if (inside[i] == '\\') ++i;  // the parser has seen the octet behind it
+        text += inside[i];
+    }
+    return text;
+}
+
+std::string unquoted_mailbox(const path& of) {
+    std::string text = unquoted_local_part(of);
+    if (!of.domain.empty()) text.append("@").append(of.domain);
+    return text;
+}
+
 }  // namespace postal::proto

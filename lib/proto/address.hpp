@@ -1,6 +1,6 @@
 // address: mailboxes and paths as they stand in MAIL, RCPT, VRFY and user lists.
 //
-// Contract: views in, views out, no allocation. A refusal carries one static sentence that can go
+// Contract: views in, views out, no allocation but for what is unquoted. A refusal carries one static sentence that can go
 // into a 501 reply. RFC 5321 4.1.2 (grammar), 4.1.3 (address literals), 4.5.3.1 (64, 255 and 256
 // octets), RFC 6531 3.3 (UTF-8 in both parts). A source route is checked and then ignored (RFC 5321
 // appendix C). Lenient in one place: an underscore may stand in a domain, because machines are
@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace postal::proto {
@@ -50,5 +51,10 @@ path_result parse_path(std::string_view input, path_rules rules) noexcept;
 
 // The whole of `input` is one mailbox without brackets.
 path_result parse_mailbox(std::string_view input, bare_local_part bare) noexcept;
+
+// What a parsed path means: its local part without quotes and the backslashes of quoted pairs (RFC
+// 5321 4.1.2), and the same with "@" and the domain, if there is one.
+std::string unquoted_local_part(const path& of);
+std::string unquoted_mailbox(const path& of);
 
 }  // namespace postal::proto

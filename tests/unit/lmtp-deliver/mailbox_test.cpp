@@ -81,6 +81,6 @@ TEST_CASE("mailbox: local parts that leave a folder") {
     };
     for (const row& each : rows) {
         CAPTURE(each.path, each.reason);
-        CHECK(leaves_folder(unquoted_local_part(parsed(each.path))) == each.wanted);
+        CHECK(leaves_folder(proto::unquoted_local_part(parsed(each.path))) == each.wanted);
     }
 }

@@ -152,3 +152,26 @@ TEST_CASE("address: every prefix and every single changed octet is handled") {
         }
     }
 }
+
+TEST_CASE("address: what a mailbox means without its quotes") {
+    const struct {
+        std::string_view written, local_part, mailbox;
+    } rows[] = {
+        {"a.b@example.com", "a.b", "a.b@example.com"},
+        {"\"a b\"@x", "a b", "a b@x"},
+        {"\"a\\\"b\\\\c\"@x", "a\"b\\c", "a\"b\\c@x"},
+        {"\"\\a\\.\\@\"@x", "a.@", "a.@@x"},
+        {"\"\\\\\"@x", "\\", "\\@x"},
+        {"\"\"@x", "", "@x"},
+        {"\"a\"", "a", "a"},
+        {"postmaster", "postmaster", "postmaster"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.written);
+        const auto found = parse_mailbox(row.written, bare_local_part::allowed);
+        REQUIRE(found.ok());
+        CHECK(unquoted_local_part(found.value) == row.local_part);
+        CHECK(unquoted_mailbox(found.value) == row.mailbox);
+    }
+    CHECK(unquoted_mailbox(path{}).empty());
+}
