@@ -61,6 +61,8 @@ int run_main(std::string_view program, const std::function<exit_status()>& body)
     std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes, too
     try {
         status = body();
+    } catch (const std::bad_alloc&) {
+        complain(program, "out of memory");
     } catch (const std::exception& problem) {
         complain(program, problem.what());
     }

@@ -1,5 +1,6 @@
 #include "load/worker.hpp"
 
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
@@ -117,11 +118,12 @@ void worker::on_stop(stop_kind how, nanoseconds when) {
 
 void worker::arm_ticker() {
     ticker_.expires_after(tick_length);
-    ticker_.async_wait([this](const boost::system::error_code& error) {
+    const auto on_tick = [this](const boost::system::error_code& error) {
         if (error || finished_) return;
         tick();
         arm_ticker();
-    });
+    };
+    ticker_.async_wait(asio::bind_allocator(tick_memory_.allocator(), on_tick));
 }
 
 // A tick that comes late by more than one has missed others, which count as late as they are by now.

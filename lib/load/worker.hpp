@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 
+#include "load/reserved_memory.hpp"
 #include "load/watched.hpp"
 #include "os/usage.hpp"
 #include "stats/tally.hpp"
@@ -107,6 +108,7 @@ class worker {
     deposit deposit_;
     alarm failed_;
     timetable times_;
+    reserved_memory tick_memory_;
     asio::io_context context_;
     asio::steady_timer ticker_;
     asio::steady_timer cutter_;

@@ -3,8 +3,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <cerrno>
 #include <utility>
@@ -107,13 +105,6 @@ base::expected<listener> adopt_listener(asio::io_context& context, int descripto
     if (error) return base::fail("descriptor {}: cannot listen: {}", descriptor, error.message());
     // The file of a Unix socket stays: it belongs to whoever made it.
     return listener{std::move(socket), std::move(bound), {}};
-}
-
-asio::awaitable<fault> wait_for_connection(listener& one) {
-    boost::system::error_code error;
-    co_await one.socket.async_wait(asio::socket_base::wait_read,
-                                   asio::redirect_error(asio::use_awaitable, error));
-    co_return classify(error, error ? cancelled_by::stop : cancelled_by::nobody);
 }
 
 accepted accept_now(listener& one, fault& why) noexcept {

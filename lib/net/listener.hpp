@@ -5,17 +5,18 @@
 // Failures are one line that names the endpoint.
 //
 // Flow, in one thread:
-//   while ((f = co_await wait_for_connection(one)) == fault::none)
+//   while ((f = co_await wait_for_connection(one, asio::use_awaitable)) == fault::none)
 //       while ((a = accept_now(one, why)).descriptor.is_open()) any thread may adopt it
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <sys/types.h>
@@ -48,8 +49,20 @@ base::expected<std::vector<listener>> listen(asio::io_context& context, const en
 // Takes a stream socket that listens already, as a service manager hands it over.
 base::expected<listener> adopt_listener(asio::io_context& context, int descriptor);
 
-// Waits until somebody connects; the fault is `stopped` when the listener was closed meanwhile.
-asio::awaitable<fault> wait_for_connection(listener& one);
+// Waits until somebody connects, and tells the token, a handler of a fault or use_awaitable, say; the
+// fault is `stopped` when the listener was closed meanwhile.
+template <typename Token>
+auto wait_for_connection(listener& one, Token&& token) {
+    const auto begin = [&one](auto handler) {
+        one.socket.async_wait(
+            asio::socket_base::wait_read,
+            [handler = std::move(handler)](const boost::system::error_code& error) mutable {
+                std::move(handler)(
+                    classify(error, error ? cancelled_by::stop : cancelled_by::nobody));
+            });
+    };
+    return asio::async_initiate<Token, void(fault)>(begin, token);
+}
 
 // Takes one waiting connection without waiting; no descriptor, and the reason in `why`, when there
 // is none (fault::none) or it failed.

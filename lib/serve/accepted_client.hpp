@@ -1,6 +1,8 @@
 // A client that was let in: its socket and its slot among the sessions; both are given back with it.
 #pragma once
 
+#include <new>
+
 #include "net/connection.hpp"
 #include "serve/session_slots.hpp"
 #include "stats/tally.hpp"
@@ -14,8 +16,12 @@ struct accepted_client {
 };
 
 // A client could not be served for want of memory.
-inline void count_no_memory(stats::tally& into) {
-    into.errors.add("connect", 0, net::to_text(net::fault::resources), "no memory for a session");
+inline void count_no_memory(stats::tally& into) noexcept {
+    try {
+        into.errors.add("connect", 0, net::to_text(net::fault::resources),
+                        "no memory for a session");
+    } catch (const std::bad_alloc&) {  // not even for that
+    }
 }
 
 }  // namespace postal::serve

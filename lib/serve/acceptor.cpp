@@ -1,6 +1,7 @@
 #include "serve/acceptor.hpp"
 
 #include <chrono>
+#include <list>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -8,9 +9,6 @@
 #include <sys/socket.h>
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/redirect_error.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 namespace postal::serve {
 namespace {
@@ -51,14 +49,11 @@ base::expected<std::vector<net::listener>> open_listeners(
 base::expected<void> serve_all(load::worker_pool& workers, std::vector<net::listener>& listeners,
                                session_slots& slots, const client_handler& serve,
                                load::run_watcher& watcher) {
-    const auto accept_on = [&](net::listener& listener) -> asio::awaitable<void> {
-        acceptor own(listener, workers, slots, serve);
-        co_await own.run();
-    };
+    std::list<acceptor> acceptors;
     const auto start_acceptors = [&](load::worker& own) {
         if (own.index() != 0) return;
         for (net::listener& one : listeners)
-            own.spawn(accept_on(one));
+            acceptors.emplace_back(one, workers, slots, serve).wait();
     };
     auto ran = workers.run(start_acceptors, watcher);
     for (net::listener& one : listeners)
@@ -72,21 +67,40 @@ acceptor::acceptor(net::listener& listener, load::worker_pool& workers, session_
     first_.watch(*this);
 }
 
-asio::awaitable<void> acceptor::run() {
-    // A stop may have come before this coroutine first ran, when nobody could tell it.
-    if (first_.stopping()) on_stop(load::stop_kind::gently);
-    while (!closed_) {
-        net::fault why = net::fault::none;
-        try {
-            why = co_await net::wait_for_connection(listener_);
-            if (closed_ || why == net::fault::stopped) co_return;
-            why = accept_all();
-        } catch (const std::bad_alloc&) {
-            why = net::fault::resources;
-        }
-        if (why == net::fault::none) continue;
-        first_.tally().errors.add("connect", 0, net::to_text(why), "cannot accept a connection");
-        co_await rest();
+void acceptor::wait() {
+    count();
+    try {
+        net::wait_for_connection(listener_, [this](net::fault why) { ready(why); });
+    } catch (const std::bad_alloc&) {
+        rest(net::fault::resources);
+    }
+}
+
+void acceptor::ready(net::fault why) {
+    if (closed_ || why == net::fault::stopped) return;
+    try {
+        if (why == net::fault::none) why = accept_all();
+    } catch (const std::bad_alloc&) {
+        why = net::fault::resources;
+    }
+    why == net::fault::none ? wait() : rest(why);
+}
+
+// The worker's ticker ends it.
+void acceptor::rest(net::fault why) {
+    uncounted_ = why;
+    count();
+    set_deadline(std::chrono::steady_clock::now() + rest_time);
+}
+
+// Without memory to count it, the next time.
+void acceptor::count() noexcept {
+    if (uncounted_ == net::fault::none) return;
+    try {
+        first_.tally().errors.add("connect", 0, net::to_text(uncounted_),
+                                  "cannot accept a connection");
+        uncounted_ = net::fault::none;
+    } catch (const std::bad_alloc&) {
     }
 }
 
@@ -124,15 +138,10 @@ void acceptor::refuse(const net::accepted& client) {
     }
 }
 
-asio::awaitable<void> acceptor::rest() {
-    asio::steady_timer timer(first_.context(), rest_time);
-    boost::system::error_code ignored;
-    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-}
-
 void acceptor::on_stop(load::stop_kind) {
     if (closed_) return;
     closed_ = true;
+    clear_deadline();
     net::close(listener_);
 }
 

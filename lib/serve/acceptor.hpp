@@ -2,8 +2,8 @@
 //
 // All acceptors live on the first worker; clients are handed to the workers in turn, and stay
 // there. A client too many (--sessions) is told 421 4.3.2. When descriptors or memory run out the
-// acceptor rests for a moment instead of spinning. Closing the listeners is the first thing that a stop
-// does.
+// acceptor rests for a moment instead of spinning, which needs neither. Closing the listeners is the
+// first thing that a stop does.
 #pragma once
 
 #include <cstddef>
@@ -42,22 +42,26 @@ class acceptor final : public load::watched {
     acceptor(net::listener& listener, load::worker_pool& workers, session_slots& slots,
              const client_handler& serve);
 
-    boost::asio::awaitable<void> run();
+    // Lets clients in from now on until a stop; in the first worker's thread, before one.
+    void wait();
 
-    void on_deadline() override {}
+    void on_deadline() override { wait(); }
     void on_stop(load::stop_kind how) override;
 
   private:
+    void ready(net::fault why);
+    void rest(net::fault why);
+    void count() noexcept;
     net::fault accept_all();
     void hand_over(net::accepted client, session_slot place);
     void refuse(const net::accepted& client);
-    boost::asio::awaitable<void> rest();
 
     net::listener& listener_;
     load::worker_pool& workers_;
     load::worker& first_;
     session_slots& slots_;
     const client_handler& serve_;
+    net::fault uncounted_ = net::fault::none;
     bool closed_ = false;
 };
 

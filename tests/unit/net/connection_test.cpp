@@ -36,7 +36,7 @@ std::string socket_path() {
 
 // Sends back what it gets until the other side ends.
 asio::awaitable<void> echo(listener& at, asio::io_context& context) {
-    fault why = co_await wait_for_connection(at);
+    fault why = co_await wait_for_connection(at, asio::use_awaitable);
     connection line(context);
     why = line.adopt(accept_now(at, why));
     std::array<char, 7> buffer{};

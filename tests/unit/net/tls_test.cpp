@@ -284,7 +284,7 @@ listener listen_somewhere(asio::io_context& context) {
 }
 
 asio::awaitable<void> serve_echo(listener& at, asio::io_context& context, const tls_context& how) {
-    fault why = co_await wait_for_connection(at);
+    fault why = co_await wait_for_connection(at, asio::use_awaitable);
     connection line(context);
     why = line.adopt(accept_now(at, why));
     REQUIRE(why == fault::none);
@@ -369,7 +369,7 @@ namespace {
 
 asio::awaitable<void> say_in_plain(listener& at, asio::io_context& context,
                                    const std::string& words) {
-    fault why = co_await wait_for_connection(at);
+    fault why = co_await wait_for_connection(at, asio::use_awaitable);
     connection line(context);
     why = line.adopt(accept_now(at, why));
     REQUIRE(why == fault::none);
@@ -430,7 +430,7 @@ namespace {
 // Takes TLS, hears nothing until `go`, and then all that has come.
 asio::awaitable<void> hear_late(listener& at, asio::io_context& context, const tls_context& how,
                                 bool& go, std::uint64_t& heard) {
-    fault why = co_await wait_for_connection(at);
+    fault why = co_await wait_for_connection(at, asio::use_awaitable);
     connection line(context);
     why = line.adopt(accept_now(at, why));
     REQUIRE(why == fault::none);

@@ -5,7 +5,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <thread>
@@ -14,6 +16,29 @@
 #include <sys/resource.h>
 
 using namespace acceptor_play;
+
+namespace {
+thread_local bool out_of_memory = false;
+}
+
+// Of the whole test program: what C++ and what Asio allocate with.
+void* operator new(std::size_t octets) {
+    void* memory = out_of_memory ? nullptr : std::malloc(octets == 0 ? 1 : octets);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+extern "C" void* aligned_alloc(std::size_t alignment, std::size_t octets) noexcept {
+    void* memory = nullptr;
+    const bool fine =
+        !out_of_memory && posix_memalign(&memory, std::max(alignment, sizeof memory), octets) == 0;
+    return fine ? memory : nullptr;
+}
 
 namespace {
 
@@ -34,6 +59,24 @@ class no_descriptor_left {
 
   private:
     rlimit before_{};
+};
+
+// The thread's memory has run out from starve() until the worker's ticker has come some times.
+class relief final : public load::watched {
+  public:
+    void starve(load::worker& own) {
+        own.watch(*this);
+        set_deadline(load::steady_time::min());
+        out_of_memory = true;
+    }
+    void on_deadline() override {
+        out_of_memory = ++ticks_ < 3;
+        if (out_of_memory) set_deadline(load::steady_time::min());
+    }
+    void on_stop(load::stop_kind) override {}
+
+  private:
+    unsigned ticks_ = 0;
 };
 
 }  // namespace
@@ -189,14 +232,12 @@ TEST_CASE("acceptor: a stop closes the listener before any session hears of it")
 TEST_CASE("acceptor: a stop that comes before it first ran closes the listener too") {
     folder place;
     server tested(1, 1, place.endpoint());
-    const auto accept = [&]() -> asio::awaitable<void> {
-        serve::acceptor own(tested.listeners.front(), tested.workers, tested.slots, tested.holding);
-        co_await own.run();
-    };
+    serve::acceptor acceptor(tested.listeners.front(), tested.workers, tested.slots,
+                             tested.holding);
     const auto ran = tested.workers.run(
         [&](load::worker& own) {
             own.stop(load::stop_kind::gently);
-            own.spawn(accept());
+            acceptor.wait();
         },
         tested.counted);
     CHECK(ran.has_value());
@@ -216,10 +257,7 @@ TEST_CASE("acceptor: goes on when descriptors had run out") {
         co_await tested.holding(worker, std::move(who));
         if (++served == 2) tested.stop();
     };
-    const auto accept = [&]() -> asio::awaitable<void> {
-        serve::acceptor own(tested.listeners.front(), tested.workers, tested.slots, handler);
-        co_await own.run();
-    };
+    serve::acceptor acceptor(tested.listeners.front(), tested.workers, tested.slots, handler);
     std::unique_ptr<no_descriptor_left> none;
     const auto lift = [&](load::worker& own) -> asio::awaitable<void> {
         while (own.tally().errors.empty()) {
@@ -230,7 +268,7 @@ TEST_CASE("acceptor: goes on when descriptors had run out") {
     none = std::make_unique<no_descriptor_left>();
     const auto ran = tested.workers.run(
         [&](load::worker& own) {
-            own.spawn(accept());
+            acceptor.wait();
             own.spawn(lift(own));
         },
         tested.counted);
@@ -272,6 +310,35 @@ TEST_CASE("acceptor: a client for whom there is no memory is let go, and the nex
               std::vector<std::string>{std::to_string(workers) + "x connect 0 resources"});
         CHECK(tested.slots.take());
     }
+}
+
+TEST_CASE("acceptor: a moment in which nothing at all can be allocated is survived") {
+    folder place;
+    server tested(1, 0, place.endpoint());
+    serve::acceptor acceptor(tested.listeners.front(), tested.workers, tested.slots,
+                             tested.holding);
+    relief later;
+    const client first(tested.where());
+    std::thread others([&] {
+        while (client(tested.where()).hear_all() != too_many) {
+        }
+        tested.stop();
+    });
+    const auto ran = tested.workers.run(
+        [&](load::worker& own) {
+            acceptor.wait();
+            later.starve(own);
+        },
+        tested.counted);
+    net::close(tested.listeners.front());  // for the others, had the run ended before
+    CHECK(ran.has_value());
+    others.join();
+    auto& errors = tested.counted.errors;
+    REQUIRE(errors.size() == 2);
+    if (errors[0].find("421") == std::string::npos) std::swap(errors[0], errors[1]);
+    CHECK(errors[0] == "1x connect 421 4.3.2");
+    CHECK(errors[1].ends_with("x connect 0 resources"));
+    CHECK(first.hear_all().empty());
 }
 
 TEST_CASE("open_listeners: an address that cannot be had ends it, unless it may be missing") {
