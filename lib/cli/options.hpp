@@ -26,6 +26,8 @@ using setter = std::function<base::expected<void>(const std::string&)>;
 struct file_kind {
     std::string_view name;
     std::string_view mark;
+    bool numbered =
+        false;  // the value is the beginning of names: VALUE:1 and VALUE:1:2 are written
 };
 
 struct option {

@@ -3,7 +3,8 @@
 //
 // Such a file must be none that another value on the command line or in the configuration file
 // names, whatever the path (a link, another spelling), and when it exists, it must be empty or of
-// the kind that is written there. "-", devices and pipes may be anything. A folder, and what cannot
+// the kind that is written there. Where numbers are put behind the value (transcripts), no file that
+// would be written may be named elsewhere, and those that exist are overwritten. "-", devices and pipes may be anything. A folder, and what cannot
 // be read, is left to whoever writes.
 #pragma once
 

@@ -12,6 +12,12 @@ namespace postal::program {
 
 using base::expected;
 
+namespace {
+
+constexpr cli::file_kind transcripts{"transcript", "", true};
+
+}  // namespace
+
 cli::option connect_rate_option(double& target) {
     return {"--connect-rate", "RATE", "2000/s", "pace at which sessions open at the start",
             [&target](const std::string& given) -> expected<void> {
@@ -26,10 +32,10 @@ cli::group transcript_group(net::transcript_options& target) {
     return {"Transcripts",
             {
                 {"-z,--transcript", "BASE", "", "write each session's dialogue to BASE:SESSION",
-                 cli::text(target.session_base)},
+                 cli::text(target.session_base), false, &transcripts},
                 {"-Z,--connection-transcript", "BASE", "",
                  "the same, and each connection's to BASE:SESSION:CONNECTION",
-                 cli::text(target.connection_base)},
+                 cli::text(target.connection_base), false, &transcripts},
                 {"-a,--all-log", "", "", "messages too; without -z or -Z, to standard error",
                  cli::flag(target.everything)},
             }};

@@ -167,6 +167,11 @@ def test_no_file_is_overwritten_by_mistake(programs, bhm, users_file, folder):
     refused(run([programs.rabid, "--record", users, hole.endpoint, users]), "USER-LIST", program="rabid")
     refused(run([programs.lmtp_deliver, "--agent", "/bin/true", "--record", users], timeout=20), "no run record",
             program="lmtp-deliver")
+    for option in ("-z", "-Z"):  # with a number behind it
+        numbered = folder / f"shown{option}:0"
+        numbered.symlink_to(users)
+        refused(run([programs.postal, "--messages", "1", option, folder / f"shown{option}", hole.endpoint, users]), numbered, "USER-LIST")
+        refused(run([programs.rabid, option, folder / f"shown{option}", hole.endpoint, users]), numbered, "USER-LIST", program="rabid")
     assert users.read_bytes() == before and link.is_symlink()
 
 

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ namespace {
 enum class mode { automatic, off };
 
 constexpr cli::file_kind record_kind{"record", "\"record/"};
+constexpr cli::file_kind numbered_kind{"transcript", "", true};
 
 struct values {
     unsigned sessions = 1;
@@ -33,7 +35,7 @@ struct values {
     bool all = false, lmtp = false;
     unsigned tls = 0;
     std::vector<std::string> thresholds;
-    std::string record, ledger, server, users;
+    std::string record, ledger, transcript, server, users;
 };
 
 cli::program describe(values& v) {
@@ -58,6 +60,8 @@ cli::program describe(values& v) {
               {"--threshold", "EXPR", "", "expression", cli::texts(v.thresholds), true},
               {"--record", "FILE", "", "record", cli::text(v.record), false, &record_kind},
               {"--ledger", "FILE", "", "ledger", cli::text(v.ledger), false, &record_kind},
+              {"-z,--transcript", "BASE", "", "dialogues", cli::text(v.transcript), false,
+               &numbered_kind},
           }}},
         {{"SERVER", "where to", cli::text(v.server)},
          {"USER-LIST", "for whom", cli::text(v.users), false}},
@@ -292,6 +296,11 @@ TEST_CASE("command line: no file is overwritten by mistake") {
     const temporary_file config("record = \"" + users.path() + "\"\n");
     REQUIRE(std::remove(link.path().c_str()) == 0);
     REQUIRE(::symlink(users.path().c_str(), link.path().c_str()) == 0);
+    const temporary_file base("");
+    const std::string numbered = base.path() + ":3";
+    const std::string linked = base.path() + "x";
+    REQUIRE(std::ofstream(numbered).good());
+    REQUIRE(::symlink(users.path().c_str(), (linked + ":0:1").c_str()) == 0);
     const std::string same = ": is the file of USER-LIST, too; name another one";
     const std::string other = ": exists and is no record; name another file, or remove it";
     struct row {
@@ -323,6 +332,25 @@ TEST_CASE("command line: no file is overwritten by mistake") {
         {{"--record", "new", "--ledger", "new", "host"},
          "--record: new: is the file of --ledger, too; name another one",
          "two outputs"},
+        {{"-z", base.path(), "host", numbered},
+         "--transcript: " + numbered + same,
+         "one of those with a number"},
+        {{"-z", linked, "host", users.path()},
+         "--transcript: " + linked + ":0:1" + same,
+         "by a link, with two numbers"},
+        {{"-z", "new", "--record", "new:1", "host"},
+         "--transcript: new:1: is the file of --record, too; name another one",
+         "two outputs, one with a number"},
+        {{"--record", "./new:1:2", "-z", "new", "host"},
+         "--transcript: ./new:1:2: is the file of --record, too; name another one",
+         "with two numbers, by another name"},
+        {{"-z", users.path(), "host", users.path()}, "no error", "only its beginning"},
+        {{"-z", older.path(), "host", users.path()}, "no error", "of whatever kind that is"},
+        {{"-z", "new", "--record", "new:1:2:3", "host"}, "no error", "three numbers"},
+        {{"-z", "new", "--record", "new:x", "host"}, "no error", "no number"},
+        {{"-z", "new", "--record", "new", "host"}, "no error", "no number at all"},
+        {{"-z", "new", "--record", "elsewhere/new:1", "host"}, "no error", "another folder"},
+        {{"-z", "host", "host:25"}, "no error", "no file"},
     };
     for (const row& each : rows) {
         INFO(each.why);
