@@ -139,7 +139,8 @@ table result_table(const std::vector<record>& records) {
          latency_figure("latency highest", &phase::max_us)});
     if (records.size() == 1)
         add_rows(made, records, {{"mean within this run, 95 %", show_confidence_alone}});
-    for (const auto kind : {counter_kind::begun, counter_kind::traffic, counter_kind::error})
+    for (const auto kind :
+         {counter_kind::schedule, counter_kind::begun, counter_kind::traffic, counter_kind::error})
         add_rows(made, records, counter_figures(records, kind));
     add_rows(made, records,
              {{"measured", [](const record& one) {

@@ -95,6 +95,10 @@ table latency_table(const std::vector<record>& records) {
         made.note =
             "message runs from the moment a message was due, service from its first byte; both end "
             "with the reply that accepted it";
+    } else if (has("session") && has("service")) {
+        made.note =
+            "session runs from the moment a visit was due, service from its connection; both end "
+            "with the visit";
     }
     return made;
 }

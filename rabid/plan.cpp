@@ -109,6 +109,8 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     program::describe(plan.load, chosen, result);
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::retrieve);
+    result.service_phase = static_cast<std::size_t>(phase::service);
+    if (chosen.open_loop) result.due_phase = static_cast<std::size_t>(phase::session);
     result.checks_integrity = true;
     result.reads_mail = true;
     if (chosen.watch.count() > 0) {

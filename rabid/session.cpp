@@ -85,16 +85,27 @@ asio::awaitable<bool> session::call_on(std::size_t account_number) {
     const auto& servers = imap ? plan_.imap : plan_.pop3;
     const bool connected = co_await channel_.open(servers[index_ % servers.size()], random_);
     if (!connected) co_return false;
-    opening_.use();
     const load::steady_time begun = channel_.now();
+    const load::steady_time due = opening_.use().due;
     const bool fine = co_await converse(imap, account_number);
-    channel_.took(phase::session, channel_.now() - begun);
+    time(fine, begun, plan_.load.open_loop ? due : begun);
     if (!examiner_.close() && channel_.stopped()) {
         channel_.refused(stage::retrieve, net::to_text(net::fault::stopped),
                          "a message was abandoned when the run ended");
     }
     channel_.end();
     co_return fine;
+}
+
+// Of an open loop what did not succeed lies above all that did.
+void session::time(bool succeeded, load::steady_time begun, load::steady_time due) {
+    const load::steady_time ended = channel_.read_clock();
+    if (succeeded) {
+        channel_.took(phase::session, ended - due);
+        channel_.took(phase::service, ended - begun);
+    } else if (plan_.load.open_loop) {
+        context_.shared.counts().unserved.record(ended - due);
+    }
 }
 
 asio::awaitable<bool> session::converse(bool imap, std::size_t account_number) {

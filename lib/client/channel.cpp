@@ -107,7 +107,7 @@ void channel::on_stop(load::stop_kind how) {
     if (how == load::stop_kind::finish_due) return;
     if (how == load::stop_kind::now || connecting_) {
         connection_.cancel(net::cancelled_by::stop);
-    } else if (hurried_) {
+    } else if (hurried_ && !shared_.of_run.open_loop) {
         const auto latest = std::chrono::steady_clock::now() + patience_after_stop;
         whose_.watched.set_deadline(std::min(whose_.watched.deadline(), latest));
     }
@@ -115,7 +115,7 @@ void channel::on_stop(load::stop_kind how) {
 
 void channel::set_deadline_for(stage where) {
     std::chrono::nanoseconds patience = shared_.of_run.patience.of(where);
-    if (hurried_ && shared_.own.stopping()) {
+    if (hurried_ && shared_.own.stopping() && !shared_.of_run.open_loop) {
         patience = std::min<std::chrono::nanoseconds>(patience, patience_after_stop);
     }
     whose_.watched.set_deadline(now_ + patience);

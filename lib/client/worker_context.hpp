@@ -30,9 +30,14 @@ struct worker_context final : load::watched {
         own.watch(*this);
     }
 
-    void on_deadline() override {}
+    // Looks, with every tick, whether all that was due has begun: then the run stops like any other.
+    void on_deadline() override {
+        gate.over() ? own.stop(load::stop_kind::gently) : set_deadline(own.stopped_at());
+    }
     void on_stop(load::stop_kind how) override {
-        how == load::stop_kind::finish_due ? gate.finish_due() : gate.stop();
+        if (how != load::stop_kind::finish_due) return gate.stop();
+        gate.finish_due();
+        set_deadline(own.stopped_at());
     }
 
     // The next local address in turn, if the user has given any.

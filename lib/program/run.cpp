@@ -84,7 +84,7 @@ expected<run_reports> open_reports(const stats::run_description& of, console_opt
 exit_status run_workers(const client_run& what, run_reports& reports) {
     auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
     plan.workers = what.plan.workers;
-    plan.finishes_due = what.description.open_loop;
+    plan.finishes_due = what.description.open_loop();
     // Lives as long as the process: its end would wait for look-ups of names that nobody needs any
     // more.
     static auto& workers = *new load::worker_pool(plan);

@@ -13,7 +13,7 @@ using by = counted_by;
 // A counter is one or two lines, not a field a line.
 // clang-format off
 constexpr std::array table{
-    counter{.name = "due", .title = "due", .value = &counts::due, .kind = begun, .by = by::open_loops},
+    counter{.name = "due", .title = "due", .value = &counts::due, .kind = schedule, .by = by::open_loops},
     counter{.name = "started", .title = "started", .value = &counts::started, .kind = begun, .log = logged::extended},
     counter{.name = "messages", .title = "accepted", .value = &counts::messages, .kind = outcome,
             .log = logged::always, .meaning = "the server took responsibility"},
@@ -46,9 +46,8 @@ constexpr std::array table{
             .by = by::servers, .failure = true, .rare = true,
             .remark = "messages were accepted, but their clients had gone before they could hear so, and will "
                       "send them again"},
-    counter{.name = "not_started", .title = "never begun", .value = &counts::not_started, .kind = begun,
-            .failure = true, .rare = true,
-            .remark = "messages were due and never begun"},
+    counter{.name = "not_started", .title = "never begun", .value = &counts::not_started, .kind = schedule,
+            .failure = true, .rare = true, .remark = "were due and never begun"},
     counter{.name = "verified", .title = "verified", .value = &counts::verified, .kind = integrity,
             .by = by::checkers},
     counter{.name = "foreign", .title = "foreign", .value = &counts::foreign, .kind = integrity, .by = by::checkers},

@@ -35,7 +35,8 @@ struct counts {
     std::uint64_t failed = 0;           // before the data was complete
     std::uint64_t in_doubt = 0;         // connection lost between the end of the data and its reply
     std::uint64_t unheard = 0;          // accepted by a server whose client did not hear so
-    // Of an open loop, what its schedule asked for: started + not_started.
+    // Of an open loop, the messages that its schedule asked for: started + not_started. Of a reader
+    // visits: those that were begun + not_started.
     std::uint64_t due = 0;
     // Of these, when the run ended, what was never begun; no part of started.
     std::uint64_t not_started = 0;
@@ -51,8 +52,9 @@ struct counts {
 
 // Which line of the summary and which table of the report a counter stands in.
 enum class counter_kind {
-    begun,    // messages begun, and messages that should have been
-    outcome,  // what ended a message that was begun
+    schedule,  // what an open loop asked for: messages, of a reader visits
+    begun,     // messages begun
+    outcome,   // what ended a message that was begun
     traffic,
     error,
     mailbox,    // what a reader did

@@ -108,7 +108,8 @@ json latencies_of(const run_report& report) {
         if (!report.description().shows_phase(i)) continue;
         const ranking values = report.latency(i);
         object[names[i]] = latency_of(values);
-        if (!values.whole()) object["accepted"] = latency_of(ranking(values.accepted()));
+        if (!values.whole())
+            object[report.description().what_counts()] = latency_of(ranking(values.accepted()));
     }
     return object;
 }

@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -34,12 +35,13 @@ struct run_description {
     bool align_minutes = false;
     std::vector<std::string> phases;
     std::size_t message_phase = 0;
-    // The phase that is the message phase over again unless the loop is open.
+    // Of an open loop: the phase that counts from when something was due, and ranks all that was.
+    std::optional<std::size_t> due_phase;
+    // The phase that is this one over again unless the loop is open.
     std::optional<std::size_t> service_phase;
     unsigned workers = 1;
     // Of a closed loop with a rate: the messages that it asks for until so many seconds after the start.
     std::function<double(double)> asked;
-    bool open_loop = false;         // what was due is known, and message_phase counts from there
     bool transcript = false;        // -z, -Z or -a slowed the run down
     bool serves = false;            // a server: it may be that its replies are not heard
     bool reads_mail = false;        // a reader: POP3 and IMAP connections, deletions
@@ -51,14 +53,23 @@ struct run_description {
     base::host_info host;
     counter_rows counters = all_counters();
 
+    [[nodiscard]] bool open_loop() const noexcept { return due_phase.has_value(); }
+    // What is due in an open loop: messages are sent, visits read them.
+    [[nodiscard]] std::string_view what_is_due() const noexcept {
+        return reads_mail ? "visits" : "messages";
+    }
+    // What became of those of the due phase that have a time.
+    [[nodiscard]] std::string_view what_counts() const noexcept {
+        return reads_mail ? "successful" : "accepted";
+    }
     [[nodiscard]] bool shows_phase(std::size_t phase) const noexcept {
-        return open_loop || phase != service_phase;
+        return open_loop() || phase != service_phase;
     }
     // Whether the counter means something in this run.
     [[nodiscard]] bool has(const counter& one) const noexcept {
         switch (one.by) {
             case counted_by::open_loops:
-                return open_loop;
+                return open_loop();
             case counted_by::servers:
                 return serves;
             case counted_by::readers:

@@ -40,6 +40,12 @@ std::uint64_t still_in_flight(const tally& total, counter_rows rows) {
     return total.started - std::min(total.started, ended);
 }
 
+// The same of what was due.
+std::uint64_t still_due(const tally& total, std::size_t due_phase) {
+    const std::uint64_t ended = total.latency[due_phase].count() + total.unserved.count();
+    return total.due - std::min(total.due, ended);
+}
+
 }  // namespace
 
 void time_slice::add_worker(std::size_t worker, const tally& counted) {
@@ -82,7 +88,8 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
             whole_.start_s = added.start_s;
             const std::uint64_t in_flight = still_in_flight(with_warmup_, description_.counters);
             totals_.started += in_flight;
-            if (description_.open_loop) totals_.due += in_flight;
+            if (description_.open_loop())
+                totals_.due += still_due(with_warmup_, *description_.due_phase);
             totals_.agents.carry_over(with_warmup_.agents.running());
         }
         totals_.merge(added.counts);
@@ -139,7 +146,7 @@ interval_row run_report::close_row() const {
 }
 
 ranking run_report::latency(std::size_t phase) const {
-    const bool all = description_.open_loop && phase == description_.message_phase;
+    const bool all = phase == description_.due_phase;
     return ranking(totals_.latency[phase], all ? &totals_.unserved : nullptr);
 }
 

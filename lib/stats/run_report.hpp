@@ -122,7 +122,7 @@ class run_report {
     [[nodiscard]] double measured_s() const noexcept { return measured_s_; }
     // What was counted in that time: without what was finished after the stop.
     [[nodiscard]] const counts& measured() const noexcept { return measured_; }
-    // Of that phase after the warm-up; of all that was due where it is an open loop's message phase.
+    // Of that phase after the warm-up; of all that was due where it is an open loop's due phase.
     [[nodiscard]] ranking latency(std::size_t phase) const;
     [[nodiscard]] rate_summary rate() const;
     [[nodiscard]] std::optional<cap_summary> cap() const;

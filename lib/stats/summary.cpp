@@ -109,6 +109,18 @@ std::string counters_text(const run_report& report, counter_kind kind) {
     return text;
 }
 
+// "301 due, 121 never begun, 20 begun and not successful"
+std::string due_text(const run_report& report) {
+    const tally& total = report.totals();
+    std::string text = counters_text(report, counter_kind::schedule);
+    const std::uint64_t in_vain = total.unserved.count();
+    if (in_vain > total.not_started)
+        text +=
+            fmt::format(", {} begun and not {}", base::format_count(in_vain - total.not_started),
+                        report.description().what_counts());
+    return text;
+}
+
 std::string outcome_text(const run_report& report) {
     return counters_text(report, counter_kind::outcome) + " of " +
            counters_text(report, counter_kind::begun);
@@ -190,7 +202,9 @@ std::string latency_table(const run_report& report) {
         const ranking values = report.latency(i);
         if (values.count() == 0 || !report.description().shows_phase(i)) continue;
         text += latency_row(names[i], values);
-        if (!values.whole()) text += latency_row("  accepted", ranking(report.totals().latency[i]));
+        if (!values.whole())
+            text += latency_row(fmt::format("  {}", report.description().what_counts()),
+                                ranking(report.totals().latency[i]));
     }
     if (text.empty()) return text;
     const std::string head =
@@ -199,7 +213,9 @@ std::string latency_table(const run_report& report) {
     const bool rough = text.find('~') != std::string::npos;
     const bool missed = text.find("≥") != std::string::npos;
     if (rough) text += "  ~ fewer than ten values lie beyond it\n";
-    if (missed) text += "  ≥ of all that was due; never accepted, after so long a wait\n";
+    if (missed)
+        text += fmt::format("  ≥ of all that was due; never {}, after so long a wait\n",
+                            report.description().what_counts());
     return head + text;
 }
 
@@ -278,6 +294,7 @@ std::string format_summary(const run_report& report) {
     std::string text = headline(report);
     text += row("rate", rate_text(report));
     if (const auto cap = report.cap()) text += row("asked", cap_text(*cap));
+    if (run.open_loop()) text += row(run.what_is_due(), due_text(report));
     text += row("traffic", counters_text(report, counter_kind::traffic));
     text += row("outcomes", outcome_text(report));
     text += counters_row("integrity", counter_kind::integrity);

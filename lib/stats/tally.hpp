@@ -35,8 +35,8 @@ struct tally : counts, worker_time {
     explicit tally(std::size_t phases) : latency(phases) {}
 
     std::vector<histogram> latency;
-    // Of an open loop: how long each message that was due and not accepted had waited when it ended,
-    // or when the run stopped.
+    // Of an open loop: how long each message that was due and not accepted (of a reader each visit
+    // that was due and not successful) had waited when it ended, or when the run stopped.
     histogram unserved;
     histogram slip;       // how late sessions were let through that waited for the schedule
     histogram loop_late;  // how late the worker's ticks came, those that it missed too

@@ -171,8 +171,10 @@ struct threshold_parser {
             if (!report.description().has(of)) return std::nullopt;
             const auto number = static_cast<double>(report.totals().counted().*of.value);
             const tally& totals = report.totals();
-            const std::uint64_t whole =
-                report.description().open_loop ? totals.due : totals.started;
+            const stats::run_description& run = report.description();
+            const bool of_due =
+                run.open_loop() && (!run.reads_mail || of.kind == counter_kind::schedule);
+            const std::uint64_t whole = of_due ? totals.due : totals.started;
             return {{share ? percent_of(whole, number) : number}};
         };
         return {};

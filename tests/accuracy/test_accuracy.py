@@ -15,7 +15,10 @@ import time
 
 import pytest
 
+from conftest import login_names, user_names
 from support.hostile import Hostile
+from support.hostile_imap import HostileImap
+from support.hostile_pop3 import HostilePop3
 from support.process import wait_until
 from support.watched import Sending
 
@@ -187,6 +190,32 @@ def test_server_that_dies_fails_its_threshold(bhm, programs, folder, users):
     assert run.record["latency_us"]["accepted"]["p99"] < 1e6
     assert [one["passed"] for one in run.record["thresholds"]] == [False, False]
     assert "not reached; at least" in run.stderr and "never begun" in run.stderr
+
+
+@beside_others
+@pytest.mark.parametrize("kind", [HostilePop3, HostileImap], ids=["pop3", "imap"])
+def test_mailboxes_that_die_fail_their_threshold(programs, folder, users_file, kind):
+    """The same of rabid, whose visits are due. From about 3 s of 6 on connections are made and nobody greets."""
+    with kind("banner", "silence", every=10 ** 9) as server:
+        share = ["-i", "100", "--imap", server.endpoint] if kind is HostileImap else []
+        with Sending(programs.rabid, folder, "--open-loop", "--rate", "50/s", "-p", "10", "--duration", "6s", "--interval", "1s", "--grace", "1s",
+                     "--threshold", "p99(session)<1s", "--threshold", "not_started<1%", *share, server.endpoint,
+                     users_file(login_names(user_names(20)))) as reading:
+            wait_until(lambda: reading.process.stdout.count("\n") >= 4, "three intervals")
+            server.every = 1
+            run = reading.wait(60)
+    assert run.status == 3
+    totals, latency = run.record["totals"], run.record["latency_us"]
+    assert totals["due"] == pytest.approx(301, abs=1) and totals["not_started"] > 100
+    assert totals["due"] == totals["connections"] + totals["not_started"]
+    session, good = latency["session"], latency["successful"]
+    assert session["count"] == totals["due"] == good["count"] + session["not_accepted"]
+    assert session["not_accepted"] - totals["not_started"] == 10, "each session hangs in a visit"
+    assert session["p99"] is None and 2e6 < session["at_least"]["p99"] < 5e6
+    assert good["p99"] < 1e6 and latency["service"]["count"] == good["count"]
+    assert [one["passed"] for one in run.record["thresholds"]] == [False, False]
+    assert "not reached; at least" in run.stderr
+    assert f"visits       {totals['due']} due, {totals['not_started']} never begun, 10 begun and not successful" in run.stderr
 
 
 @beside_others

@@ -464,3 +464,24 @@ def test_stages_begin_at_the_rate(read, profile):
     with HostileImap() as server:
         run = read(server, "-p", "20", "--open-loop", "-r", "40/s", "--stages", "40/s@1s", "--profile", profile("noop"))
     assert 40 <= run.total("connections") + run.total("not_started") <= 42 + 40 * (run.record["duration_s"] - 1)
+
+
+def test_an_open_loop_ranks_all_visits_that_were_due(read):
+    """Some visits end in vain, and many wait for a session: all that was due by the stop is visited, within the grace, and each
+    visit is in the ranking once."""
+    with HostilePop3("stat", "refuse", every=50) as server:
+        run = read(server, "-p", "1", "--grace", "30s", "--open-loop", "-r", "2000/s", "--duration", "200ms")
+    totals, latency = run.record["totals"], run.record["latency_us"]
+    assert totals["due"] == totals["connections"] and totals["not_started"] == 0
+    assert latency["session"]["count"] == totals["due"]
+    assert latency["session"]["not_accepted"] == server.count.faults > 0
+    assert latency["successful"]["count"] == latency["service"]["count"] == totals["due"] - server.count.faults
+
+
+def test_a_pause_ends_an_open_loop_in_good_order(read, profile):
+    """Who only waits when the run stops leaves then; that is no visit in vain, nor one that was never begun."""
+    with HostileImap() as server:
+        run = read(server, "--grace", "1m", "--open-loop", "-r", "40/s", "--duration", "200ms", "-p", "20", "--profile", profile("idle", more='idle = "10m"\n'))
+    assert run.seconds < 30 and run.record["errors"] == []
+    session = run.record["latency_us"]["session"]
+    assert session["count"] == run.total("due") == run.total("connections") >= 8 and "not_accepted" not in session

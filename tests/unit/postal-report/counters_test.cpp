@@ -44,7 +44,8 @@ stats::run_report counted_run() {
     description.program = "postal";
     description.counters = rows();
     description.serves = description.reads_mail = true;
-    description.checks_integrity = description.open_loop = true;
+    description.checks_integrity = true;
+    description.due_phase = description.message_phase;
     description.phases = {"message"};
     stats::time_slice piece{1};
     piece.end_s = 60;

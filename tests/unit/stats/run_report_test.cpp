@@ -85,7 +85,7 @@ TEST_CASE("run report: how sure the mean is depends on how alike neighbouring in
 
 TEST_CASE("run report: an open loop ranks all that was due") {
     auto run = test::description();
-    run.open_loop = true;
+    run.due_phase = run.message_phase;
     run_report report(run);
     auto part = counted(0, 60, 300);
     part.counts.due = 501;
@@ -121,7 +121,8 @@ TEST_CASE("run report: an open loop ranks all that was due") {
     CHECK(threshold::parse("due==501", run.phases)->evaluate(report).passed);
     const std::string text = format_summary(report);
     INFO(text);
-    CHECK(text.find("of 501 due, 301 started, 200 never begun\n") != std::string::npos);
+    CHECK(text.find("messages     501 due, 200 never begun, 1 begun and not accepted\n") !=
+          std::string::npos);
     CHECK(text.find("  message             501") != std::string::npos);
     CHECK(text.find("    accepted          300") != std::string::npos);
     CHECK(text.find("≥3.9") != std::string::npos);
