@@ -42,6 +42,8 @@ std::vector<remark> remarks(const record& one) {
              fmt::format("The rate {} by {:.0f} % over the run: its mean is not a level",
                          *one.rate.trend > 0 ? "rose" : "fell", std::abs(*one.rate.trend) * 100)});
     }
+    if (one.ended == "gave_up")
+        list.push_back({"bad", "The run was given up when nothing made any progress"});
     if (one.totals.messages == 0) list.push_back({"bad", "Not one message was accepted"});
     for (const threshold& each : one.thresholds) {
         if (each.passed) continue;

@@ -166,6 +166,7 @@ cli::group pace_options(options& o) {
                  cli::parsed(o.stages, load::parse_stages)},
                 {"--messages", "N", "", "stop after N messages were started",
                  cli::count(o.messages, 1)},
+                program::give_up_option(o.give_up, "--messages"),
             }};
 }
 

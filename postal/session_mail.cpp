@@ -121,6 +121,7 @@ session::step session::hear_replies(std::string_view octets) {
     const moment now = context_.at(channel_.read_clock());
     if (channel_.transcript() != nullptr) channel_.transcript()->received(octets);
     const exchange::heard got = exchange_.hear(octets, now);
+    if (got.replies > 0) shared_.own.made_progress();
     if (got.what != hearing::go_on) {
         net::connection& line = channel_.connection();
         line.settle();

@@ -92,6 +92,7 @@ cli::group pace_options(options& o) {
                  cli::rate(o.rate, base::rate_unit::per_minute)},
                 {"--connections", "N", "", "end after so many connections",
                  cli::count(o.connections, 1)},
+                program::give_up_option(o.give_up, "--connections"),
                 {"--open-loop", "", "", "let the schedule wait for nobody", cli::flag(o.open_loop)},
                 {"--arrival", "constant|poisson", "constant", "how connections are spread",
                  cli::choice(o.arrival, {{"constant", load::arrival::constant},

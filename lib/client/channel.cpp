@@ -161,6 +161,7 @@ asio::awaitable<bool> channel::hear_more(stage where) {
         co_return false;
     }
     heard_ = {shared_.inbox.data(), got.size};
+    if (!hurried_) shared_.own.made_progress();
     if (transcript_) transcript_->received(heard_);
     co_return true;
 }

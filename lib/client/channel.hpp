@@ -72,7 +72,8 @@ class channel {
     void compress();
 
     // Whether a greeting or a goodbye is due: when the run stops these get a moment only (of an open
-    // loop, where what was due is still begun, their usual time), and no fault of theirs counts.
+    // loop, where what was due is still begun, their usual time), and no fault of theirs counts. That
+    // somebody greets is no progress.
     void set_hurried(bool whether) noexcept { hurried_ = whether; }
     // From now on the step has the time of its stage.
     void set_deadline_for(stage where);

@@ -5,6 +5,7 @@
 // tickets.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -67,6 +68,9 @@ struct timeouts {
 
     static timeouts all(time one) { return {one, one, one, one, one, one}; }
 
+    time longest() const noexcept {
+        return std::max({connect, tls, greeting, command, data, final_reply});
+    }
     time of(stage where) const noexcept {
         return where == stage::connect  ? connect
                : where == stage::tls    ? tls
@@ -96,6 +100,7 @@ struct load_plan {
     client::origin origin;
     auth_plan auth;
     timeouts patience;
+    std::chrono::nanoseconds give_up{0};  // end when for so long there was no progress; 0: never
     net::transcript_options transcripts;
 
     load::pacing pacing() const {

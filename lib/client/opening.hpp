@@ -46,7 +46,10 @@ class opening {
     void return_ticket();
 
     asio::awaitable<void> back_off();
-    void succeeded() noexcept { failures_ = 0; }
+    void succeeded() noexcept {
+        failures_ = 0;
+        shared_.own.made_progress();
+    }
     bool failing() const noexcept { return failures_ > 0; }
 
     // Where the session waits.

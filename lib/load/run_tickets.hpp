@@ -146,6 +146,7 @@ class run_tickets {
         mine.used_.store(mine.used_.load(std::memory_order_relaxed) + tickets,
                          std::memory_order_relaxed);
     }
+    bool limited() const noexcept { return most() != none; }
     bool all_used() const noexcept {
         if (!limited()) return false;
         std::uint64_t used = 0;
@@ -170,7 +171,6 @@ class run_tickets {
 
   private:
     std::uint64_t most() const noexcept { return most_.load(std::memory_order_relaxed); }
-    bool limited() const noexcept { return most() != none; }
 
     void put(const batch& unused) {
         returned_.push_back(unused);

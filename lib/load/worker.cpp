@@ -138,8 +138,10 @@ void worker::note_lateness(steady_time now) {
 void worker::tick() {
     const steady_time now = std::chrono::steady_clock::now();
     note_lateness(now);
+    bool waiting = false;
     for (auto one = watched_.begin(); one != watched_.end();) {
         watched& session = *one++;
+        waiting = waiting || session.deadline() != steady_time::max();
         if (session.deadline() > now) continue;
         session.clear_deadline();
         session.on_deadline();
@@ -147,6 +149,8 @@ void worker::tick() {
     gauges_.messages.store(messages_before_ + tally_.messages, std::memory_order_relaxed);
     gauges_.errors.store(errors_before_ + tally_.errors.total(), std::memory_order_relaxed);
     gauges_.open_connections.store(open_connections_, std::memory_order_relaxed);
+    gauges_.progress.store(progress_, std::memory_order_relaxed);
+    gauges_.waiting.store(waiting, std::memory_order_relaxed);
 }
 
 void worker::arm_cut() {

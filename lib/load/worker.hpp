@@ -34,6 +34,8 @@ struct gauges {
     std::atomic<std::uint64_t> messages{0};
     std::atomic<std::uint64_t> errors{0};
     std::atomic<std::uint64_t> open_connections{0};
+    std::atomic<std::uint64_t> progress{0};  // a number that grows
+    std::atomic<bool> waiting{false};        // for a peer that has only so much time
 };
 
 // The ends of the time slices, in steady-clock time; the worker pool computes it, workers follow
@@ -79,6 +81,8 @@ class worker {
     steady_time start() const noexcept { return times_.start; }
     stats::tally& tally() noexcept { return tally_; }
     std::uint64_t& open_connections() noexcept { return open_connections_; }
+    // A peer did something for us; a run in which none does may be given up.
+    void made_progress() noexcept { ++progress_; }
     gauges& shown() noexcept { return gauges_; }
 
     void spawn(asio::awaitable<void> session);
@@ -118,6 +122,7 @@ class worker {
     std::uint64_t messages_before_ = 0;  // counted in the time slices that were handed over
     std::uint64_t errors_before_ = 0;
     std::uint64_t open_connections_ = 0;
+    std::uint64_t progress_ = 0;
     std::uint64_t active_ = 0;
     std::chrono::nanoseconds last_cut_{0};
     std::chrono::nanoseconds cut_at_{0};

@@ -15,6 +15,8 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr auto live_period = std::chrono::milliseconds(500);
+// Who has failed tries again sooner; who does not has something else to wait for than a peer.
+constexpr auto longest_pause = std::chrono::seconds(10);
 // An interval that is shorter than it should be by less than this is whole.
 constexpr auto whole_enough = std::chrono::milliseconds(5);
 
@@ -29,6 +31,12 @@ nanoseconds until_aligned(std::chrono::system_clock::time_point now, nanoseconds
 }
 
 }  // namespace
+
+std::string_view to_text(run_ending why) noexcept {
+    static constexpr std::string_view words[] = {"complete", "duration", "signal", "gave_up",
+                                                 "failure"};
+    return words[static_cast<std::size_t>(why)];
+}
 
 worker_pool::worker_pool(worker_pool_plan plan)
     : plan_(plan),
@@ -68,7 +76,7 @@ base::expected<void> worker_pool::run(const std::function<void(worker&)>& begin,
     if (plan_.duration.count() > 0) {
         duration_end_.expires_at(times_.start + plan_.duration);
         duration_end_.async_wait([this](const boost::system::error_code& error) {
-            if (!error) end(stop_kind::gently, plan_.duration);
+            if (!error) end(stop_kind::gently, plan_.duration, run_ending::duration);
         });
     }
     main_.run();
@@ -96,26 +104,36 @@ void worker_pool::plan_times() {
 void worker_pool::wait_for_signal() {
     signals_.async_wait([this](const boost::system::error_code& error, int) {
         if (error) return;
-        stop(stopped_at_ ? stop_kind::now : stop_kind::gently);
+        stop(stopped_at_ ? stop_kind::now : stop_kind::gently, run_ending::signal);
         wait_for_signal();
     });
 }
 
 void worker_pool::stop(stop_kind how) {
-    asio::post(main_, [this, how] { end(how, std::chrono::steady_clock::now() - times_.start); });
+    stop(how, run_ending::failure);
+}
+
+void worker_pool::stop(stop_kind how, run_ending why) {
+    asio::post(main_, [this, how, why] {
+        end(how, std::chrono::steady_clock::now() - times_.start, why);
+    });
 }
 
 // Gently only once.
-void worker_pool::end(stop_kind how, nanoseconds when) {
+void worker_pool::end(stop_kind how, nanoseconds when, run_ending why) {
     if (how == stop_kind::gently) {
         if (stopped_at_) return;
         grace_end_.expires_after(plan_.grace);
         grace_end_.async_wait([this](const boost::system::error_code& error) {
-            if (!error) end(stop_kind::now, *stopped_at_);
+            if (!error) end(stop_kind::now, *stopped_at_, ended_by_);
         });
     }
-    if (!stopped_at_) stopped_at_ = when;
-    const bool due_first = how == stop_kind::gently && plan_.finishes_due;
+    if (!stopped_at_) {
+        stopped_at_ = when;
+        ended_by_ = why;
+    }
+    const bool due_first =
+        how == stop_kind::gently && plan_.finishes_due && why != run_ending::gave_up;
     for (auto& one : workers_)
         one->stop(due_first ? stop_kind::finish_due : how, *stopped_at_);
 }
@@ -136,8 +154,30 @@ void worker_pool::show_live() {
             seconds(live_period);
         messages_shown_ = state.messages;
         watcher_->on_live(state);
+        look_for_progress(state.elapsed, state.errors);
         show_live();
     });
+}
+
+// Pauses, and waiting for what is due, are neither progress nor a want of it.
+void worker_pool::look_for_progress(nanoseconds now, std::uint64_t errors) {
+    if (plan_.give_up.count() == 0 || stopped_at_) return;
+    bool tried = std::exchange(errors_seen_, errors) != errors;
+    std::uint64_t progress = 0;
+    for (auto& one : workers_) {
+        tried = tried || one->shown().waiting.load(std::memory_order_relaxed);
+        progress += one->shown().progress.load(std::memory_order_relaxed);
+    }
+    const bool moves = std::exchange(progress_seen_, progress) != progress;
+    if (tried) last_tried_ = now;
+    if (moves || now - last_tried_ > longest_pause) {
+        stuck_since_.reset();
+    } else if (tried && !stuck_since_) {
+        stuck_since_ = now - live_period;
+    }
+    if (!stuck_since_ || now - *stuck_since_ < plan_.give_up) return;
+    watcher_->on_gave_up();
+    end(stop_kind::gently, now, run_ending::gave_up);
 }
 
 // In a worker's thread.

@@ -9,8 +9,9 @@
 // watcher.on_time_slice() with the merged counts of all workers, in order, and on_live() twice a
 // second.
 //
-// The run ends when all sessions have ended, at the end of the duration, or with SIGINT or SIGTERM:
-// sessions then finish what is in flight, for at most `grace`; a second signal ends them at once.
+// The run ends when all sessions have ended, at the end of the duration, with SIGINT or SIGTERM, or
+// when it is given up: sessions then finish what is in flight, for at most `grace`; a second signal
+// ends them at once.
 // The interval that goes on ends at that moment; what is finished later is in time slices of their
 // own, which are `draining`.
 // Those that come later are held for as long as the pool lives: until what it counted is written.
@@ -29,6 +30,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -49,13 +51,21 @@ struct worker_pool_plan {
     std::chrono::nanoseconds warmup{0};
     std::chrono::nanoseconds duration{0};  // 0: without end
     std::chrono::nanoseconds grace = std::chrono::seconds(10);
+    // End when for so long peers were waited for or failed, and none did anything for us; 0: never.
+    std::chrono::nanoseconds give_up{0};
 };
+
+// Why a run ended: all sessions by themselves, the end of its duration, a signal, no progress, or
+// something of our own that failed.
+enum class run_ending { complete, duration, signal, gave_up, failure };
+std::string_view to_text(run_ending why) noexcept;
 
 class run_watcher {
   public:
     virtual ~run_watcher() = default;
     virtual void on_time_slice(const stats::time_slice& time_slice) = 0;
     virtual void on_live(const stats::live_state& state) = 0;
+    virtual void on_gave_up() {}
 };
 
 class worker_pool {
@@ -71,6 +81,7 @@ class worker_pool {
     std::chrono::system_clock::time_point started() const noexcept { return started_; }
     // How long the run was; valid after run().
     std::chrono::nanoseconds lasted() const noexcept { return lasted_; }
+    run_ending ended_by() const noexcept { return ended_by_; }
 
     // Ends the run as a signal would, from any thread: for a failure that all must hear of.
     void stop(stop_kind how);
@@ -78,8 +89,10 @@ class worker_pool {
   private:
     void plan_times();
     void wait_for_signal();
-    void end(stop_kind how, std::chrono::nanoseconds when);
+    void stop(stop_kind how, run_ending why);
+    void end(stop_kind how, std::chrono::nanoseconds when, run_ending why);
     void show_live();
+    void look_for_progress(std::chrono::nanoseconds now, std::uint64_t errors);
     void take(const worker& from, std::chrono::nanoseconds until, const stats::tally& counts,
               bool last);
     void hand_on();
@@ -101,6 +114,12 @@ class worker_pool {
     std::vector<std::thread> threads_;
     run_watcher* watcher_ = nullptr;
     std::uint64_t messages_shown_ = 0;
+    // Since when nothing but waits and failures was seen, and when the last of these.
+    std::optional<std::chrono::nanoseconds> stuck_since_;
+    std::chrono::nanoseconds last_tried_{0};
+    std::uint64_t progress_seen_ = 0;
+    std::uint64_t errors_seen_ = 0;
+    run_ending ended_by_ = run_ending::complete;
     std::optional<std::chrono::nanoseconds> stopped_at_;
     std::chrono::nanoseconds handed_on_until_{0};
     std::chrono::nanoseconds interval_start_{0};

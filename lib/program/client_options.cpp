@@ -32,6 +32,14 @@ void plan_pace(client::load_plan& into, client_options& chosen) {
     }
 }
 
+// A server that takes the time it has is not given up.
+std::chrono::nanoseconds default_give_up(const client::load_plan& of,
+                                         const client_options& chosen) {
+    const bool needs_servers = of.tickets.limited() && chosen.run.duration.count() == 0;
+    if (!needs_servers) return {};
+    return std::max<std::chrono::nanoseconds>(std::chrono::minutes(1), of.patience.longest());
+}
+
 }  // namespace
 
 expected<void> check(const client_options& chosen) {
@@ -58,6 +66,7 @@ expected<void> prepare(client::load_plan& into, client_options& chosen) {
     into.workers = std::clamp(chosen.run.workers, 1U, into.sessions);
     into.transcripts = chosen.transcripts;
     plan_pace(into, chosen);
+    into.give_up = chosen.give_up.value_or(default_give_up(into, chosen));
     return net::check_transcripts(chosen.transcripts);
 }
 

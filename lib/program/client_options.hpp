@@ -34,7 +34,8 @@ struct client_options {
     bool open_loop = false;
     load::arrival arrival = load::arrival::constant;
     std::vector<load::ramp_stage> stages;
-    std::string ledger;  // a file; empty: none
+    std::optional<std::chrono::nanoseconds> give_up;  // nothing: see prepare(); 0: never
+    std::string ledger;                               // a file; empty: none
     program::client_tls tls{};
     program::origin_choice origin{};  // --proxy-protocol, --xclient
     net::transcript_options transcripts{};
@@ -46,7 +47,8 @@ struct client_options {
 base::expected<void> check(const client_options& chosen);
 
 // Everything in the plan that these options say, but for sessions, tickets and timeouts. `from`:
-// the rate at which --stages begin. A run without an end gets that of its stages.
+// the rate at which --stages begin. A run without an end gets that of its stages. One that only ends
+// when all its tickets are used is given up when nothing moves.
 base::expected<void> prepare(client::load_plan& into, client_options& chosen);
 
 // What the record says of them.

@@ -53,8 +53,8 @@ struct run_reports {
         return *kept;
     }
     void close() { written = !kept || kept->close(); }
-    exit_status finish(std::chrono::nanoseconds lasted) const {
-        const exit_status status = console->finish(lasted);
+    exit_status finish(const load::worker_pool& workers) const {
+        const exit_status status = console->finish(workers.lasted(), workers.ended_by());
         return written ? status : exit_status::system_error;
     }
 };
@@ -85,6 +85,7 @@ exit_status run_workers(const client_run& what, run_reports& reports) {
     auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
     plan.workers = what.plan.workers;
     plan.finishes_due = what.description.open_loop();
+    plan.give_up = what.plan.give_up;
     // Lives as long as the process: its end would wait for look-ups of names that nobody needs any
     // more.
     static auto& workers = *new load::worker_pool(plan);
@@ -94,7 +95,7 @@ exit_status run_workers(const client_run& what, run_reports& reports) {
         reports.watch_over(workers));
     sessions.clear();
     reports.close();
-    const exit_status status = reports.finish(workers.lasted());
+    const exit_status status = reports.finish(workers);
     if (!ran) return refuse(what.description.program, ran.error(), exit_status::system_error);
     if (status == exit_status::system_error) return status;
     const bool achieved = what.achieved(reports.console->report().totals_with_warmup());
@@ -140,7 +141,7 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
         reports.watch_over(workers));
     handlers.clear();
     reports.close();
-    const exit_status status = reports.finish(workers.lasted());
+    const exit_status status = reports.finish(workers);
     if (!ran) return ran.error();
     return status;
 }
@@ -152,9 +153,10 @@ exit_status run_clients(client_run what) {
     const auto claimed = claim_descriptors(what.plan.sessions, 1, descriptors_beside_sessions,
                                            what.plan.transcripts);
     if (!claimed) return refuse(name, claimed.error(), exit_status::system_error);
-    auto reports =
-        open_reports(what.description, {.run = what.chosen.run, .messages = what.messages},
-                     {what.chosen.ledger, what.ledger_role, what.plan.run, what.plan.seed});
+    auto reports = open_reports(
+        what.description,
+        {.run = what.chosen.run, .messages = what.messages, .give_up = what.plan.give_up},
+        {what.chosen.ledger, what.ledger_role, what.plan.run, what.plan.seed});
     if (!reports) return refuse(name, reports.error(), exit_status::bad_parameters);
     say_unverified(*reports->console, what.chosen.tls);
     const auto header = reports->console->begin();

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/units.hpp"
 #include "base/write_file.hpp"
 #include "os/patient_write.hpp"
 #include "os/usage.hpp"
@@ -73,6 +74,10 @@ void run_console::on_live(const stats::live_state& state) {
     live_shown_ = true;
 }
 
+void run_console::on_gave_up() {
+    say("gave up: no progress for " + base::format_duration(options_.give_up));
+}
+
 void run_console::erase_live_line() {
     if (!live_shown_) return;
     put("\r\033[K");
@@ -92,10 +97,10 @@ void run_console::note(const base::expected<void>& written) {
     say(written.error().message);
 }
 
-cli::exit_status run_console::finish(std::chrono::nanoseconds lasted) {
+cli::exit_status run_console::finish(std::chrono::nanoseconds lasted, load::run_ending why) {
     const os::usage used = os::process_usage();
-    report_.finish({std::chrono::duration<double>(lasted).count(), used.user_s, used.system_s,
-                    used.max_rss_bytes});
+    report_.finish({std::chrono::duration<double>(lasted).count(), to_text(why), used.user_s,
+                    used.system_s, used.max_rss_bytes});
     const bool passed = stats::check_thresholds(thresholds_, report_);
     erase_live_line();
     put(stats::format_summary(report_));

@@ -32,7 +32,8 @@ struct console_options {
     // Where diagnostics go in place of standard error; the summary stays there.
     std::function<void(const std::string&)> diagnostics{};
     std::function<void()> after_time_slice{};
-    std::uint64_t messages = 0;  // the stop rules, for the live line's estimate; 0: none
+    std::uint64_t messages = 0;           // the stop rules, for the live line's estimate; 0: none
+    std::chrono::nanoseconds give_up{0};  // as in worker_pool_plan
 };
 
 class run_console : public load::run_watcher {
@@ -45,12 +46,13 @@ class run_console : public load::run_watcher {
 
     void on_time_slice(const stats::time_slice& time_slice) override;
     void on_live(const stats::live_state& state) override;
+    void on_gave_up() override;
 
     // One line on standard error, in the program's name; the live line is put out of its way.
     void say(const std::string& line);
 
     // Summary, thresholds, record.
-    cli::exit_status finish(std::chrono::nanoseconds lasted);
+    cli::exit_status finish(std::chrono::nanoseconds lasted, load::run_ending why);
 
     const stats::run_report& report() const noexcept { return report_; }
 

@@ -62,6 +62,7 @@ class run_ledger final : public load::run_watcher {
         console_.on_time_slice(time_slice);
     }
     void on_live(const stats::live_state& state) override;
+    void on_gave_up() override { console_.on_gave_up(); }
 
     // Writes what is left; false, and said, when something has failed.
     bool close();

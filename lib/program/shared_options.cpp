@@ -28,6 +28,12 @@ cli::option connect_rate_option(double& target) {
             }};
 }
 
+cli::option give_up_option(std::optional<std::chrono::nanoseconds>& target, std::string_view end) {
+    return {"--give-up", "DURATION", fmt::format("60s if only {} ends it", end),
+            "end when nothing has made progress for so long; 0s: never",
+            cli::parsed(target, base::parse_duration)};
+}
+
 cli::group transcript_group(net::transcript_options& target) {
     return {"Transcripts",
             {

@@ -2,7 +2,10 @@
 // same in each of them, and what their run descriptions have in common.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/options.hpp"
@@ -15,6 +18,9 @@ namespace postal::program {
 
 // How fast a client opens its sessions at the start, a second.
 cli::option connect_rate_option(double& target);
+
+// When a run in which nothing moves is over; `end` is the option after which that is so by default.
+cli::option give_up_option(std::optional<std::chrono::nanoseconds>& target, std::string_view end);
 
 // -z, -Z and -a.
 cli::group transcript_group(net::transcript_options& target);

@@ -136,8 +136,8 @@ std::string plain(const json& value) {
 
 void read_run(const json_fields& from, run_record& to) {
     from.read("program", to.program, "version", to.version, "argv", to.argv, "seed", to.seed,
-              "started", to.started, "duration_s", to.duration_s, "warmup_s", to.warmup_s,
-              "interval_s", to.interval_s, "transcript", to.transcript);
+              "started", to.started, "ended", to.ended, "duration_s", to.duration_s, "warmup_s",
+              to.warmup_s, "interval_s", to.interval_s, "transcript", to.transcript);
     to.measured_s = std::max(0.0, to.duration_s - to.warmup_s);
     from.read("measured_s", to.measured_s);
     to.host.cpus = 0;

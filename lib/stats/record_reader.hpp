@@ -93,6 +93,7 @@ struct run_record {
     std::vector<std::string> argv;
     std::optional<std::uint64_t> seed;
     std::string started;
+    std::string ended;  // why; empty: not known
     double duration_s = 0;
     double warmup_s = 0;
     double measured_s = 0;  // without the warm-up

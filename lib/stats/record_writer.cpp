@@ -210,6 +210,7 @@ json head_of(const run_report& report) {
             {"workers", run.workers},
             {"transcript", run.transcript},
             {"started", timestamp(run.started)},
+            {"ended", report.end().why},
             {"duration_s", number(report.end().duration_s)},
             {"warmup_s", seconds(run.warmup)},
             {"measured_s", number(report.measured_s())},

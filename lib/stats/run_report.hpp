@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace postal::stats {
@@ -98,6 +99,7 @@ struct cap_summary {
 
 struct run_end {
     double duration_s = 0;
+    std::string_view why = {};  // it ended, as load::run_ending has it
     double cpu_user_s = 0;
     double cpu_system_s = 0;
     std::uint64_t max_rss_bytes = 0;

@@ -126,7 +126,7 @@ TEST_CASE("summary: result first, a unit on every number, not too long") {
         part.counts.errors.add("mail", code, "", "later");
     report.add_time_slice(part);
     report.add_time_slice(test::counted(120, 180, 1000));
-    report.finish({180, 12.34, 5.6, 47'000'000});
+    report.finish({180, "complete", 12.34, 5.6, 47'000'000});
     report.thresholds = {{"p99(message)<1s", 1000.0, "us", true}, {"errors==0", 60.0, "", false}};
     const std::string text = format_summary(report);
     INFO(text);

@@ -126,7 +126,7 @@ TEST_CASE("record: what a run writes is what is read") {
         }
         run.add_time_slice(time_slice);
     }
-    run.finish({3.0, 0.5, 0.25, 4096});
+    run.finish({3.0, "signal", 0.5, 0.25, 4096});
     run.thresholds = {{"p99(message)<1s", 8950.0, "us", true}};
 
     const auto read = stats::parse_record(stats::record_text(run));
@@ -134,6 +134,7 @@ TEST_CASE("record: what a run writes is what is read") {
     CHECK(read->program == "postal");
     CHECK(read->argv.size() == 3);
     CHECK(read->seed == 42U);
+    CHECK(read->ended == "signal");
     CHECK(read->measured_s == 3.0);
     CHECK(read->totals.started == 30U);
     CHECK(read->totals.messages == 27);

@@ -105,11 +105,12 @@ TEST_CASE("record: an ordinary run") {
     part.counts.errors.add("connect", 0, "refused", "127.0.0.1:25");
     part.counts.slip.record(120us);
     report.add_time_slice(part);
-    report.finish({120.5, 1.5, 0.25, 1U << 20U});
+    report.finish({120.5, "duration", 1.5, 0.25, 1U << 20U});
     report.thresholds = {{"errors==0", 2.0, "", false}, {"p99(x)<1s", std::nullopt, "us", false}};
     const json record = parsed(report);
     check_shape(record);
     CHECK(record["started"] == "2026-01-01T00:00:00.000Z");
+    CHECK(record["ended"] == "duration");
     CHECK(record["duration_s"] == 120.5);
     CHECK(record["interval_s"] == 60.0);
     CHECK(record["options"]["sessions"] == 12);
@@ -167,7 +168,7 @@ TEST_CASE("record: runs that are nearly nothing are still valid") {
         CHECK(parsed(report)["intervals"][0]["messages"] == 50);
     }
     SECTION("numbers that are none") {
-        report.finish({std::nan(""), INFINITY, 0, 0});
+        report.finish({std::nan(""), "", INFINITY, 0, 0});
         CHECK(parsed(report)["duration_s"].is_null());
         report.finish({});
     }
