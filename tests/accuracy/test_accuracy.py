@@ -118,16 +118,20 @@ def test_closed_loop_is_held_to_its_rate(bhm, postal, users):
 
 
 @beside_others
-@pytest.mark.parametrize("sessions,rate", [(3, 55), (8, 150)], ids=["3 sessions", "8 sessions"])
-def test_workers_do_not_change_what_an_open_loop_reports(bhm, postal, users, sessions, rate):
-    """At 40 ms of service the sessions are busy to three quarters: a due message goes to the first that is free, whosever
-    it is. Other programs on the machine only lengthen what is measured, so the quietest of some runs counts."""
-    hole = bhm("--workers", "1", "--delay", "end=40ms")
+@pytest.mark.parametrize("sessions,rate,service,arrival", [(3, 55, 40, "constant"), (8, 150, 40, "constant"), (3, 70, 40, "poisson"), (50, 280, 200, "poisson")],
+                         ids=["3 sessions", "8 sessions", "3 sessions that are waited for", "50 sessions that are waited for"])
+def test_workers_do_not_change_what_an_open_loop_reports(bhm, postal, users, sessions, rate, service, arrival):
+    """A due message goes to the first session that is free, whosever it is. In the first two cases one always is; in the others
+    messages wait for one. Other programs on the machine only lengthen what is measured, so the quietest of some runs counts."""
+    hole = bhm("--workers", "1", "--delay", f"end={service}ms")
 
     def mean(workers):
         run = postal("--workers", workers, "-t", sessions, "-c", "-1", "--pipelining", "off", "-M", "1", "--open-loop",
-                     "--rate", f"{rate}/s", "--duration", "3s", hole.endpoint, users)
-        return run.record["latency_us"]["message"]["mean"]
+                     "--rate", f"{rate}/s", "--arrival", arrival, "--seed", "7", "--duration", "3s", hole.endpoint, users)
+        latency = run.record["latency_us"]
+        if arrival == "poisson":
+            assert latency["message"]["mean"] > 1.3 * latency["service"]["mean"], "a case in which nobody waits shows less"
+        return latency["message"]["mean"]
     means = {workers: mean(workers) for workers in ("1", "2", "3", "4")}
     for workers in [*means] * 4:
         if means[workers] > 1.05 * min(means.values()):
