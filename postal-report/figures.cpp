@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/digits.hpp"
 #include "base/units.hpp"
 
 namespace postal::report {
@@ -77,8 +78,7 @@ std::string show_per_second(const record& one, std::uint64_t stats::counts::*oct
     auto measured = static_cast<double>(one.totals.*octets);
     for (const interval& each : one.intervals)
         measured -= each.draining ? static_cast<double>(each.*octets) : 0;
-    const double per_second = std::clamp(measured / one.measured_s, 0.0, 1e18);
-    return base::format_size(static_cast<std::uint64_t>(per_second)) + "/s";
+    return base::format_octet_rate(std::clamp(measured / one.measured_s, 0.0, 1e18));
 }
 
 std::string show_change(std::optional<double> now, std::optional<double> reference) {
@@ -89,10 +89,21 @@ std::string show_change(std::optional<double> now, std::optional<double> referen
     return fmt::format(" ({:+.1f} %)", percent);
 }
 
+std::string show_rate(const message_rate& rate, std::optional<double> message_rate::*member) {
+    if (!(rate.*member) || !std::isfinite(*(rate.*member))) return unknown;
+    std::optional<double> known;
+    if (rate.ci95) {
+        known = std::abs(rate.ci95->second - rate.ci95->first) / 2;
+    } else if (rate.stddev && rate.intervals > 1) {
+        known = std::abs(*rate.stddev) / std::sqrt(static_cast<double>(rate.intervals));
+    }
+    return base::format_measured(*(rate.*member), known);
+}
+
 std::string show_confidence(const message_rate& rate) {
     if (!rate.ci95) return {};
     const double half = (rate.ci95->second - rate.ci95->first) / 2;
-    return std::isfinite(half) && half >= 0 ? "± " + show_number(half) : std::string{};
+    return std::isfinite(half) && half >= 0 ? "± " + base::format_measured(half) : std::string{};
 }
 
 std::string show_threshold_value(const threshold& one) {

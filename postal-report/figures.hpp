@@ -24,6 +24,8 @@ std::string show_seconds(double seconds);              // "10m", "20.5s"
 std::string show_number(std::optional<double> value);  // "14,752", "9.75"
 std::string show_share(double part, double whole);     // "99.68 %"
 std::string show_busy(std::optional<double> share);    // "41.0 %"
+// With as many digits as are known of the mean: "4,550,000".
+std::string show_rate(const message_rate& rate, std::optional<double> message_rate::*member);
 // "370.7 MiB/s", of octets in the time measured: without what was finished after the stop.
 std::string show_per_second(const record& one, std::uint64_t stats::counts::*octets);
 

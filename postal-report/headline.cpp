@@ -23,8 +23,9 @@ std::string tile(std::string_view name, const std::string& value, std::string_vi
 std::string confidence_line(const message_rate& rate) {
     if (!rate.mean) return "the record has no rate";
     if (rate.intervals == 0) return "over the time measured, without one whole interval";
-    std::string line = fmt::format("{} whole intervals from {} to {}", rate.intervals,
-                                   show_number(rate.min), show_number(rate.max));
+    std::string line =
+        fmt::format("{} whole intervals from {} to {}", rate.intervals,
+                    show_rate(rate, &message_rate::min), show_rate(rate, &message_rate::max));
     if (rate.ci95) line += fmt::format("; mean {} at 95 %, within this run", show_confidence(rate));
     return line;
 }
@@ -55,7 +56,8 @@ std::string one_headline(const record& one) {
     std::string out = "<section class=\"card hero\" id=\"headline\">\n<div class=\"rate\">";
     out += fmt::format(
         "<p class=\"big\">{} <span>messages/min</span></p>\n<p class=\"note\">{}</p></div>\n",
-        escape_html(show_number(one.rate.mean)), escape_html(confidence_line(one.rate)));
+        escape_html(show_rate(one.rate, &message_rate::mean)),
+        escape_html(confidence_line(one.rate)));
     out += "<dl class=\"tiles\">\n";
     out += tile("latency p50", show_latency(one.main_phase(), &phase::p50_us));
     out += tile("latency p99", show_latency(one.main_phase(), &phase::p99_us));
@@ -74,7 +76,8 @@ std::string lane(const record& one, const record& reference, double highest) {
     std::string out = fmt::format(
         "<div class=\"lane\"><p class=\"name\">{}</p><p class=\"value\"><b>{}</b> /min "
         "<small>{}</small></p>\n",
-        escape_html(one.label), escape_html(show_number(one.rate.mean)), escape_html(change));
+        escape_html(one.label), escape_html(show_rate(one.rate, &message_rate::mean)),
+        escape_html(change));
     out += fmt::format("<div class=\"track\"><span style=\"width:{:.2f}%\"></span></div>\n",
                        highest > 0 ? mean / highest * 100 : 0.0);
     out += fmt::format(

@@ -28,7 +28,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 std::string title_of(const std::vector<record>& records) {
     if (records.size() > 1) return fmt::format("{} runs compared", records.size());
     const record& one = records.front();
-    const std::string rate = one.rate.mean ? show_number(one.rate.mean) + " messages/min" : "";
+    const std::string rate =
+        one.rate.mean ? show_rate(one.rate, &message_rate::mean) + " messages/min" : "";
     return one.program + (rate.empty() ? "" : ": ") + rate;
 }
 

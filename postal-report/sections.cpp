@@ -56,7 +56,8 @@ std::string show_confidence_alone(const record& one) {
 
 std::string show_range(const record& one) {
     if (one.rate.intervals < 2) return unknown;
-    return show_number(one.rate.min) + " to " + show_number(one.rate.max) + " /min";
+    return show_rate(one.rate, &message_rate::min) + " to " +
+           show_rate(one.rate, &message_rate::max) + " /min";
 }
 
 double cpu_seconds(const record& one) {
@@ -128,7 +129,8 @@ table result_table(const std::vector<record>& records) {
         made, records,
         {{"rate",
           [](const record& one) {
-              return one.rate.mean ? show_number(one.rate.mean) + " /min" : std::string{unknown};
+              return one.rate.mean ? show_rate(one.rate, &message_rate::mean) + " /min"
+                                   : std::string{unknown};
           },
           [](const record& one) { return one.rate.mean; }},
          {"lowest and highest interval", show_range},

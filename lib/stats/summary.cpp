@@ -3,6 +3,7 @@
 // is often a file.
 #include "stats/summary.hpp"
 
+#include "base/digits.hpp"
 #include "base/units.hpp"
 #include "stats/diagnostics.hpp"
 
@@ -29,15 +30,6 @@ std::string whole(double value) {
     return value < -0.5 ? "-" + text : text;
 }
 
-// "232,000", "41.2", "0.057"
-std::string three_digits(double value) {
-    if (!(value > 0) || !std::isfinite(value)) return "0";
-    const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
-    const double rounded = std::round(value / unit) * unit;
-    return unit >= 1 ? whole(rounded)
-                     : fmt::format("{:.{}f}", rounded, -std::lround(std::log10(unit)));
-}
-
 std::string row(std::string_view label, std::string_view text) {
     return fmt::format("  {:<12} {}\n", label, text);
 }
@@ -54,17 +46,26 @@ std::string headline(const run_report& report) {
     return text + "\n";
 }
 
+// How far the mean may be off.
+std::optional<double> uncertainty(const rate_summary& rate) {
+    if (rate.ci95) return (*rate.ci95)[1] - rate.mean;
+    if (!rate.stddev) return std::nullopt;
+    return *rate.stddev / std::sqrt(static_cast<double>(rate.intervals));
+}
+
 std::string rate_text(const run_report& report) {
     const rate_summary rate = report.rate();
-    std::string text = fmt::format("{} messages/min ({} messages/s)", whole(rate.mean),
-                                   three_digits(rate.mean / 60));
+    const auto known = uncertainty(rate);
+    const auto shown = [&](double per_minute) { return base::format_measured(per_minute, known); };
+    std::string text = fmt::format("{} messages/min ({} messages/s)", shown(rate.mean),
+                                   base::format_measured(rate.mean / 60));
     if (rate.intervals == 0) return text + ", no whole interval";
     if (rate.intervals == 1) return text + ", 1 interval";
-    text += fmt::format(", {} intervals from {} to {}", rate.intervals, whole(rate.min),
-                        whole(rate.max));
+    text += fmt::format(", {} intervals from {} to {}", rate.intervals, shown(rate.min),
+                        shown(rate.max));
     if (rate.ci95 && rate.mean > 0) {
-        text +=
-            fmt::format("; mean ± {} at 95 %, within this run", whole((*rate.ci95)[1] - rate.mean));
+        text += fmt::format("; mean ± {} at 95 %, within this run",
+                            base::format_measured((*rate.ci95)[1] - rate.mean));
     }
     if (rate.trend) {
         text += fmt::format("; it {} by {:.0f} % over the run", *rate.trend > 0 ? "rose" : "fell",
@@ -76,8 +77,8 @@ std::string rate_text(const run_report& report) {
 // "50.0/s, reached 41.2/s; all sessions busy 31 % of the time; 88 messages behind at the end"
 std::string cap_text(const cap_summary& cap) {
     std::string text = fmt::format("{}/s, reached {}/s; all sessions busy {:.0f} % of the time",
-                                   three_digits(cap.asked_per_s), three_digits(cap.reached_per_s),
-                                   cap.all_busy * 100);
+                                   base::format_measured(cap.asked_per_s),
+                                   base::format_measured(cap.reached_per_s), cap.all_busy * 100);
     if (cap.behind > 0)
         text += fmt::format("; {} messages behind at the end", base::format_count(cap.behind));
     if (cap.all_busy >= missed_share)
@@ -93,8 +94,7 @@ std::string counter_text(const counter& one, const run_report& report) {
     const double seconds = report.measured_s();
     const auto measured = static_cast<double>(report.measured().*one.value);
     const double per_second = seconds > 0 ? measured / seconds : 0;
-    return fmt::format("{} ({}/s)", base::format_size(count),
-                       base::format_size(static_cast<std::uint64_t>(per_second)));
+    return fmt::format("{} ({})", base::format_size(count), base::format_octet_rate(per_second));
 }
 
 // "12 accepted, 3 rejected", "20 connections (5 with TLS)"; empty where none means anything.

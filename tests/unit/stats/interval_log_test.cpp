@@ -131,7 +131,7 @@ TEST_CASE("summary: result first, a unit on every number, not too long") {
     const std::string text = format_summary(report);
     INFO(text);
     CHECK(text.starts_with("postal: 2,234 messages accepted in 2m (after 1m of warm-up)\n"));
-    CHECK(text.find("1,117 messages/min (18.6 messages/s), 2 intervals from 1,000 to 1,234\n") !=
+    CHECK(text.find("1,120 messages/min (18.6 messages/s), 2 intervals from 1,000 to 1,230\n") !=
           std::string::npos);
     CHECK(text.find("10 rejected") != std::string::npos);
     CHECK(text.find("10 x rcpt 550 5.1.1: no such user") != std::string::npos);
