@@ -265,6 +265,22 @@ TEST_CASE("report: several records share a remark that is true of all") {
     CHECK_THAT(remarks[1].text, Contains("One run each: no verdict"));
 }
 
+TEST_CASE("report: a run that was given up says so, and its rate has the digits that are known") {
+    auto one = plain_record();
+    CHECK(report::render_text({one}).find("given up") == std::string::npos);
+    one.ended = "gave_up";
+    CHECK_THAT(report::render_text({one}), Contains("The run was given up"));
+    report::message_rate rate;
+    CHECK(report::show_rate(rate, &report::message_rate::mean) == report::unknown);
+    rate.mean = 4'546'140;
+    rate.intervals = 4;
+    CHECK(report::show_rate(rate, &report::message_rate::mean) == "4,550,000");
+    rate.stddev = 20;  // so that the mean is known to ten
+    CHECK(report::show_rate(rate, &report::message_rate::mean) == "4,546,140");
+    rate.ci95 = {4'545'140, 4'547'140};
+    CHECK(report::show_rate(rate, &report::message_rate::mean) == "4,546,000");
+}
+
 TEST_CASE("page: values are put in once and never searched again") {
     CHECK(report::fill("a@X@b@Y@c@Z@", {{"X", "@Y@"}, {"Y", "2"}}) == "a@Y@b2c@Z@");
     CHECK(report::fill("@", {{"X", "1"}}) == "@");
