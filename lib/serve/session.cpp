@@ -120,7 +120,7 @@ asio::awaitable<void> session::greet() {
     if (closing_) co_return;
     connection_ready();
     const proto::server_step step = machine_.greet(context_.output);
-    if (!step.reply.positive()) count_refusal(step);
+    if (!step.reply.positive()) count_refusal(step.stage, step.reply);
     const bool ends = step.event == server_event::close;
     if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
     if (ends) hang_up();
@@ -253,13 +253,13 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
             mail_at_ = now_;
             const proto::server_reply judged = judge_sender();
             machine_.answer_sender(judged, context_.output);
-            if (!judged.positive()) count_refusal(step.stage, judged);
+            command_answered(step.stage, judged);
             break;
         }
         case server_event::recipient: {
             const proto::server_reply judged = judge_recipient();
             machine_.answer_recipient(judged, context_.output);
-            if (!judged.positive()) count_refusal(step.stage, judged);
+            command_answered(step.stage, judged);
             break;
         }
         case server_event::auth_begin:
@@ -281,8 +281,7 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
         case server_event::start_tls:
             return begin_tls(before);
         case server_event::close:
-            quit_ = step.stage == server_stage::quit;
-            if (!quit_ || !step.reply.positive()) count_refusal(step);
+            sent_away(step);
             return next::close;
         case server_event::go_on:
         case server_event::need_more:
@@ -320,12 +319,8 @@ void session::write_down(std::string_view taken, was_reading before) {
 
 void session::act_on_reply(const proto::server_step& step) {
     if (step.stage == server_stage::mail) mail_at_ = now_;
-    if (!step.reply.positive()) {
-        count_refusal(step);
-    } else if (step.stage == server_stage::ehlo) {
-        greeted(step.text);
-    }
-    if (begun_ != 0 && !machine_.in_transaction()) message_dropped();
+    if (step.reply.positive() && step.stage == server_stage::ehlo) greeted(step.text);
+    command_answered(step.stage, step.reply);
 }
 
 // True when all of the output is on its way, or the connection has failed.

@@ -8,13 +8,16 @@
 // message's end did not get at once, to send a full buffer, to begin TLS, or to close. While replies
 // cannot be sent nothing is read, so that a client which never reads cannot make memory grow.
 //
-// What it counts: started messages (LMTP: recipients) that the program does not count itself end as
-// rejected or deferred (message_refused), failed (lost before their end), or in doubt (lost while
-// outcome_pending()). Of those that the program has accepted, the ones whose reply could not be
-// written, or that had it written when their client had closed already and had not said QUIT, are
-// unheard. Every refusal is an error by stage and code, and so is every end without QUIT that is not
-// our own stop, and every message that our own stop ended. What cannot be allocated for a client ends its session, as an error with
-// the reason `resources`, and no other.
+// What it counts: a message is started with MAIL; over LMTP the first recipient is, and each other
+// with its RCPT. Those that the program does not count itself end as rejected or deferred, as their
+// client counts them (by the reply to MAIL, to the content, to DATA or BDAT, or to RCPT: over SMTP
+// when no recipient was taken, deferred if one of them was), failed (lost or given up before their
+// end), or in doubt (lost while outcome_pending()). Of those that the program has accepted, the ones
+// whose reply could not be written, or that had it written when their client had closed already and
+// had not said QUIT, are unheard. Every refusal is an error by stage and code, but for what only
+// follows from one before (RFC 2920 3.1), and so is every end without QUIT that is not our own stop,
+// and every message that our own stop ended. What cannot be allocated for a client ends its session,
+// as an error with the reason `resources`, and no other.
 #pragma once
 
 #include <chrono>
@@ -146,11 +149,18 @@ class session : public load::watched {
     bool send_now(closing_after close = closing_after::no);
     void hang_up();
 
+    void command_answered(proto::server_stage stage, const proto::server_reply& reply);
+    void sender_answered(const proto::server_reply& reply);
+    void recipient_answered(const proto::server_reply& reply);
+    bool follows_refusal(proto::server_stage stage) const;
+    bool lmtp() const noexcept { return context_.rules.server.speaks == proto::dialect::lmtp; }
+    void units_begin();
+    void units_refused(std::uint32_t units, unsigned code);
     void message_begins();
     void message_ends();
     void message_refused(const proto::server_step& step);
+    void sent_away(const proto::server_step& step);
     void message_dropped();
-    void count_refusal(const proto::server_step& step);
     void count_refusal(proto::server_stage stage, const proto::server_reply& reply);
     void count_answered();
     void note_accepted();
@@ -178,7 +188,10 @@ class session : public load::watched {
     load::steady_time now_{};
     load::steady_time mail_at_{};
     load::steady_time data_at_{};
-    std::uint32_t begun_ = 0;  // units of the message that is coming in or being answered
+    std::uint32_t begun_ = 0;  // units of the transaction, without an outcome yet
+    // The code that refused the transaction's sender, content or, so far, all its recipients.
+    unsigned refusal_ = 0;
+    bool recipient_named_ = false;
     // Units that are accepted: in the output; within what may not have left, which it has when
     // octets_out comes to said_until_; answered when the client may have gone.
     std::uint32_t accepted_in_output_ = 0;

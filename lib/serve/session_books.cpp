@@ -15,10 +15,68 @@ constexpr proto::server_reply closing_for_silence{421, "4.4.2", "Timeout, closin
 
 }  // namespace
 
+// After the machine has taken it in.
+void session::command_answered(server_stage stage, const proto::server_reply& reply) {
+    if (!reply.positive() && !follows_refusal(stage)) count_refusal(stage, reply);
+    switch (stage) {
+        case server_stage::mail:
+            return sender_answered(reply);
+        case server_stage::rcpt:
+            return recipient_answered(reply);
+        case server_stage::data:
+            if (!reply.positive() && refusal_ == 0) refusal_ = reply.code;
+            return;
+        default:
+            if (!machine_.in_transaction()) message_dropped();
+    }
+}
+
+// A sender that is given twice is an error and changes nothing.
+void session::sender_answered(const proto::server_reply& reply) {
+    if (!reply.positive() && machine_.in_transaction()) return;
+    units_begin();
+    recipient_named_ = false;
+    refusal_ = 0;
+    if (reply.positive()) return;
+    refusal_ = reply.code;
+    units_refused(1, refusal_);
+}
+
+void session::recipient_answered(const proto::server_reply& reply) {
+    const bool sender_refused = !machine_.in_transaction();
+    if (sender_refused && refusal_ == 0) return;  // there was none
+    const bool first = !std::exchange(recipient_named_, true);
+    const bool ends_unit = lmtp() && !reply.positive() && !(first && sender_refused);
+    if (lmtp() && !first) units_begin();
+    if (ends_unit) units_refused(1, sender_refused ? refusal_ : reply.code);
+    if (sender_refused) return;
+    if (reply.positive()) {
+        refusal_ = 0;
+    } else if (machine_.recipients() == 0 && (refusal_ < 400 || refusal_ >= 500)) {
+        refusal_ = reply.code;
+    }
+}
+
+// What a client has pipelined behind a refusal, and cannot be taken, is the same event.
+bool session::follows_refusal(server_stage stage) const {
+    if (refusal_ == 0) return false;
+    if (stage == server_stage::rcpt) return !machine_.in_transaction();
+    return stage == server_stage::data && machine_.recipients() == 0;
+}
+
+void session::units_begin() {
+    ++begun_;
+    ++tally().started;
+}
+
+void session::units_refused(std::uint32_t units, unsigned code) {
+    (code < 500 ? tally().deferred : tally().rejected) += units;
+    begun_ -= units;
+}
+
 void session::message_begins() {
-    begun_ = context_.rules.server.speaks == proto::dialect::lmtp ? machine_.recipients() : 1;
     data_at_ = now_;
-    tally().started += begun_;
+    refusal_ = 0;
     begin_message();
 }
 
@@ -28,27 +86,35 @@ void session::message_ends() {
 }
 
 void session::message_refused(const proto::server_step& step) {
-    (step.reply.code < 500 ? tally().deferred : tally().rejected) += begun_;
-    begun_ = 0;
+    units_refused(begun_, step.reply.code);
     drop_message();
     for (std::uint32_t i = 0; i < step.replies; ++i)
-        count_refusal(step);
+        count_refusal(step.stage, step.reply);
+}
+
+// The connection ends with this reply, and with it what is under way.
+void session::sent_away(const proto::server_step& step) {
+    quit_ = step.stage == server_stage::quit;
+    if (step.stage == server_stage::end) {
+        message_refused(step);
+    } else if (!step.reply.positive()) {
+        command_answered(step.stage, step.reply);
+    }
+    if (!quit_ && refusal_ == 0) refusal_ = step.reply.code;
 }
 
 // Whatever was begun and has no outcome yet.
 void session::message_dropped() {
     const bool in_doubt = outcome_pending();
+    if (refusal_ != 0) units_refused(begun_, refusal_);
     (in_doubt ? tally().in_doubt : tally().failed) += begun_;
     for (std::uint32_t i = 0; stopped_now_ && i < begun_; ++i) {
         tally().errors.add(in_doubt ? "end" : "data", 0, net::to_text(net::fault::stopped),
                            "a message was abandoned when the server stopped");
     }
     begun_ = 0;
+    refusal_ = 0;
     drop_message();
-}
-
-void session::count_refusal(const proto::server_step& step) {
-    count_refusal(step.stage, step.reply);
 }
 
 void session::count_refusal(server_stage stage, const proto::server_reply& reply) {

@@ -78,6 +78,7 @@ asio::awaitable<void> session::secure() {
         agreed.resumed ? context_.rules.tls_resumed_phase : context_.rules.tls_phase;
     tally().latency[phase].record(now_ - begun);
     machine_.secured();
+    message_dropped();
     if (!tls_at_once_) connection_ready();
 }
 

@@ -37,7 +37,7 @@ constexpr std::array table{
     counter{.name = "deferred", .title = "deferred", .value = &counts::deferred, .kind = outcome,
             .log = logged::extended, .failure = true, .meaning = "refused for now, 4xx"},
     counter{.name = "failed", .title = "failed", .value = &counts::failed, .kind = outcome, .log = logged::extended,
-            .failure = true, .meaning = "broke before the data was complete"},
+            .failure = true, .meaning = "broke off or was given up before the data was complete"},
     counter{.name = "in_doubt", .title = "in doubt", .value = &counts::in_doubt, .kind = outcome,
             .log = logged::extended, .failure = true, .meaning = "connection lost before the final reply",
             .remark = "messages are in doubt: the connection was lost between their data and the "

@@ -263,8 +263,9 @@ server_step smtp_server::end_message(std::string& out) {
         return refuse_message(replies::bare_newline, out);
     }
     if (const server_reply* fault = fault_at(server_stage::end)) {
-        if (fault->code == 421) return close_with(*fault, server_stage::end, out);
-        return refuse_message(*fault, out);
+        server_step step = refuse_message(*fault, out);
+        if (fault->code == 421) step.event = server_event::close;
+        return step;
     }
     due_ = config_->speaks == dialect::lmtp ? recipients_ : 1;
     return {.event = server_event::message_end, .stage = server_stage::end};

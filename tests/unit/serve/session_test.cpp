@@ -48,7 +48,7 @@ TEST_CASE("serve session: transactions, and what is counted of them") {
              transcript{says("RCPT TO:<nobody@example.com>\r\n"), hears(no_such_user),
                         says("DATA\r\n"), hears("554 5.5.1 No valid recipients\r\n")} +
              quits,
-         "1x rcpt 550 5.1.1, 1x data 554 5.5.1"},
+         "1 started, 1 rejected, 1x rcpt 550 5.1.1"},
         {"too big", small,
          content_sent + transcript{hears("552 5.3.4 Message too big\r\n")} + quits,
          "1 started, 1 rejected, 1x end 552 5.3.4"},
@@ -68,14 +68,14 @@ TEST_CASE("serve session: transactions, and what is counted of them") {
          "1 started, 1 failed"},
         {"LMTP: one answer for each recipient", lmtp(),
          lmtp_envelope + content + transcript{hears(message_ok), hears(message_ok)} + quits,
-         "2 started, 2 accepted, 1x rcpt 550 5.1.1"},
+         "3 started, 2 accepted, 1 rejected, 1x rcpt 550 5.1.1"},
         {"LMTP: refused for each recipient", lmtp(),
          lmtp_envelope +
              transcript{says("a\nb\r\n.\r\n"), hears(bare_newline), hears(bare_newline)} + quits,
-         "2 started, 2 rejected, 1x rcpt 550 5.1.1, 2x end 550 5.5.2"},
+         "3 started, 3 rejected, 1x rcpt 550 5.1.1, 2x end 550 5.5.2"},
         {"LMTP: gone within the content", lmtp(),
          lmtp_envelope + transcript{says("body\r\n"), leaves},
-         "2 started, 2 failed, 1x rcpt 550 5.1.1, 1x data 0 no_quit"},
+         "3 started, 1 rejected, 2 failed, 1x rcpt 550 5.1.1, 1x data 0 no_quit"},
     });
 }
 
@@ -169,8 +169,8 @@ TEST_CASE("serve session: the client goes, is silent, or is told to go, in every
         {"after the banner", connected, "quit"},
         {"after the greeting", greeted, "quit"},
         {"within a command", greeted + transcript{says("MAIL FR")}, "quit"},
-        {"after MAIL", sender_given, "quit"},
-        {"after RCPT", recipient_given, "quit"},
+        {"after MAIL", sender_given, "quit", failed},
+        {"after RCPT", recipient_given, "quit", failed},
         {"after DATA", data_begun, "data", failed},
         {"within the content", in_content, "data", failed},
         {"within a chunk", recipient_given + transcript{says("BDAT 10\r\nbody")}, "data", failed},
@@ -230,7 +230,7 @@ TEST_CASE("serve session: a gentle stop lets a transaction end, and nothing else
          {},
          recipient_given +
              transcript{stop_gently, says("RSET\r\n"), hears("250 2.0.0 Flushed\r\n")} + goodbye,
-         ""},
+         "1 started, 1 failed"},
         {"a message's answer takes time",
          {.how = answering::later},
          content_sent + transcript{stop_gently, answer, hears(message_ok)} + goodbye,
@@ -275,7 +275,7 @@ TEST_CASE("serve session: lost between a message's end and its answer") {
          hold(proto::server_stage::rcpt),
          sender_given + transcript{says("RCPT TO:<b@example.com>\r\n"), stop_gently, stop_now} +
              goodbye,
-         ""},
+         "1 started, 1 failed, 1x data 0 stopped"},
     });
 }
 
