@@ -160,7 +160,9 @@ void imap_dialogue::on_tagged(const imap_step& step) {
     answered_ = proto::read_imap_tag(step.tag);
     condition_ = step.condition;
     const bool counts = with_.refusal == imap_refusal::counts;
-    if (!agreed() && counts) line_.refused(where_, "refused", step.text);
+    if (agreed() || !counts) return;
+    const std::string_view verb = proto::imap_verb_name(commands_.last_verb());
+    line_.refused(where_, "refused", std::string(verb).append(": ").append(step.text));
 }
 
 void imap_dialogue::on_untagged(const imap_step& step) {
@@ -186,6 +188,10 @@ void imap_untagged::take(const imap_step& step, std::uint32_t exists) {
     } else if (step.event == imap_event::vanished && !step.earlier) {
         expunged += size;
         known -= static_cast<std::uint32_t>(std::min<std::uint64_t>(known, size));
+    } else if (step.event == imap_event::personal_namespace) {
+        prefix = step.text;
+        const char delimiter = static_cast<char>(step.number);
+        if (delimiter != 0 && !prefix.empty() && prefix.back() != delimiter) prefix += delimiter;
     }
 }
 

@@ -47,6 +47,8 @@ struct imap_untagged {
     // --watch: messages up to this number need not be read (again). It falls as messages before it
     // go. VANISHED names UIDs: they are of messages that we have deleted ourselves, which we knew.
     std::uint32_t known = 0;
+    // What the name of a mailbox of ours begins with (RFC 2342), with its delimiter.
+    std::string prefix;
 };
 
 class imap_dialogue {

@@ -225,7 +225,7 @@ asio::awaitable<bool> imap_verbs::mark() {
 
 // COPY or MOVE of one of ours, into a mailbox that mostly exists already.
 asio::awaitable<bool> imap_verbs::put_elsewhere(imap_verb how) {
-    static constexpr std::string_view elsewhere = "postal-elsewhere";
+    const std::string elsewhere = own("postal-elsewhere");
     std::vector<std::uint32_t>& ours = reader_.ours();
     if (ours.empty()) co_return true;
     if (!dialogue_.offered().has(imap_capability::move)) how = imap_verb::uid_copy;
@@ -255,7 +255,7 @@ asio::awaitable<bool> imap_verbs::append() {
 }
 
 asio::awaitable<bool> imap_verbs::make_mailbox() {
-    const std::string name = "postal-" + std::to_string(visit_.random.next());
+    const std::string name = own("postal-" + std::to_string(visit_.random.next()));
     const bool fine = co_await dialogue_.command(stage::command, commands_.create(out_, name));
     if (!fine) co_return false;
     co_return co_await dialogue_.command(stage::command, commands_.delete_mailbox(out_, name));

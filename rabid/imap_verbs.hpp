@@ -52,6 +52,10 @@ class imap_verbs {
     imap_tag fetch_one(std::string_view items);
     imap_tag uid_store(std::string_view set, std::string_view action);
 
+    // A mailbox of our own, as this server names it.
+    std::string own(std::string_view name) const {
+        return std::string(dialogue_.told().prefix).append(name);
+    }
     std::uint32_t exists() const noexcept { return dialogue_.mailbox().exists(); }
     bool stopping() const noexcept { return visit_.context.shared.own.stopping(); }
 

@@ -37,6 +37,7 @@ asio::awaitable<bool> imap_visit::begin() {
     if (fine && visit_.connection.tls().in_dialogue()) fine = co_await dialogue_.start_tls();
     if (fine) fine = co_await log_in(dialogue_, visit_);
     if (fine) fine = co_await enable_qresync();
+    if (fine) fine = co_await ask_for_namespace();
     if (fine) fine = co_await select();
     co_return fine;
 }
@@ -52,6 +53,20 @@ asio::awaitable<bool> imap_visit::enable_qresync() {
     const bool agreed = co_await dialogue_.command(stage::login, tag);
     resyncs_ = agreed && dialogue_.enabled().has(imap_capability::qresync);
     if (resyncs_) dialogue_.mailbox().qresync_enabled();
+    co_return !visit_.connection.broken();
+}
+
+// RFC 2342; where the profile makes mailboxes. One that refuses it is taken at its word that there
+// is a place for them without a prefix.
+asio::awaitable<bool> imap_visit::ask_for_namespace() {
+    const proto::imap_capabilities& offered = dialogue_.offered();
+    const bool may = offered.has(imap_capability::name_space) ||
+                     offered.has(imap_capability::imap4rev2);  // RFC 9051 appendix E
+    const plan& run = visit_.context.of_run;
+    const bool wanted = run.behaviour.makes_mailboxes() && run.chosen.watch.count() == 0;
+    if (!may || !wanted) co_return true;
+    const auto tag = dialogue_.commands().plain(dialogue_.out(), imap_verb::name_space);
+    co_await dialogue_.command(stage::login, tag);
     co_return !visit_.connection.broken();
 }
 

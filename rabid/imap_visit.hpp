@@ -24,6 +24,7 @@ class imap_visit {
   private:
     asio::awaitable<bool> begin();
     asio::awaitable<bool> enable_qresync();
+    asio::awaitable<bool> ask_for_namespace();
     asio::awaitable<bool> select();
     asio::awaitable<bool> follow_profile();
 

@@ -157,6 +157,16 @@ verb profile::pick(base::random_source& random) const {
     return weights.back().first;
 }
 
+bool profile::makes_mailboxes() const {
+    const auto makes = [](verb one) {
+        return one == verb::copy || one == verb::move || one == verb::create;
+    };
+    return std::any_of(first.begin(), first.end(), makes) ||
+           std::any_of(last.begin(), last.end(), makes) ||
+           std::any_of(weights.begin(), weights.end(),
+                       [&](const auto& one) { return makes(one.first) && one.second > 0; });
+}
+
 std::vector<verb> profile::script(base::random_source& random) const {
     std::vector<verb> verbs = first;
     const std::uint64_t more = least_actions + random.below(most_actions - least_actions + 1U);

@@ -46,10 +46,15 @@ std::uint64_t& class_of(error_classes& classes, const error_entry& entry) {
 
 }  // namespace
 
+// Whether the text tells it from others: somebody else said it.
+bool error_table::has_text(const kind& one) noexcept {
+    return one.code != 0 || (one.detail == refused_reason && one.stage != connect_stage);
+}
+
 bool error_table::matches(const error_entry& entry, const kind& wanted) noexcept {
     return entry.code == wanted.code && entry.detail == wanted.detail &&
            entry.stage == wanted.stage &&
-           (wanted.code == 0 || same_text(entry.sample, wanted.sample));
+           (!has_text(wanted) || same_text(entry.sample, wanted.sample));
 }
 
 error_entry& error_table::entry_for(const kind& wanted) {
@@ -71,7 +76,7 @@ error_entry& error_table::entry_for(const kind& wanted) {
     fresh.sample = base::printable(wanted.sample, max_sample);
     // What had to be changed to be shown must still be found again under its changed name.
     if (fresh.stage != wanted.stage || fresh.detail != wanted.detail ||
-        (fresh.code != 0 && fresh.sample != wanted.sample)) {
+        (has_text(wanted) && fresh.sample != wanted.sample)) {
         return entry_for({fresh.stage, fresh.code, fresh.detail, fresh.sample});
     }
     if (texts >= max_texts && wanted.sample != other_texts) {

@@ -1,9 +1,10 @@
 // Errors counted by kind, with one sample each: a million rejections are one line.
 //
 // A kind is (stage, code, detail), and for a server's refusal its text: code is the reply code then,
-// and detail the enhanced code ("5.1.1") or empty. Texts are the same when they differ in words with
+// and detail the enhanced code ("5.1.1") or empty; of IMAP and POP3, whose replies have no codes, code
+// is 0 and detail refused_reason. Texts are the same when they differ in words with
 // digits or an @ only. For what went wrong on the way, code is 0 and detail one word of the program's
-// own ("refused", timeout_reason, "reset"). The first sample of a kind is kept, without the enhanced
+// own (timeout_reason, "reset"). The first sample of a kind is kept, without the enhanced
 // code at its beginning, made printable and cut at 200 octets.
 //
 // Bounded: after max_texts texts of a code everything new of it is counted under other_texts, after
@@ -23,6 +24,7 @@ namespace postal::stats {
 // Words that the tables and the log's columns know; programs use them for their local failures.
 inline constexpr std::string_view connect_stage = "connect";
 inline constexpr std::string_view timeout_reason = "timeout";
+inline constexpr std::string_view refused_reason = "refused";
 
 struct error_entry {
     std::string stage;
@@ -69,6 +71,7 @@ class error_table {
         std::string_view detail;
         std::string_view sample{};
     };
+    static bool has_text(const kind& one) noexcept;
     static bool matches(const error_entry& entry, const kind& wanted) noexcept;
 
     error_entry& entry_for(const kind& wanted);

@@ -271,6 +271,40 @@ def test_profiles(filled, rabid, folder, profile):
         message.verify()
 
 
+PERSONAL = "namespace inbox {{\n  inbox = yes\n  prefix = {0}\n  separator = {1}\n}}\n"
+MAILBOXES = 'first = ["read", "create", "copy", "copy", "move", "list"]\n'
+
+
+@pytest.mark.parametrize("prefix, separator", [("INBOX.", "."), ("INBOX/", "/"), ("", "."), ("Post&APw-/", "/")])
+def test_a_personal_namespace(filled, rabid, folder, prefix, separator):
+    """RFC 2342: mailboxes of our own go where the server has a place for them."""
+    server = filled(1, 20, extra=PERSONAL.format(prefix.replace("&APw-", "ü"), separator))
+    own = folder / "own.toml"
+    own.write_text(MAILBOXES)
+    run = rabid("--connections", "12", "--profile", own, "-d", "100:0", *reading(server, "imap"))
+    check_reading(run)
+    assert run.record["errors"] == [], run.record["errors"]
+    [user] = server.users
+    with server.imap_session(user) as client:
+        assert len([line for line in client.list()[1] if b"postal-" in line]) == 1, "made and deleted again"
+        assert client.select(f"{prefix}postal-elsewhere", readonly=True)[0] == "OK"
+        assert len(client.search(None, "ALL")[1][0].split()) == 12 * 3
+    assert len(server.imap_mail(user)) == 20 - 12
+
+
+def test_a_refused_command_is_named(filled, rabid, folder):
+    """A server that does not say where mailboxes may be made, and refuses them elsewhere: each command is an error of its own."""
+    server = filled(1, 4, extra=PERSONAL.format("INBOX.", ".") + "imap_capability = IMAP4rev1 LITERAL+ UIDPLUS\n")
+    own = folder / "own.toml"
+    own.write_text(MAILBOXES)
+    run = rabid("-p", "1", "--connections", "1", "--profile", own, "-d", "100:0", *reading(server, "imap"))
+    check_reading(run)
+    errors = {error["sample"].partition(": ")[0]: error for error in run.record["errors"]}
+    assert {name: error["count"] for name, error in errors.items()} == {"CREATE": 1, "UID COPY": 3}
+    assert {(error["stage"], error["reason"]) for error in errors.values()} == {("command", "refused")}
+    assert "command refused: CREATE: " in run.stderr and len(server.imap_mail(server.users[0])) == 4
+
+
 def test_a_later_visit_asks_what_has_happened_since(filled, programs, folder):
     """QRESYNC (RFC 7162): the UIDs that went while nobody looked are said to have vanished, and nothing contradicts."""
     server = filled(1, 12, "-M", "1", "-m", "1")

@@ -24,6 +24,7 @@ constexpr row rows[] = {
     {"QRESYNC", imap_capability::qresync},
     {"COMPRESS=DEFLATE", imap_capability::compress},
     {"SASL-IR", imap_capability::sasl_ir},
+    {"NAMESPACE", imap_capability::name_space},
     {"LOGINDISABLED", imap_capability::login_disabled},
 };
 

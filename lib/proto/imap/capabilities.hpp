@@ -26,6 +26,7 @@ enum class imap_capability : std::uint8_t {
     qresync,        // RFC 7162
     compress,       // RFC 4978: COMPRESS=DEFLATE
     sasl_ir,        // RFC 4959
+    name_space,     // RFC 2342
     login_disabled  // RFC 3501 6.2.3
 };
 

@@ -39,6 +39,7 @@ constexpr verb_row verbs[] = {
     {imap_verb::logout, "LOGOUT"},
     {imap_verb::starttls, "STARTTLS"},
     {imap_verb::move, "MOVE"},
+    {imap_verb::name_space, "NAMESPACE"},
     {imap_verb::noop, "NOOP"},
     {imap_verb::search, "SEARCH", true},
     {imap_verb::select, "SELECT"},

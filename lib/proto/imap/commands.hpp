@@ -56,6 +56,7 @@ enum class imap_verb : std::uint8_t {
     logout,
     starttls,
     move,
+    name_space,
     noop,
     search,
     select,
@@ -100,7 +101,7 @@ class imap_commands {
   public:
     void literals(imap_literals form) noexcept { literals_ = form; }
 
-    // CAPABILITY, NOOP, LOGOUT, CLOSE, UNSELECT, EXPUNGE, IDLE, COMPRESS DEFLATE.
+    // CAPABILITY, NAMESPACE, NOOP, LOGOUT, CLOSE, UNSELECT, EXPUNGE, IDLE, COMPRESS DEFLATE.
     imap_tag plain(imap_output& out, imap_verb verb);
     imap_tag login(imap_output& out, std::string_view user, std::string_view password);
     // An empty response: none, to be asked for. Else base64 (base64.hpp), if SASL-IR is offered.

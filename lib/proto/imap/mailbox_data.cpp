@@ -1,5 +1,5 @@
-// What imap_responses makes of SEARCH, ESEARCH, VANISHED, LIST and STATUS (RFC 3501 7.2, RFC
-// 9051 7.3, RFC 4731, RFC 7162).
+// What imap_responses makes of SEARCH, ESEARCH, VANISHED, LIST, NAMESPACE and STATUS (RFC 3501
+// 7.2, RFC 9051 7.3, RFC 4731, RFC 7162, RFC 2342).
 #include <algorithm>
 #include <limits>
 
@@ -10,6 +10,8 @@ namespace postal::proto {
 namespace {
 
 using kind = imap_token_kind;
+
+constexpr std::size_t longest_prefix = 1024;
 
 // Those that must have a number.
 constexpr std::string_view status_items[] = {"MESSAGES", "RECENT",  "UIDNEXT", "UIDVALIDITY",
@@ -100,6 +102,30 @@ void imap_responses::on_list_name(const imap_token& token, imap_step& step) {
     if (!token.is_string()) return refuse(step);
     step.event = imap_event::list;
     state_ = state::ignore;  // RFC 5258's extended items
+}
+
+// RFC 2342 5: ours come first, and of these the first is where our mailboxes may be made.
+void imap_responses::on_namespaces(const imap_token& token, imap_step& step) {
+    if (token.is_nil()) return begin_other("NAMESPACE", step);
+    if (token.kind != kind::list_open) return refuse(step);
+    state_ = state::namespace_open;
+}
+
+void imap_responses::on_namespace_prefix(const imap_token& token, imap_step& step) {
+    if (!token.is_string() || token.is_nil() || token.text.size() > longest_prefix) {
+        return refuse(step);
+    }
+    kept_ = token.text;
+    state_ = state::namespace_delimiter;
+}
+
+void imap_responses::on_namespace_delimiter(const imap_token& token, imap_step& step) {
+    const bool one = token.kind == kind::quoted && token.text.size() == 1;
+    if (!one && !token.is_nil()) return refuse(step);
+    step.event = event_;
+    step.text = kept_;
+    if (one) step.number = static_cast<unsigned char>(token.text.front());
+    state_ = state::ignore;  // extensions, and what is others'
 }
 
 void imap_responses::on_status_name(const imap_token& token, imap_step& step) {

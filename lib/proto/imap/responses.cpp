@@ -55,6 +55,12 @@ constexpr decltype(imap_responses::handler::table) imap_responses::handler::tabl
     {state::list_attributes, &imap_responses::on_list_attributes, collected, "bad_list"},
     {state::list_delimiter, &imap_responses::on_list_delimiter, collected, "bad_list"},
     {state::list_name, &imap_responses::on_list_name, collected, "bad_list"},
+    {state::namespaces, &imap_responses::on_namespaces, collected, "bad_namespace"},
+    {state::namespace_open, &imap_responses::on_open<state::namespace_prefix>, collected,
+     "bad_namespace"},
+    {state::namespace_prefix, &imap_responses::on_namespace_prefix, collected, "bad_namespace"},
+    {state::namespace_delimiter, &imap_responses::on_namespace_delimiter, collected,
+     "bad_namespace"},
     {state::status_name, &imap_responses::on_status_name, collected, "bad_status"},
     {state::status_open, &imap_responses::on_open<state::status_item>, collected, "bad_status"},
     {state::status_item, &imap_responses::on_status_item, collected, "bad_status"},
@@ -98,6 +104,7 @@ constexpr imap_responses::keyword imap_responses::keyword::plain[] = {
     {"LIST", state::list_open, imap_event::list},
     {"LSUB", state::list_open, imap_event::list},
     {"STATUS", state::status_name, imap_event::status},
+    {"NAMESPACE", state::namespaces, imap_event::personal_namespace},
 };
 
 constexpr imap_responses::keyword imap_responses::keyword::counted[] = {

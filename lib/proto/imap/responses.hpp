@@ -1,5 +1,5 @@
 // What an IMAP server says, one response or one part of it at a time, as a push parser on top of
-// imap_parser (RFC 3501 7, RFC 9051 7, RFC 4731 ESEARCH, RFC 7162 VANISHED and MODSEQ).
+// imap_parser (RFC 3501 7, RFC 9051 7, RFC 4731 ESEARCH, RFC 7162 VANISHED and MODSEQ, RFC 2342 NAMESPACE).
 //
 // Flow:
 //   for (;;) {
@@ -17,6 +17,7 @@
 //   exists, recent, expunge    number
 //   vanished      range of UIDs; earlier says whether they went before this SELECT (RFC 7162)
 //   flags, list, status        were well-formed and skipped
+//   personal_namespace    text: the prefix of the first of ours; number: its delimiter, 0 for none
 //   found         range of SEARCH, ESEARCH ALL or SORT; then once
 //   search_end    number: ESEARCH COUNT, or how many were found
 //   fetch         number of the message; then its items in any order:
@@ -28,7 +29,7 @@
 //     body_end
 //     body_nil      text: the section that the server has not
 //   fetch_end     behind the last item
-//   other         text: the name of a response that is skipped (NAMESPACE, ID, ...)
+//   other         text: the name of a response that is skipped (ID, NAMESPACE without one of ours, ...)
 //   broken        text: one static word; what follows cannot be read, and next() says so again
 // Views hold until the next call. After need_more, what the server said so far is kept in here.
 //
@@ -62,6 +63,7 @@ enum class imap_event : std::uint8_t {
     flags,
     list,
     status,
+    personal_namespace,
     found,
     search_end,
     fetch,
@@ -122,6 +124,10 @@ class imap_responses {
         list_attributes,
         list_delimiter,
         list_name,
+        namespaces,
+        namespace_open,
+        namespace_prefix,
+        namespace_delimiter,
         status_name,
         status_open,
         status_item,
@@ -166,6 +172,9 @@ class imap_responses {
     void on_list_attributes(const imap_token& token, imap_step& step);
     void on_list_delimiter(const imap_token& token, imap_step& step);
     void on_list_name(const imap_token& token, imap_step& step);
+    void on_namespaces(const imap_token& token, imap_step& step);
+    void on_namespace_prefix(const imap_token& token, imap_step& step);
+    void on_namespace_delimiter(const imap_token& token, imap_step& step);
     void on_status_name(const imap_token& token, imap_step& step);
     void on_status_item(const imap_token& token, imap_step& step);
     void on_status_value(const imap_token& token, imap_step& step);
@@ -189,7 +198,7 @@ class imap_responses {
     void break_off(std::string_view why, imap_step& step) noexcept;
 
     imap_parser parser_{};
-    std::string kept_{};       // a tag, section, mailbox or number set, until it is given
+    std::string kept_{};       // a tag, section, prefix or number set, until it is given
     std::string collected_{};  // a string that came as a literal, or a quoted body
     std::string_view why_{};
     imap_capabilities capabilities_{};

@@ -19,11 +19,12 @@ using heard = std::vector<std::string>;
 
 inline std::string_view word_of(imap_event event) {
     constexpr std::string_view words[] = {
-        "need_more", "tagged",   "untagged",   "continuation", "capability", "enabled",
-        "exists",    "recent",   "expunge",    "vanished",     "flags",      "list",
-        "status",    "found",    "search_end", "fetch",        "uid",        "flags",
-        "size",      "date",     "modseq",     "envelope",     "structure",  "body",
-        "piece",     "body_end", "nil",        "fetch_end",    "other",      "broken"};
+        "need_more", "tagged",    "untagged", "continuation", "capability", "enabled",
+        "exists",    "recent",    "expunge",  "vanished",     "flags",      "list",
+        "status",    "namespace", "found",    "search_end",   "fetch",      "uid",
+        "flags",     "size",      "date",     "modseq",       "envelope",   "structure",
+        "body",      "piece",     "body_end", "nil",          "fetch_end",  "other",
+        "broken"};
     return words[static_cast<std::size_t>(event)];
 }
 
@@ -65,6 +66,8 @@ inline std::string line_of(const imap_step& step) {
             return words({event,
                           std::to_string(step.range.first) + ":" + std::to_string(step.range.last),
                           step.earlier ? "earlier" : ""});
+        case imap_event::personal_namespace:
+            return words({event, "'" + text + "'", number});
         case imap_event::body_begin:
             return words({event, "[" + text + "]", number});
         case imap_event::body_end:

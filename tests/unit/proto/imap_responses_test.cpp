@@ -14,6 +14,13 @@ using namespace postal::proto::test;
 
 namespace {
 
+std::string repeated(std::string_view text, int times) {
+    std::string made;
+    for (int i = 0; i < times; ++i)
+        made += text;
+    return made;
+}
+
 std::string code(imap_code code) {
     return "#" + std::to_string(static_cast<int>(code));
 }
@@ -87,7 +94,17 @@ TEST_CASE("imap_responses: untagged data") {
          "extended, RFC 5258; and a number for a name"},
         {"* STATUS {2}\r\nab (X (1 2) MESSAGES 231 UIDNEXT 44292)\r\n", {"status"}, ""},
         {"* STATUS b ()\r\n", {"status"}, ""},
-        {"* NAMESPACE ((\"\" \"/\")) NIL NIL\r\n* ID NIL\r\n* 1 FOO {3}\r\n\r\n* (a)\r\n+\r\n",
+        {"* NAMESPACE ((\"\" \"/\")) NIL NIL\r\n* NAMESPACE ((\"INBOX.\" \".\")) NIL ((\"#\" "
+         "NIL))\r\n",
+         {"namespace '' 47", "namespace 'INBOX.' 46"},
+         "RFC 2342 5"},
+        {"* NAMESPACE ((INBOX NIL)(\"#mh/\" \"/\" \"X\" (\"a\" \"b\"))) ((\"~\" \"/\")) NIL\r\n* "
+         "NAMESPACE "
+         "(({3}\r\na\r\n \"\\\\\" \"X\" ({2}\r\n))))) NIL {3}\r\n\r\n*\r\n* 1 EXISTS\r\n",
+         {"namespace 'INBOX' 0", "namespace 'a\r\n' 92", "exists 1"},
+         "the first of ours, with literals and extensions behind it"},
+        {"* NAMESPACE NIL NIL ((\"#news.\" \".\"))\r\n* ID NIL\r\n* 1 FOO {3}\r\n\r\n* "
+         "(a)\r\n+\r\n",
          {"other NAMESPACE", "other ID", "other FOO", "continuation"},
          "what nobody knows, with a literal"},
     };
@@ -152,6 +169,8 @@ TEST_CASE("imap_responses: what is no response ends the reading") {
         std::string_view input;
         std::string_view problem;
     };
+    const std::string long_prefix =
+        "* NAMESPACE (({1025}\r\n" + std::string(1025, 'a') + " NIL)) NIL NIL\r\n";
     const row rows[] = {
         {"\r\n", "garbage"},
         {"(a)\r\n", "garbage"},
@@ -183,6 +202,18 @@ TEST_CASE("imap_responses: what is no response ends the reading") {
         {"* LIST () NIL ()\r\n", "bad_list"},
         {"* LIST () NIL {65537}\r\n", "string_too_long"},
         {"* LIST () NIL {4294967296}\r\n", "string_too_long"},
+        {"* NAMESPACE\r\n", "bad_namespace"},
+        {"* NAMESPACE x\r\n", "bad_namespace"},
+        {"* NAMESPACE ()\r\n", "bad_namespace"},
+        {"* NAMESPACE (NIL)\r\n", "bad_namespace"},
+        {"* NAMESPACE (()) NIL NIL\r\n", "bad_namespace"},
+        {"* NAMESPACE ((NIL NIL)) NIL NIL\r\n", "bad_namespace"},
+        {"* NAMESPACE ((\"a\")) NIL NIL\r\n", "bad_namespace"},
+        {"* NAMESPACE ((\"a\" \"\")) NIL NIL\r\n", "bad_namespace"},
+        {"* NAMESPACE ((\"a\" \"//\")) NIL NIL\r\n", "bad_namespace"},
+        {"* NAMESPACE ((\"a\" {2}\r\n//)) NIL NIL\r\n", "bad_namespace"},
+        {long_prefix, "bad_namespace"},
+        {"* NAMESPACE ((\"a\" NIL)\r\n", "unbalanced"},
         {"* STATUS (x)\r\n", "bad_status"},
         {"* STATUS a x\r\n", "bad_status"},
         {"* STATUS a (MESSAGES x)\r\n", "bad_status"},
@@ -234,6 +265,10 @@ TEST_CASE("imap_responses: hostile input is bounded") {
         {std::string(100, 'a') + " OK\r\n", "garbage", "a long tag"},
         {"* OK " + std::string(100'000, 'a'), "line_too_long", "endless text"},
         {"* X " + std::string(2'000'000, ' '), "line_too_long", "endless blanks"},
+        {"* NAMESPACE (({65537}\r\n", "string_too_long", "before any of it"},
+        {"* NAMESPACE ((\"a\" NIL \"x\" " + std::string(100'000, '('), "nested_too_deep", ""},
+        {"* NAMESPACE ((\"a\" NIL)" + repeated("(\"b\" NIL)", 200'000), "line_too_long",
+         "an endless list"},
         {"* LIST () NIL {65536}\r\n" + std::string(70'000, '\0'), "control_character", "NULs"},
     };
     for (const row& one : rows) {

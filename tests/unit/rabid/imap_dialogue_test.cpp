@@ -64,3 +64,22 @@ TEST_CASE("imap untagged: the number of those known falls with what goes before 
         CHECK(told.known == row.left);
     }
 }
+
+TEST_CASE("imap untagged: where mailboxes of our own go") {
+    const struct {
+        std::string_view heard, prefix;
+    } rows[] = {
+        {"* NAMESPACE ((\"INBOX.\" \".\")) NIL NIL\r\n", "INBOX."},
+        {"* NAMESPACE ((\"INBOX\" \".\")) NIL NIL\r\n", "INBOX."},
+        {"* NAMESPACE ((\"\" \"/\")) NIL NIL\r\n", ""},
+        {"* NAMESPACE ((\"x\" NIL)) NIL NIL\r\n", "x"},
+        {"* NAMESPACE NIL NIL ((\"public/\" \"/\"))\r\n", ""},
+    };
+    for (const auto& row : rows) {
+        INFO(row.heard);
+        imap_untagged told;
+        hear(told, row.heard);
+        told.begin();
+        CHECK(told.prefix == row.prefix);
+    }
+}

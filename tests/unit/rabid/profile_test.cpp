@@ -41,6 +41,21 @@ read-one = 2.5
     CHECK_FALSE(empty->resync);
 }
 
+TEST_CASE("profile: whether it makes mailboxes beside INBOX") {
+    const auto makes = [](const std::string& text) {
+        const auto read = parse_profile(text, "x.toml");
+        REQUIRE(read.has_value());
+        return read->makes_mailboxes();
+    };
+    for (const std::string one : {"copy", "move", "create"}) {
+        CHECK(makes("first = [\"noop\", \"" + one + "\"]"));
+        CHECK(makes("last = [\"" + one + "\"]"));
+        CHECK(makes("actions = \"1\"\n[weights]\nnoop = 1\n" + one + " = 0.5"));
+        CHECK_FALSE(makes("actions = \"1\"\n[weights]\nnoop = 1\n" + one + " = 0"));
+    }
+    CHECK_FALSE(makes("first = [\"list\", \"append\", \"mark\"]"));
+}
+
 TEST_CASE("profile: what is wrong is said with its line") {
     struct row {
         std::string text, wanted;

@@ -50,6 +50,20 @@ TEST_CASE("error table: texts of the same code are told apart, but for numbers a
     }
 }
 
+TEST_CASE(
+    "error table: refusals without a code are told apart by their texts, refused connections are "
+    "not") {
+    error_table table;
+    table.add("command", 0, refused_reason, "CREATE: no");
+    table.add("command", 0, refused_reason, "UID COPY: no");
+    table.add("command", 0, refused_reason, "CREATE: no");
+    table.add("connect", 0, refused_reason, "connect to a.example.com");
+    table.add("connect", 0, refused_reason, "connect to b.example.com");
+    REQUIRE(table.entries().size() == 3);
+    CHECK(table.entries()[0].count == 2);
+    CHECK(table.entries()[2].count == 2);
+}
+
 TEST_CASE("error table: an enhanced code is shown once") {
     error_table table;
     table.add("rcpt", 451, "4.7.1", "4.7.1 greylisted");
