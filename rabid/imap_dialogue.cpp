@@ -160,6 +160,7 @@ void imap_dialogue::on_tagged(const imap_step& step) {
     answered_ = proto::read_imap_tag(step.tag);
     condition_ = step.condition;
     const bool counts = with_.refusal == imap_refusal::counts;
+    if (agreed() && completed()) ++line_.counts().imap_commands;
     if (agreed() || !counts) return;
     const std::string_view verb = proto::imap_verb_name(commands_.last_verb());
     line_.refused(where_, "refused", std::string(verb).append(": ").append(step.text));

@@ -28,6 +28,8 @@ worker_context::made_message worker_context::make_message(const account& whose) 
 
 void worker_context::note_appended(const account& whose, const made_message& what,
                                    ledger::outcome outcome) {
+    if (outcome == ledger::outcome::accepted) ++shared.counts().appended;
+    if (outcome == ledger::outcome::in_doubt) ++shared.counts().append_in_doubt;
     if (row_buffer() == nullptr) return;
     ledger::sent_row row;
     row.session = shared.own.index();

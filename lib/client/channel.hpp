@@ -104,6 +104,7 @@ class channel {
         shared_.counts().latency[static_cast<std::size_t>(what)].record(time);
     }
     void lost(stage where, net::fault why);
+    stats::tally& counts() noexcept { return shared_.counts(); }
 
   private:
     void begin(const target& server);

@@ -32,6 +32,7 @@ namespace postal::load {
 // What a worker shows to others while it runs; refreshed by its ticker.
 struct gauges {
     std::atomic<std::uint64_t> messages{0};
+    std::atomic<std::uint64_t> appended{0};
     std::atomic<std::uint64_t> errors{0};
     std::atomic<std::uint64_t> open_connections{0};
     std::atomic<std::uint64_t> progress{0};  // a number that grows
@@ -119,7 +120,9 @@ class worker {
     watch_list watched_;
     stats::tally tally_;
     gauges gauges_;
-    std::uint64_t messages_before_ = 0;  // counted in the time slices that were handed over
+    // Counted in the time slices that were handed over.
+    std::uint64_t messages_before_ = 0;
+    std::uint64_t appended_before_ = 0;
     std::uint64_t errors_before_ = 0;
     std::uint64_t open_connections_ = 0;
     std::uint64_t progress_ = 0;

@@ -146,6 +146,7 @@ void worker_pool::show_live() {
         state.elapsed = std::chrono::steady_clock::now() - times_.start;
         for (auto& one : workers_) {
             state.messages += one->shown().messages.load(std::memory_order_relaxed);
+            state.appended += one->shown().appended.load(std::memory_order_relaxed);
             state.errors += one->shown().errors.load(std::memory_order_relaxed);
             state.open_connections += one->shown().open_connections.load(std::memory_order_relaxed);
         }

@@ -30,6 +30,9 @@ struct counts {
     std::uint64_t deleted = 0;  // for good: the server has confirmed it
     std::uint64_t imap_connections = 0;
     std::uint64_t delete_in_doubt = 0;  // asked for, and the connection was lost before that
+    std::uint64_t appended = 0;         // messages that a reader put into mailboxes: OK to APPEND
+    std::uint64_t append_in_doubt = 0;  // the connection was lost before the answer
+    std::uint64_t imap_commands = 0;    // answered with OK
     std::uint64_t rejected = 0;         // 5xx
     std::uint64_t deferred = 0;         // 4xx
     std::uint64_t failed = 0;           // before the data was complete

@@ -33,10 +33,12 @@ std::string whole(double value) {
 
 std::string format_live_line(const live_state& state, std::size_t width) {
     std::string text =
-        fmt::format("{}  {} messages  {}/s  {} error{}  {} open", clock_text(state.elapsed),
-                    base::format_count(state.messages), whole(state.messages_per_second),
-                    base::format_count(state.errors), state.errors == 1 ? "" : "s",
-                    base::format_count(state.open_connections));
+        fmt::format("{}  {} messages  {}/s  ", clock_text(state.elapsed),
+                    base::format_count(state.messages), whole(state.messages_per_second));
+    if (state.appended > 0)
+        text += fmt::format("{} appended  ", base::format_count(state.appended));
+    text += fmt::format("{} error{}  {} open", base::format_count(state.errors),
+                        state.errors == 1 ? "" : "s", base::format_count(state.open_connections));
     if (state.remaining) text += "  ETA " + clock_text(*state.remaining);
     if (text.size() > width) text.resize(width);
     return text;

@@ -20,6 +20,7 @@ struct live_state {
     std::uint64_t errors = 0;
     std::uint64_t open_connections = 0;
     std::optional<std::chrono::nanoseconds> remaining;  // empty: runs until it is stopped
+    std::uint64_t appended = 0;                         // by a reader; shown where there are any
 };
 
 [[nodiscard]] std::string format_live_line(const live_state& state, std::size_t width = 79);

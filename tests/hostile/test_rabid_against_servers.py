@@ -382,10 +382,11 @@ def test_commands_of_profiles(read, profile, step, fault):
 def test_an_append_without_an_answer_is_in_doubt(start, folder, profile, fault):
     """The server may have it: the ledger must not say that it was rejected."""
     with HostileImap("append", fault) as server:
-        start(server, *IMPATIENT, "--connections", "2", "--duration", "4s", "--profile", profile("append")).wait(60)
+        run = start(server, *IMPATIENT, "--connections", "2", "--duration", "4s", "--profile", profile("append")).wait(60)
     with sqlite3.connect(folder / "reading-0.db") as book:
         outcomes = dict(book.execute("SELECT outcome, count(*) FROM sent_messages GROUP BY outcome"))
     assert set(outcomes) == {"in doubt"} or set(outcomes) == {"in_doubt"}, outcomes
+    assert run.total("append_in_doubt") == sum(outcomes.values()) and run.total("appended") == 0
 
 
 # ---- the end of a run ----

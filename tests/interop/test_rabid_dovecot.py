@@ -266,9 +266,30 @@ def test_profiles(filled, rabid, folder, profile):
         sent = ledger.execute("SELECT run, session, sequence FROM sent_messages WHERE outcome = 'accepted'").fetchall()
     appended = [message for message in inbox if message.identity and message.key not in before]
     assert {(name, str(session), str(number)) for name, session, number in sent} == set(keys(appended))
-    assert len(appended) == len(sent) > 0
+    assert len(appended) == len(sent) == run.total("appended") > 0
     for message in appended:
         message.verify()
+
+
+@pytest.mark.parametrize("actions, connections", [(1, 7), (40, 5)])
+def test_what_is_appended_is_counted(dovecot, rabid, users_file, folder, actions, connections):
+    """As many messages as APPENDs: in the mailboxes, in the record, in its intervals, in the log and for people."""
+    server = dovecot(2, reading=True)
+    own = folder / "own.toml"
+    own.write_text(f'actions = "{actions}"\n[weights]\nappend = 1\n')
+    run = rabid("-p", "2", "--connections", connections, "--profile", own, "--log-format", "extended", "--interval", "100ms",
+                "--threshold", f"appended=={actions * connections}",
+                *reading(server, "imap", users_file(login_names(server.users))))
+    assert run.record["errors"] == [] and run.total("messages") == run.total("append_in_doubt") == 0
+    count = actions * connections
+    assert sum(len(server.imap_mail(user)) for user in server.users) == run.total("appended") == count
+    # LOGIN, SELECT and LOGOUT, and perhaps CAPABILITY
+    assert count + 3 * connections <= run.total("imap_commands") <= count + 4 * connections
+    run.header = run.stdout.splitlines()[0]
+    for name in ("appended", "imap_commands"):
+        assert sum(line[name] for line in run.lines) == run.total(name)
+        assert sum(interval[name] for interval in run.record["intervals"]) == run.total(name)
+    assert re.search(rf"^ +mailboxes .*\b{count} appended, {run.total('imap_commands')} IMAP commands$", run.stderr, re.M)
 
 
 PERSONAL = "namespace inbox {{\n  inbox = yes\n  prefix = {0}\n  separator = {1}\n}}\n"

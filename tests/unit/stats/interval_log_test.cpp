@@ -162,6 +162,9 @@ TEST_CASE("live line: one line within its width") {
     state.remaining = 558s;
     CHECK(format_live_line(state).ends_with("12 open  ETA 9:18"));
     CHECK(format_live_line(state, 10).size() == 10);
+    state.appended = 1234;
+    CHECK(format_live_line(state).find("12,345/s  1,234 appended  1 error  12 open") !=
+          std::string::npos);
     state.messages_per_second = std::nan("");
     CHECK(format_live_line(state).find("  0/s") != std::string::npos);
 }
