@@ -273,3 +273,5 @@ def test_the_dialogue_begins_anew_behind_tls(server):
         peer.say(b"QUIT", b"221")
     done = server.stop()
     assert done.total("tls_connections") == 1 and done.total("messages") == 0
+    # before TLS, refused behind it, and given up by QUIT
+    assert (done.total("started"), done.total("failed"), done.total("rejected")) == (3, 2, 1)
