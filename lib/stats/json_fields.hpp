@@ -1,4 +1,4 @@
-// Typed access to the members of a JSON object that somebody else wrote; for record_reader.cpp.
+// Typed access to the members of a JSON object that somebody else wrote.
 //
 // Reading sixty members one by one would need sixty checks; instead the first member of the wrong
 // type is remembered in a `complaint` with its path ("totals.messages: ..."), its target stays as it
@@ -32,6 +32,14 @@ struct complaint {
     }
     explicit operator bool() const noexcept { return !first.empty(); }
 };
+
+// Why a text is no JSON, without the library's number for it:
+// "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
+inline std::string_view reason_of(const json::exception& broken) {
+    std::string_view reason = broken.what();
+    if (const auto end = reason.find("] "); end != reason.npos) reason.remove_prefix(end + 2);
+    return reason;
+}
 
 class json_fields {
   public:

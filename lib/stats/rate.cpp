@@ -6,6 +6,8 @@
 // would give (docs/method.md). Below ten intervals r is not known well enough to say one.
 #include "stats/run_report.hpp"
 
+#include "stats/moments.hpp"
+
 #include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
@@ -30,20 +32,6 @@ std::vector<double> interval_rates(const std::vector<interval_row>& rows) {
 
 constexpr std::size_t enough_intervals = 10;
 constexpr std::size_t most_compared = 2000;  // each with each
-
-struct moments {
-    double mean = 0;
-    double squares = 0;  // sum of the squared deviations
-};
-
-moments moments_of(const std::vector<double>& values) {
-    moments of;
-    for (const double value : values)
-        of.mean += value / static_cast<double>(values.size());
-    for (const double value : values)
-        of.squares += (value - of.mean) * (value - of.mean);
-    return of;
-}
 
 // As many independent values would say as much of the mean.
 double effective_number(const std::vector<double>& values, const moments& of) {
@@ -106,7 +94,7 @@ rate_summary run_report::rate() const {
     result.effective = effective_number(rates, of);
     if (rates.size() < 2) return result;
 
-    const double stddev = std::sqrt(of.squares / static_cast<double>(rates.size() - 1));
+    const double stddev = of.deviation();
     result.stddev = stddev;
     result.trend = trend_of(rates, of);
     if (rates.size() < enough_intervals || result.effective < 2) return result;

@@ -252,10 +252,7 @@ base::expected<run_record> parse_record(std::string_view text, counter_rows rows
     try {
         return from_json(json::parse(text), rows);
     } catch (const json::exception& broken) {
-        // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
-        std::string_view reason = broken.what();
-        if (const auto end = reason.find("] "); end != reason.npos) reason.remove_prefix(end + 2);
-        return base::fail("is not a run record: {}", reason);
+        return base::fail("is not a run record: {}", reason_of(broken));
     }
 }
 

@@ -40,19 +40,6 @@ json microseconds(const std::optional<std::chrono::nanoseconds>& value) {
     return value ? microseconds(*value) : json(nullptr);
 }
 
-// "2026-01-01T00:00:00.000Z"
-std::string timestamp(std::chrono::system_clock::time_point time) {
-    const auto since = time.time_since_epoch();
-    const auto whole = std::chrono::floor<std::chrono::seconds>(since);
-    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(since - whole);
-    const auto clock = static_cast<std::time_t>(whole.count());
-    std::tm utc{};
-    ::gmtime_r(&clock, &utc);
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900,
-                       utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
-                       ms.count());
-}
-
 // Those counters that are wanted and mean something in the run.
 template <class Wanted>
 void add_counters(json& to, const run_description& run, const counts& counted, Wanted wanted) {
@@ -288,6 +275,18 @@ std::string text_of(const json& object, int indent) {
 
 std::string record_text(const run_report& report, int indent) {
     return text_of(record_of(report), indent);
+}
+
+std::string timestamp(std::chrono::system_clock::time_point time) {
+    const auto since = time.time_since_epoch();
+    const auto whole = std::chrono::floor<std::chrono::seconds>(since);
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(since - whole);
+    const auto clock = static_cast<std::time_t>(whole.count());
+    std::tm utc{};
+    ::gmtime_r(&clock, &utc);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900,
+                       utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
+                       ms.count());
 }
 
 base::expected<void> write_record(const run_report& report, const std::string& path) {

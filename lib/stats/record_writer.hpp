@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "stats/run_report.hpp"
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -23,5 +24,8 @@ namespace postal::stats {
 
 // As base::write_file() does.
 [[nodiscard]] base::expected<void> write_record(const run_report& report, const std::string& path);
+
+// UTC, ISO 8601: "2026-01-01T00:00:00.000Z".
+[[nodiscard]] std::string timestamp(std::chrono::system_clock::time_point time);
 
 }  // namespace postal::stats
