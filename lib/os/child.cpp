@@ -15,6 +15,7 @@
 #include <linux/close_range.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -57,6 +58,7 @@ struct handover {
     std::size_t signal_count = 0;
     int input_slot = -1;
     int output_slot = -1;
+    pid_t parent = -1;
     step failed = step::none;
     int error = 0;
 };
@@ -120,6 +122,13 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) bool change_user(
            done(to, step::user, ::syscall(SYS_setresuid, uid, uid, uid));
 }
 
+// A change of user would undo it. Who became an orphan before it was asked for is told by nobody.
+__attribute__((no_sanitize("address", "thread", "undefined"))) bool bind_to_parent(handover& to) {
+    if (!to.plan->ends_with_parent) return true;
+    return done(to, step::signals, ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0)) &&
+           ::syscall(SYS_getppid) == to.parent;
+}
+
 __attribute__((no_sanitize("address", "thread", "undefined"))) bool run_program(handover& to) {
     const child_plan& plan = *to.plan;
     if (plan.directory != nullptr &&
@@ -134,9 +143,9 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) bool run_program(
 
 __attribute__((no_sanitize("address", "thread", "undefined"))) int child_main(void* argument) {
     handover& to = *static_cast<handover*>(argument);
-    const bool prepared = take_descriptors(to) &&
-                          done(to, step::group, ::syscall(SYS_setpgid, 0, 0)) &&
-                          reset_signals(to) && set_limits(to) && change_user(to);
+    const bool prepared =
+        take_descriptors(to) && done(to, step::group, ::syscall(SYS_setpgid, 0, 0)) &&
+        reset_signals(to) && set_limits(to) && change_user(to) && bind_to_parent(to);
     if (prepared) run_program(to);
     ::syscall(SYS_exit_group, 127);
     return 127;
@@ -252,6 +261,7 @@ base::expected<child> spawner::start(const child_plan& plan) {
     to.signal_count = signals_.size();
     to.input_slot = input_slot_.get();
     to.output_slot = output_slot_.get();
+    to.parent = ::getpid();
 
     // Raw, since the library's own would leave out the two signals that it uses itself.
     std::uint64_t mask = 0;

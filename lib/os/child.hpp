@@ -43,6 +43,7 @@ struct child_plan {
     const char* directory = nullptr;      // entered as run_as; null: this process's own
     const system_user* run_as = nullptr;  // dropped to for good; null: as this process
     std::span<const limit> limits;
+    bool ends_with_parent = false;  // gets SIGTERM when the thread that started it ends, however
 };
 
 struct child {

@@ -2,33 +2,24 @@
 
 #include "base/read_file.hpp"
 #include "os/host.hpp"
+#include "os/proc_texts.hpp"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace postal::os {
 namespace {
 
 constexpr std::uint64_t longest_file = 16U << 20U;  // a line for each processor and interrupt
 
-// The number in front, which is taken off with the blanks before it; 0 where there is none.
-std::uint64_t take_number(std::string_view& text) {
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    std::uint64_t value = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-    text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
-    return value;
-}
-
 // "cpu3 USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ...", after "cpu3"; the guests' time that
 // follows is a part of the first two.
 void add_processor(base::machine_time& sum, std::string_view line, double tick_s) {
     std::array<double, 8> times{};
     for (double& one : times)
-        sum.all_s += one = static_cast<double>(take_number(line)) * tick_s;
+        sum.all_s += one = static_cast<double>(take_number(line).value_or(0)) * tick_s;
     sum.idle_s += times[3] + times[4];
     sum.stolen_s += times[7];
 }
@@ -36,11 +27,11 @@ void add_processor(base::machine_time& sum, std::string_view line, double tick_s
 // "some avg10=0.00 avg60=0.00 avg300=0.00 total=MICROSECONDS"
 std::optional<double> pressure_of(std::string_view text) {
     constexpr std::string_view before = "total=";
-    text = text.substr(0, text.find('\n'));
+    text = take_line(text);
     const auto at = text.find(before);
     if (!text.starts_with("some ") || at == text.npos) return std::nullopt;
     text.remove_prefix(at + before.size());
-    return static_cast<double>(take_number(text)) / 1e6;
+    return static_cast<double>(take_number(text).value_or(0)) / 1e6;
 }
 
 }  // namespace
@@ -50,12 +41,11 @@ base::machine_time parse_machine_time(std::string_view stat, std::string_view pr
     const double tick_s = 1.0 / static_cast<double>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
     base::machine_time sum;
     while (!stat.empty()) {
-        std::string_view line = stat.substr(0, stat.find('\n'));
-        stat.remove_prefix(std::min(line.size() + 1, stat.size()));
+        std::string_view line = take_line(stat);
         // The first line is the sum of all.
         if (!line.starts_with("cpu") || line.size() < 4 || line[3] == ' ') continue;
         line.remove_prefix(3);
-        const auto number = static_cast<unsigned>(take_number(line));
+        const auto number = static_cast<unsigned>(take_number(line).value_or(0));
         const bool ours = processors.empty() || std::find(processors.begin(), processors.end(),
                                                           number) != processors.end();
         if (ours) add_processor(sum, line, tick_s);

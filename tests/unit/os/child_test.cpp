@@ -369,3 +369,33 @@ TEST_CASE("child: an inherited disregard of SIGCHLD is ended, closed descriptors
     REQUIRE(::waitpid(checker, &status, 0) == checker);
     CHECK(status == 0);
 }
+
+TEST_CASE("child: it ends with its parent where that is asked for") {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+    const pid_t parent = ::fork();
+    if (parent == 0) {
+        auto spawner = os::spawner::create();
+        const char* const argv[]{"/bin/sh", "-c", "echo ready; exec sleep 60", nullptr};
+        char* const environment[]{nullptr};
+        os::child_plan plan;
+        plan.program = argv[0];
+        plan.argv = const_cast<char* const*>(argv);
+        plan.environment = environment;
+        plan.input = 0;
+        plan.output = ends[1];
+        plan.ends_with_parent = true;
+        if (!spawner || !spawner->start(plan)) ::_exit(1);
+        ::pause();
+    }
+    ::close(ends[1]);
+    std::array<char, 64> buffer{};
+    REQUIRE(::read(ends[0], buffer.data(), buffer.size()) == 6);
+    REQUIRE(::kill(parent, SIGKILL) == 0);
+    REQUIRE(::waitpid(parent, nullptr, 0) == parent);
+    // The pipe's other end is the child's alone.
+    pollfd end{ends[0], POLLIN, 0};
+    CHECK(::poll(&end, 1, 20'000) == 1);
+    CHECK(::read(ends[0], buffer.data(), buffer.size()) == 0);
+    ::close(ends[0]);
+}
