@@ -3,7 +3,7 @@
 
 # The completions are printed by the programs themselves, from the rows that their options are.
 set(completions)
-foreach(program postal rabid bhm lmtp-deliver postal-report)
+foreach(program postal rabid bhm lmtp-deliver postal-report postal-compare)
     set(completion ${CMAKE_BINARY_DIR}/completions/${program})
     add_custom_command(OUTPUT ${completion}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completions
@@ -19,11 +19,11 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME postal-suite)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT "The Postal developers <postal@example.com>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "mail server benchmark: sender, reader, black hole, LMTP server, reports")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "mail server benchmark: sender, reader, black hole, LMTP server, reports, experiments")
 set(CPACK_PACKAGE_DESCRIPTION "postal loads an SMTP or LMTP server and accounts for every message, rabid reads
 mail back over POP3 and IMAP and checks it, bhm is a mail server that throws mail away, lmtp-deliver is an LMTP server that
 runs a delivery agent such as dovecot-lda, maildrop or procmail for every recipient, postal-report turns run records into
-text, CSV and HTML, and says what became of every message.")
+text, CSV and HTML, and says what became of every message, postal-compare says which variant of a mail system is faster.")
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

@@ -7,7 +7,7 @@
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/sections.hpp"
-#include "postal-report/table.hpp"
+#include "report/table.hpp"
 
 namespace postal::report {
 

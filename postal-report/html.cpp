@@ -11,7 +11,7 @@
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/sections.hpp"
-#include "postal-report/table.hpp"
+#include "report/table.hpp"
 
 namespace postal::report {
 

@@ -9,7 +9,7 @@
 #include "base/units.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/figures.hpp"
-#include "postal-report/table.hpp"
+#include "report/table.hpp"
 
 namespace postal::report {
 

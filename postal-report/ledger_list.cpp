@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/ledger.hpp"
-#include "postal-report/table.hpp"
+#include "report/table.hpp"
 
 namespace postal::report {
 

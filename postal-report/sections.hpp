@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "postal-report/record.hpp"
-#include "postal-report/table.hpp"
+#include "report/table.hpp"
 
 namespace postal::report {
 

@@ -1,6 +1,6 @@
 #include "base/text.hpp"
 #include "postal-report/sections.hpp"
-#include "postal-report/table.hpp"
+#include "report/table.hpp"
 
 namespace postal::report {
 

@@ -24,11 +24,13 @@ LIBRARIES = {
     "cli": {"stats", "os", "base"},
     "net": {"proto", "base"},
     "load": {"stats", "os", "base"},
+    "report": {"base"},
+    "experiment": {"cli", "mail", "net", "report", "stats", "os", "base"},
     "serve": {"load", "net", "proto", "stats", "base"},
     "client": {"sasl", "mail", "load", "net", "stats", "base"},
     "program": {"cli", "client", "serve", "sasl", "ledger", "mail", "load", "net", "proto", "stats", "os", "base"},
 }
-PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-report")
+PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-report", "postal-compare")
 
 ASIO = r"boost/(asio|beast|cobalt)"
 TLS = r"(openssl/(ssl|bio|tls)|gnutls)"

@@ -13,7 +13,7 @@
 #include "postal-report/figures.hpp"
 #include "postal-report/html.hpp"
 #include "postal-report/sections.hpp"
-#include "postal-report/table.hpp"
+#include "report/table.hpp"
 
 using namespace postal;
 using Catch::Contains;

@@ -1,4 +1,4 @@
-#include "postal-report/table.hpp"
+#include "report/table.hpp"
 
 #include <fmt/format.h>
 

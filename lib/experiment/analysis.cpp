@@ -1,0 +1,369 @@
+#include "experiment/analysis.hpp"
+
+#include "base/read_file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "stats/experiment/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <numeric>
+
+namespace postal::experiment {
+namespace {
+
+constexpr std::string_view record_name = "experiment.json";
+constexpr std::uint64_t largest_record = std::uint64_t{256} << 20U;
+
+// A run that is shorter than asked for was cut short; a load's clock may begin a little late.
+constexpr double least_share_of_duration = 0.98;
+
+// "2026-01-01T00:00:00.000Z" as seconds since 1970.
+std::optional<double> seconds_of(const std::string& time) {
+    std::tm utc{};
+    const char* const rest = ::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);
+    if (rest == nullptr) return std::nullopt;
+    const auto fraction = base::parse_number("0" + std::string(rest, std::strlen(rest) - 1));
+    return static_cast<double>(::timegm(&utc)) + (fraction ? *fraction : 0);
+}
+
+double share_of_errors(const stats::run_record& one) {
+    const auto& all = one.totals;
+    const double bad = static_cast<double>(
+        std::max(all.rejected + all.deferred + all.failed + all.in_doubt + all.not_started,
+                 all.error_events));
+    const double sum = bad + static_cast<double>(all.messages);
+    return sum > 0 ? bad / sum : 0;
+}
+
+// Of the devices of these names; empty where it is not known of one of them.
+std::optional<double> sum_of(const costs& spent, const std::vector<std::string>& devices,
+                             std::optional<double> device_costs::*amount) {
+    std::optional<double> sum;
+    for (const device_costs& one : spent.devices) {
+        if (std::find(devices.begin(), devices.end(), one.name) == devices.end()) continue;
+        if (!(one.*amount)) return std::nullopt;
+        sum = sum.value_or(0) + *(one.*amount);
+    }
+    return sum;
+}
+
+load_values values_of(const stats::run_record& one, const std::optional<costs>& spent,
+                      const std::vector<std::string>& devices) {
+    load_values to;
+    for (const stats::recorded_interval& each : one.intervals) {
+        if (each.warmup || each.draining) continue;
+        to.messages += static_cast<double>(each.messages);
+        to.measured_s += each.end_s - each.start_s;
+    }
+    to.errors = share_of_errors(one);
+    const auto set = [&](metric about, std::optional<double> value) {
+        to.values[static_cast<std::size_t>(about)] = value;
+    };
+    if (to.measured_s > 0) set(metric::messages, to.messages / to.measured_s);
+    if (const auto* phase = one.main_phase()) {
+        set(metric::p50, phase->p50_us);
+        set(metric::p99, phase->p99_us);
+    }
+    if (!spent || to.messages <= 0) return to;
+    const auto a_message = [&](const std::optional<double>& all) -> std::optional<double> {
+        return all ? std::optional(*all / to.messages) : std::nullopt;
+    };
+    if (spent->user_s && spent->system_s)
+        set(metric::cpu, (*spent->user_s + *spent->system_s) * 1e3 / to.messages);
+    set(metric::written, a_message(sum_of(*spent, devices, &device_costs::written_kib)));
+    set(metric::flushes, a_message(sum_of(*spent, devices, &device_costs::flushes)));
+    return to;
+}
+
+std::string why_void(const recorded_run& run, const std::vector<stats::run_record>& records,
+                     const std::vector<load_values>& loads, const experiment_record& of) {
+    if (run.end == run_end::failed) return run.reason;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const stats::run_record& one = records[i];
+        if (loads[i].messages <= 0)
+            return fmt::format("{}: no message came through", of.programs[i]);
+        if (one.generator.verdict == "limit")
+            return fmt::format("{}: the load generator was the limit", of.programs[i]);
+        if (loads[i].errors > of.verdict.max_errors)
+            return fmt::format("{}: {:.1f} % errors, more than {:.1f} %", of.programs[i],
+                               loads[i].errors * 100, of.verdict.max_errors * 100);
+        if (one.duration_s < of.duration_s * least_share_of_duration)
+            return fmt::format("{}: ended after {:.1f} s of {:.1f} s", of.programs[i],
+                               one.duration_s, of.duration_s);
+    }
+    return {};
+}
+
+// The measured part: it begins with the first program's warm-up's end.
+std::optional<costs> costs_of(const std::optional<cost_log>& log, const stats::run_record& of) {
+    const auto begun = seconds_of(of.started);
+    const auto logged = log ? seconds_of(log->started()) : std::nullopt;
+    if (!begun || !logged) return std::nullopt;
+    const auto at = [&](double seconds) {
+        return std::chrono::nanoseconds(std::llround((*begun + seconds - *logged) * 1e9));
+    };
+    return log->between(at(of.warmup_s), at(of.warmup_s + of.measured_s));
+}
+
+// Where a file is what the record says it is, its text.
+std::optional<std::string> checked_text(const std::string& folder, const kept_file& file,
+                                        std::vector<std::string>& damaged) {
+    const std::string path = folder + "/" + file.path;
+    auto text = base::read_file(path, largest_record);
+    if (!text) {
+        damaged.push_back(text.error().message);
+        return std::nullopt;
+    }
+    if (sha256_of(*text) != file.sha256) damaged.push_back(path + ": is not what the run wrote");
+    return std::move(*text);
+}
+
+// The runs that count: of those of one block and variant the last one that is complete or failed.
+std::vector<recorded_run> counted_runs(const std::vector<recorded_run>& all) {
+    std::map<std::pair<std::uint64_t, std::size_t>, std::size_t> last;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (all[i].end != run_end::interrupted) last[{all[i].at.block, all[i].at.variant}] = i;
+    std::vector<std::size_t> chosen;
+    for (const auto& [where, index] : last)
+        chosen.push_back(index);
+    std::sort(chosen.begin(), chosen.end());
+    std::vector<recorded_run> runs;
+    for (const std::size_t index : chosen)
+        runs.push_back(all[index]);
+    return runs;
+}
+
+std::vector<block_result> blocks_of(const results& of) {
+    std::map<std::uint64_t, block_result> found;
+    for (const measured_run& one : of.runs) {
+        block_result& block = found[one.run.at.block];
+        block.number = one.run.at.block;
+        ++block.runs;
+        if (block.voided.empty() && !one.voids.empty())
+            block.voided = of.record.variants[one.run.at.variant].name + ": " + one.voids;
+    }
+    std::vector<block_result> blocks;
+    for (auto& [number, block] : found)
+        blocks.push_back(std::move(block));
+    return blocks;
+}
+
+bool is_higher_better(metric one) {
+    return one == metric::messages;
+}
+
+std::optional<std::array<std::size_t, 2>> twins_of(const experiment_record& record) {
+    for (std::size_t i = 0; i < record.variants.size(); ++i)
+        if (record.variants[i].same_as) return std::array{*record.variants[i].same_as, i};
+    return std::nullopt;
+}
+
+// The geometric mean, as ratios go; the arithmetic one where a value is 0.
+std::optional<double> mean_of(const std::vector<double>& values) {
+    if (values.empty()) return std::nullopt;
+    const bool positive =
+        std::all_of(values.begin(), values.end(), [](double one) { return one > 0; });
+    double sum = 0;
+    for (const double one : values)
+        sum += positive ? std::log(one) : one;
+    const double mean = sum / static_cast<double>(values.size());
+    return positive ? std::exp(mean) : mean;
+}
+
+std::vector<std::optional<double>> typical_of(const stats::metric_table& table) {
+    std::vector<std::optional<double>> all;
+    for (std::size_t variant = 0; variant < table.variants; ++variant) {
+        std::vector<double> values;
+        for (const auto& block : table.blocks)
+            if (!block.voided && block.values[variant]) values.push_back(*block.values[variant]);
+        all.push_back(mean_of(values));
+    }
+    return all;
+}
+
+metric_result compare_metric(const results& of, const std::vector<block_result>& blocks,
+                             std::size_t program, metric about) {
+    const experiment_record& record = of.record;
+    metric_result to{.program = program, .about = about};
+    to.table.direction = is_higher_better(about) ? stats::metric_direction::higher_is_better
+                                                 : stats::metric_direction::lower_is_better;
+    to.table.carries_verdict = program == record.verdict.program && about == record.verdict.about;
+    to.table.variants = record.variants.size();
+    std::map<std::uint64_t, std::size_t> index;
+    for (const block_result& each : blocks) {
+        index[each.number] = to.table.blocks.size();
+        auto& block = to.table.blocks.emplace_back();
+        block.values.resize(record.variants.size());
+        block.voided = !each.voided.empty();
+    }
+    for (const measured_run& one : of.runs) {
+        if (one.loads.size() <= program) continue;
+        to.table.blocks[index[one.run.at.block]].values[one.run.at.variant] =
+            one.loads[program].values[static_cast<std::size_t>(about)];
+    }
+    to.compared = stats::compare(to.table, {.alpha = 1 - record.verdict.confidence,
+                                            .margin = record.verdict.margin,
+                                            .same = twins_of(record),
+                                            .seed = record.seed});
+    to.typical = typical_of(to.table);
+    return to;
+}
+
+bool says_something(const metric_result& one) {
+    return std::any_of(one.typical.begin(), one.typical.end(),
+                       [](const std::optional<double>& each) { return each.has_value(); });
+}
+
+std::optional<stats::drift> drift_in(const results& of, const analysis& found) {
+    std::vector<stats::run_in_order> runs;
+    const metric_result& verdict = found.verdict();
+    for (std::size_t number = 0; number < of.runs.size(); ++number) {
+        const measured_run& one = of.runs[number];
+        if (one.loads.size() <= verdict.program || !one.voids.empty()) continue;
+        const auto value =
+            one.loads[verdict.program].values[static_cast<std::size_t>(verdict.about)];
+        if (value) runs.push_back({number, one.run.at.block, one.run.at.variant, *value});
+    }
+    return stats::drift_of(runs);
+}
+
+// Messages of each interval, mean over a variant's runs.
+std::optional<stats::warmup_check> warmup_of(const results& of, std::size_t variant) {
+    std::vector<double> rates;
+    std::vector<double> counted;
+    std::size_t warmup = 0;
+    for (const measured_run& one : of.runs) {
+        if (one.run.at.variant != variant || !one.voids.empty()) continue;
+        if (one.records.size() <= of.record.verdict.program) continue;
+        std::size_t at = 0;
+        std::size_t warm = 0;
+        for (const stats::recorded_interval& each :
+             one.records[of.record.verdict.program].intervals) {
+            if (each.draining || each.partial || !(each.end_s > each.start_s)) continue;
+            if (at == rates.size()) {
+                rates.push_back(0);
+                counted.push_back(0);
+            }
+            rates[at] += static_cast<double>(each.messages) / (each.end_s - each.start_s);
+            counted[at++] += 1;
+            warm += each.warmup ? 1 : 0;
+        }
+        warmup = std::max(warmup, warm);
+    }
+    for (std::size_t i = 0; i < rates.size(); ++i)
+        rates[i] /= counted[i];
+    return stats::check_warmup(rates, warmup, of.record.verdict.margin / 2);
+}
+
+std::optional<double> median(std::vector<double> values) {
+    if (values.empty()) return std::nullopt;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+}  // namespace
+
+bool is_results_folder(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(std::filesystem::path(path) / record_name, ignored);
+}
+
+measured_run result_of(const recorded_run& run, std::vector<stats::run_record> records,
+                       std::optional<cost_log> log, const experiment_record& of) {
+    measured_run to{.run = run};
+    if (run.end == run_end::complete && records.size() == of.programs.size()) {
+        to.records = std::move(records);
+        to.spent = costs_of(log, to.records.front());
+        for (const stats::run_record& one : to.records)
+            to.loads.push_back(values_of(one, to.spent, run.devices));
+    }
+    to.log = std::move(log);
+    to.voids = why_void(run, to.records, to.loads, of);
+    if (to.voids.empty() && to.records.empty()) to.voids = "its records are missing";
+    return to;
+}
+
+measured_run read_run(const recorded_run& run, results& into) {
+    std::vector<stats::run_record> records;
+    std::optional<cost_log> log;
+    for (const kept_file& each : run.loads) {
+        const auto text = checked_text(into.folder, each, into.damaged);
+        if (!text) continue;
+        auto record = stats::parse_record(*text);
+        if (record) {
+            records.push_back(std::move(*record));
+        } else {
+            into.damaged.push_back(into.folder + "/" + each.path + ": " + record.error().message);
+        }
+    }
+    if (run.costs) {
+        const auto text = checked_text(into.folder, *run.costs, into.damaged);
+        base::expected<cost_log> read = text ? from_json(*text) : base::fail("missing");
+        if (read)
+            log = std::move(*read);
+        else if (text)
+            into.damaged.push_back(into.folder + "/" + run.costs->path + ": " +
+                                   read.error().message);
+    }
+    return result_of(run, std::move(records), std::move(log), into.record);
+}
+
+base::expected<results> read_results(const std::string& folder) {
+    results to{.folder = folder};
+    const std::string path = folder + "/" + std::string(record_name);
+    const auto text = base::read_file(path, largest_record);
+    if (!text) return text.error();
+    auto record = parse_experiment_record(*text);
+    if (!record) return base::at(base::printable(path, 300), record.error());
+    to.record = std::move(*record);
+    for (const recorded_run& one : counted_runs(to.record.runs))
+        to.runs.push_back(read_run(one, to));
+    return {boost::system::in_place_value, std::move(to)};
+}
+
+std::size_t analysis::voided() const {
+    return static_cast<std::size_t>(std::count_if(
+        blocks.begin(), blocks.end(), [](const block_result& one) { return !one.voided.empty(); }));
+}
+
+analysis analyse(const results& of) {
+    analysis to;
+    to.blocks = blocks_of(of);
+    const verdict_rules& rules = of.record.verdict;
+    to.metrics.push_back(compare_metric(of, to.blocks, rules.program, rules.about));
+    for (std::size_t program = 0; program < of.record.programs.size(); ++program) {
+        for (std::size_t about = 0; about < metric_names.size(); ++about) {
+            if (program == rules.program && static_cast<metric>(about) == rules.about) continue;
+            auto one = compare_metric(of, to.blocks, program, static_cast<metric>(about));
+            if (says_something(one)) to.metrics.push_back(std::move(one));
+        }
+    }
+    to.drift = drift_in(of, to);
+    for (std::size_t variant = 0; variant < of.record.variants.size(); ++variant)
+        to.warmups.push_back(warmup_of(of, variant));
+    std::vector<double> flushes;
+    for (const measured_run& one : of.runs) {
+        if (one.run.flush_median_s) flushes.push_back(*one.run.flush_median_s);
+        for (const stats::run_record& each : one.records) {
+            to.limited += each.generator.verdict == "limit" ? 1 : 0;
+            to.machine_full += each.generator.verdict == "machine_full" ? 1 : 0;
+        }
+    }
+    to.flush_median_s = median(std::move(flushes));
+    return to;
+}
+
+bool is_narrow_enough(const analysis& of, double half_width) {
+    return stats::may_stop(of.verdict().compared.comparisons, half_width);
+}
+
+}  // namespace postal::experiment

@@ -1,0 +1,107 @@
+// What an experiment's runs say: their values, which blocks count, and the verdicts.
+//
+// Flow: read_results(folder) reads the experiment's record, the runs' records and their costs;
+// analyse() computes from these alone, so that the verdict can be recomputed by anybody who has the
+// folder. How the verdicts are made is stats/experiment/comparison.hpp's business and explained in
+// docs/method.md.
+//
+// A block is voided by a run in it that failed, that was cut short, whose load generator was the
+// limit, whose share of errors is above the bound, or that delivered nothing. A block that is not
+// finished counts for those variants that were run in it.
+#pragma once
+
+#include "base/result.hpp"
+#include "experiment/costs.hpp"
+#include "experiment/record.hpp"
+#include "stats/experiment/comparison.hpp"
+#include "stats/experiment/validity.hpp"
+#include "stats/record_reader.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace postal::experiment {
+
+using metric_values = std::array<std::optional<double>, metric_names.size()>;
+
+// What a run's load of one program came to.
+struct load_values {
+    double messages = 0;    // after the warm-up, until the stop
+    double measured_s = 0;  // in which they were
+    double errors = 0;      // share of what ended otherwise
+    metric_values values{};
+};
+
+struct measured_run {
+    recorded_run run{};
+    std::vector<stats::run_record> records{};  // by program; empty for a run that is not complete
+    std::vector<load_values> loads{};          // the same
+    std::optional<cost_log> log{};
+    std::optional<costs> spent{};  // from the warm-up's end to the stop
+    std::string voids{};           // why its block is voided; empty: it is not
+};
+
+struct results {
+    std::string folder{};
+    experiment_record record{};
+    std::vector<measured_run> runs{};  // that count, in order of time: of equal ones the last
+    // Of files that the record names: missing, unreadable, or not what they were.
+    std::vector<std::string> damaged{};
+};
+
+// Whether the folder holds an experiment's record.
+[[nodiscard]] bool is_results_folder(const std::string& path);
+
+// Fails when there is no readable record.
+[[nodiscard]] base::expected<results> read_results(const std::string& folder);
+
+// One run's files, from the folder; what is wrong with them is added to `into.damaged`.
+[[nodiscard]] measured_run read_run(const recorded_run& run, results& into);
+
+// What a run's records say.
+[[nodiscard]] measured_run result_of(const recorded_run& run,
+                                     std::vector<stats::run_record> records,
+                                     std::optional<cost_log> log, const experiment_record& of);
+
+struct block_result {
+    std::uint64_t number = 0;
+    std::size_t runs = 0;
+    std::string voided{};  // why; empty: it counts
+};
+
+struct metric_result {
+    std::size_t program = 0;
+    metric about = metric::messages;
+    stats::metric_table table{};
+    stats::experiment_result compared{};
+    std::vector<std::optional<double>>
+        typical{};  // by variant: the geometric mean over its blocks;
+                    // where one is 0, the arithmetic one
+};
+
+struct analysis {
+    std::vector<block_result> blocks{};
+    std::vector<metric_result> metrics{};                       // the first one carries the verdict
+    std::optional<stats::drift> drift{};                        // of the verdict's metric
+    std::vector<std::optional<stats::warmup_check>> warmups{};  // by variant
+    std::optional<double> flush_median_s{};                     // over all runs
+    std::size_t limited = 0;       // runs in which the generator was the limit
+    std::size_t machine_full = 0;  // runs on a machine that was shared and full
+
+    [[nodiscard]] std::size_t voided() const;
+    [[nodiscard]] const metric_result& verdict() const { return metrics.front(); }
+};
+
+[[nodiscard]] analysis analyse(const results& of);
+
+// All of the verdict's intervals are no wider than that; see stats::may_stop().
+[[nodiscard]] bool is_narrow_enough(const analysis& of, double half_width);
+
+[[nodiscard]] nlohmann::ordered_json to_json(const analysis& of, const experiment_record& record);
+
+}  // namespace postal::experiment

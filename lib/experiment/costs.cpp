@@ -1,0 +1,362 @@
+// The columns are rows of three tables: the name in the file, where the value comes from, and what
+// its difference is a cost of.
+#include "experiment/costs.hpp"
+
+#include "stats/json_fields.hpp"
+#include "stats/record_writer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace postal::experiment {
+namespace {
+
+using stats::json;
+using stats::json_fields;
+using value = std::optional<double>;
+using os::device_counts;
+using os::machine_counts;
+using os::processor_times;
+using os::program_usage;
+
+constexpr std::string_view schema = "postal-costs/1";
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+template <class Source, class Costs>
+struct row {
+    const char* key;
+    value (*get)(const Source&);
+    value Costs::*cost;
+    bool is_level = false;  // no counter: its largest value counts
+};
+
+value known(double number) {
+    return number;
+}
+template <class Number>
+value known(const std::optional<Number>& number) {
+    return number ? value(static_cast<double>(*number)) : std::nullopt;
+}
+value known(std::uint64_t number) {
+    return static_cast<double>(number);
+}
+
+template <auto Member, class Source>
+value get(const Source& from) {
+    return known(from.*Member);
+}
+template <double processor_times::*Time>
+value time_of(const machine_counts& from) {
+    return from.processors ? value((*from.processors).*Time) : std::nullopt;
+}
+
+constexpr std::array<row<machine_counts, costs>, 9> machine_rows{{
+    {"user_s", time_of<&processor_times::user_s>, &costs::user_s},
+    {"system_s", time_of<&processor_times::system_s>, &costs::system_s},
+    {"iowait_s", time_of<&processor_times::iowait_s>, &costs::iowait_s},
+    {"steal_s", time_of<&processor_times::steal_s>, &costs::steal_s},
+    {"idle_s", time_of<&processor_times::idle_s>, &costs::idle_s},
+    {"context_switches", get<&machine_counts::context_switches>, &costs::context_switches},
+    {"forks", get<&machine_counts::forks>, &costs::forks},
+    {"dirty_bytes", get<&machine_counts::dirty_bytes>, &costs::max_dirty_bytes, true},
+    {"writeback_bytes", get<&machine_counts::writeback_bytes>, &costs::max_writeback_bytes, true},
+}};
+
+// Differences become what the costs say in in_units().
+constexpr std::array<row<device_counts, device_costs>, 9> device_rows{{
+    {"reads", get<&device_counts::reads>, &device_costs::reads},
+    {"sectors_read", get<&device_counts::sectors_read>, &device_costs::read_kib},
+    {"writes", get<&device_counts::writes>, &device_costs::writes},
+    {"sectors_written", get<&device_counts::sectors_written>, &device_costs::written_kib},
+    {"discards", get<&device_counts::discards>, &device_costs::discards},
+    {"flushes", get<&device_counts::flushes>, &device_costs::flushes},
+    {"flush_ms", get<&device_counts::flush_ms>, &device_costs::mean_flush_ms},
+    {"busy_ms", get<&device_counts::busy_ms>, &device_costs::busy},
+    {"queue_ms", get<&device_counts::queue_ms>, &device_costs::mean_queue},
+}};
+
+constexpr std::array<row<program_usage, program_costs>, 5> program_rows{{
+    {"user_s", get<&program_usage::user_s>, &program_costs::user_s},
+    {"system_s", get<&program_usage::system_s>, &program_costs::system_s},
+    {"children_s", get<&program_usage::children_s>, &program_costs::children_s},
+    {"read_bytes", get<&program_usage::read_bytes>, &program_costs::read_kib},
+    {"write_bytes", get<&program_usage::write_bytes>, &program_costs::written_kib},
+}};
+
+void scale(value& of, double by) {
+    if (of) *of *= by;
+}
+
+void in_units(device_costs& of, double window_s) {
+    scale(of.read_kib, 0.5);
+    scale(of.written_kib, 0.5);
+    scale(of.busy, 1e-3 / window_s);
+    // The kernel counts whole jiffies.
+    if (of.busy) of.busy = std::min(1.0, *of.busy);
+    scale(of.mean_queue, 1e-3 / window_s);
+    const bool flushed = of.flushes && *of.flushes > 0;
+    if (flushed) scale(of.mean_flush_ms, 1 / *of.flushes);
+    if (!flushed) of.mean_flush_ms.reset();
+}
+
+void in_units(program_costs& of, double) {
+    scale(of.read_kib, 1.0 / 1024);
+    scale(of.written_kib, 1.0 / 1024);
+    if (of.user_s && of.system_s && of.children_s)
+        of.cpu_s = *of.user_s + *of.system_s + *of.children_s;
+}
+
+// ---- samples become columns ----
+
+// See costs.hpp about counters that go back.
+void add_counter(cost_column& to, value now) {
+    if (now && to.last && *now < *to.last) {
+        to.anew = to.anew || *to.last - *now >= 1;
+        now = to.last;
+    }
+    if (now) to.last = now;
+    if (now && !to.first) to.first = now;
+    to.values.push_back(now && !to.anew ? *now - *to.first : unknown);
+}
+
+template <class Rows, class Source>
+void add_values(cost_columns& to, const Rows& rows, const Source* from) {
+    for (std::size_t index = 0; index < rows.size(); ++index) {
+        const value now = from != nullptr ? rows[index].get(*from) : std::nullopt;
+        cost_column& column = to.columns[index];
+        if (rows[index].is_level) {
+            column.values.push_back(now.value_or(unknown));
+        } else {
+            add_counter(column, now);
+        }
+    }
+}
+
+// ---- a window ----
+
+struct place {
+    std::size_t before = 0;  // index of a sample
+    double share = 0;        // of the way to the next one
+};
+
+std::optional<place> find(const std::vector<double>& seconds, double at) {
+    if (seconds.empty() || !(at >= seconds.front() && at <= seconds.back())) return std::nullopt;
+    const auto next = std::upper_bound(seconds.begin(), seconds.end(), at);
+    const auto before = static_cast<std::size_t>(next - seconds.begin()) - 1;
+    if (next == seconds.end()) return place{before, 0};
+    return place{before, (at - seconds[before]) / (*next - seconds[before])};
+}
+
+double at(const cost_column& column, const place& where) {
+    const double before = column.values[where.before];
+    if (!(where.share > 0)) return before;
+    return before + where.share * (column.values[where.before + 1] - before);
+}
+
+value passed(const cost_column& column, const place& start, const place& end) {
+    const double difference = at(column, end) - at(column, start);
+    return difference >= 0 ? value(difference) : std::nullopt;
+}
+
+value largest(const cost_column& column, const place& start, const place& end) {
+    value most;
+    for (std::size_t index = start.before + (start.share > 0 ? 1 : 0); index <= end.before; ++index)
+        if (column.values[index] >= most.value_or(0)) most = column.values[index];
+    return most;
+}
+
+template <class Rows, class Costs>
+void fill(Costs& to, const Rows& rows, const cost_columns& from,
+          const std::pair<place, place>& window) {
+    for (std::size_t index = 0; index < rows.size(); ++index) {
+        const auto difference = rows[index].is_level ? largest : passed;
+        to.*rows[index].cost = difference(from.columns[index], window.first, window.second);
+    }
+}
+
+template <class Costs, class Rows>
+std::vector<Costs> fill_all(const Rows& rows, const std::vector<cost_columns>& from,
+                            const std::pair<place, place>& window, double window_s) {
+    std::vector<Costs> to;
+    for (const cost_columns& one : from) {
+        Costs& made = to.emplace_back();
+        made.name = one.name;
+        fill(made, rows, one, window);
+        in_units(made, window_s);
+    }
+    return to;
+}
+
+double seconds_of(std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+// ---- the file ----
+
+// Four decimals as in a run record; a count without any.
+json number(double one) {
+    if (!std::isfinite(one)) return nullptr;
+    constexpr double exact = 9007199254740992.0;  // 2^53
+    if (one == std::floor(one) && one < exact) return static_cast<std::uint64_t>(one);
+    return std::round(one * 1e4) / 1e4;
+}
+
+json numbers(const std::vector<double>& values) {
+    json to = json::array();
+    for (const double one : values)
+        to.push_back(number(one));
+    return to;
+}
+
+template <class Rows>
+void write(json& to, const Rows& rows, const cost_columns& from) {
+    for (std::size_t index = 0; index < rows.size(); ++index) {
+        const auto& values = from.columns[index].values;
+        const bool any = std::any_of(values.begin(), values.end(),
+                                     [](double one) { return std::isfinite(one); });
+        to[rows[index].key] = any ? numbers(values) : json(nullptr);
+    }
+}
+
+template <class Rows>
+json write_all(const Rows& rows, const std::vector<cost_columns>& from) {
+    json to = json::array();
+    for (const cost_columns& one : from) {
+        json object{{"name", one.name}};
+        write(object, rows, one);
+        to.push_back(std::move(object));
+    }
+    return to;
+}
+
+// Empty where the column is absent or null.
+std::vector<double> read_numbers(const json_fields& from, std::string_view key,
+                                 stats::complaint& problems) {
+    std::vector<double> to;
+    from.each(key, [&](const json& element, const std::string& path) {
+        const double one = element.is_number() ? element.get<double>() : unknown;
+        if (!element.is_null() && !(one >= 0 && std::isfinite(one)))
+            problems.add(path, "a number, 0 or more");
+        to.push_back(one);
+    });
+    return to;
+}
+
+template <class Rows>
+cost_columns read(const json_fields& from, const Rows& rows, std::size_t size,
+                  stats::complaint& problems) {
+    cost_columns to;
+    from.read("name", to.name);
+    for (const auto& one : rows) {
+        auto values = read_numbers(from, one.key, problems);
+        if (values.size() != size && !values.empty()) from.complain(one.key, "as long as t_s");
+        values.resize(size, unknown);
+        to.columns.push_back({std::move(values)});
+    }
+    return to;
+}
+
+}  // namespace
+
+cost_log::cost_log(const std::vector<std::string>& devices,
+                   std::chrono::steady_clock::time_point begun,
+                   std::chrono::system_clock::time_point started)
+    : started_(stats::timestamp(started)), begun_(begun) {
+    machine_.columns.resize(machine_rows.size());
+    for (const std::string& name : devices)
+        devices_.push_back({name, std::vector<cost_column>(device_rows.size())});
+}
+
+void cost_log::add(const os::system_sample& sample) {
+    const double now = seconds_of(sample.time - begun_);
+    if (now < 0 || (!seconds_.empty() && now < seconds_.back() + 1e-3)) return;
+    add_values(machine_, machine_rows, &sample.machine);
+    for (std::size_t index = 0; index < devices_.size(); ++index) {
+        const bool is_known = index < sample.devices.size() && sample.devices[index];
+        add_values(devices_[index], device_rows, is_known ? &*sample.devices[index] : nullptr);
+    }
+    add_programs(sample);
+    seconds_.push_back(now);
+}
+
+// Before it came up, and since processes are watched, a program has used nothing.
+void cost_log::add_programs(const os::system_sample& sample) {
+    const std::size_t size = seconds_.size();
+    if (sample.programs && !watched_from_) watched_from_ = size;
+    static const std::vector<program_usage> none;
+    const auto& now = sample.programs ? *sample.programs : none;
+    const auto named = [](const std::string& name) {
+        return [&name](const auto& one) { return one.name == name; };
+    };
+    for (const program_usage& one : now) {
+        if (std::any_of(programs_.begin(), programs_.end(), named(one.name))) continue;
+        cost_column begin{std::vector<double>(size, 0), 0.0, 0.0};
+        std::fill_n(begin.values.begin(), *watched_from_, unknown);
+        programs_.push_back({one.name, std::vector(program_rows.size(), begin)});
+    }
+    for (cost_columns& one : programs_) {
+        const auto found = std::find_if(now.begin(), now.end(), named(one.name));
+        add_values(one, program_rows, found == now.end() ? nullptr : &*found);
+    }
+}
+
+std::optional<costs> cost_log::between(std::chrono::nanoseconds start,
+                                       std::chrono::nanoseconds end) const {
+    const auto from = find(seconds_, seconds_of(start));
+    const auto until = find(seconds_, seconds_of(end));
+    if (!from || !until || end <= start) return std::nullopt;
+    costs to;
+    to.window_s = seconds_of(end - start);
+    for (std::size_t at = from->before; at + 1 < seconds_.size() && seconds_[at] < seconds_of(end);
+         ++at)
+        to.longest_gap_s = std::max(to.longest_gap_s, seconds_[at + 1] - seconds_[at]);
+    fill(to, machine_rows, machine_, {*from, *until});
+    to.devices = fill_all<device_costs>(device_rows, devices_, {*from, *until}, to.window_s);
+    to.programs = fill_all<program_costs>(program_rows, programs_, {*from, *until}, to.window_s);
+    return to;
+}
+
+std::string to_json(const cost_log& log) {
+    json to{{"schema", schema}, {"started", log.started_}, {"t_s", numbers(log.seconds_)}};
+    write(to["machine"], machine_rows, log.machine_);
+    to["devices"] = write_all(device_rows, log.devices_);
+    to["programs"] = write_all(program_rows, log.programs_);
+    // Octets that are no UTF-8 become replacement characters.
+    return to.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+base::expected<cost_log> from_json(std::string_view text) {
+    json parsed;
+    try {
+        parsed = json::parse(text);
+    } catch (const json::exception& broken) {
+        return base::fail("is no file of costs: {}", stats::reason_of(broken));
+    }
+    stats::complaint problems;
+    if (!parsed.is_object()) return base::fail("is no file of costs: not a JSON object");
+    const json_fields members{parsed, "", problems};
+    std::string found;
+    members.read("schema", found);
+    if (found != schema)
+        return base::fail("has schema \"{}\"; this program reads {}", found, schema);
+    cost_log to;
+    members.read("started", to.started_);
+    to.seconds_ = read_numbers(members, "t_s", problems);
+    const std::size_t size = to.seconds_.size();
+    for (std::size_t at = 1; at < size; ++at)
+        if (!(to.seconds_[at] > to.seconds_[at - 1])) members.complain("t_s", "in order of time");
+    to.machine_ = read(members.object("machine"), machine_rows, size, problems);
+    members.each_object("devices", [&](const json_fields& one) {
+        to.devices_.push_back(read(one, device_rows, size, problems));
+    });
+    members.each_object("programs", [&](const json_fields& one) {
+        to.programs_.push_back(read(one, program_rows, size, problems));
+    });
+    if (problems) return base::failure{problems.first};
+    return to;
+}
+
+}  // namespace postal::experiment

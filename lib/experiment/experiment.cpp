@@ -1,0 +1,324 @@
+#include "experiment/experiment.hpp"
+
+#include "base/read_file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/toml.hpp"
+#include "experiment/section.hpp"
+#include "experiment/variables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace postal::experiment {
+
+const std::vector<std::string> built_in_variables{"experiment", "out",     "run",  "mount",
+                                                  "device",     "variant", "block"};
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uint64_t largest_file = 1 << 20;
+constexpr std::uint64_t most_blocks = 1000;
+constexpr std::size_t most_variants = 1000;
+
+bool is_name(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        const char lower = base::ascii_lower(c);
+        return (lower >= 'a' && lower <= 'z') || base::is_digit(c) || c == '-' || c == '_';
+    });
+}
+
+void read_storage(section of, storage& into) {
+    into.wanted = true;
+    into.line = of.line();
+    of.read("device", into.device);
+    of.read("size", into.size);
+    of.read("directory", into.directory);
+    of.read("make", into.make);
+    of.read("type", into.type);
+    of.read("options", into.options);
+    of.read("mount", into.mount);
+    of.read("drop_caches", into.drop_caches);
+    of.end();
+}
+
+void read_server(section of, server& into) {
+    into.line = of.line();
+    of.read("prepare", into.prepare);
+    of.read("start", into.start);
+    of.read("stop", into.stop);
+    of.read("version", into.version);
+    of.read("ready", into.ready);
+    of.read("pid_files", into.pid_files);
+    of.read("start_limit", into.start_limit);
+    of.read("stop_limit", into.stop_limit);
+    of.end();
+}
+
+// The names under which an experiment's own options stand among a load's words.
+constexpr std::array<std::string_view, 5> decided_here{"--duration", "--warmup", "--record",
+                                                       "--seed", "--interval"};
+
+void read_program(section of, load& into) {
+    load_program one;
+    of.read("argv", one.run);
+    if (one.run.words.empty()) return of.refuse("argv", "is missing: the program and its options");
+    if (one.run.words[0] != "postal" && one.run.words[0] != "rabid")
+        of.refuse("argv", fmt::format("\"{}\" is neither postal nor rabid",
+                                      base::printable(one.run.words[0], 60)));
+    for (const std::string& word : one.run.words) {
+        const std::string_view name = std::string_view(word).substr(0, word.find('='));
+        if (std::find(decided_here.begin(), decided_here.end(), name) != decided_here.end())
+            of.refuse("argv", fmt::format("{} is decided by the experiment", name));
+    }
+    one.name = one.run.words[0];
+    of.read("name", one.name);
+    if (!is_name(one.name))
+        of.refuse("name", fmt::format("\"{}\" is no name; want letters, digits, - and _",
+                                      base::printable(one.name, 40)));
+    for (const load_program& other : into.programs) {
+        if (other.name == one.name)
+            of.refuse("name", fmt::format("two programs are called {}", one.name));
+    }
+    of.end();
+    into.programs.push_back(std::move(one));
+}
+
+void read_load(section of, load& into) {
+    of.read("duration", into.duration);
+    of.read("warmup", into.warmup);
+    of.read("blocks", into.blocks);
+    std::uint64_t seed = 0;
+    constexpr std::uint64_t none = ~std::uint64_t{0};
+    of.read("seed", seed = none);
+    if (seed != none) into.seed = seed;
+    of.tables("program", [&](section each) { read_program(std::move(each), into); });
+    of.end();
+    if (into.programs.empty()) of.refuse("program", "is missing: write [[load.program]]");
+    if (into.warmup >= into.duration)
+        of.refuse("warmup", "is no shorter than the duration, of which it is a part");
+    if (into.blocks == 0 || into.blocks > most_blocks)
+        of.refuse("blocks", fmt::format("want 1 to {}", most_blocks));
+}
+
+void read_verdict(section of, experiment& into) {
+    std::string about(name_of(into.verdict.about));
+    of.read("metric", about);
+    const auto found = std::find(metric_names.begin(), metric_names.end(), about);
+    if (found == metric_names.end()) {
+        of.refuse("metric", fmt::format("\"{}\" is no metric; there are {}",
+                                        base::printable(about, 40), fmt::join(metric_names, ", ")));
+    } else {
+        into.verdict.about = static_cast<metric>(found - metric_names.begin());
+    }
+    std::string program;
+    of.read("program", program);
+    const auto& all = into.offered.programs;
+    const auto named = std::find_if(all.begin(), all.end(),
+                                    [&](const load_program& one) { return one.name == program; });
+    if (!program.empty() && named == all.end())
+        of.refuse("program", fmt::format("no [[load.program]] is called \"{}\"",
+                                         base::printable(program, 40)));
+    if (!program.empty() && named != all.end())
+        into.verdict.program = static_cast<std::size_t>(named - all.begin());
+    of.read_share("margin", into.verdict.margin);
+    of.read_share("confidence", into.verdict.confidence);
+    of.read_share("max_errors", into.verdict.max_errors);
+    if (into.verdict.confidence < 0.5 || into.verdict.confidence > 0.9999)
+        of.refuse("confidence", "want 50% to 99.99%");
+    if (into.verdict.margin <= 0 || into.verdict.margin > 0.5)
+        of.refuse("margin", "want more than 0% and at most 50%");
+    of.end();
+}
+
+void read_file_entry(section of, experiment& into) {
+    written_file one;
+    one.line = of.line();
+    of.read("path", one.path);
+    of.read("text", one.text);
+    if (one.path.empty()) of.refuse("path", "is missing");
+    of.end();
+    into.files.push_back(std::move(one));
+}
+
+void read_variant(section of, const variant& common, experiment& into) {
+    variant one = common;
+    one.line = of.line();
+    of.read("name", one.name);
+    if (base::trim(one.name).empty() || one.name.size() > 100)
+        of.refuse("name", "want a name of 1 to 100 octets");
+    std::string twin;
+    of.read("same_as", twin);
+    for (std::size_t i = 0; i < into.variants.size(); ++i) {
+        if (into.variants[i].name == one.name)
+            of.refuse("name", fmt::format("the variant in line {} is called \"{}\", too",
+                                          into.variants[i].line, base::printable(one.name, 100)));
+        if (!twin.empty() && into.variants[i].name == twin) one.same_as = i;
+    }
+    if (!twin.empty() && !one.same_as)
+        of.refuse("same_as",
+                  fmt::format("no variant above is called \"{}\"", base::printable(twin, 100)));
+    // A twin is what it is compared with, in all but its name.
+    if (one.same_as) {
+        const std::string name = one.name;
+        const auto index = one.same_as;
+        one = into.variants[*one.same_as];
+        one.name = name;
+        one.same_as = index;
+        one.line = of.line();
+    }
+    const auto not_of_twins = [&](std::string_view key) {
+        if (one.same_as && of.line_of(key) != of.line())
+            of.refuse(key, "same_as takes everything from the other variant");
+    };
+    for (const std::string_view key : {"variables", "storage", "server", "setup", "teardown"})
+        not_of_twins(key);
+    of.table("variables", [&](section values) {
+        variables own;
+        values.read(own);
+        for (auto& [name, value] : own) {
+            if (!one.values.contains(name))
+                values.refuse(
+                    name, "is none of the experiment's variables; give it a value in [variables]");
+            one.values[name] = std::move(value);
+        }
+    });
+    of.table("storage", [&](section on) { read_storage(std::move(on), one.on); });
+    of.table("server", [&](section own) { read_server(std::move(own), one.of); });
+    of.read("setup", one.setup);
+    of.read("teardown", one.teardown);
+    of.end();
+    if (into.variants.size() == most_variants)
+        of.refuse("name", fmt::format("more than {} variants", most_variants));
+    else
+        into.variants.push_back(std::move(one));
+}
+
+void read_variables(section of, variables& into) {
+    of.read(into);
+    for (const auto& [name, value] : into) {
+        if (!is_name(name)) of.refuse(name, "is no name; want letters, digits, - and _");
+        for (const std::string& taken : built_in_variables) {
+            if (name == taken) of.refuse(name, "is given by postal-compare itself");
+        }
+    }
+}
+
+// Every template of a variant, with its line, has to expand.
+class template_check {
+  public:
+    template_check(const variant& of, complaint& problems)
+        : values_(of.values), problems_(&problems) {
+        for (const std::string& name : built_in_variables)
+            values_[name] = {name};
+    }
+    void text(const std::string& one, std::uint32_t line) { note(expand(one, values_), line); }
+    void words(const command& one) {
+        if (!one.words.empty()) note(expand(one.words, values_), one.line);
+    }
+    void all(const std::vector<command>& several) {
+        for (const command& one : several)
+            words(one);
+    }
+
+  private:
+    template <class Result>
+    void note(const Result& result, std::uint32_t line) {
+        if (!result) problems_->add(line, result.error().message);
+    }
+
+    variables values_;
+    complaint* problems_;
+};
+
+void check_templates(const experiment& whole, complaint& problems) {
+    for (const variant& each : whole.variants) {
+        template_check check(each, problems);
+        for (const std::string* one : {&each.on.device, &each.on.size, &each.on.directory,
+                                       &each.on.type, &each.on.options, &each.on.mount})
+            check.text(*one, each.on.line);
+        check.words(each.on.make);
+        check.words(each.of.version);
+        for (const auto* list :
+             {&each.setup, &each.teardown, &each.of.prepare, &each.of.start, &each.of.stop})
+            check.all(*list);
+        for (const auto* list : {&each.of.ready, &each.of.pid_files}) {
+            for (const std::string& one : *list)
+                check.text(one, each.of.line);
+        }
+        for (const load_program& one : whole.offered.programs)
+            check.words(one.run);
+        for (const written_file& one : whole.files) {
+            check.text(one.path, one.line);
+            check.text(one.text, one.line);
+        }
+        for (const std::string& one : whole.costs.devices)
+            check.text(one, each.line);
+        check.words(whole.costs.remote);
+        if (each.on.wanted && each.on.make.words.empty())
+            problems.add(each.on.line,
+                         "[storage] has no make: the command that makes the file system");
+        if (each.on.wanted && each.on.type.empty())
+            problems.add(each.on.line, "[storage] has no type, such as \"ext4\"");
+    }
+}
+
+void read_experiment(section top, const overrides& set, experiment& into) {
+    variant common;
+    top.read("title", into.title);
+    top.read("about", into.about);
+    top.read("command_limit", into.command_limit);
+    top.table("load", [&](section of) { read_load(std::move(of), into.offered); });
+    top.table("verdict", [&](section of) { read_verdict(std::move(of), into); });
+    top.table("variables", [&](section of) { read_variables(std::move(of), common.values); });
+    for (const auto& [name, value] : set) {
+        if (const auto known = common.values.find(name); known != common.values.end())
+            known->second = {value};
+    }
+    top.table("storage", [&](section of) { read_storage(std::move(of), common.on); });
+    top.table("server", [&](section of) { read_server(std::move(of), common.of); });
+    top.table("costs", [&](section of) {
+        of.read("devices", into.costs.devices);
+        of.read("remote", into.costs.remote);
+        of.end();
+    });
+    top.tables("file", [&](section of) { read_file_entry(std::move(of), into); });
+    top.tables("variant", [&](section of) { read_variant(std::move(of), common, into); });
+    top.end();
+    if (into.offered.programs.empty()) top.refuse("load", "is missing: what is measured with");
+    if (into.variants.empty()) top.refuse("variant", "is missing: what is compared");
+}
+
+}  // namespace
+
+base::expected<experiment> parse_experiment(std::string_view text, const std::string& name,
+                                            const overrides& set) {
+    const auto table = cli::parse_toml(text, name);
+    if (!table) return table.error();
+    experiment whole;
+    whole.file = name;
+    whole.text = text;
+    complaint problems{.file = name};
+    read_experiment(section(*table, "an experiment", problems), set, whole);
+    if (problems.first.empty()) check_templates(whole, problems);
+    if (!problems.first.empty()) return base::failure{problems.first};
+    for (const auto& [variable, value] : set) {
+        if (whole.variants.front().values.contains(variable)) continue;
+        return base::fail("--set {}: {} has no such variable; they stand in its [variables]",
+                          base::printable(variable, 40), name);
+    }
+    return {boost::system::in_place_value, std::move(whole)};
+}
+
+base::expected<experiment> load_experiment(const std::string& path, const overrides& set) {
+    const auto text = base::read_file(path, largest_file);
+    if (!text) return text.error();
+    return parse_experiment(*text, path, set);
+}
+
+}  // namespace postal::experiment

@@ -1,0 +1,63 @@
+// What an experiment found, in words and tables, for every output: result first.
+//
+// Texts hold names from the experiment as they are; each renderer makes them harmless.
+#pragma once
+
+#include "experiment/analysis.hpp"
+#include "report/table.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace postal::experiment {
+
+struct remark {
+    std::string kind;  // "bad": the verdicts do not count; "limit", "note"
+    std::string text;  // a sentence without its full stop
+};
+
+// One sentence for each comparison that carries the verdict, in the order of the variants; where
+// there is only one variant, its figure.
+[[nodiscard]] std::vector<std::string> verdict_sentences(const results& of, const analysis& found);
+
+// What must not be overlooked, gravest first: an A/A pair that was told apart, damaged files, voided
+// blocks, a device whose flushes cost nothing, a drift, a warm-up that was too short.
+[[nodiscard]] std::vector<remark> remarks(const results& of, const analysis& found);
+
+// "6 blocks of 4 variants, 30s each with 5s warm-up, on HOST, started 2026-..."
+[[nodiscard]] std::string describe(const results& of, const analysis& found);
+
+[[nodiscard]] report::table verdict_table(const results& of, const analysis& found);
+[[nodiscard]] report::table metric_table(const results& of, const analysis& found,
+                                         const metric_result& one);
+// What a message cost, by variant.
+[[nodiscard]] report::table cost_table(const results& of, const analysis& found);
+[[nodiscard]] report::table block_table(const results& of, const analysis& found);
+[[nodiscard]] report::table run_table(const results& of);
+[[nodiscard]] report::table variant_table(const results& of);
+[[nodiscard]] report::table setting_table(const results& of);
+
+// All of these but empty ones, in this order.
+[[nodiscard]] std::vector<report::table> tables(const results& of, const analysis& found);
+
+// "faster", "undecided", "" without a verdict.
+[[nodiscard]] std::string_view name_of(stats::comparison_verdict one);
+
+// The verdict on the variant of that name: a word as above, or "none".
+[[nodiscard]] std::string verdict_on(std::string_view name, const experiment_record& record,
+                                     const analysis& found);
+
+// What a metric's values are: "messages/s", "p99 latency".
+[[nodiscard]] std::string title_of(metric one);
+[[nodiscard]] std::string show_value(metric about, const std::optional<double>& value);
+// "+12.3 % (+10.1 % to +14.6 %)", or from a factor of 2 on "2.31 times (2.20 to 2.43)".
+[[nodiscard]] std::string show_ratio(const stats::comparison& one);
+
+// As text for a terminal, safe to print: the verdicts and what they cost, or all tables.
+enum class detail : std::uint8_t { brief, all };
+[[nodiscard]] std::string render_text(const results& of, const analysis& found,
+                                      detail wanted = detail::all);
+[[nodiscard]] std::string render_markdown(const results& of, const analysis& found);
+
+}  // namespace postal::experiment

@@ -1,0 +1,114 @@
+// What an experiment has done to the machine and not undone yet, and which of its runs are done.
+//
+// DIR/journal.jsonl, one JSON object a line, only ever appended to. What undoes a step is on the disk
+// (fsync) before the step is begun, and struck out after it was undone; so whoever finds the journal
+// of a program that was killed at any moment knows what may be left. The first line names the
+// schema; a last line without its end was being written at that moment, and announces nothing that
+// was begun: it is ignored, and cut off by who goes on.
+//
+//   {"journal":"postal-journal/1"}
+//   {"undo":3,"kind":"mount","path":"/out/mount","boot":"..."}     {"undone":3}
+//   {"made":"1b4e28ba-2fa1-...","device":"/dev/sdb1"}
+//   {"block":1,"position":2,"variant":"ext4","state":"started","time":"2026-01-01T00:00:00Z"}
+//
+// Fails with "PATH:LINE: what is wrong" where somebody else has written.
+#pragma once
+
+#include "base/file_descriptor.hpp"
+#include "base/result.hpp"
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace postal::experiment {
+
+enum class undo_kind : std::uint8_t {
+    process,  // end it, with its group where it leads one
+    stop,     // run the command; may fail when nothing of the server is left
+    command,  // run the command
+    mount,    // unmount `path`
+    loop,     // detach what is attached to the image `path`
+    file,     // remove `path`: a file, or a folder that is empty
+};
+
+// How one step is undone.
+struct undo_entry {
+    std::uint64_t number = 0;  // given by the journal
+    undo_kind kind = undo_kind::file;
+    std::string path{};
+    std::vector<std::string> words{};  // of a command
+    std::string where{};               // "mail.toml:7"
+    std::string log{};                 // of a command
+    pid_t pid = 0;
+    std::uint64_t started = 0;         // of the process, as os::process_stat::start has it
+    std::chrono::nanoseconds limit{};  // for a command or the end of a process
+    std::string boot{};                // when it was done, as os::boot_id() says
+    bool operator==(const undo_entry&) const = default;
+};
+
+enum class run_state : std::uint8_t { started, finished, failed, interrupted, voided };
+
+struct run_line {
+    std::uint64_t block = 0;     // from 1
+    std::uint64_t position = 0;  // within the block, from 1
+    std::string variant{};
+    run_state state = run_state::started;
+    std::string reason{};
+    std::string time{};  // UTC, ISO 8601
+    bool operator==(const run_line&) const = default;
+};
+
+struct journal_content {
+    std::vector<undo_entry> left;  // not undone; oldest first
+    std::vector<run_line> runs;    // all lines, in their order: the last one of a run is its state
+    std::map<std::string, std::string> made;  // devices; the last file system's UUID
+    std::uint64_t last_number = 0;
+    std::size_t octets = 0;  // those of whole lines
+};
+
+// `text` may be cut anywhere.
+[[nodiscard]] base::expected<journal_content> parse_journal(std::string_view text,
+                                                            const std::string& path);
+
+class journal {
+  public:
+    // Goes on with the journal of the folder, or begins one. Fails where another program has it open.
+    [[nodiscard]] static base::expected<journal> open(const std::string& folder);
+
+    // What was in it when it was opened.
+    [[nodiscard]] const journal_content& found() const { return found_; }
+
+    // Before the step; gives the entry its number and this boot. What fails is to stop the experiment.
+    [[nodiscard]] base::expected<std::uint64_t> announce(undo_entry how);
+    [[nodiscard]] base::expected<void> strike_out(std::uint64_t number);
+
+    // Announced, by this program or an earlier one, and not struck out; oldest first.
+    [[nodiscard]] const std::vector<undo_entry>& left() const { return left_; }
+
+    // `time` is filled in.
+    [[nodiscard]] base::expected<void> note(run_line about);
+
+    // The UUID of the file system that the experiment made on a device; empty: it has made none.
+    [[nodiscard]] std::string made_on(const std::string& device) const;
+    [[nodiscard]] base::expected<void> note_made(const std::string& device,
+                                                 const std::string& uuid);
+
+  private:
+    [[nodiscard]] base::expected<void> append(std::string line);
+
+    std::string path_;
+    base::file_descriptor file_;
+    journal_content found_;
+    std::vector<undo_entry> left_;
+    std::map<std::string, std::string> made_;
+    std::uint64_t last_number_ = 0;
+    std::string boot_;
+};
+
+}  // namespace postal::experiment

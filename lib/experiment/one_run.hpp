@@ -1,0 +1,116 @@
+// The steps of one run; for run.cpp, run_storage.cpp and run_load.cpp.
+#pragma once
+
+#include "experiment/run.hpp"
+#include "experiment/sampling.hpp"
+#include "experiment/servers.hpp"
+
+#include "base/text.hpp"
+#include "os/device_lock.hpp"
+#include "os/process.hpp"
+
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace postal::experiment {
+
+struct running_load {
+    process of;
+    load_result result;
+    std::uint64_t number = 0;  // of its entry in the journal
+};
+
+using done = base::expected<void>;
+
+class one_run {
+  public:
+    one_run(const run_plan& plan, journal& book, supervisor& by, const progress& tell)
+        : plan_(plan),
+          what_(plan.of),
+          variant_(plan.of.variants.at(plan.variant)),
+          book_(book),
+          by_(by),
+          tell_(tell) {}
+
+    run_result run();
+
+  private:
+    using step = done (one_run::*)();
+    struct named_step {
+        const char* name;
+        step act;
+    };
+    static const std::array<named_step, 8> steps;
+
+    done do_all();
+    void begin(const char* name);
+    void end_step();
+    void each_second();
+
+    done set_up();
+    done make_storage();
+    done write_files();
+    done prepare();
+    done start_servers();
+    done time_flushes();
+    done drop_caches();
+    done put_load();
+
+    done make_image(const storage& on);
+    done claim_device();
+    done make_file_system(const storage& on);
+    done mount(const storage& on);
+    done make_folders(const std::filesystem::path& folder);
+
+    done start_load(std::size_t program);
+    done await_loads();
+    done judge(running_load& one);
+    done keep_costs();
+
+    void undo();
+    void undo_to(std::uint64_t mark);
+    void end_strays(const std::vector<os::process_stat>& before);
+
+    std::string at(std::uint32_t line) const { return fmt::format("{}:{}", what_.file, line); }
+    base::expected<std::string> text(const std::string& from, std::uint32_t line) const;
+    base::expected<job> ready_job(const command& from, const std::string& log) const;
+    base::expected<std::vector<job>> ready_jobs(const std::vector<command>& from,
+                                                const std::string& log) const;
+    done run_commands(const std::vector<command>& all);
+    done announce(undo_entry how);
+    std::uint64_t mark() const { return book_.left().empty() ? 0 : book_.left().back().number; }
+    std::string in_folder(const std::string& name) const {
+        return (std::filesystem::path(plan_.folder) / name).string();
+    }
+
+    const run_plan& plan_;
+    const experiment& what_;
+    const variant& variant_;
+    journal& book_;
+    supervisor& by_;
+    const progress& tell_;
+
+    variables values_;
+    run_result result_;
+    bool own_device_ = false;  // the experiment's; otherwise a loop device
+    std::optional<os::device_lock> lock_;
+    std::optional<servers> servers_;
+    std::unique_ptr<sampling> samples_;
+    bool samples_now_ = false;
+    std::vector<running_load> loads_;
+
+    std::uint64_t mark_before_run_ = 0;
+    std::optional<std::uint64_t> mark_before_servers_;  // once they begin
+    std::vector<os::process_stat> before_run_;
+    std::optional<std::vector<os::process_stat>> after_setup_;  // who ran then, once it is over
+
+    const char* step_ = "";
+    steady_time step_began_{};
+    std::optional<steady_time> step_ends_{};
+};
+
+}  // namespace postal::experiment

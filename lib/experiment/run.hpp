@@ -1,0 +1,85 @@
+// One run of one variant, from its setup to its teardown.
+//
+// In this order: the variant's setup; the storage (locked, guarded, made, mounted); files; the
+// server's prepare commands, its start until it lets connections in; flushes of the storage timed;
+// caches dropped; all loads at once, while costs are sampled each second; then all of it undone in
+// the reverse order: server stopped, storage gone, the variant's teardown.
+//
+// Whatever fails or is interrupted, what had begun is undone, as far as that can be: run_result::left
+// says what could not, and the experiment must not go on then. Every step of undoing stands in the
+// journal before the step that it undoes begins.
+//
+// ${run} of a run afterwards holds NAME.json and NAME.log of each load, costs.json, commands.log, and
+// server-N.log.
+#pragma once
+
+#include "experiment/experiment.hpp"
+#include "experiment/journal.hpp"
+#include "experiment/supervisor.hpp"
+#include "experiment/undo.hpp"
+
+#include "os/drop_caches.hpp"
+#include "os/flush_time.hpp"
+#include "os/format_guard.hpp"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace postal::experiment {
+
+// The step that is under way, and how long it takes still, where that is known.
+using progress = std::function<void(std::string_view step, std::optional<std::chrono::seconds>)>;
+
+struct run_plan {
+    const experiment& of;
+    std::size_t variant = 0;
+    std::uint64_t block = 1;
+    std::uint64_t position = 1;  // within the block
+    std::uint64_t seed = 0;      // of the experiment; all variants of a block get the same loads
+    std::string out{};           // absolute; is there
+    std::string folder{};        // of this run; absolute, made here
+    os::existing_data existing =
+        os::existing_data::keep;  // what is on a device of the experiment's
+};
+
+struct load_result {
+    std::string name{};
+    std::string record{};  // path
+    bool threshold_met = true;
+    bool operator==(const load_result&) const = default;
+};
+
+struct step_time {
+    std::string name{};
+    double seconds = 0;
+};
+
+struct run_result {
+    run_state state = run_state::failed;  // finished, failed or interrupted
+    std::string reason{};                 // empty when it is finished
+    std::vector<leftover> left{};
+    std::vector<std::string> notes{};
+    std::vector<load_result> loads{};  // those that ended well
+    std::string costs{};               // path; empty: not sampled
+    std::string mount{};  // as the kernel has it in /proc/mounts; empty without storage
+    std::optional<os::flush_time> flush{};
+    std::optional<os::caches_dropped> caches{};  // empty: not asked for, or not come to
+    std::chrono::system_clock::time_point started{};
+    std::vector<step_time> steps{};
+};
+
+// What is in `by`'s place of every_second() is replaced, and gone afterwards. Notes the run's
+// beginning and its end in the journal.
+[[nodiscard]] run_result run_once(const run_plan& plan, journal& book, supervisor& by,
+                                  const progress& tell);
+
+// All words of a load program as it is started.
+[[nodiscard]] std::vector<std::string> load_words(const run_plan& plan, std::size_t program,
+                                                  std::vector<std::string> words);
+
+}  // namespace postal::experiment

@@ -1,0 +1,139 @@
+// The loads of a run, and the samples of what they cost.
+#include "experiment/one_run.hpp"
+#include "experiment/plan.hpp"
+#include "experiment/variables.hpp"
+
+#include "base/units.hpp"
+#include "base/write_file.hpp"
+
+#include <unistd.h>
+
+namespace postal::experiment {
+namespace {
+
+using namespace std::chrono_literals;
+namespace fs = std::filesystem;
+using steady_clock = std::chrono::steady_clock;
+
+constexpr std::chrono::nanoseconds load_patience = 2min;  // beyond the duration
+constexpr std::chrono::nanoseconds load_grace = 15s;      // for its last messages and its record
+
+// Of a load: what an unmet threshold says is said by the figures, too.
+constexpr int load_done = 0;
+constexpr int load_below_threshold = 3;
+
+}  // namespace
+
+std::vector<std::string> load_words(const run_plan& plan, std::size_t program,
+                                    std::vector<std::string> words) {
+    const load& offered = plan.of.offered;
+    const std::string record =
+        (fs::path(plan.folder) / (offered.programs[program].name + ".json")).string();
+    const std::uint64_t seed = load_seed(plan.seed, plan.block, program);
+    words.insert(words.end(), {"--duration", base::format_duration(offered.duration), "--warmup",
+                               base::format_duration(offered.warmup), "--interval", "1s", "--seed",
+                               std::to_string(seed), "--record", record});
+    return words;
+}
+
+done one_run::start_load(std::size_t program) {
+    const load_program& from = what_.offered.programs[program];
+    auto one = ready_job(from.run, from.name + ".log");
+    if (!one) return one.error();
+    one->words = load_words(plan_, program, std::move(one->words));
+    running_load load;
+    load.result = {from.name, in_folder(from.name + ".json")};
+    // One of an earlier attempt would be taken for this one's.
+    ::unlink(load.result.record.c_str());
+    auto started = by_.start(std::move(*one));
+    if (!started) return started.error();
+    load.of = std::move(*started);
+    const auto found = os::find_process(load.of.started.pid);
+    const auto kept = book_.announce({.kind = undo_kind::process,
+                                      .where = load.of.of.where,
+                                      .pid = load.of.started.pid,
+                                      .started = found ? found->start : 0,
+                                      .limit = load_grace});
+    if (!kept) return kept.error();
+    load.number = *kept;
+    loads_.push_back(std::move(load));
+    return {};
+}
+
+done one_run::judge(running_load& one) {
+    const auto& end = *one.of.end;
+    const bool well = !end.signalled && (end.status_or_signal == load_done ||
+                                         end.status_or_signal == load_below_threshold);
+    if (!well) return base::fail("{}: {}", one.of.of.where, ending_of(one.of));
+    if (!fs::exists(one.result.record))
+        return base::fail("{}: load \"{}\" ended without its record", one.of.of.where,
+                          one.result.name);
+    one.result.threshold_met = end.status_or_signal == load_done;
+    result_.loads.push_back(one.result);
+    return book_.strike_out(one.number);
+}
+
+done one_run::await_loads() {
+    const auto until = steady_clock::now() + what_.offered.duration + load_patience;
+    step_ends_ = steady_clock::now() + what_.offered.duration;
+    while (true) {
+        std::vector<int> watched = servers_ ? servers_->watched() : std::vector<int>{};
+        for (const running_load& each : loads_)
+            if (!each.of.end) watched.push_back(each.of.ended.get());
+        const auto why = by_.wait(watched, until, patience::until_interrupted);
+        if (why == woken::by_interruption) return base::fail("interrupted under load");
+        if (why == woken::by_time)
+            return base::fail("the load did not end within {} after its {}",
+                              base::format_duration(load_patience),
+                              base::format_duration(what_.offered.duration));
+        // A server that broke is the reason for what loads say.
+        if (servers_)
+            if (const done run = servers_->check(by_); !run) return run;
+        bool all_ended = true;
+        for (running_load& each : loads_) {
+            if (each.of.end) continue;
+            if (!by_.has_ended(each.of)) {
+                all_ended = false;
+            } else if (const done well = judge(each); !well) {
+                return well;
+            }
+        }
+        if (all_ended) return {};
+    }
+}
+
+done one_run::put_load() {
+    auto devices = expand(what_.costs.devices, values_);
+    if (!devices) return base::at(what_.file, devices.error());
+    const auto remote = expand(what_.costs.remote.words, values_);
+    if (!remote) return base::at(at(what_.costs.remote.line), remote.error());
+    if (remote->empty() && variant_.on.wanted)
+        devices->insert(devices->begin(), values_["device"].front());
+    auto samples = sampling::create(*devices, *remote, by_);
+    if (!samples) return samples.error();
+    samples_ = std::move(*samples);
+    if (servers_)
+        for (const pid_t each : servers_->roots())
+            samples_->watch(each);
+    samples_->begin();
+    samples_now_ = true;
+    done load;
+    for (std::size_t i = 0; load && i < what_.offered.programs.size(); ++i)
+        load = start_load(i);
+    if (load) load = await_loads();
+    samples_now_ = false;
+    samples_->finish();
+    const done kept = keep_costs();
+    return load ? kept : load;
+}
+
+done one_run::keep_costs() {
+    for (const std::string& each : samples_->notes())
+        result_.notes.push_back(each);
+    const std::string path = in_folder("costs.json");
+    const done written = base::write_file(path, to_json(samples_->log()));
+    if (written) result_.costs = path;
+    return written;
+}
+
+}  // namespace postal::experiment

@@ -1,0 +1,123 @@
+// The storage of a run: a loop device on an image of its own, or a disk of the user's, with a new file
+// system, mounted.
+#include "experiment/one_run.hpp"
+#include "experiment/variables.hpp"
+
+#include "base/units.hpp"
+#include "os/device_content.hpp"
+#include "os/image_file.hpp"
+#include "os/loop_device.hpp"
+#include "os/mounting.hpp"
+
+#include <unistd.h>
+
+namespace postal::experiment {
+
+namespace fs = std::filesystem;
+
+done one_run::make_storage() {
+    after_setup_ = os::descendants_of(::getpid());
+    const storage& on = variant_.on;
+    if (!on.wanted) return {};
+    own_device_ = !values_["device"].front().empty();
+    const done device = own_device_ ? claim_device() : make_image(on);
+    if (!device) return base::at(at(on.line), device.error());
+    const done made = make_file_system(on);
+    if (!made) return made;
+    const done mounted = mount(on);
+    if (!mounted) return base::at(at(on.line), mounted.error());
+    return {};
+}
+
+done one_run::make_image(const storage& on) {
+    const auto folder = expand(on.directory, values_);
+    if (!folder) return folder.error();
+    const auto size_text = expand(on.size, values_);
+    if (!size_text) return size_text.error();
+    const auto size = base::parse_size(*size_text);
+    if (!size) return size.error();
+    const std::string name =
+        fmt::format("postal-{}-{}-{}.image", plan_.block, plan_.position, ::getpid());
+    const std::string image = (fs::absolute(*folder) / name).lexically_normal().string();
+    if (const done kept = announce({.kind = undo_kind::file, .path = image}); !kept) return kept;
+    if (const done made = os::create_image(image, *size, os::image_space::allocated); !made)
+        return made;
+    auto lock = os::device_lock::take(image);
+    if (!lock) return lock.error();
+    lock_.emplace(std::move(*lock));
+    if (const done kept = announce({.kind = undo_kind::loop, .path = image}); !kept) return kept;
+    const auto attached = os::attach_loop(image, os::loop_io::direct);
+    if (!attached) return attached.error();
+    if (!attached->note.empty()) result_.notes.push_back(attached->note);
+    values_["device"] = {attached->path};
+    return {};
+}
+
+done one_run::claim_device() {
+    const std::string device = values_["device"].front();
+    auto lock = os::device_lock::take(device);
+    if (!lock) return lock.error();
+    lock_.emplace(std::move(*lock));
+    return os::may_format(device, book_.made_on(device), plan_.existing);
+}
+
+done one_run::make_file_system(const storage& on) {
+    const done made = run_commands({on.make});
+    if (!made || !own_device_) return made;
+    const std::string device = values_["device"].front();
+    const auto content = os::probe_device(device);
+    if (!content) return content.error();
+    return book_.note_made(device, content->uuid);
+}
+
+// Those that are missing, the outermost first: they go again.
+done one_run::make_folders(const fs::path& folder) {
+    std::vector<fs::path> missing;
+    std::error_code problem;
+    for (fs::path each = folder; !fs::exists(each, problem); each = each.parent_path())
+        missing.push_back(each);
+    for (std::size_t i = missing.size(); i-- > 0;) {
+        const std::string path = missing[i].string();
+        if (const done kept = announce({.kind = undo_kind::file, .path = path}); !kept) return kept;
+        fs::create_directory(path, problem);
+        if (problem)
+            return base::fail("{}: cannot be made: {}", base::printable(path, 300),
+                              problem.message());
+    }
+    return {};
+}
+
+done one_run::mount(const storage& on) {
+    const std::string folder = values_["mount"].front();
+    if (const done there = make_folders(folder); !there) return there;
+    const auto all = os::read_mounts();
+    if (!all) return all.error();
+    // Else undoing would not know which mount is ours.
+    if (const auto other = os::mount_at(*all, folder))
+        return base::fail("{} is mounted on {} already", base::printable(other->source, 300),
+                          base::printable(folder, 300));
+    const auto type = expand(on.type, values_);
+    if (!type) return type.error();
+    const auto options = expand(on.options, values_);
+    if (!options) return options.error();
+    if (const done kept = announce({.kind = undo_kind::mount, .path = folder}); !kept) return kept;
+    const auto mounted = os::mount_device({values_["device"].front(), folder, *type, *options});
+    if (!mounted) return mounted.error();
+    result_.mount = mounted->line();
+    return {};
+}
+
+done one_run::time_flushes() {
+    if (!variant_.on.wanted) return {};
+    const auto timed = os::time_flushes(values_["mount"].front());
+    if (!timed) return timed.error();
+    result_.flush = *timed;
+    return {};
+}
+
+done one_run::drop_caches() {
+    if (variant_.on.drop_caches) result_.caches = os::drop_caches();
+    return {};
+}
+
+}  // namespace postal::experiment

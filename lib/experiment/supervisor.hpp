@@ -1,0 +1,113 @@
+// Starts the programs of an experiment and waits for them, in one thread.
+//
+// Flow: os::prepare_for_children() in main; create(); every_second(); then run() for a command that
+// is to end, or start() and wait() for what stays. While there is a supervisor, SIGINT, SIGTERM and
+// SIGHUP do nothing but count: interruptions(). After the first one, waits that may be interrupted
+// return at once; those of undoing go on, and are short after the second one.
+//
+// A program gets /dev/null as its input, this process's environment and folder, and a process group
+// of its own; what it writes is appended to a log. It gets SIGTERM when this process ends however.
+//
+// A failure is one line: "mail.toml:12: mkfs.ext4 ended with status 1: mkfs.ext4: no such device".
+// Limit: one supervisor at a time.
+#pragma once
+
+#include "base/file_descriptor.hpp"
+#include "base/result.hpp"
+#include "os/child.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <csignal>
+
+namespace postal::experiment {
+
+using steady_time = std::chrono::steady_clock::time_point;
+
+// The path of a program: a word with a slash is one; programs of the suite are looked for beside
+// the running one first; then come PATH, /usr/sbin and /sbin.
+[[nodiscard]] base::expected<std::string> find_program(const std::string& word);
+
+// A command whose variables have their values.
+struct job {
+    std::vector<std::string> words{};
+    std::string where{};  // "mail.toml:12"
+    std::string log{};    // a file's path
+};
+
+// One that was started. Its end does not end the program.
+struct process {
+    job of{};
+    os::child started{};          // its pidfd is watched below
+    base::file_descriptor ended;  // readable once it ended
+    std::uint64_t log_begins = 0;
+    std::optional<os::child_end> end{};
+};
+
+// Whether a wait is over when somebody interrupts this program.
+enum class patience : std::uint8_t { until_interrupted, undoing };
+
+enum class woken : std::uint8_t { by_end, by_time, by_interruption };
+
+class supervisor {
+  public:
+    [[nodiscard]] static base::expected<std::unique_ptr<supervisor>> create();
+
+    supervisor(const supervisor&) = delete;
+    supervisor& operator=(const supervisor&) = delete;
+    ~supervisor();
+
+    // Called each second of all waiting, and not within itself. Empty: nothing.
+    void every_second(std::function<void()> act) { act_ = std::move(act); }
+
+    // How many signals asked for the end so far.
+    [[nodiscard]] unsigned interruptions();
+    [[nodiscard]] bool is_interrupted() { return interruptions() > 0; }
+
+    [[nodiscard]] base::expected<process> start(job what);
+
+    // Until one of these descriptors is readable, or `until`.
+    woken wait(std::span<const int> descriptors, steady_time until, patience how);
+
+    // To its end with status 0. After `limit`, or an interruption, its group is ended.
+    [[nodiscard]] base::expected<void> run(job what, std::chrono::nanoseconds limit, patience how);
+
+    // Looks whether it has ended; takes note of how.
+    [[nodiscard]] bool has_ended(process& one) const;
+
+    // SIGTERM to its group, after `grace` SIGKILL. False when it took SIGKILL.
+    bool end(process& one, std::chrono::nanoseconds grace);
+
+    // The limit of a step of undoing: short after a second interruption.
+    [[nodiscard]] std::chrono::nanoseconds undo_limit(std::chrono::nanoseconds wanted);
+
+    // For what starts and awaits its own.
+    [[nodiscard]] os::spawner& children() noexcept { return children_; }
+
+  private:
+    explicit supervisor(os::spawner children) : children_(std::move(children)) {}
+
+    void act_when_due(steady_time now);
+
+    os::spawner children_;
+    base::file_descriptor signals_;
+    base::file_descriptor no_input_;
+    sigset_t mask_before_{};
+    unsigned interruptions_ = 0;
+    std::function<void()> act_;
+    bool acting_ = false;
+    steady_time next_act_{};
+};
+
+// How it ended and the last thing that it said: "mkfs.ext4 ended with status 1: mkfs.ext4: ...".
+// What begins with the program's name is taken before what only came later.
+[[nodiscard]] std::string ending_of(const process& one);
+
+}  // namespace postal::experiment

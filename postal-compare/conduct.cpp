@@ -1,0 +1,383 @@
+#include "postal-compare/conduct.hpp"
+
+#include "base/read_file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "base/write_file.hpp"
+#include "experiment/analysis.hpp"
+#include "experiment/check.hpp"
+#include "experiment/findings.hpp"
+#include "experiment/journal.hpp"
+#include "experiment/plan.hpp"
+#include "experiment/run.hpp"
+#include "experiment/supervisor.hpp"
+#include "experiment/undo.hpp"
+#include "experiment/variables.hpp"
+#include "os/host.hpp"
+#include "postal-compare/console.hpp"
+#include "stats/record_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace postal::compare {
+namespace {
+
+namespace fs = std::filesystem;
+using cli::exit_status;
+using experiment::run_end;
+
+// So many blocks in a row that a failed step has voided end an experiment: the next would fail, too.
+constexpr std::uint64_t most_failed_blocks = 2;
+
+constexpr std::chrono::seconds version_limit{20};
+
+double seconds(std::chrono::nanoseconds value) {
+    return std::chrono::duration<double>(value).count();
+}
+
+// What stops an experiment, with its exit status.
+struct refusal {
+    base::failure why;
+    exit_status status = exit_status::bad_parameters;
+};
+
+// A run that was interrupted has its folder already.
+std::string new_folder(const std::string& wanted) {
+    std::string path = wanted;
+    for (int again = 2; fs::exists(path); ++again)
+        path = fmt::format("{}-again{}", wanted, again);
+    return path;
+}
+
+// An experiment under way.
+class conductor {
+  public:
+    conductor(const options& given, const experiment::experiment& whole)
+        : given_(given),
+          whole_(whole),
+          out_(fs::absolute(results_folder(given)).lexically_normal().string()),
+          console_(given.progress) {
+        if (out_.ends_with('/')) out_.pop_back();
+        results_.folder = out_;
+    }
+
+    std::optional<refusal> begin(std::uint64_t seed, const std::vector<std::string>& argv);
+    void run_blocks();
+    exit_status finish();
+
+  private:
+    std::optional<refusal> open_folder();
+    std::optional<refusal> undo_leftovers();
+    base::expected<void> resume_record();
+    void fill_record(std::uint64_t seed, const std::vector<std::string>& argv);
+    void ask_versions();
+    bool is_done(const experiment::planned_run& one) const;
+    bool is_failed(std::uint64_t block) const;
+    // Whether the experiment goes on.
+    bool run_block(std::uint64_t block);
+    bool run_one(const experiment::planned_run& one);
+    void take_down(const experiment::planned_run& one, const std::string& folder,
+                   const experiment::run_result& ended);
+    bool write_record();
+    void end(const std::string& why);
+    experiment::kept_file kept(const std::string& name, const std::string& path) const;
+
+    const options& given_;
+    const experiment::experiment& whole_;
+    std::string out_;
+    console console_;
+    std::optional<experiment::journal> journal_;
+    std::unique_ptr<experiment::supervisor> supervisor_;
+    experiment::results results_;
+    std::vector<experiment::leftover> left_;
+    bool write_failed_ = false;
+};
+
+std::optional<refusal> conductor::open_folder() {
+    std::error_code problem;
+    const bool is_there = fs::exists(out_, problem);
+    if (is_there && !given_.resume)
+        return refusal{
+            base::fail("--out: {} is there already; --resume goes on with it, --out names "
+                       "another one",
+                       base::printable(out_, 300))};
+    if (!is_there && given_.resume)
+        return refusal{base::fail("--resume: there is no {}", base::printable(out_, 300))};
+    return std::nullopt;
+}
+
+std::optional<refusal> conductor::undo_leftovers() {
+    if (journal_->left().empty()) return std::nullopt;
+    console_.say(fmt::format("undoing what was left behind: {} steps", journal_->left().size()));
+    const auto report = experiment::undo_above(0, *journal_, *supervisor_);
+    for (const std::string& one : report.notes)
+        console_.say(one);
+    if (report.left.empty()) return std::nullopt;
+    for (const experiment::leftover& one : report.left)
+        console_.say(fmt::format("{}; remove it with: {}", one.what, one.remedy));
+    return refusal{base::fail("something is left behind that must be removed by hand"),
+                   exit_status::system_error};
+}
+
+base::expected<void> conductor::resume_record() {
+    const auto text = base::read_file(out_ + "/experiment.json");
+    if (!text) return text.error();
+    auto read = experiment::read_results(out_);
+    if (!read) return read.error();
+    const experiment::experiment_record& record = read->record;
+    if (record.text != whole_.text)
+        return base::fail("--resume: {} is not the experiment that was begun in {}",
+                          base::printable(whole_.file, 200), base::printable(out_, 200));
+    if (record.duration_s != seconds(whole_.offered.duration) ||
+        record.warmup_s != seconds(whole_.offered.warmup))
+        return base::fail("--resume: its runs were {:g} s with {:g} s of warm-up; give the same",
+                          record.duration_s, record.warmup_s);
+    if (given_.seed && record.seed != *given_.seed)
+        return base::fail("--resume: its seed is {}; leave --seed out", record.seed);
+    for (const std::string& one : read->damaged)
+        console_.say(one);
+    results_ = std::move(*read);
+    return {};
+}
+
+void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& argv) {
+    experiment::experiment_record& to = results_.record;
+    to.version = POSTAL_VERSION;
+    to.argv = argv;
+    to.title = whole_.title;
+    to.file = whole_.file;
+    to.text = whole_.text;
+    to.seed = seed;
+    to.duration_s = seconds(whole_.offered.duration);
+    to.warmup_s = seconds(whole_.offered.warmup);
+    to.started = stats::timestamp(std::chrono::system_clock::now());
+    to.host = os::describe_host();
+    to.verdict = whole_.verdict;
+    for (const experiment::load_program& one : whole_.offered.programs)
+        to.programs.push_back(one.name);
+    for (const experiment::variant& one : whole_.variants) {
+        experiment::recorded_variant& kept = to.variants.emplace_back();
+        kept.name = one.name;
+        kept.same_as = one.same_as;
+        for (const auto& [name, words] : one.values)
+            kept.values.emplace_back(name, base::join(words, " "));
+    }
+}
+
+// The first line that each variant's server says of itself.
+void conductor::ask_versions() {
+    auto& versions = results_.record.versions;
+    versions.emplace_back("postal-compare", POSTAL_VERSION);
+    for (std::size_t i = 0; i < whole_.variants.size(); ++i) {
+        const experiment::command& asked = whole_.variants[i].of.version;
+        if (asked.words.empty()) continue;
+        const auto words = experiment::expand(
+            asked.words, experiment::values_of_run(whole_, i, out_, out_, 1, ""));
+        const std::string log = out_ + "/version.log";
+        std::error_code ignored;
+        fs::remove(log, ignored);
+        if (!words || !supervisor_->run({*words, "", log}, version_limit,
+                                        experiment::patience::until_interrupted))
+            continue;
+        const auto said = base::read_file(log, 1 << 16);
+        fs::remove(log, ignored);
+        if (!said) continue;
+        // The log begins with the command.
+        const std::string line(base::trim(base::split(*said + "\n", '\n')[1]));
+        const std::pair<std::string, std::string> one{experiment::shell_line(*words), line};
+        if (std::find(versions.begin(), versions.end(), one) == versions.end())
+            versions.push_back(one);
+    }
+}
+
+std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<std::string>& argv) {
+    if (auto refused = open_folder()) return refused;
+    // What an earlier program left running would be taken for somebody else's.
+    if (!given_.resume) {
+        const auto checked = experiment::check_machine(
+            whole_, {.out = out_, .overwrite = given_.overwrite, .resume = false});
+        if (!checked) return refusal{checked.error()};
+    }
+    std::error_code problem;
+    fs::create_directories(out_ + "/runs", problem);
+    if (problem)
+        return refusal{base::fail("{}: {}", base::printable(out_, 300), problem.message()),
+                       exit_status::system_error};
+    auto opened = experiment::journal::open(out_);
+    if (!opened) return refusal{opened.error(), exit_status::system_error};
+    journal_.emplace(std::move(*opened));
+    auto supervisor = experiment::supervisor::create();
+    if (!supervisor) return refusal{supervisor.error(), exit_status::system_error};
+    supervisor_ = std::move(*supervisor);
+    if (given_.resume) {
+        if (auto refused = undo_leftovers()) return refused;
+        const auto checked = experiment::check_machine(
+            whole_, {.out = out_, .overwrite = given_.overwrite, .resume = true});
+        if (!checked) return refusal{checked.error()};
+        const auto resumed = resume_record();
+        if (!resumed) return refusal{resumed.error()};
+    } else {
+        fill_record(seed, argv);
+        ask_versions();
+    }
+    results_.record.ended.clear();
+    results_.record.blocks = whole_.offered.blocks;
+    results_.record.until_width = given_.until_width;
+    if (!write_record())
+        return refusal{base::fail("the record cannot be written"), exit_status::system_error};
+    return std::nullopt;
+}
+
+bool conductor::is_done(const experiment::planned_run& one) const {
+    return std::any_of(results_.runs.begin(), results_.runs.end(),
+                       [&](const auto& run) { return run.run.at == one; });
+}
+
+bool conductor::is_failed(std::uint64_t block) const {
+    return std::any_of(results_.runs.begin(), results_.runs.end(), [&](const auto& run) {
+        return run.run.at.block == block && run.run.end == run_end::failed;
+    });
+}
+
+void conductor::run_blocks() {
+    std::uint64_t failed = 0;
+    for (std::uint64_t block = 1; block <= results_.record.blocks; ++block) {
+        if (!run_block(block)) return;
+        failed = is_failed(block) ? failed + 1 : 0;
+        if (failed == most_failed_blocks)
+            return end(fmt::format("{} blocks in a row have failed", failed));
+        if (given_.until_width &&
+            experiment::is_narrow_enough(experiment::analyse(results_), *given_.until_width))
+            return end("the intervals are narrow enough");
+    }
+    end("all blocks done");
+}
+
+bool conductor::run_block(std::uint64_t block) {
+    const std::size_t variants = whole_.variants.size();
+    for (const auto& one : experiment::runs_of_block(results_.record.seed, block, variants)) {
+        if (is_done(one)) continue;
+        // The block is void: what is left of it would say nothing.
+        if (is_failed(block)) break;
+        if (!run_one(one)) return false;
+    }
+    return true;
+}
+
+experiment::kept_file conductor::kept(const std::string& name, const std::string& path) const {
+    const auto text = base::read_file(path);
+    return {name, fs::path(path).lexically_relative(out_).string(),
+            text ? experiment::sha256_of(*text) : std::string()};
+}
+
+void conductor::take_down(const experiment::planned_run& one, const std::string& folder,
+                          const experiment::run_result& ended) {
+    experiment::recorded_run run{.at = one};
+    run.end = ended.state == experiment::run_state::finished      ? run_end::complete
+              : ended.state == experiment::run_state::interrupted ? run_end::interrupted
+                                                                  : run_end::failed;
+    run.reason = ended.reason;
+    run.folder = fs::path(folder).lexically_relative(out_).string();
+    run.started = stats::timestamp(ended.started);
+    for (const experiment::step_time& step : ended.steps)
+        run.seconds += step.seconds;
+    run.mounted = ended.mount;
+    if (ended.flush) {
+        run.flush_median_s = ended.flush->median_s;
+        run.flush_max_s = ended.flush->maximum_s;
+    }
+    if (ended.caches) run.caches = ended.caches->dropped ? "dropped" : ended.caches->reason;
+    for (const experiment::load_result& load : ended.loads)
+        run.loads.push_back(kept(load.name, load.record));
+    if (!ended.costs.empty()) run.costs = kept("costs", ended.costs);
+    // A line of /proc/mounts begins with its device.
+    if (!ended.mount.empty()) run.devices = {ended.mount.substr(0, ended.mount.find(' '))};
+    results_.record.runs.push_back(run);
+    if (run.end != run_end::interrupted)
+        results_.runs.push_back(experiment::read_run(run, results_));
+}
+
+bool conductor::run_one(const experiment::planned_run& one) {
+    const std::string folder = new_folder(out_ + "/runs/" + folder_of(one, whole_));
+    console_.begin(one, whole_, results_.record.blocks);
+    const auto ended = run_once(
+        {.of = whole_,
+         .variant = one.variant,
+         .block = one.block,
+         .position = one.position + 1,
+         .seed = results_.record.seed,
+         .out = out_,
+         .folder = folder,
+         .existing = given_.overwrite ? os::existing_data::overwrite : os::existing_data::keep},
+        *journal_, *supervisor_, console_.progress());
+    take_down(one, folder, ended);
+    for (const std::string& note : ended.notes)
+        console_.say(note);
+    const bool written = write_record();
+    console_.ended(results_, one);
+    left_ = ended.left;
+    if (!left_.empty()) return end("something is left behind"), false;
+    if (!written) return false;
+    if (supervisor_->is_interrupted()) return end("interrupted"), false;
+    return true;
+}
+
+bool conductor::write_record() {
+    const auto analysis = to_json(experiment::analyse(results_), results_.record);
+    const auto written =
+        base::write_file(out_ + "/experiment.json", record_text(results_.record, analysis));
+    if (!written) console_.say(written.error().message);
+    write_failed_ = write_failed_ || !written;
+    return written.has_value();
+}
+
+void conductor::end(const std::string& why) {
+    results_.record.ended = stats::timestamp(std::chrono::system_clock::now());
+    results_.record.end = why;
+    write_record();
+}
+
+exit_status conductor::finish() {
+    console_.finish();
+    const auto found = experiment::analyse(results_);
+    const std::string text = render_text(results_, found, experiment::detail::brief);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    fmt::print("\nAll tables: postal-report {0}; a page: postal-report --html FILE {0}\n",
+               base::printable(results_folder(given_), 300));
+    if (results_.record.end != "all blocks done")
+        console_.say("ended before all blocks were done: " + results_.record.end);
+    for (const experiment::leftover& one : left_)
+        console_.say(fmt::format("{}; remove it with: {}", one.what, one.remedy));
+    if (!left_.empty() || write_failed_) return exit_status::system_error;
+    const bool any = std::any_of(results_.runs.begin(), results_.runs.end(),
+                                 [](const auto& one) { return one.run.end == run_end::complete; });
+    if (!any) return exit_status::nothing_delivered;
+    bool as_expected = true;
+    for (const auto& [variant, verdict] : given_.expect) {
+        const std::string is = verdict_on(variant, results_.record, found);
+        if (is == verdict) continue;
+        as_expected = false;
+        console_.say(fmt::format("--expect: the verdict on {} is {}, not {}",
+                                 base::printable(variant, 100), is, verdict));
+    }
+    return as_expected ? exit_status::done : exit_status::threshold_not_met;
+}
+
+}  // namespace
+
+exit_status conduct(const options& given, const experiment::experiment& whole, std::uint64_t seed,
+                    const std::vector<std::string>& argv) {
+    conductor by(given, whole);
+    if (const auto refused = by.begin(seed, argv)) {
+        cli::complain("postal-compare", refused->why.message);
+        return refused->status;
+    }
+    by.run_blocks();
+    return by.finish();
+}
+
+}  // namespace postal::compare

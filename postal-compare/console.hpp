@@ -1,0 +1,60 @@
+// What an experiment says while it goes on, on standard error: a live line on a terminal, and a line
+// for each run that has ended.
+#pragma once
+
+#include "experiment/analysis.hpp"
+#include "experiment/experiment.hpp"
+#include "experiment/plan.hpp"
+#include "experiment/run.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace postal::compare {
+
+class console {
+  public:
+    // The live line is shown on terminals, and wherever it is asked for.
+    explicit console(bool asked_for);
+    ~console() { finish(); }
+    console(const console&) = delete;
+    console& operator=(const console&) = delete;
+
+    void begin(const experiment::planned_run& one, const experiment::experiment& whole,
+               std::uint64_t blocks);
+
+    // For run_once(); of the run that was begun last. Valid as long as this.
+    [[nodiscard]] experiment::progress progress();
+
+    // "block 2 of 6, 3 of 5: barrier=0: 2,875/min (12.3 s with all steps)"; of the run that was noted
+    // last in the record.
+    void ended(const experiment::results& of, const experiment::planned_run& one);
+
+    // A line of its own, in the program's name; printable as it is made.
+    void say(const std::string& line);
+
+    // Takes the live line away.
+    void finish();
+
+  private:
+    void show(std::string_view step, std::optional<std::chrono::seconds> left);
+
+    bool live_;
+    bool shown_ = false;
+    std::string where_;                 // "block 2/6  barrier=0"
+    std::uint64_t runs_left_ = 0;       // after this one
+    std::chrono::nanoseconds a_run_{};  // how long one takes, as far as that is known
+    std::chrono::steady_clock::time_point begun_{};
+    std::chrono::nanoseconds spent_{};  // on runs that have ended
+    std::uint64_t ended_runs_ = 0;
+};
+
+// What is left, from the runs that have ended, or from their planned length where there is none.
+[[nodiscard]] std::string live_line(std::string_view where, std::string_view step,
+                                    std::optional<std::chrono::seconds> step_left,
+                                    std::chrono::nanoseconds left);
+
+}  // namespace postal::compare

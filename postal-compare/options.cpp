@@ -1,0 +1,210 @@
+#include "postal-compare/options.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/binders.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace postal::compare {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::array<std::string_view, 5> verdicts{"faster", "slower", "equivalent", "undecided",
+                                                   "none"};
+
+using pair = std::pair<std::string, std::string>;
+
+// The name is not empty; the value of a variable may hold a "=", the name of a variant, too.
+base::expected<pair> parse_pair(std::string_view text, std::size_t at, std::string_view form) {
+    if (at == std::string::npos || at == 0)
+        return base::fail("\"{}\" is not {}", base::printable(text, 80), form);
+    return {boost::system::in_place_value, std::string(text.substr(0, at)),
+            std::string(text.substr(at + 1))};
+}
+
+base::expected<pair> parse_setting(std::string_view text) {
+    return parse_pair(text, text.find('='), "NAME=VALUE");
+}
+
+base::expected<pair> parse_expectation(std::string_view text) {
+    auto parsed = parse_pair(text, text.rfind('='), "VARIANT=VERDICT");
+    if (!parsed || std::find(verdicts.begin(), verdicts.end(), parsed->second) != verdicts.end())
+        return parsed;
+    return base::fail("\"{}\" is no verdict; there are {}", base::printable(parsed->second, 40),
+                      fmt::join(verdicts, ", "));
+}
+
+base::expected<double> parse_width(std::string_view text) {
+    const auto value =
+        base::parse_number(text.substr(0, text.ends_with('%') ? text.size() - 1 : text.size()));
+    if (!value || *value <= 0 || *value > 100)
+        return base::fail("\"{}\" is no width; want more than 0 % and at most 100 %, such as 2%",
+                          base::printable(text, 40));
+    return *value / 100;
+}
+
+cli::program describe_program(options& into) {
+    cli::group what{
+        "What to do",
+        {{.names = "--check",
+          .help = "only say whether the experiment can run on this machine",
+          .set = cli::flag(into.check)},
+         {.names = "--plan",
+          .help = "only show the order of the runs, how long it takes and what the time buys",
+          .set = cli::flag(into.plan)},
+         {.names = "--resume",
+          .help =
+              "go on with an experiment that was interrupted, after undoing what it left behind",
+          .set = cli::flag(into.resume)},
+         {.names = "--verify",
+          .value = "DIR",
+          .help = "in place of an experiment: recompute the verdicts in a folder of results, and "
+                  "say whether anything was left out or changed",
+          .set = cli::text(into.verify)},
+         {.names = "--expect",
+          .value = "VARIANT=VERDICT",
+          .help = "end with status 3 when a verdict is another one: faster, slower, equivalent, "
+                  "undecided or none",
+          .set = cli::appended(into.expect, parse_expectation),
+          .repeatable = true}}};
+    cli::group runs{
+        "Runs",
+        {{.names = "--out",
+          .value = "DIR",
+          .fallback = "NAME.results",
+          .help = "the folder of the results, which must not exist, unless with --resume",
+          .set = cli::text(into.out)},
+         {.names = "--set",
+          .value = "NAME=VALUE",
+          .help = "a value in place of the one in the experiment's [variables]",
+          .set = cli::appended(into.set, parse_setting),
+          .repeatable = true},
+         {.names = "--duration",
+          .value = "DURATION",
+          .help = "of each run, with its warm-up, in place of the experiment's",
+          .set = cli::duration(into.duration)},
+         {.names = "--warmup",
+          .value = "DURATION",
+          .help = "what is left out at the beginning of each run",
+          .set = cli::parsed(into.warmup, base::parse_duration)},
+         {.names = "--quick",
+          .help = "runs of 30 s, of which 5 s are left out",
+          .set = cli::flag(into.quick)},
+         {.names = "--classic",
+          .help = "runs of 20 minutes, of which the first is left out",
+          .set = cli::flag(into.classic)},
+         {.names = "--blocks",
+          .value = "N",
+          .help = "how often each variant runs",
+          .set = cli::count(into.blocks, 1)},
+         {.names = "--seed",
+          .value = "N",
+          .fallback = "a random one",
+          .help = "of the order of the runs and of the mail",
+          .set = cli::count(into.seed, 0)},
+         {.names = "--until-width",
+          .value = "SHARE",
+          .help = "end when each interval is no wider than that to either side, from 5 blocks on",
+          .set = cli::parsed(into.until_width, parse_width)},
+         {.names = "--max-blocks",
+          .value = "N",
+          .help = "with --until-width: the most blocks; the experiment's blocks without it",
+          .set = cli::count(into.max_blocks, 1)},
+         {.names = "--overwrite",
+          .help = "make file systems also on devices that hold one which this experiment did not "
+                  "make; what is there is lost",
+          .set = cli::flag(into.overwrite)},
+         {.names = "--progress",
+          .help = "show the live line also where standard error is no terminal",
+          .set = cli::flag(into.progress)}}};
+    return cli::program{
+        .name = "postal-compare",
+        .summary =
+            "Runs the same load against several variants of a mail system, in random order "
+            "and on fresh file systems, and says which is faster, by how much, and how sure "
+            "that is.",
+        .groups = {std::move(what), std::move(runs)},
+        .positionals = {{.name = "EXPERIMENT",
+                         .help = "a TOML file; conf/experiments/ has samples",
+                         .set = cli::text(into.experiment),
+                         .required = false}},
+        .notes =
+            "Examples:\n"
+            "  postal-compare --plan ext4-mount-options.toml\n"
+            "  postal-compare --quick --blocks 3 ext4-mount-options.toml\n"
+            "  postal-compare --resume ext4-mount-options.toml\n"
+            "  postal-report --html report.html ext4-mount-options.results\n"
+            "Ends with 0 done, 1 bad parameters or experiment, 2 system error or something "
+            "left behind,\n"
+            "3 a verdict is not what --expect asked for, or --verify found something, 4 no run "
+            "was complete."};
+}
+
+base::expected<void> check(const options& given) {
+    if (given.verify.empty() == given.experiment.empty()) {
+        return given.verify.empty()
+                   ? base::fail("EXPERIMENT is missing; give a file, or --verify DIR")
+                   : base::fail(
+                         "--verify: is for a folder of results; leave the "
+                         "experiment out");
+    }
+    const int actions = static_cast<int>(given.check) + static_cast<int>(given.plan) +
+                        static_cast<int>(given.resume) + static_cast<int>(!given.verify.empty());
+    if (actions > 1)
+        return base::fail(
+            "--check, --plan, --resume and --verify exclude each other; give one of them");
+    if (given.quick && given.classic)
+        return base::fail("--quick and --classic exclude each other; give one of them");
+    if (given.max_blocks && !given.until_width)
+        return base::fail("--max-blocks: is for --until-width; the number of blocks is --blocks");
+    return {};
+}
+
+}  // namespace
+
+wanted_action options::action() const noexcept {
+    if (!verify.empty()) return wanted_action::verify;
+    if (check) return wanted_action::check;
+    return plan ? wanted_action::plan : wanted_action::run;
+}
+
+base::expected<cli::parse_result> parse_options(options& into,
+                                                const std::vector<std::string>& words) {
+    auto parsed = cli::parse(describe_program(into), words);
+    if (!parsed || *parsed == cli::parse_result::done) return parsed;
+    const auto checked = check(into);
+    if (!checked) return checked.error();
+    return parsed;
+}
+
+base::expected<void> apply(const options& given, experiment::experiment& to) {
+    experiment::load& load = to.offered;
+    if (given.quick) {
+        load.duration = 30s;
+        load.warmup = 5s;
+    }
+    if (given.classic) {
+        load.duration = 20min;
+        load.warmup = 1min;
+    }
+    if (given.duration > 0ns) load.duration = given.duration;
+    if (given.warmup) load.warmup = *given.warmup;
+    if (given.blocks) load.blocks = *given.blocks;
+    if (given.max_blocks) load.blocks = *given.max_blocks;
+    if (given.seed) load.seed = given.seed;
+    if (load.warmup >= load.duration)
+        return base::fail("--warmup: {} is no shorter than the run of {}, of which it is a part",
+                          base::format_duration(load.warmup), base::format_duration(load.duration));
+    return {};
+}
+
+std::string results_folder(const options& given) {
+    if (!given.out.empty()) return given.out;
+    return std::filesystem::path(given.experiment).stem().string() + ".results";
+}
+
+}  // namespace postal::compare

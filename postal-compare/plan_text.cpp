@@ -1,0 +1,98 @@
+#include "postal-compare/plan_text.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "experiment/plan.hpp"
+#include "report/table.hpp"
+#include "stats/experiment/comparison.hpp"
+#include "stats/experiment/paired.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace postal::compare {
+namespace {
+
+constexpr double power = 0.8;
+
+// How much the ratio of two variants differs from block to block.
+constexpr double scatters[]{0.005, 0.01, 0.02, 0.05};
+
+// The comparisons that carry a verdict: all but the baseline and the one that is the same as it.
+std::size_t comparisons_of(const experiment::experiment& whole) {
+    std::size_t count = 0;
+    bool twin = false;
+    for (std::size_t i = 1; i < whole.variants.size(); ++i) {
+        const bool of_baseline = whole.variants[i].same_as == 0 && !twin;
+        twin = twin || of_baseline;
+        count += of_baseline ? 0 : 1;
+    }
+    return std::max<std::size_t>(count, 1);
+}
+
+std::string shown_from(double scatter, std::size_t blocks, double alpha) {
+    if (blocks < stats::fewest_blocks) return "no verdict";
+    const double shift = stats::detectable_noncentrality(blocks, alpha, power) * scatter /
+                         std::sqrt(static_cast<double>(blocks));
+    return shift > 1 ? "more than a factor of 2.7"
+                     : fmt::format("{:.2g} %", (std::exp(shift) - 1) * 100);
+}
+
+report::table bought(const experiment::experiment& whole) {
+    const std::size_t planned = whole.offered.blocks;
+    std::vector<std::size_t> numbers{3, 6, 10, 20, planned};
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    const double alpha =
+        (1 - whole.verdict.confidence) / static_cast<double>(comparisons_of(whole));
+    report::table made{"bought",
+                       "The smallest difference that shows in 4 of 5 such experiments",
+                       {{"blocks"}, {"time"}},
+                       {}};
+    for (const double scatter : scatters)
+        made.columns.push_back(
+            {fmt::format("scatter {:g} %", scatter * 100), report::align::right});
+    for (const std::size_t blocks : numbers) {
+        const auto runs = static_cast<std::int64_t>(blocks * whole.variants.size());
+        std::vector<std::string> row{
+            std::to_string(blocks) + (blocks == planned ? ", planned" : ""),
+            base::format_duration(whole.offered.duration * runs)};
+        for (const double scatter : scatters)
+            row.push_back(shown_from(scatter, blocks, alpha));
+        made.rows.push_back(std::move(row));
+    }
+    made.note =
+        "scatter: the standard deviation, from block to block, of the ratio of two variants; "
+        "a short run of the experiment tells";
+    return made;
+}
+
+}  // namespace
+
+std::string plan_text(const experiment::experiment& whole, std::uint64_t seed) {
+    const std::size_t variants = whole.variants.size();
+    const auto runs = static_cast<std::int64_t>(whole.offered.blocks * variants);
+    std::string out = fmt::format(
+        "{} blocks of {} variants: {} runs of {}, of which {} are left out\nAt least {}, and what "
+        "file systems and servers take to start\n\n",
+        whole.offered.blocks, variants, runs, base::format_duration(whole.offered.duration),
+        base::format_duration(whole.offered.warmup),
+        base::format_duration(whole.offered.duration * runs));
+    report::table names{"variants", "", {{""}, {""}}, {}};
+    for (std::size_t i = 0; i < variants; ++i)
+        names.rows.push_back({std::to_string(i + 1), whole.variants[i].name});
+    report::table order{
+        "order", fmt::format("Order, from seed {}", seed), {{"block"}, {"variants"}}, {}};
+    for (std::uint64_t block = 1; block <= whole.offered.blocks; ++block) {
+        std::vector<std::string> numbers;
+        for (const experiment::planned_run& one : experiment::runs_of_block(seed, block, variants))
+            numbers.push_back(std::to_string(one.variant + 1));
+        order.rows.push_back({std::to_string(block), base::join(numbers, " ")});
+    }
+    return out + report::render_text(names) + "\n" + report::render_text(order) + "\n" +
+           report::render_text(bought(whole));
+}
+
+}  // namespace postal::compare

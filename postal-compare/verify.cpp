@@ -1,0 +1,80 @@
+#include "postal-compare/verify.hpp"
+
+#include "base/read_file.hpp"
+#include "base/text.hpp"
+#include "experiment/analysis.hpp"
+#include "experiment/findings.hpp"
+#include "experiment/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace postal::compare {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+// As far as two machines' mathematics agree.
+constexpr double relative_difference = 1e-9;
+
+bool is_same(const json& one, const json& other) {
+    if (one.is_number_float() || other.is_number_float()) {
+        if (!one.is_number() || !other.is_number()) return false;
+        const double a = one.get<double>();
+        const double b = other.get<double>();
+        return std::abs(a - b) <= relative_difference * std::max(std::abs(a), std::abs(b));
+    }
+    if (one.type() != other.type() && !(one.is_number() && other.is_number())) return false;
+    if (!one.is_structured()) return one == other;
+    if (one.size() != other.size()) return false;
+    if (one.is_array()) return std::equal(one.begin(), one.end(), other.begin(), is_same);
+    return std::all_of(one.items().begin(), one.items().end(), [&](const auto& item) {
+        return other.contains(item.key()) && is_same(item.value(), other[item.key()]);
+    });
+}
+
+// The order of the runs follows from the seed, and each block that was begun is whole, but the last.
+void check_order(const experiment::results& of, std::vector<std::string>& found) {
+    const experiment::experiment_record& record = of.record;
+    std::size_t at = 0;
+    for (std::uint64_t block = 1; at < of.runs.size(); ++block) {
+        const auto planned = experiment::runs_of_block(record.seed, block, record.variants.size());
+        bool failed = false;
+        for (const experiment::planned_run& one : planned) {
+            const bool is_there = at < of.runs.size() && of.runs[at].run.at == one;
+            if (is_there) failed = failed || of.runs[at++].run.end == experiment::run_end::failed;
+            // After a run that failed, the rest of its block is left out.
+            if (is_there || failed || at == of.runs.size()) continue;
+            found.push_back(fmt::format("block {}: the run of {} is missing, or not in its place",
+                                        block, record.variants[one.variant].name));
+            return;
+        }
+    }
+}
+
+}  // namespace
+
+base::expected<verification> verify(const std::string& folder) {
+    const auto read = experiment::read_results(folder);
+    if (!read) return read.error();
+    const auto analysed = experiment::analyse(*read);
+    verification to;
+    to.text = experiment::render_text(*read, analysed);
+    for (const std::string& one : read->damaged)
+        to.found.push_back(one);
+    check_order(*read, to.found);
+    const auto text = base::read_file(folder + "/experiment.json");
+    if (!text) return text.error();
+    if (!is_same(experiment::recorded_analysis(*text), to_json(analysed, read->record)))
+        to.found.push_back("the verdicts in the record are not those that follow from the runs");
+    for (const experiment::recorded_run& one : read->record.runs) {
+        if (one.end == experiment::run_end::complete) continue;
+        to.noted.push_back(
+            fmt::format("{}: {}", one.folder, one.reason.empty() ? "interrupted" : one.reason));
+    }
+    return {boost::system::in_place_value, std::move(to)};
+}
+
+}  // namespace postal::compare

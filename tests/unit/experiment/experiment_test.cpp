@@ -1,0 +1,179 @@
+// What an experiment's file says, and what is refused in it.
+#include "experiment/experiment.hpp"
+#include "experiment/plan.hpp"
+#include "experiment/variables.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <set>
+
+using namespace postal;
+using namespace postal::experiment;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string some_load =
+    "[[load.program]]\nargv = [\"postal\", \"-L\", \"127.0.0.1:24\", \"u\"]\n";
+
+std::string why_not(const std::string& text, const overrides& set = {}) {
+    const auto parsed = parse_experiment(text, "e.toml", set);
+    return parsed ? "accepted" : parsed.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("experiment: the shortest one has the documented defaults") {
+    const auto one = parse_experiment(some_load + "[[variant]]\nname = \"a\"\n", "e.toml").value();
+    CHECK(one.offered.duration == 5min);
+    CHECK(one.offered.warmup == 30s);
+    CHECK(one.offered.blocks == 6);
+    CHECK_FALSE(one.offered.seed.has_value());
+    CHECK(one.verdict.about == metric::messages);
+    CHECK(one.verdict.margin == Approx(0.02));
+    CHECK(one.verdict.confidence == Approx(0.95));
+    CHECK_FALSE(one.variants.at(0).on.wanted);
+    CHECK(one.offered.programs.at(0).name == "postal");
+}
+
+TEST_CASE("experiment: a variant has what all have, and what it says itself") {
+    const auto one = parse_experiment(some_load + R"(
+[variables]
+options = "defaults"
+make_options = []
+[storage]
+make = ["mkfs.ext4", "-q", "${make_options}", "${device}"]
+type = "ext4"
+options = "${options}"
+[server]
+start = [["dovecot", "-F"]]
+ready = "127.0.0.1:24"
+start_limit = "5s"
+[[variant]]
+name = "default"
+[[variant]]
+name = "default again"
+same_as = "default"
+[[variant]]
+name = "no barrier"
+variables = { options = "barrier=0", make_options = ["-O", "^has_journal"] }
+setup = [["true"]]
+[variant.storage]
+type = "ext3"
+)",
+                                      "e.toml")
+                         .value();
+    REQUIRE(one.variants.size() == 3);
+    CHECK(one.variants[1].same_as == 0);
+    CHECK(one.variants[1].on.type == "ext4");
+    CHECK(one.variants[2].on.type == "ext3");
+    CHECK(one.variants[2].on.options == "${options}");
+    CHECK(one.variants[2].setup.at(0).words == std::vector<std::string>{"true"});
+    CHECK(expand(one.variants[2].on.options, one.variants[2].values).value() == "barrier=0");
+    auto values = one.variants[2].values;
+    values["device"] = {"/dev/loop7"};
+    CHECK(expand(one.variants[2].on.make.words, values).value() ==
+          std::vector<std::string>{"mkfs.ext4", "-q", "-O", "^has_journal", "/dev/loop7"});
+    CHECK(one.variants[0].of.start_limit == 5s);
+    CHECK(one.variants[0].of.ready == std::vector<std::string>{"127.0.0.1:24"});
+}
+
+TEST_CASE("experiment: what is wrong is named with its line") {
+    const std::string variant = "[[variant]]\nname = \"a\"\n";
+    struct row {
+        std::string text;
+        std::string why;
+    };
+    const row rows[]{
+        {variant, "e.toml:1: load: is missing: what is measured with"},
+        {some_load, "e.toml:1: variant: is missing: what is compared"},
+        {some_load + variant + "nmae = \"b\"\n",
+         "e.toml:5: nmae is no key of [[variant]]; did you mean name?"},
+        {some_load + variant + variant,
+         "e.toml:6: name: the variant in line 3 is called \"a\", too"},
+        {some_load + variant + "setup = [\"true\"]\n",
+         "e.toml:5: setup must be a list of texts, such as [\"mkfs.ext4\", \"-q\"]"},
+        {some_load + variant + "setup = \"true\"\n",
+         "e.toml:5: setup must be a list of commands, each a list of texts: [[\"mkdir\", \"x\"]]"},
+        {some_load + variant + "setup = [[]]\n", "e.toml:5: setup names no program"},
+        {some_load + variant + "setup = [[\"mkdir\", \"${mnt}\"]]\n",
+         "e.toml:5: ${mnt} has no value; did you mean mount?"},
+        {some_load + variant + "same_as = \"b\"\n",
+         "e.toml:5: same_as: no variant above is called \"b\""},
+        {some_load + variant + "variables = { x = \"1\" }\n",
+         "e.toml:5: x: is none of the experiment's variables; give it a value in [variables]"},
+        {"[variables]\nrun = \"x\"\n" + some_load + variant,
+         "e.toml:2: run: is given by postal-compare itself"},
+        {"[variables]\na = \"${b}\"\nb = \"${a}\"\n" + some_load + variant +
+             "setup = [[\"${a}\"]]\n",
+         "e.toml:8: ${a} comes back to itself"},
+        {"[load]\nduration = \"30s\"\n" + some_load + variant,
+         "e.toml:1: warmup: is no shorter than the duration, of which it is a part"},
+        {"[load]\nduration = \"30\"\n" + some_load + variant, "e.toml:2: duration: "},
+        {"[load]\nblocks = 0\n" + some_load + variant, "e.toml:2: blocks: want 1 to 1000"},
+        {"[[load.program]]\nargv = [\"swaks\"]\n" + variant,
+         "e.toml:2: argv: \"swaks\" is neither postal nor rabid"},
+        {"[[load.program]]\nargv = [\"postal\", \"--record=x\"]\n" + variant,
+         "e.toml:2: argv: --record is decided by the experiment"},
+        {some_load + some_load + variant, "e.toml:3: name: two programs are called postal"},
+        {some_load + variant + "[verdict]\nmetric = \"speed\"\n",
+         "e.toml:6: metric: \"speed\" is no metric; there are messages, p50, p99, cpu, written, "
+         "flushes"},
+        {some_load + variant + "[verdict]\nmargin = \"2\"\n",
+         "e.toml:6: margin: \"2\" is no share; write it as \"2%\""},
+        {some_load + variant + "[storage]\ntype = \"ext4\"\n",
+         "e.toml:5: [storage] has no make: the command that makes the file system"},
+        {some_load + "[storage]\ntype = \"ext4\"\nmake = [\"mkfs.ext4\"]\nsize = 5\n" + variant,
+         "e.toml:6: size must be a text in quotes"},
+        {some_load + variant + "[[file]]\ntext = \"x\"\n", "e.toml:5: path: is missing"},
+        {"variant = 3\n" + some_load, "e.toml:1: variant is a list of tables: write [[variant]]"},
+        {"x = [\n", "e.toml:"},
+    };
+    for (const row& one : rows) {
+        INFO(one.text);
+        CHECK(why_not(one.text).substr(0, one.why.size()) == one.why);
+    }
+}
+
+TEST_CASE("experiment: --set changes a variable, and only one that there is") {
+    const std::string text = "[variables]\ndisk = \"\"\n" + some_load +
+                             "[[variant]]\nname = \"a\"\nsetup = [[\"x${disk}\"]]\n";
+    const auto one = parse_experiment(text, "e.toml", {{"disk", "/dev/sdb"}}).value();
+    CHECK(expand(one.variants[0].setup[0].words, one.variants[0].values).value() ==
+          std::vector<std::string>{"x/dev/sdb"});
+    CHECK(why_not(text, {{"dsk", "x"}}) ==
+          "--set dsk: e.toml has no such variable; they stand in its [variables]");
+}
+
+TEST_CASE("variables: words, texts and escapes") {
+    const variables values{{"a", {"1"}}, {"two", {"x", "y"}}, {"none", {}}, {"deep", {"<${a}>"}}};
+    CHECK(expand("${a}-${deep}", values).value() == "1-<1>");
+    CHECK(expand("$${a} $a ${a}", values).value() == "${a} $a 1");
+    CHECK(expand(std::vector<std::string>{"${two}", "${none}", "z${a}"}, values).value() ==
+          std::vector<std::string>{"x", "y", "z1"});
+    CHECK_FALSE(expand("x${two}", values).has_value());
+    CHECK_FALSE(expand("${a", values).has_value());
+    CHECK_FALSE(expand("${}", values).has_value());
+}
+
+TEST_CASE("plan: each block runs every variant once, in an order of its own that can be repeated") {
+    std::set<std::vector<std::size_t>> orders;
+    for (std::uint64_t block = 1; block <= 50; ++block) {
+        const auto runs = runs_of_block(7, block, 4);
+        CHECK(runs == runs_of_block(7, block, 4));
+        std::vector<std::size_t> order;
+        for (const planned_run& one : runs)
+            order.push_back(one.variant);
+        orders.insert(order);
+        std::sort(order.begin(), order.end());
+        CHECK(order == std::vector<std::size_t>{0, 1, 2, 3});
+    }
+    CHECK(orders.size() > 15);  // of 24
+}
+
+TEST_CASE("plan: a run's folder is named after block, position and variant") {
+    experiment::experiment whole;
+    whole.variants.push_back({.name = "ext4: barrier=0/x"});
+    CHECK(folder_of({3, 0, 0}, whole) == "b03-1-ext4__barrier=0_x");
+}

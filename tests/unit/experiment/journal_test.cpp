@@ -1,0 +1,156 @@
+// What a journal says after its writer was killed at any octet.
+#include "experiment/journal.hpp"
+
+#include "os/process.hpp"
+#include "support.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+using namespace postal;
+using experiment::journal;
+using experiment::run_state;
+using experiment::undo_kind;
+
+namespace {
+
+experiment::undo_entry mount(std::string path) {
+    return {.kind = undo_kind::mount, .path = std::move(path)};
+}
+
+std::string refusal(std::string_view text) {
+    const auto read = experiment::parse_journal(text, "j");
+    return read ? "" : read.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("journal: what was announced and not struck out is left, with all that undoes it") {
+    const test::folder here;
+    {
+        auto written = test::open_journal(here.path());
+        CHECK(written.found().runs.empty());
+        REQUIRE(written.announce(mount("/a b")).value() == 1);
+        REQUIRE(written
+                    .announce({.kind = undo_kind::command,
+                               .words = {"rm", "", "\"x\"\n", "\xc3\xa9"},
+                               .where = "mail.toml:7",
+                               .log = "/out/log",
+                               .limit = std::chrono::milliseconds(1500)})
+                    .value() == 2);
+        REQUIRE(written.announce({.kind = undo_kind::process, .pid = 12, .started = 99}).value() ==
+                3);
+        REQUIRE(written.strike_out(1).has_value());
+        REQUIRE(written.note({1, 2, "ext4", run_state::voided, "too many errors", ""}).has_value());
+        CHECK(written.made_on("/dev/sdb").empty());
+        for (const char* const uuid : {"1-2", "3-4"})
+            REQUIRE(written.note_made("/dev/sdb", uuid).has_value());
+        CHECK(journal::open(here.path()).error().message.find("another program") !=
+              std::string::npos);
+    }
+    auto again = test::open_journal(here.path());
+    REQUIRE(again.left().size() == 2);
+    CHECK(again.left() == again.found().left);
+    CHECK(again.left()[0] == experiment::undo_entry{.number = 2,
+                                                    .kind = undo_kind::command,
+                                                    .words = {"rm", "", "\"x\"\n", "\xc3\xa9"},
+                                                    .where = "mail.toml:7",
+                                                    .log = "/out/log",
+                                                    .limit = std::chrono::milliseconds(1500),
+                                                    .boot = os::boot_id()});
+    CHECK(again.left()[1].pid == 12);
+    CHECK(again.left()[1].started == 99);
+    REQUIRE(again.found().runs.size() == 1);
+    CHECK(again.found().runs[0].state == run_state::voided);
+    CHECK(again.found().runs[0].reason == "too many errors");
+    CHECK(again.found().runs[0].time.size() == 20);
+    CHECK(again.made_on("/dev/sdb") == "3-4");
+    CHECK(again.announce(mount("/b")).value() == 4);
+    CHECK(again.announce(mount("/\xff")).error().message.find("is not UTF-8") != std::string::npos);
+}
+
+TEST_CASE("journal: cut at each octet, it says what was whole, and goes on") {
+    const test::folder here;
+    {
+        auto written = test::open_journal(here.path());
+        for (const char* const path : {"/a", "/b"})
+            REQUIRE(written.announce(mount(path)).has_value());
+        REQUIRE(written.note({1, 1, "a", run_state::started, "", ""}).has_value());
+        REQUIRE(written.strike_out(2).has_value());
+        REQUIRE(written.note({1, 1, "a", run_state::finished, "", ""}).has_value());
+    }
+    const std::string whole = test::read(here / "journal.jsonl");
+    // What is left, and the lines about runs, after so many lines.
+    const std::vector<std::pair<std::size_t, std::size_t>> wanted{{0, 0}, {0, 0}, {1, 0}, {2, 0},
+                                                                  {2, 1}, {1, 1}, {1, 2}};
+    for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
+        INFO(cut);
+        const std::string text = whole.substr(0, cut);
+        const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+        const auto read = experiment::parse_journal(text, "j");
+        REQUIRE(read.has_value());
+        CHECK(read->left.size() == wanted[lines].first);
+        CHECK(read->runs.size() == wanted[lines].second);
+        // Each of these waits for the disk.
+        if (cut % 9 != 0) continue;
+        std::ofstream(here / "journal.jsonl", std::ios::binary | std::ios::trunc) << text;
+        {
+            auto found = test::open_journal(here.path());
+            CHECK(found.left().size() == wanted[lines].first);
+            CHECK(found.found().runs.size() == wanted[lines].second);
+            REQUIRE(found.announce(mount("/next")).has_value());
+        }
+        auto again = test::open_journal(here.path());
+        REQUIRE(again.left().size() == wanted[lines].first + 1);
+        CHECK(again.left().back().path == "/next");
+        CHECK(again.found().runs.size() == wanted[lines].second);
+    }
+}
+
+TEST_CASE("journal: what somebody else wrote is refused with its line") {
+    const std::string first = "{\"journal\":\"postal-journal/1\"}\n";
+    struct row {
+        std::string text;
+        std::string wanted;
+    };
+    const std::vector<row> table{
+        {"hello\n", "j:1: the first line is not {\"journal\":\"postal-journal/1\"}"},
+        {"{\"journal\":\"postal-journal/2\"}\n",
+         "j:1: the first line is not {\"journal\":\"postal-journal/1\"}"},
+        {first + "\n" + first, "j:2:  is not an object"},
+        {first + "{\"undo\":1,\"kind\":\"explode\"}\n",
+         "j:2: kind is not a word that is known here"},
+        {first + "{\"undo\":\"1\",\"kind\":\"file\"}\n",
+         "j:2: undo is not a whole number, 0 or more"},
+        {first + "{\"undo\":0,\"kind\":\"file\"}\n", "j:2: undo is not larger than those above"},
+        {first + "{\"undone\":7}\n", "j:2: undone is not announced above"},
+        {first + "{\"block\":1,\"state\":\"asleep\"}\n",
+         "j:2: state is not a word that is known here"},
+        {first + "not whole", ""},
+        {"", ""},
+    };
+    for (const auto& [text, wanted] : table)
+        CHECK(refusal(text) == wanted);
+}
+
+TEST_CASE("journal: a folder that cannot have one") {
+    CHECK(journal::open("/no/such").error().message ==
+          "/no/such/journal.jsonl: cannot be opened: No such file or directory");
+    // Full: nothing is taken for announced.
+    const test::folder here;
+    const pid_t full = ::fork();
+    if (full == 0) {
+        auto written = journal::open(here.path());
+        const rlimit none{60, 60};
+        std::signal(SIGXFSZ, SIG_IGN);
+        ::setrlimit(RLIMIT_FSIZE, &none);
+        const bool refused = written && !written->announce(mount("/a")) && written->left().empty();
+        ::_exit(refused ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(::waitpid(full, &status, 0) == full);
+    CHECK(status == 0);
+    CHECK(test::open_journal(here.path()).left().empty());
+    CHECK(test::read(here / "journal.jsonl") == "{\"journal\":\"postal-journal/1\"}\n");
+}

@@ -1,0 +1,76 @@
+// A folder for what a test starts, and a supervisor.
+#pragma once
+
+#include "experiment/journal.hpp"
+#include "experiment/supervisor.hpp"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+
+namespace test {
+
+class folder {
+  public:
+    folder() {
+        std::string made =
+            (std::filesystem::temp_directory_path() / "postal-experiment-XXXXXX").string();
+        if (::mkdtemp(made.data()) == nullptr) FAIL("mkdtemp");
+        path_ = made;
+    }
+    ~folder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    folder(const folder&) = delete;
+    folder& operator=(const folder&) = delete;
+
+    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+    std::string path() const { return path_.string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+inline std::string read(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+inline std::unique_ptr<postal::experiment::supervisor> make_supervisor() {
+    auto made = postal::experiment::supervisor::create();
+    if (!made) FAIL(made.error().message);
+    return std::move(*made);
+}
+
+inline postal::experiment::journal open_journal(const std::string& folder) {
+    auto made = postal::experiment::journal::open(folder);
+    if (!made) FAIL(made.error().message);
+    return std::move(*made);
+}
+
+// Empty where loop devices and mounts work, else why they do not.
+inline std::string no_storage_because() {
+    if (::geteuid() != 0) return "needs root";
+    if (::access("/dev/loop-control", W_OK) != 0) return "needs /dev/loop-control";
+    if (::access("/usr/sbin/mkfs.ext4", X_OK) != 0) return "needs mkfs.ext4";
+    return {};
+}
+
+template <class Condition>
+void wait_until(postal::experiment::supervisor& by, Condition is_true) {
+    using namespace std::chrono_literals;
+    for (int i = 0; i < 2000 && !is_true(); ++i)
+        by.wait({}, std::chrono::steady_clock::now() + 10ms, postal::experiment::patience::undoing);
+    REQUIRE(is_true());
+}
+
+}  // namespace test

@@ -1,0 +1,201 @@
+// What is undone from a journal alone, on this machine as it is.
+#include "experiment/undo.hpp"
+
+#include "base/units.hpp"
+#include "os/image_file.hpp"
+#include "os/loop_device.hpp"
+#include "os/mounting.hpp"
+#include "support.hpp"
+
+#include <sys/wait.h>
+
+using namespace postal;
+using namespace std::chrono_literals;
+using experiment::undo_entry;
+using experiment::undo_kind;
+
+namespace {
+
+// A folder with a journal, and who undoes it.
+struct scene {
+    test::folder here{};
+    std::unique_ptr<experiment::supervisor> by = test::make_supervisor();
+    experiment::journal book = test::open_journal(here.path());
+
+    void announce(undo_entry how) {
+        how.where = "mail.toml:7";
+        how.log = here / "log";
+        if (how.limit == 0ns) how.limit = 1min;
+        REQUIRE(book.announce(std::move(how)).has_value());
+    }
+    void announce(undo_kind kind, const std::string& script) {
+        announce({.kind = kind, .words = {"sh", "-c", script}});
+    }
+    experiment::process start(const std::string& script) {
+        auto started = by->start({{"sh", "-c", script}, "mail.toml:7", here / "log"});
+        if (!started) FAIL(started.error().message);
+        return std::move(*started);
+    }
+    void announce(const experiment::process& one, std::chrono::nanoseconds limit = 1min) {
+        const auto found = os::find_process(one.started.pid);
+        REQUIRE(found.has_value());
+        announce({.kind = undo_kind::process,
+                  .pid = found->pid,
+                  .started = found->start,
+                  .limit = limit});
+    }
+    experiment::undo_report undo(std::uint64_t mark = 0) {
+        return experiment::undo_above(mark, book, *by);
+    }
+    void wait_for(const std::string& name) {
+        test::wait_until(*by, [&] { return std::filesystem::exists(here / name); });
+    }
+};
+
+bool runs(pid_t pid) {
+    const auto found = os::find_process(pid);
+    return found && !found->ended;
+}
+
+}  // namespace
+
+TEST_CASE("undo: newest first, and only what is above the mark") {
+    scene s;
+    for (const char* const name : {"a", "b", "c"})
+        s.announce(undo_kind::command, "echo " + std::string(name) + " >> " + s.here / "order");
+    CHECK(s.undo(1).left.empty());
+    CHECK(test::read(s.here / "order") == "c\nb\n");
+    CHECK(s.book.left().size() == 1);
+    CHECK(s.undo().left.empty());
+    CHECK(s.undo().left.empty());
+    CHECK(test::read(s.here / "order") == "c\nb\na\n");
+}
+
+TEST_CASE("undo: what fails stays, is told with its remedy, and holds up nothing else") {
+    scene s;
+    s.announce(undo_kind::command, "echo >" + s.here / "first");
+    s.announce(undo_kind::command, "echo \"it is not there\"; exit 1");
+    s.announce(undo_kind::stop, "echo nothing runs; exit 1");
+    const auto report = s.undo();
+    REQUIRE(report.left.size() == 1);
+    CHECK(report.left[0].what == "mail.toml:7: sh ended with status 1: it is not there");
+    CHECK(report.left[0].remedy == "sh -c 'echo \"it is not there\"; exit 1'");
+    CHECK(report.notes ==
+          std::vector<std::string>{"mail.toml:7: sh ended with status 1: nothing runs"});
+    CHECK(std::filesystem::exists(s.here / "first"));
+    REQUIRE(s.book.left().size() == 1);
+    CHECK(s.book.left()[0].number == 2);
+}
+
+TEST_CASE("undo: processes end with their groups, politely if they can") {
+    scene s;
+    const auto polite = s.start("trap 'echo > " + s.here / "bye" + "; exit' TERM; echo > " +
+                                s.here / "up" + "; while :; do sleep 0.05; done");
+    s.announce(polite);
+    s.wait_for("up");
+    CHECK(s.undo().notes.empty());
+    CHECK(std::filesystem::exists(s.here / "bye"));
+    CHECK_FALSE(os::find_process(polite.started.pid));
+
+    // The leader is gone, and leaves one behind that disregards SIGTERM.
+    auto led = s.start("trap '' TERM; (echo > " + s.here / "deaf" +
+                       "; while :; do sleep 0.05; done) & sleep 0.1; exit 0");
+    s.announce(led, 200ms);
+    s.wait_for("deaf");
+    test::wait_until(*s.by, [&] { return s.by->has_ended(led); });
+    const auto report = s.undo();
+    CHECK(report.left.empty());
+    CHECK(report.notes == std::vector<std::string>{fmt::format(
+                              "mail.toml:7: process {} was killed after 200ms", led.started.pid)});
+    for (const auto& one : os::all_processes())
+        CHECK((one.group != led.started.pid || one.ended));
+}
+
+TEST_CASE("undo: a process of the same number that is another one is left alone") {
+    scene s;
+    auto other = s.start("exec sleep 60");
+    s.announce({.kind = undo_kind::process, .pid = other.started.pid, .started = 1});
+    CHECK(s.undo().left.empty());
+    CHECK(runs(other.started.pid));
+    // Of another boot is what a journal says with another id.
+    s.announce(other);
+    std::string text = test::read(s.here / "journal.jsonl");
+    const std::string boot = os::boot_id();
+    for (std::size_t at = text.find(boot); at != text.npos; at = text.find(boot))
+        text.replace(at, boot.size(), "before");
+    test::folder rebooted;
+    std::ofstream(rebooted / "journal.jsonl") << text;
+    auto book = test::open_journal(rebooted.path());
+    REQUIRE(book.left().size() == 1);
+    CHECK(experiment::undo_above(0, book, *s.by).left.empty());
+    CHECK(book.left().empty());
+    CHECK(runs(other.started.pid));
+    CHECK(s.undo().left.empty());
+    CHECK_FALSE(runs(other.started.pid));
+}
+
+TEST_CASE("undo: what is gone already is undone") {
+    scene s;
+    s.announce({.kind = undo_kind::file, .path = s.here / "none"});
+    s.announce({.kind = undo_kind::loop, .path = s.here / "image"});
+    s.announce({.kind = undo_kind::mount, .path = s.here.path()});
+    s.announce({.kind = undo_kind::process, .pid = ::getpid(), .started = 1});
+    s.announce({.kind = undo_kind::process, .pid = 0, .limit = 100ms});
+    const auto nothing = s.undo();
+    CHECK(nothing.left.empty());
+    CHECK(nothing.notes.empty());
+    CHECK(s.book.left().empty());
+    // A folder that holds something is not emptied.
+    std::filesystem::create_directory(s.here / "full");
+    std::ofstream(s.here / "full/mail") << "mail";
+    s.announce({.kind = undo_kind::file, .path = s.here / "full"});
+    const auto report = s.undo();
+    REQUIRE(report.left.size() == 1);
+    CHECK(report.left[0].remedy == "rm -d " + s.here / "full");
+    CHECK(std::filesystem::exists(s.here / "full/mail"));
+}
+
+TEST_CASE("undo: mounts, loop devices and images, which stay when somebody holds them") {
+    if (const auto reason = test::no_storage_because(); !reason.empty()) {
+        WARN(reason);
+        return;
+    }
+    scene s;
+    const std::string image = s.here / "an image";
+    const std::string folder = s.here / "mount";
+    s.announce({.kind = undo_kind::file, .path = image});
+    REQUIRE(os::create_image(image, 16U << 20U, os::image_space::sparse).has_value());
+    s.announce({.kind = undo_kind::loop, .path = image});
+    const auto loop = os::attach_loop(image, os::loop_io::buffered);
+    REQUIRE(loop.has_value());
+    REQUIRE(s.by->run({{"mkfs.ext4", "-q", loop->path}, "here", s.here / "log"}, 1min,
+                      experiment::patience::undoing)
+                .has_value());
+    std::filesystem::create_directory(folder);
+    s.announce({.kind = undo_kind::mount, .path = folder});
+    REQUIRE(os::mount_device({loop->path, folder, "ext4", ""}).has_value());
+
+    // Two interruptions leave little time to wait for who holds it.
+    auto holder = s.start("cd " + folder + " && echo > " + s.here / "up" + "; exec sleep 60");
+    s.wait_for("up");
+    ::kill(::getpid(), SIGINT);
+    test::wait_until(*s.by, [&] { return s.by->interruptions() == 1; });
+    ::kill(::getpid(), SIGINT);
+    test::wait_until(*s.by, [&] { return s.by->interruptions() == 2; });
+    const auto held = s.undo();
+    REQUIRE(held.left.size() == 3);
+    CHECK(held.left[0].remedy == "umount " + folder);
+    CHECK(held.left[0].what.find(std::to_string(holder.started.pid)) != std::string::npos);
+    CHECK(held.left[1].remedy == "losetup -d " + loop->path);
+    CHECK(held.left[2].remedy == "rm -d '" + image + "'");
+    s.by->end(holder, 1min);
+    CHECK(s.undo().left.empty());
+    CHECK_FALSE(os::mount_at(os::read_mounts().value(), folder));
+    CHECK(os::loops_of(image)->empty());
+    CHECK_FALSE(std::filesystem::exists(image));
+}
+
+TEST_CASE("undo: words are written as a shell reads them") {
+    CHECK(experiment::shell_line({"rm", "-d", "/a_b/c.d"}) == "rm -d /a_b/c.d");
+    CHECK(experiment::shell_line({"a b", "", "it's", "$x", "~"}) == "'a b' '' 'it'\\''s' '$x' '~'");
+}
