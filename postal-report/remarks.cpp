@@ -22,10 +22,11 @@ std::vector<remark> remarks(const record& one) {
         list.push_back(
             {"note",
              fmt::format("Asked {}/s, reached {}/s: all sessions were busy {:.0f} % of the "
-                         "time, {} messages were behind at the end. These latencies leave "
+                         "time, {} {} were behind at the end. These latencies leave "
                          "out how long what could not be sent waited; --open-loop shows it",
                          show_number(one.cap.asked_per_s), show_number(one.cap.reached_per_s),
-                         one.cap.all_busy * 100, base::format_count(one.cap.behind))});
+                         one.cap.all_busy * 100, base::format_count(one.cap.behind),
+                         one.program == "rabid" ? "visits" : "messages")});
     }
     if (one.generator.verdict == "machine_full") {
         list.push_back(

@@ -111,6 +111,17 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.message_phase = static_cast<std::size_t>(phase::retrieve);
     result.service_phase = static_cast<std::size_t>(phase::service);
     if (chosen.open_loop) result.due_phase = static_cast<std::size_t>(phase::session);
+    // The default is no rate that anybody has asked for.
+    const bool asked = std::any_of(
+        chosen.effective.begin(), chosen.effective.end(), [](const cli::effective_option& one) {
+            return one.given && (one.name == "rate" || one.name == "stages");
+        });
+    if (plan.load.rate && !chosen.open_loop && asked) {
+        result.asked = [curve = *plan.load.rate, most = chosen.connections](double seconds) {
+            const double due = curve.due_until(seconds);
+            return most ? std::min(static_cast<double>(*most), due) : due;
+        };
+    }
     result.checks_integrity = true;
     result.reads_mail = true;
     if (chosen.watch.count() > 0) {

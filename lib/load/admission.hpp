@@ -69,6 +69,7 @@ class admission {
     // open loop can never begin: none unless the run has stopped.
     void use(std::uint64_t messages = 1) noexcept { stock_.use(share_, messages); }
     bool open_loop() const noexcept { return how_.open_loop; }
+    bool has_schedule() const noexcept { return how_.when.has_value(); }
     std::uint64_t give_back(const ticket& unused);
 
     // Until there is a ticket, or there will be none.

@@ -50,7 +50,7 @@ class turnstile {
     // the run, in whatever worker, shall begin it, with its due time.
     void use(std::uint64_t messages = 1) noexcept {
         rules_.use(messages);
-        if (rules_.open_loop()) own_.tally().due += messages;
+        if (rules_.has_schedule()) own_.tally().due += messages;
     }
     void give_back(const ticket& unused);
 

@@ -103,7 +103,7 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
     }
     with_warmup_.merge(added.counts);
     if (!added.draining) {
-        stopped_ = {added.end_s, with_warmup_.started};
+        stopped_ = {added.end_s, with_warmup_.due - with_warmup_.not_started};
         if (added.in_warmup) warmed_up_ = stopped_;
     }
     if (!added.closes_interval) return std::nullopt;
@@ -155,10 +155,10 @@ std::optional<cap_summary> run_report::cap() const {
     const double asked = description_.asked(stopped_.at_s);
     cap_summary result;
     result.asked_per_s = (asked - description_.asked(warmed_up_.at_s)) / measured_s_;
-    result.reached_per_s = static_cast<double>(stopped_.started - warmed_up_.started) / measured_s_;
+    result.reached_per_s = static_cast<double>(stopped_.begun - warmed_up_.begun) / measured_s_;
     result.all_busy = share_of(totals_.all_busy, measured_s_);
     // The schedule's first message is due at once, and one may just have become so.
-    const double behind = asked - static_cast<double>(stopped_.started);
+    const double behind = asked - static_cast<double>(stopped_.begun);
     result.behind = behind >= 1 ? static_cast<std::uint64_t>(behind) : 0;
     return result;
 }

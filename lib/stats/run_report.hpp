@@ -149,7 +149,7 @@ class run_report {
     std::vector<worker_time> measured_workers_;
     struct progress {
         double at_s = 0;
-        std::uint64_t started = 0;
+        std::uint64_t begun = 0;  // of what a schedule asked for
     };
     progress warmed_up_, stopped_;
     base::machine_time measured_machine_;

@@ -75,12 +75,13 @@ std::string rate_text(const run_report& report) {
 }
 
 // "50.0/s, reached 41.2/s; all sessions busy 31 % of the time; 88 messages behind at the end"
-std::string cap_text(const cap_summary& cap) {
+std::string cap_text(const cap_summary& cap, std::string_view what_is_due) {
     std::string text = fmt::format("{}/s, reached {}/s; all sessions busy {:.0f} % of the time",
                                    base::format_measured(cap.asked_per_s),
                                    base::format_measured(cap.reached_per_s), cap.all_busy * 100);
     if (cap.behind > 0)
-        text += fmt::format("; {} messages behind at the end", base::format_count(cap.behind));
+        text +=
+            fmt::format("; {} {} behind at the end", base::format_count(cap.behind), what_is_due);
     if (cap.all_busy >= missed_share)
         text += "\n               whose waits no latency has; --open-loop would show them";
     return text;
@@ -293,7 +294,8 @@ std::string format_summary(const run_report& report) {
     };
     std::string text = headline(report);
     text += row("rate", rate_text(report));
-    if (const auto cap = report.cap()) text += row("asked", cap_text(*cap));
+    if (const auto cap = report.cap())
+        text += row("asked", cap_text(*cap, report.description().what_is_due()));
     if (run.open_loop()) text += row(run.what_is_due(), due_text(report));
     text += row("traffic", counters_text(report, counter_kind::traffic));
     text += row("outcomes", outcome_text(report));

@@ -241,6 +241,24 @@ def test_closed_loop_says_what_it_left_out(bhm, programs, folder, users):
     assert "messages behind at the end" in run.stderr and "--open-loop" in run.stderr
 
 
+def test_a_cap_of_visits_says_what_it_left_out(programs, folder, users_file):
+    """The same of rabid, where its rate was asked for: the default, which is the original's, asks for nothing."""
+    with HostilePop3("banner", "silence", every=10 ** 9) as server:
+        server.count.connections = 1
+        users = users_file(login_names(user_names(20)))
+        runs = []
+        for rate in (("-r", "5000/s"), ()):
+            with Sending(programs.rabid, folder, *rate, "-p", "2", "--duration", "2s", "--interval", "1s", server.endpoint,
+                         users) as reading:
+                runs.append(reading.wait(60))
+    cap, visits = runs[0].record["cap"], runs[0].total("connections")
+    assert cap["asked_per_s"] == pytest.approx(5000, rel=0.01)
+    assert cap["reached_per_s"] == pytest.approx(visits / 2, abs=2)
+    assert cap["behind"] == pytest.approx(10000 - visits, rel=0.01)
+    assert cap["all_busy"] > 0.9 and "visits behind at the end" in runs[0].stderr
+    assert "cap" not in runs[1].record and "behind" not in runs[1].stderr
+
+
 def departures(folder, programs, users, *options, workers="1"):
     """The times that postal wrote into its messages, in seconds."""
     times, lock = [], threading.Lock()
