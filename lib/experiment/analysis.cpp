@@ -43,18 +43,6 @@ double share_of_errors(const stats::run_record& one) {
     return sum > 0 ? bad / sum : 0;
 }
 
-// Of the devices of these names; empty where it is not known of one of them.
-std::optional<double> sum_of(const costs& spent, const std::vector<std::string>& devices,
-                             std::optional<double> device_costs::*amount) {
-    std::optional<double> sum;
-    for (const device_costs& one : spent.devices) {
-        if (std::find(devices.begin(), devices.end(), one.name) == devices.end()) continue;
-        if (!(one.*amount)) return std::nullopt;
-        sum = sum.value_or(0) + *(one.*amount);
-    }
-    return sum;
-}
-
 load_values values_of(const stats::run_record& one, const std::optional<costs>& spent,
                       const std::vector<std::string>& devices) {
     load_values to;
@@ -102,15 +90,20 @@ std::string why_void(const recorded_run& run, const std::vector<stats::run_recor
     return {};
 }
 
-// The measured part: it begins with the first program's warm-up's end.
-std::optional<costs> costs_of(const std::optional<cost_log>& log, const stats::run_record& of) {
+// See measured_run.
+std::optional<double> load_from(const std::optional<cost_log>& log, const stats::run_record& of) {
     const auto begun = seconds_of(of.started);
     const auto logged = log ? seconds_of(log->started()) : std::nullopt;
-    if (!begun || !logged) return std::nullopt;
+    return begun && logged ? std::optional(*begun - *logged) : std::nullopt;
+}
+
+// The measured part: it begins with the first program's warm-up's end.
+std::optional<costs> costs_of(const cost_log& log, double load_from_s,
+                              const stats::run_record& of) {
     const auto at = [&](double seconds) {
-        return std::chrono::nanoseconds(std::llround((*begun + seconds - *logged) * 1e9));
+        return std::chrono::nanoseconds(std::llround((load_from_s + seconds) * 1e9));
     };
-    return log->between(at(of.warmup_s), at(of.warmup_s + of.measured_s));
+    return log.between(at(of.warmup_s), at(of.warmup_s + of.measured_s));
 }
 
 // Where a file is what the record says it is, its text.
@@ -272,6 +265,17 @@ std::optional<double> median(std::vector<double> values) {
 
 }  // namespace
 
+std::optional<double> sum_of(const costs& spent, const std::vector<std::string>& devices,
+                             std::optional<double> device_costs::*amount) {
+    std::optional<double> sum;
+    for (const device_costs& one : spent.devices) {
+        if (std::find(devices.begin(), devices.end(), one.name) == devices.end()) continue;
+        if (!(one.*amount)) return std::nullopt;
+        sum = sum.value_or(0) + *(one.*amount);
+    }
+    return sum;
+}
+
 bool is_results_folder(const std::string& path) {
     std::error_code ignored;
     return std::filesystem::exists(std::filesystem::path(path) / record_name, ignored);
@@ -282,7 +286,8 @@ measured_run result_of(const recorded_run& run, std::vector<stats::run_record> r
     measured_run to{.run = run};
     if (run.end == run_end::complete && records.size() == of.programs.size()) {
         to.records = std::move(records);
-        to.spent = costs_of(log, to.records.front());
+        to.load_from_s = load_from(log, to.records.front());
+        if (to.load_from_s) to.spent = costs_of(*log, *to.load_from_s, to.records.front());
         for (const stats::run_record& one : to.records)
             to.loads.push_back(values_of(one, to.spent, run.devices));
     }

@@ -42,8 +42,9 @@ struct measured_run {
     std::vector<stats::run_record> records{};  // by program; empty for a run that is not complete
     std::vector<load_values> loads{};          // the same
     std::optional<cost_log> log{};
-    std::optional<costs> spent{};  // from the warm-up's end to the stop
-    std::string voids{};           // why its block is voided; empty: it is not
+    std::optional<double> load_from_s{};  // on the log's clock: when the first program began
+    std::optional<costs> spent{};         // from the warm-up's end to the stop
+    std::string voids{};                  // why its block is voided; empty: it is not
 };
 
 struct results {
@@ -67,6 +68,11 @@ struct results {
 [[nodiscard]] measured_run result_of(const recorded_run& run,
                                      std::vector<stats::run_record> records,
                                      std::optional<cost_log> log, const experiment_record& of);
+
+// Of the devices of these names together; empty where it is not known of one of them.
+[[nodiscard]] std::optional<double> sum_of(const costs& spent,
+                                           const std::vector<std::string>& devices,
+                                           std::optional<double> device_costs::*amount);
 
 struct block_result {
     std::uint64_t number = 0;

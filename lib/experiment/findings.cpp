@@ -438,7 +438,10 @@ std::string describe(const results& of, const analysis& found) {
 report::table metric_table(const results& of, const analysis&, const metric_result& one) {
     const std::string program =
         of.record.programs.size() > 1 ? of.record.programs[one.program] + ": " : "";
-    report::table made{std::string(name_of(one.about)),
+    // Unique on a page, also with several programs.
+    const std::string name = fmt::format(
+        "{}{}", name_of(one.about), one.program > 0 ? fmt::format("-{}", one.program + 1) : "");
+    report::table made{name,
                        program + title_of(one.about),
                        report::numbers({"", "typical", "against the first", "verdict", "blocks",
                                         "voided", "p (t)", "p (signs)", "shows from"}),
@@ -522,8 +525,7 @@ report::table run_table(const results& of) {
     for (std::size_t i = 1; i < made.columns.size(); ++i)
         made.columns[i].side = report::align::left;
     for (const recorded_run& one : of.record.runs) {
-        constexpr std::array<const char*, 3> states{"complete", "failed", "interrupted"};
-        std::string state = states[static_cast<std::size_t>(one.end)];
+        std::string state(name_of(one.end));
         if (!one.reason.empty()) state += ": " + one.reason;
         made.rows.push_back(
             {std::to_string(one.at.block), of.record.variants[one.at.variant].name, one.started,

@@ -38,7 +38,7 @@ json to_json(const recorded_run& one) {
     return {{"block", one.at.block},
             {"position", one.at.position},
             {"variant", one.at.variant},
-            {"state", state_names[static_cast<std::size_t>(one.end)]},
+            {"state", name_of(one.end)},
             {"reason", one.reason},
             {"folder", one.folder},
             {"started", one.started},
@@ -136,6 +136,10 @@ void read_record(const json_fields& from, experiment_record& to) {
 }
 
 }  // namespace
+
+std::string_view name_of(run_end one) {
+    return state_names[static_cast<std::size_t>(one)];
+}
 
 std::string record_text(const experiment_record& record, const json& analysis) {
     json variants = json::array();

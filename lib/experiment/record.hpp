@@ -31,6 +31,7 @@ struct kept_file {
 };
 
 enum class run_end : std::uint8_t { complete, failed, interrupted };
+[[nodiscard]] std::string_view name_of(run_end one);
 
 // Every run that was begun, in the order of time; one that was begun again after an interruption is
 // there twice.
