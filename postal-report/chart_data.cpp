@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::size_t most_points = 1500;
 
-struct point {
-    interval covered;
-    std::size_t together = 1;
-};
-
 void widen(std::optional<double>& highest, std::optional<double> other) {
     if (other && (!highest || *other > *highest)) highest = other;
 }
@@ -27,8 +22,30 @@ std::size_t points_together(const std::vector<interval>& intervals) {
     return (intervals.size() + most_points - 1) / most_points;
 }
 
-std::vector<point> points_of(const std::vector<interval>& intervals) {
-    const std::size_t together = points_together(intervals);
+double us(std::chrono::nanoseconds value) {
+    return static_cast<double>(value.count()) / 1e3;
+}
+
+std::string number(std::optional<double> value) {
+    return value && std::isfinite(*value) ? fmt::format("{}", *value) : "null";
+}
+
+// Arrays instead of objects: a day of seconds is 86,400 of them.
+std::string interval_points(const record& one) {
+    std::vector<std::string> list;
+    for (const point& each : points_of(one.intervals, intervals_a_point(one))) {
+        const interval& covered = each.covered;
+        list.push_back(fmt::format("[{},{},{},{},{},{:d},{:d},{}]", number(covered.start_s),
+                                   number(covered.end_s), number(each.per_minute()),
+                                   number(covered.p50_us), number(covered.p99_us), covered.warmup,
+                                   covered.partial, each.together));
+    }
+    return list_of(list);
+}
+
+}  // namespace
+
+std::vector<point> points_of(const std::vector<interval>& intervals, std::size_t together) {
     std::vector<point> points;
     for (const interval& each : intervals) {
         if (each.draining) continue;  // some messages in a moment: no rate, and no percentile
@@ -49,43 +66,10 @@ std::vector<point> points_of(const std::vector<interval>& intervals) {
     return points;
 }
 
-double us(std::chrono::nanoseconds value) {
-    return static_cast<double>(value.count()) / 1e3;
+double point::per_minute() const {
+    const double length_s = covered.end_s - covered.start_s;
+    return length_s > 0 ? static_cast<double>(covered.messages) * 60 / length_s : 0;
 }
-
-std::string number(std::optional<double> value) {
-    return value && std::isfinite(*value) ? fmt::format("{}", *value) : "null";
-}
-
-std::string list_of(const std::vector<std::string>& elements) {
-    return "[" + base::join(elements, ",") + "]";
-}
-
-// Arrays instead of objects: a day of seconds is 86,400 of them.
-std::string interval_points(const record& one) {
-    std::vector<std::string> list;
-    for (const point& each : points_of(one.intervals)) {
-        const interval& covered = each.covered;
-        const double length_s = covered.end_s - covered.start_s;
-        const auto messages = static_cast<double>(covered.messages);
-        const double height = length_s > 0 ? messages * 60 / length_s : 0;
-        list.push_back(fmt::format("[{},{},{},{},{},{:d},{:d},{}]", number(covered.start_s),
-                                   number(covered.end_s), number(height), number(covered.p50_us),
-                                   number(covered.p99_us), covered.warmup, covered.partial,
-                                   each.together));
-    }
-    return list_of(list);
-}
-
-std::string tail(const phase* of) {
-    std::vector<std::string> list;
-    if (of == nullptr) return list_of(list);
-    for (const tail_point& each : tail_of(*of))
-        list.push_back(fmt::format("[{},{}]", number(each.one_in), number(each.latency_us)));
-    return list_of(list);
-}
-
-}  // namespace
 
 std::vector<tail_point> tail_of(const phase& from) {
     std::vector<tail_point> points;
@@ -105,22 +89,40 @@ std::vector<tail_point> tail_of(const phase& from) {
     return points;
 }
 
+std::string tail_points(const phase* of) {
+    std::vector<std::string> list;
+    if (of == nullptr) return list_of(list);
+    for (const tail_point& each : tail_of(*of))
+        list.push_back(fmt::format("[{},{}]", number(each.one_in), number(each.latency_us)));
+    return list_of(list);
+}
+
+std::string list_of(const std::vector<std::string>& elements) {
+    return "[" + base::join(elements, ",") + "]";
+}
+
 std::size_t intervals_a_point(const record& one) {
     return std::max<std::size_t>(1, points_together(one.intervals));
 }
 
 std::string chart_data(const std::vector<record>& records) {
     std::vector<std::string> series;
+    double longest_s = 0;
+    double warmup_s = records.front().warmup_s;
     for (const record& one : records) {
         const phase* message = one.main_phase();
-        series.push_back(
-            fmt::format(R"({{"label":{},"warmup_s":{},"phase":{},"intervals":{},)"
-                        R"("message":{},"service":{}}})",
-                        script_string(base::printable(one.label, 80)), number(one.warmup_s),
-                        script_string(message == nullptr ? "message" : message->name),
-                        interval_points(one), tail(message), tail(one.find_phase("service"))));
+        for (const interval& each : one.intervals)
+            if (!each.draining) longest_s = std::max(longest_s, each.end_s);
+        warmup_s = std::min(warmup_s, one.warmup_s);
+        series.push_back(fmt::format(R"({{"label":{},"phase":{},"intervals":{},)"
+                                     R"("message":{},"service":{}}})",
+                                     script_string(base::printable(one.label, 80)),
+                                     script_string(message == nullptr ? "message" : message->name),
+                                     interval_points(one), tail_points(message),
+                                     tail_points(one.find_phase("service"))));
     }
-    return fmt::format(R"({{"series":{}}})", list_of(series));
+    return fmt::format(R"({{"longest_s":{},"warmup_s":{},"series":{}}})", number(longest_s),
+                       number(warmup_s), list_of(series));
 }
 
 std::string script_string(std::string_view text) {

@@ -1,9 +1,9 @@
 // What the page's charts draw, as JSON that is small and safe to put between <script> tags.
 //
-// Intervals, but for what is finished after the stop: at most 1500 points for each record; where there are more, neighbours of one kind
-// (warm-up, partial or neither) are put together: messages are a minute's, whatever the length, p50
-// and p99 the highest of them, and `together` says how many went into a point. Where there was no
-// message p50 and p99 are null.
+// Intervals, but for what is finished after the stop: at most 1500 points for each record; where
+// there are more, neighbours of one kind (warm-up, partial or neither) are put together: messages are
+// a minute's, whatever the length, p50 and p99 the highest of them, and `together` says how many went
+// into a point. Where there was no message p50 and p99 are null.
 //
 // Tails: the latency that a share of the messages did not exceed, from the least of them to the
 // highest, as [one in how many was slower, microseconds]: 2 is the median, 100 is p99. Where messages
@@ -20,6 +20,9 @@ namespace postal::report {
 
 std::string chart_data(const std::vector<record>& records);
 
+// A list of JSON from its elements.
+std::string list_of(const std::vector<std::string>& elements);
+
 // A JSON string in which neither "</script" nor "<!--" can occur; the text is UTF-8.
 std::string script_string(std::string_view text);
 
@@ -28,6 +31,16 @@ struct tail_point {
     double latency_us = 0;
 };
 std::vector<tail_point> tail_of(const phase& from);
+// The same as JSON; null gives an empty list.
+std::string tail_points(const phase* of);
+
+// Neighbours put together, at most that many.
+struct point {
+    interval covered;
+    std::size_t together = 1;
+    [[nodiscard]] double per_minute() const;
+};
+std::vector<point> points_of(const std::vector<interval>& intervals, std::size_t together);
 
 // How many intervals a point of the chart may stand for; 1: each has its own.
 std::size_t intervals_a_point(const record& one);

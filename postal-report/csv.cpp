@@ -14,22 +14,14 @@ namespace {
 
 using cell_maker = std::string (*)(const record&);
 
-std::string decimal(std::optional<double> value) {
-    if (!value || !std::isfinite(*value)) return {};
-    // Whole numbers as such, everything else to a thousandth: no exponents.
-    if (*value == std::floor(*value) && std::abs(*value) < 1e15)
-        return fmt::format("{:.0f}", *value);
-    return fmt::format("{:.3f}", *value);
-}
-
 template <std::optional<double> phase::*Member>
 std::string latency(const record& one) {
-    return decimal(value_of(one.main_phase(), Member));
+    return csv_decimal(value_of(one.main_phase(), Member));
 }
 
 template <std::optional<double> phase::*Member>
 std::string service(const record& one) {
-    return decimal(value_of(one.find_phase("service"), Member));
+    return csv_decimal(value_of(one.find_phase("service"), Member));
 }
 
 std::string thresholds_not_met(const record& one) {
@@ -52,9 +44,9 @@ constexpr std::array<csv_column, 47> columns{{
     {"host", [](const record& one) { return csv_cell(one.host.name); }},
     {"started", [](const record& one) { return csv_cell(one.started); }},
     {"seed", [](const record& one) { return one.seed ? std::to_string(*one.seed) : ""; }},
-    {"duration_s", [](const record& one) { return decimal(one.duration_s); }},
-    {"warmup_s", [](const record& one) { return decimal(one.warmup_s); }},
-    {"measured_s", [](const record& one) { return decimal(one.measured_s); }},
+    {"duration_s", [](const record& one) { return csv_decimal(one.duration_s); }},
+    {"warmup_s", [](const record& one) { return csv_decimal(one.warmup_s); }},
+    {"measured_s", [](const record& one) { return csv_decimal(one.measured_s); }},
     {"messages"},
     {"recipients"},
     {"bytes"},
@@ -65,14 +57,14 @@ constexpr std::array<csv_column, 47> columns{{
     {"deferred"},
     {"failed"},
     {"in_doubt"},
-    {"messages_per_minute", [](const record& one) { return decimal(one.rate.mean); }},
-    {"messages_per_minute_stddev", [](const record& one) { return decimal(one.rate.stddev); }},
-    {"messages_per_minute_min", [](const record& one) { return decimal(one.rate.min); }},
-    {"messages_per_minute_max", [](const record& one) { return decimal(one.rate.max); }},
+    {"messages_per_minute", [](const record& one) { return csv_decimal(one.rate.mean); }},
+    {"messages_per_minute_stddev", [](const record& one) { return csv_decimal(one.rate.stddev); }},
+    {"messages_per_minute_min", [](const record& one) { return csv_decimal(one.rate.min); }},
+    {"messages_per_minute_max", [](const record& one) { return csv_decimal(one.rate.max); }},
     {"messages_per_minute_ci95_low",
-     [](const record& one) { return one.rate.ci95 ? decimal(one.rate.ci95->first) : ""; }},
+     [](const record& one) { return one.rate.ci95 ? csv_decimal(one.rate.ci95->first) : ""; }},
     {"messages_per_minute_ci95_high",
-     [](const record& one) { return one.rate.ci95 ? decimal(one.rate.ci95->second) : ""; }},
+     [](const record& one) { return one.rate.ci95 ? csv_decimal(one.rate.ci95->second) : ""; }},
     {"whole_intervals", [](const record& one) { return std::to_string(one.rate.intervals); }},
     {"latency_mean_us", latency<&phase::mean_us>},
     {"latency_p50_us", latency<&phase::p50_us>},
@@ -83,18 +75,20 @@ constexpr std::array<csv_column, 47> columns{{
     {"service_p50_us", service<&phase::p50_us>},
     {"service_p99_us", service<&phase::p99_us>},
     {"generator_limited", [](const record& one) { return std::to_string(one.generator.limited); }},
-    {"worker_busy", [](const record& one) { return decimal(one.generator.worker_busy); }},
-    {"schedule_slip_p99_us", [](const record& one) { return decimal(one.generator.slip_p99_us); }},
-    {"cpu_user_s", [](const record& one) { return decimal(one.cpu_user_s); }},
-    {"cpu_system_s", [](const record& one) { return decimal(one.cpu_system_s); }},
+    {"worker_busy", [](const record& one) { return csv_decimal(one.generator.worker_busy); }},
+    {"schedule_slip_p99_us",
+     [](const record& one) { return csv_decimal(one.generator.slip_p99_us); }},
+    {"cpu_user_s", [](const record& one) { return csv_decimal(one.cpu_user_s); }},
+    {"cpu_system_s", [](const record& one) { return csv_decimal(one.cpu_system_s); }},
     {"max_rss_bytes", [](const record& one) { return std::to_string(one.max_rss_bytes); }},
     {"thresholds_not_met", thresholds_not_met},
     {"transcript", [](const record& one) { return std::to_string(one.transcript); }},
     {"generator_verdict", [](const record& one) { return csv_cell(one.generator.verdict); }},
-    {"run_delay", [](const record& one) { return decimal(one.generator.run_delay); }},
-    {"loop_late_p99_us", [](const record& one) { return decimal(one.generator.loop_late_p99_us); }},
-    {"machine_idle", [](const record& one) { return decimal(one.generator.machine_idle); }},
-    {"machine_steal", [](const record& one) { return decimal(one.generator.machine_steal); }},
+    {"run_delay", [](const record& one) { return csv_decimal(one.generator.run_delay); }},
+    {"loop_late_p99_us",
+     [](const record& one) { return csv_decimal(one.generator.loop_late_p99_us); }},
+    {"machine_idle", [](const record& one) { return csv_decimal(one.generator.machine_idle); }},
+    {"machine_steal", [](const record& one) { return csv_decimal(one.generator.machine_steal); }},
 }};
 
 const csv_column* find_column(std::string_view name) {
@@ -129,6 +123,13 @@ std::vector<std::string> cells_of(const record& one, stats::counter_rows rows) {
 }
 
 }  // namespace
+
+std::string csv_decimal(std::optional<double> value, int places) {
+    if (!value || !std::isfinite(*value)) return {};
+    if (*value == std::floor(*value) && std::abs(*value) < 1e15)
+        return fmt::format("{:.0f}", *value);
+    return fmt::format("{:.{}f}", *value, places);
+}
 
 std::string csv_cell(const std::string& text) {
     std::string harmless = base::printable(text, 2000);

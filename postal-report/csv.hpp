@@ -6,6 +6,7 @@
 // - or @) gets an apostrophe in front, and control characters are written as \xNN.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ std::string render_csv(const std::vector<record>& records);
 
 // A text as one field.
 std::string csv_cell(const std::string& text);
+
+// A number as one: whole ones as such, others with that many decimals, none with an exponent.
+std::string csv_decimal(std::optional<double> value, int places = 3);
 
 // The names of the columns, in order.
 std::vector<std::string> csv_columns(stats::counter_rows rows = stats::all_counters());

@@ -42,14 +42,6 @@ std::string subtitle_of(const std::vector<record>& records) {
     return out;
 }
 
-std::string figure_html(std::string_view id, std::string_view title, std::string_view caption) {
-    return fmt::format(
-        "<figure class=\"card chart\" id=\"{0}\">\n<h2>{1}</h2>\n<div class=\"canvas\">"
-        "<canvas role=\"img\" aria-label=\"{1}\" aria-describedby=\"{0}-text\"></canvas></div>\n"
-        "<figcaption id=\"{0}-text\">{2}</figcaption>\n</figure>\n",
-        id, title, caption);
-}
-
 std::string charts_html(const std::vector<record>& records) {
     bool intervals = false;
     bool set_apart = false;
@@ -71,27 +63,23 @@ std::string charts_html(const std::vector<record>& records) {
     const std::string marked = set_apart ? "; dashed: warm-up and partial intervals" : "";
     std::string out;
     if (intervals) {
-        out += figure_html("chart-rate", "Messages accepted a minute",
-                           "Each step is " + points + ", as wide as it lasted" + marked +
-                               ". The numbers stand in the table of intervals.");
-        out += figure_html("chart-latency", "Latency over time",
-                           "Percentiles of the messages accepted in each interval" +
-                               std::string(together > 1 ? ", the highest of each point's" : "") +
-                               ". Where the line has a gap, no message was accepted, or too few "
-                               "for that percentile.");
+        out += figure_html({"chart-rate", "Messages accepted a minute",
+                            "Each step is " + points + ", as wide as it lasted" + marked +
+                                ". The numbers stand in the table of intervals."});
+        out += figure_html({"chart-latency", "Latency over time",
+                            "Percentiles of the messages accepted in each interval" +
+                                std::string(together > 1 ? ", the highest of each point's" : "") +
+                                ". Where the line has a gap, no message was accepted, or too few "
+                                "for that percentile."});
     }
     if (distributions) {
-        out += figure_html("chart-distribution", "Latency by percentile",
-                           "What share of the messages after the warm-up took no longer than that; "
-                           "each step to the right is a tail ten times as thin. The numbers stand "
-                           "in the table of latencies.");
+        out +=
+            figure_html({"chart-distribution", "Latency by percentile",
+                         "What share of the messages after the warm-up took no longer than that; "
+                         "each step to the right is a tail ten times as thin. The numbers stand "
+                         "in the table of latencies."});
     }
     return out;
-}
-
-std::string folded(const std::string& summary, const std::string& content) {
-    return "<details class=\"card\"><summary>" + escape_html(summary) + "</summary>\n" + content +
-           "</details>\n";
 }
 
 std::string intervals_html(const std::vector<record>& records) {
@@ -131,6 +119,21 @@ std::string tables_html(const std::vector<record>& records) {
 
 }  // namespace
 
+std::string figure_html(const figure& one) {
+    const std::string height =
+        one.height_rem > 0 ? fmt::format(" style=\"height:{:g}rem\"", one.height_rem) : "";
+    return fmt::format(
+        "<figure class=\"card chart\" id=\"{0}\">\n<h2>{1}</h2>\n<div class=\"canvas\"{3}>"
+        "<canvas role=\"img\" aria-label=\"{1}\" aria-describedby=\"{0}-text\"></canvas></div>\n"
+        "<figcaption id=\"{0}-text\">{2}</figcaption>\n</figure>\n",
+        one.id, one.title, one.caption, height);
+}
+
+std::string folded(const std::string& summary, const std::string& content) {
+    return "<details class=\"card\"><summary>" + escape_html(summary) + "</summary>\n" + content +
+           "</details>\n";
+}
+
 std::string fill(std::string_view frame, const std::vector<replacement>& values) {
     std::string out;
     while (!frame.empty()) {
@@ -169,7 +172,7 @@ std::string render_page(const std::vector<record>& records, const page_parts& pa
                              {"TABLES", tables_html(records)},
                              {"DATA", chart_data(records)},
                              {"LIBRARY", std::string{parts.chart_library}},
-                             {"SCRIPT", std::string{page_script}}});
+                             {"SCRIPT", std::string{page_script} + std::string{records_script}}});
 }
 
 base::expected<std::string> read_chart_library(const std::string& path) {

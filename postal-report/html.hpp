@@ -37,6 +37,18 @@ std::string chart_library_path();
 std::string headline_html(const std::vector<record>& records);
 std::string remarks_html(const std::vector<record>& records);
 
+// A chart's place. Texts are HTML.
+struct figure {
+    std::string id;
+    std::string title;
+    std::string caption;
+    double height_rem = 0;  // 0: as the style sheet has it
+};
+std::string figure_html(const figure& one);
+
+// Content that is shown when the summary, a plain text, is chosen.
+std::string folded(const std::string& summary, const std::string& content);
+
 // Every "@NAME@" of the frame replaced by its value in one pass, so that values are never searched.
 struct replacement {
     std::string_view name;

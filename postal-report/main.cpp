@@ -1,15 +1,20 @@
-// postal-report: run records or a ledger in, something to read out. The records are read first and
-// all of them, so that a bad one leaves no half a report behind.
+// postal-report: run records, an experiment's folder or a ledger in, something to read out. The
+// records are read first and all of them, so that a bad one leaves no half a report behind.
 #include "cli/main.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <functional>
 
 #include "base/random.hpp"
+#include "base/text.hpp"
 #include "base/write_file.hpp"
 #include "cli/parse.hpp"
+#include "experiment/findings.hpp"
 #include "postal-report/csv.hpp"
+#include "postal-report/experiment.hpp"
 #include "postal-report/html.hpp"
 #include "postal-report/ledger.hpp"
 #include "postal-report/options.hpp"
@@ -26,30 +31,54 @@ cli::exit_status refuse(const base::failure& reason, cli::exit_status status) {
     return status;
 }
 
-std::string printed_text(report::output kind, const std::vector<report::record>& records) {
+// What is shown, in every form.
+struct forms {
+    std::function<std::string()> text;
+    std::function<std::string()> markdown;
+    std::function<std::string()> csv;
+    std::function<std::string(const report::page_parts&)> page;
+};
+
+std::string printed_text(report::output kind, const forms& of) {
     switch (kind) {
         case report::output::text:
-            return report::render_text(records);
+            return of.text();
         case report::output::markdown:
-            return report::render_markdown(records);
+            return of.markdown();
         case report::output::csv:
-            return report::render_csv(records);
+            return of.csv();
         case report::output::none:
             break;
     }
     return {};
 }
 
-cli::exit_status write_page(const report::options& wanted,
-                            const std::vector<report::record>& records) {
+cli::exit_status write_page(const report::options& wanted, const forms& of) {
     const auto library = report::read_chart_library(wanted.chart_library);
     if (!library) return refuse(library.error(), cli::exit_status::bad_parameters);
     const std::string nonce =
         fmt::format("{:016x}{:016x}", base::fresh_entropy(), base::fresh_entropy());
-    const auto written =
-        base::write_file(wanted.html, report::render_page(records, {*library, nonce}));
+    const auto written = base::write_file(wanted.html, of.page({*library, nonce}));
     if (!written) return refuse(written.error(), cli::exit_status::system_error);
     return cli::exit_status::done;
+}
+
+cli::exit_status show(const report::options& wanted, const forms& of) {
+    const std::string text = printed_text(wanted.printed(), of);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return wanted.html.empty() ? cli::exit_status::done : write_page(wanted, of);
+}
+
+cli::exit_status show_experiment(const report::options& wanted) {
+    const auto results = experiment::read_results(wanted.records.front());
+    if (!results) return refuse(results.error(), cli::exit_status::bad_parameters);
+    const experiment::analysis found = experiment::analyse(*results);
+    return show(wanted, {[&] { return experiment::render_text(*results, found); },
+                         [&] { return experiment::render_markdown(*results, found); },
+                         [&] { return report::render_csv(*results); },
+                         [&](const report::page_parts& parts) {
+                             return report::render_page(*results, found, parts);
+                         }});
 }
 
 cli::exit_status show_ledger(const report::options& wanted) {
@@ -66,6 +95,13 @@ cli::exit_status run(int argc, char** argv) {
     if (!parsed) return refuse(parsed.error(), cli::exit_status::bad_parameters);
     if (*parsed == cli::parse_result::done) return cli::exit_status::done;
     if (!wanted.ledger.empty()) return show_ledger(wanted);
+    const auto folder =
+        std::find_if(wanted.records.begin(), wanted.records.end(), experiment::is_results_folder);
+    if (folder != wanted.records.end() && wanted.records.size() > 1)
+        return refuse(base::fail("{}: an experiment is shown by itself; leave the others out",
+                                 base::printable(*folder, 300)),
+                      cli::exit_status::bad_parameters);
+    if (folder != wanted.records.end()) return show_experiment(wanted);
     std::vector<report::record> records;
     for (const std::string& file : wanted.records) {
         auto read = report::read_record(file);
@@ -73,9 +109,12 @@ cli::exit_status run(int argc, char** argv) {
         records.push_back(std::move(*read));
     }
     report::label(records);
-    const std::string text = printed_text(wanted.printed(), records);
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    return wanted.html.empty() ? cli::exit_status::done : write_page(wanted, records);
+    return show(wanted, {[&] { return report::render_text(records); },
+                         [&] { return report::render_markdown(records); },
+                         [&] { return report::render_csv(records); },
+                         [&](const report::page_parts& parts) {
+                             return report::render_page(records, parts);
+                         }});
 }
 
 }  // namespace

@@ -1,0 +1,87 @@
+// Charts of run records.
+const single = data.series.length === 1;
+
+// An interval of a record is [start_s, end_s, messages, p50_us, p99_us, warmup, partial, together].
+const [START, END, MESSAGES, P50, P99, WARMUP, PARTIAL, TOGETHER] = [0, 1, 2, 3, 4, 5, 6, 7];
+const kindOf = one => one[WARMUP] && one[PARTIAL] ? 'warm-up, partial' : one[WARMUP] ? 'warm-up'
+    : one[PARTIAL] ? 'partial' : '';
+
+// A message a minute, whatever an interval's length; 0 where nothing came.
+const steps = one => {
+    const points = one.intervals.map(each => ({ x: each[START], y: each[MESSAGES], of: each }));
+    const last = one.intervals[one.intervals.length - 1];
+    if (last) points.push({ x: last[END], y: last[MESSAGES], of: last });
+    return points;
+};
+const middles = (one, column) => one.intervals.map(each =>
+    ({ x: (each[START] + each[END]) / 2, y: each[column], of: each }));
+
+const dashed = context => kindOf(context.p0.raw.of) ? [5, 4] : undefined;
+
+const spanTitle = items => {
+    const of = items[0].raw.of;
+    const kind = kindOf(of);
+    return elapsed(of[START]) + ' – ' + elapsed(of[END]) + (kind ? ' (' + kind + ')' : '')
+        + (of[TOGETHER] > 1 ? ', ' + of[TOGETHER] + ' intervals' : '');
+};
+
+const rateChart = () => ({
+    type: 'line',
+    plugins: [warmup],
+    data: {
+        datasets: data.series.map((one, index) => line(one.label, steps(one), own(index), {
+            stepped: true, pointRadius: marked(!single), pointStyle: shapes[index % shapes.length], fill: single ? 'origin' : false,
+            segment: {
+                borderDash: dashed,
+                backgroundColor: context => kindOf(context.p0.raw.of) ? faded(own(index), 0.06) : undefined
+            }
+        }))
+    },
+    options: options(
+        { x: timeAxis(), y: axis('messages / min', { beginAtZero: true, grace: '10%', ticks: { callback: number } }) },
+        { title: spanTitle, label: item => ' ' + (single ? '' : item.dataset.label + ': ') + number(item.raw.y)
+            + ' messages/min' },
+        !single)
+});
+
+const latencyChart = () => {
+    const values = data.series.flatMap(one => one.intervals.flatMap(each => [each[P50], each[P99]]))
+        .filter(value => value > 0);
+    const wide = values.length > 0 && Math.max(...values) / Math.min(...values) > 12;
+    const sets = data.series.flatMap((one, index) => {
+        const of = single ? '' : one.label + ' ';
+        return [
+            line(of + 'p99', middles(one, P99), single ? colour('--p99') : own(index),
+                { pointRadius: marked(true), pointStyle: single ? 'triangle' : shapes[index % shapes.length], segment: single ? { borderDash: dashed } : {} }),
+            line(of + (single ? 'p50' : 'p50 (dotted)'), middles(one, P50), own(index),
+                { pointRadius: marked(true), pointStyle: single ? 'circle' : shapes[index % shapes.length], borderDash: single ? undefined : [2, 3], segment: single ? { borderDash: dashed } : {} })
+        ];
+    });
+    return {
+        type: 'line',
+        plugins: [warmup],
+        data: { datasets: sets },
+        options: options(
+            { x: timeAxis(), y: wide
+                ? axis('latency (logarithmic)', { type: 'logarithmic', min: Math.min(...values) / 1.25, max: Math.max(...values) * 1.25, ticks: { callback: latencyTick, autoSkip: true } })
+                : axis('latency', { beginAtZero: true, grace: '8%', ticks: { callback: latency } }) },
+            { title: spanTitle, label: item => ' ' + item.dataset.label + ': ' + latency(item.raw.y) },
+            true)
+    };
+};
+
+const distributionChart = () => {
+    const sets = data.series.flatMap((one, index) => {
+        const of = single ? '' : one.label + ' ';
+        const shape = { pointStyle: shapes[index % shapes.length], pointRadius: marked(true) };
+        const shown = [line(of + one.phase, tail(one.message), own(index), shape)];
+        if (one.service.length > 0) {
+            shown.push(line(of + 'service (dashed)', tail(one.service), single ? own(1) : own(index),
+                { ...shape, borderDash: [4, 3], ...(single ? { pointStyle: 'rect' } : {}) }));
+        }
+        return shown;
+    });
+    return tailChart(sets, true);
+};
+
+show({ 'chart-rate': rateChart, 'chart-latency': latencyChart, 'chart-distribution': distributionChart });
