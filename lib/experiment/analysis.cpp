@@ -8,13 +8,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <future>
+#include <iterator>
 #include <map>
 #include <numeric>
+#include <thread>
 
 namespace postal::experiment {
 namespace {
@@ -117,6 +121,57 @@ std::optional<std::string> checked_text(const std::string& folder, const kept_fi
     }
     if (sha256_of(*text) != file.sha256) damaged.push_back(path + ": is not what the run wrote");
     return std::move(*text);
+}
+
+struct read_files {
+    measured_run run{};
+    std::vector<std::string> damaged{};
+};
+
+read_files files_of(const recorded_run& run, const std::string& folder,
+                    const experiment_record& of) {
+    read_files to;
+    std::vector<stats::run_record> records;
+    std::optional<cost_log> log;
+    // `file` as what `parse` makes of it.
+    const auto read = [&](const kept_file& file, auto parse, auto keep) {
+        const auto text = checked_text(folder, file, to.damaged);
+        if (!text) return;
+        auto parsed = parse(*text);
+        if (parsed)
+            keep(std::move(*parsed));
+        else
+            to.damaged.push_back(folder + "/" + file.path + ": " + parsed.error().message);
+    };
+    for (const kept_file& each : run.loads)
+        read(
+            each, [](const std::string& text) { return stats::parse_record(text); },
+            [&](stats::run_record one) { records.push_back(std::move(one)); });
+    if (run.costs)
+        read(
+            *run.costs, [](const std::string& text) { return from_json(text); },
+            [&](cost_log one) { log = std::move(one); });
+    to.run = result_of(run, std::move(records), std::move(log), of);
+    return to;
+}
+
+// Reading is the longest part of a report by far, so every processor takes runs.
+std::vector<read_files> read_runs(const std::vector<recorded_run>& runs, const std::string& folder,
+                                  const experiment_record& of) {
+    std::vector<read_files> all(runs.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t at = next++; at < runs.size(); at = next++)
+            all[at] = files_of(runs[at], folder, of);
+    };
+    std::vector<std::future<void>> others;
+    const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+    while (others.size() + 1 < std::min(processors, runs.size()))
+        others.push_back(std::async(std::launch::async, work));
+    work();
+    for (std::future<void>& one : others)
+        one.get();
+    return all;
 }
 
 // The runs that count: of those of one block and variant the last one that is complete or failed.
@@ -298,28 +353,9 @@ measured_run result_of(const recorded_run& run, std::vector<stats::run_record> r
 }
 
 measured_run read_run(const recorded_run& run, results& into) {
-    std::vector<stats::run_record> records;
-    std::optional<cost_log> log;
-    for (const kept_file& each : run.loads) {
-        const auto text = checked_text(into.folder, each, into.damaged);
-        if (!text) continue;
-        auto record = stats::parse_record(*text);
-        if (record) {
-            records.push_back(std::move(*record));
-        } else {
-            into.damaged.push_back(into.folder + "/" + each.path + ": " + record.error().message);
-        }
-    }
-    if (run.costs) {
-        const auto text = checked_text(into.folder, *run.costs, into.damaged);
-        base::expected<cost_log> read = text ? from_json(*text) : base::fail("missing");
-        if (read)
-            log = std::move(*read);
-        else if (text)
-            into.damaged.push_back(into.folder + "/" + run.costs->path + ": " +
-                                   read.error().message);
-    }
-    return result_of(run, std::move(records), std::move(log), into.record);
+    read_files read = files_of(run, into.folder, into.record);
+    std::move(read.damaged.begin(), read.damaged.end(), std::back_inserter(into.damaged));
+    return std::move(read.run);
 }
 
 base::expected<results> read_results(const std::string& folder) {
@@ -330,8 +366,10 @@ base::expected<results> read_results(const std::string& folder) {
     auto record = parse_experiment_record(*text);
     if (!record) return base::at(base::printable(path, 300), record.error());
     to.record = std::move(*record);
-    for (const recorded_run& one : counted_runs(to.record.runs))
-        to.runs.push_back(read_run(one, to));
+    for (read_files& one : read_runs(counted_runs(to.record.runs), folder, to.record)) {
+        to.runs.push_back(std::move(one.run));
+        std::move(one.damaged.begin(), one.damaged.end(), std::back_inserter(to.damaged));
+    }
     return {boost::system::in_place_value, std::move(to)};
 }
 

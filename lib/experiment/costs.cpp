@@ -236,7 +236,7 @@ json write_all(const Rows& rows, const std::vector<cost_columns>& from) {
 std::vector<double> read_numbers(const json_fields& from, std::string_view key,
                                  stats::complaint& problems) {
     std::vector<double> to;
-    from.each(key, [&](const json& element, const std::string& path) {
+    from.each(key, [&](const json& element, const json_fields::place& path) {
         const double one = element.is_number() ? element.get<double>() : unknown;
         if (!element.is_null() && !(one >= 0 && std::isfinite(one)))
             problems.add(path, "a number, 0 or more");

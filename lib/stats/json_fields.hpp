@@ -58,7 +58,7 @@ class json_fields {
     // number, both 0 or more.
     template <class Target, class... More>
     void read(std::string_view key, Target& to, More&&... more) const {
-        if (const json* value = find(key)) take(to, *value, path(key));
+        if (const json* value = find(key)) take(to, *value, place(*this, key));
         if constexpr (sizeof...(more) > 0) read(std::forward<More>(more)...);
     }
 
@@ -67,20 +67,38 @@ class json_fields {
         return json_fields{value == nullptr ? no_members : *value, path(key), *problems_};
     }
 
-    // Calls visit(const json& element, path of the element) for each element of an array.
+    // Where a value stands. Its path is only made when something is wrong with it: there may be
+    // millions of values.
+    class place {
+      public:
+        place(const json_fields& object, std::string_view key) : object_(&object), key_(key) {}
+        place(const place& list, std::size_t index)
+            : object_(list.object_), key_(list.key_), index_(index) {}
+        operator std::string() const {  // NOLINT(google-explicit-constructor)
+            const std::string list = object_->path(key_);
+            return index_ ? list + "[" + std::to_string(*index_) + "]" : list;
+        }
+
+      private:
+        const json_fields* object_;
+        std::string_view key_;
+        std::optional<std::size_t> index_;
+    };
+
+    // Calls visit(const json& element, place of the element) for each element of an array.
     template <class Visit>
     void each(std::string_view key, Visit visit) const {
         const json* list = find(key);
         if (list == nullptr) return;
         if (!list->is_array()) return complain(key, "a list");
         for (std::size_t index = 0; index < list->size(); ++index)
-            visit((*list)[index], path(key) + "[" + std::to_string(index) + "]");
+            visit((*list)[index], place({*this, key}, index));
     }
     // The same of an array of objects, as json_fields.
     template <class Visit>
     void each_object(std::string_view key, Visit visit) const {
-        each(key, [&](const json& element, std::string path) {
-            visit(json_fields{element, std::move(path), *problems_});
+        each(key, [&](const json& element, const place& where) {
+            visit(json_fields{element, where, *problems_});
         });
     }
 
@@ -109,21 +127,21 @@ class json_fields {
         return found == object_->end() || found->is_null() ? nullptr : &*found;
     }
 
-    void take(std::string& to, const json& value, const std::string& path) const {
+    void take(std::string& to, const json& value, const place& path) const {
         if (!value.is_string()) return problems_->add(path, "a text");
         to = value.get<std::string>();
     }
-    void take(bool& to, const json& value, const std::string& path) const {
+    void take(bool& to, const json& value, const place& path) const {
         if (!value.is_boolean()) return problems_->add(path, "true or false");
         to = value.get<bool>();
     }
-    void take(double& to, const json& value, const std::string& path) const {
+    void take(double& to, const json& value, const place& path) const {
         const double number = value.is_number() ? value.get<double>() : -1;
         if (!(number >= 0)) return problems_->add(path, "a number, 0 or more");
         to = number;
     }
     template <std::integral Number>
-    void take(Number& to, const json& value, const std::string& path) const {
+    void take(Number& to, const json& value, const place& path) const {
         constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Number>::max());
         const double number = value.is_number_float() ? value.get<double>() : -1;
         const bool whole = number >= 0 && number < count_limit && number == std::floor(number);
@@ -132,13 +150,13 @@ class json_fields {
         to = static_cast<Number>(std::min(value.get<std::uint64_t>(), most));
     }
     template <class Value>
-    void take(std::optional<Value>& to, const json& value, const std::string& path) const {
+    void take(std::optional<Value>& to, const json& value, const place& path) const {
         take(to.emplace(), value, path);
     }
-    void take(std::vector<std::string>& to, const json& value, const std::string& path) const {
+    void take(std::vector<std::string>& to, const json& value, const place& path) const {
         if (!value.is_array()) return problems_->add(path, "a list");
         for (std::size_t index = 0; index < value.size(); ++index)
-            take(to.emplace_back(), value[index], path + "[" + std::to_string(index) + "]");
+            take(to.emplace_back(), value[index], place(path, index));
     }
 
     const json* object_;

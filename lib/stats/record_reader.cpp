@@ -42,7 +42,7 @@ recorded_rate read_rate(const json_fields& from, complaint& problems) {
     from.read("mean", to.mean, "stddev", to.stddev, "min", to.min, "max", to.max, "intervals",
               to.intervals, "trend", to.trend);
     std::vector<double> bounds;
-    from.each("ci95", [&](const json& bound, const std::string& path) {
+    from.each("ci95", [&](const json& bound, const json_fields::place& path) {
         if (bound.is_number()) {
             bounds.push_back(bound.get<double>());
         } else if (!bound.is_null()) {
