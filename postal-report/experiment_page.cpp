@@ -17,15 +17,17 @@ using experiment::analysis;
 using experiment::metric;
 using experiment::results;
 
-constexpr std::size_t most_sentences = 6;
+constexpr std::size_t most_sentences = 10;
+constexpr std::size_t most_large_sentences = 3;
 constexpr std::size_t most_open_rows = 30;
 
 // What was found, in large type. Verdicts that do not count stand behind the reason.
 std::string sentences_html(const results& of, const analysis& found) {
     const bool counts = !found.verdict().compared.voided;
     const auto sentences = verdict_sentences(of, found);
-    std::string out = fmt::format("<section class=\"card verdicts{}\" id=\"verdicts\">\n",
-                                  counts ? "" : " voided");
+    std::string out = fmt::format("<section class=\"card verdicts{}{}\" id=\"verdicts\">\n",
+                                  counts ? "" : " voided",
+                                  sentences.size() > most_large_sentences ? " several" : "");
     std::string rest;
     for (std::size_t i = 0; i < sentences.size(); ++i) {
         std::string& to = i < most_sentences ? out : rest;

@@ -27,7 +27,10 @@ def run_record(source, start, seconds, warmup, per_second, median_us):
             "recipients": messages, "rejected": 0, "deferred": 0, "failed": 0, "in_doubt": 0,
             "message_p50_us": round(median_us * (1 + source.gauss(0, 0.02)), 1) if messages else None,
             "message_p99_us": round(median_us * 9 * (1 + source.gauss(0, 0.1)), 1) if messages else None,
-            "warmup": second < warmup, "partial": False, "draining": False, "worker_busy": 0.31, "run_delay": 0.012})
+            "warmup": second < warmup, "partial": False, "draining": False, "worker_busy": 0.31, "run_delay": 0.012,
+            "message_p90_us": 48.896, "message_max_us": 50.394, "asked": None, "slip_p99_us": 2279.054,
+            "loop_late_p99_us": None, "loop_late_max_us": 9544.526, "machine_idle": 0.0597, "machine_steal": 0.0,
+            "cpu_pressure": 0.6494})
     messages = sum(each["messages"] for each in intervals if not each["warmup"])
     a_minute = messages / (seconds - warmup) * 60
     phase = sample_records.phase(sample_records.latencies(source, 400, median_us))
@@ -107,7 +110,7 @@ def make(folder, variants=None, blocks=6, seconds=30, warmup=5, seed=42, change=
                 change(run, record, log)
             (folder / name).mkdir(parents=True)
             if run["state"] == "complete":
-                run["loads"] = [keep(folder, "delivery", f"{name}/delivery.json", record)]
+                run["loads"] = [keep(folder, "delivery", f"{name}/delivery.json", record, indent=2)]
                 if log["schema"]:
                     run["costs"] = keep(folder, "costs", f"{name}/costs.json", log)
             runs.append(run)
@@ -123,11 +126,12 @@ def make(folder, variants=None, blocks=6, seconds=30, warmup=5, seed=42, change=
         "variants": [{"name": name, "same_as": same_as.get(name), "values": {"options": name}} for name in names],
         "runs": runs, "file": "ext4.toml", "text": 'title = "ext4 mount options"\n\n[load]\nduration = "30s"\n'}
     made.update(changes)
+    folder.mkdir(exist_ok=True)
     (folder / "experiment.json").write_text(json.dumps(made))
     return folder
 
 
-def keep(folder, name, path, what):
-    text = json.dumps(what, separators=(",", ":"))
+def keep(folder, name, path, what, indent=None):
+    text = json.dumps(what, separators=(",", ": " if indent else ":"), indent=indent)
     (folder / path).write_text(text)
     return {"name": name, "path": path, "sha256": hashlib.sha256(text.encode()).hexdigest()}

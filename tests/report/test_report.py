@@ -12,16 +12,6 @@ import sample_records
 
 
 @pytest.fixture
-def run(programs):
-    def call(*arguments, status=0, **options):
-        done = subprocess.run([programs.postal_report, *map(str, arguments)], capture_output=True, text=True,
-                              timeout=60, **options)
-        assert done.returncode == status, done.stderr
-        return done
-    return call
-
-
-@pytest.fixture
 def record(tmp_path):
     def write(name="run.json", **changes):
         return sample_records.write(tmp_path / name, sample_records.record(**changes))

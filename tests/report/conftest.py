@@ -1,0 +1,14 @@
+"""Fixtures of the reports' tests."""
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def run(programs):
+    def call(*arguments, status=0, **options):
+        done = subprocess.run([programs.postal_report, *map(str, arguments)], capture_output=True, text=True,
+                              timeout=60, **options)
+        assert done.returncode == status, done.stderr
+        return done
+    return call
