@@ -183,7 +183,7 @@ struct mean {
     }
 };
 
-// A row of the table of costs: its name, and what one run says.
+// A row of the table of costs: its name, and what one run says, which knows what it spent.
 struct cost_figure {
     std::string name;
     std::string unit;

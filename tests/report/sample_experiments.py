@@ -101,11 +101,12 @@ def make(folder, variants=None, blocks=6, seconds=30, warmup=5, seed=42, change=
             name = f"runs/b{block:02}-{position + 1}-" + "".join(c if c.isalnum() or c in ".+=" else "_" for c in names[variant])
             rate = level * variants[names[variant]] * math.exp(source.gauss(0, scatter))
             record = run_record(source, begin, seconds, warmup, rate, 2400 / variants[names[variant]])
-            log = costs(source, begin, seconds, rate, 0.1 if "nobarrier" in names[variant] else 1.0, "loop0")
+            device = f"loop{len(runs) % 3}"  # whichever was free
+            log = costs(source, begin, seconds, rate, 0.1 if "nobarrier" in names[variant] else 1.0, device)
             run = {"block": block, "position": position, "variant": variant, "state": "complete", "reason": "", "folder": name,
-                   "started": moment(begin - BEFORE), "seconds": seconds + 12.5, "mounted": "/dev/loop0 /mnt ext4 rw,noatime 0 0",
+                   "started": moment(begin - BEFORE), "seconds": seconds + 12.5, "mounted": f"/dev/{device} /mnt ext4 rw,noatime 0 0",
                    "flush_median_s": 0.0021, "flush_max_s": 0.009, "caches": "dropped", "loads": [], "costs": None,
-                   "devices": ["loop0"]}
+                   "devices": [device]}
             if change:
                 change(run, record, log)
             (folder / name).mkdir(parents=True)

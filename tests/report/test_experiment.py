@@ -167,6 +167,12 @@ def test_the_pages_numbers_are_the_records(run, folder):
         system = [log["machine"]["system_s"] for _, log in mine]
         assert first["system"][second] == pytest.approx(sum(one[second + 4] - one[second + 3] for one in system) / 3, rel=1e-4)
     assert len(first["runs"]) == 3 and first["runs"][1][10] == mine[1][0]["intervals"][10]["messages"] * 60
+    # The storage is one device, whichever loop device a run got.
+    costs = {row[0]: row[1:] for row in rows_of(page, "costs")}
+    flushes = [(log["devices"][0]["flushes"][33] - log["devices"][0]["flushes"][8]) / record["totals"]["messages"]
+               for record, log in mine]
+    assert float(costs["storage: flushes"][0]) == pytest.approx(sum(flushes) / 3, rel=5e-3)
+    assert not [name for name in costs if name.startswith("loop")]
     count = sum(record["latency_us"]["message"]["count"] for record, _ in mine)
     assert first["tail"][-1][0] == count
 
