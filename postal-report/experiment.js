@@ -1,10 +1,11 @@
 // Charts of an experiment.
 
-// Variants keep their colour and shape in all charts; eight of them look alike but for their dashes.
+// Variants keep their colour, shape and dashes in all charts; the ninth has the first one's colour and
+// another shape.
 const dashes = [[], [7, 3], [2, 2], [9, 3, 2, 3], [4, 4]];
 const dash = index => dashes[index % dashes.length];
 const lineOf = (index, label, points, more = {}) => line(label, points, own(index),
-    { pointStyle: shapes[index % shapes.length], borderDash: dash(index), ...more });
+    { pointStyle: shapes[(index + 3 * Math.floor(index / 8)) % shapes.length], borderDash: dash(index), ...more });
 const many = data.variants.length > 1;
 
 // ---- the ratios ----

@@ -20,6 +20,9 @@ using experiment::results;
 constexpr std::size_t most_sentences = 10;
 constexpr std::size_t most_large_sentences = 3;
 constexpr std::size_t most_open_rows = 30;
+// More lines need more room.
+constexpr std::size_t many_lines = 4;
+constexpr double room_rem = 26;
 
 // What was found, in large type. Verdicts that do not count stand behind the reason.
 std::string sentences_html(const results& of, const analysis& found) {
@@ -107,6 +110,7 @@ std::string charts_html(const results& of, const analysis& found, const experime
             : "";
     const std::string points =
         charts.together > 1 ? fmt::format("up to {} intervals", charts.together) : "one interval";
+    const double height_rem = charts.drawn.size() > many_lines ? room_rem : 0;
     if (charts.compared > 0) {
         const double level = found.verdict().compared.comparisons.empty()
                                  ? found.verdict().compared.same->level
@@ -127,14 +131,16 @@ std::string charts_html(const results& of, const analysis& found, const experime
         out += figure_html({"chart-rate", "Messages a minute over time",
                             "Mean over the runs of a variant" +
                                 std::string(charts.runs ? "; thin: each run. " : ". ") +
-                                "Each point stands for " + points + "." + which});
+                                "Each point stands for " + points + "." + which,
+                            height_rem});
     }
     if (charts.latencies) {
         out += figure_html(
             {"chart-distribution", "Latency by percentile",
              "What share of the messages after the warm-up took no longer than that, of all runs "
              "of a variant together; each step to the right is a tail ten times as thin." +
-                 which});
+                 which,
+             height_rem});
     }
     for (const quantity* one : charts.costs) {
         out += figure_html({"chart-" + std::string(one->key), one->title,
