@@ -20,7 +20,7 @@ cli::program describe_program(options& into) {
           .help = "the same tables in Markdown",
           .set = cli::flag(into.markdown)},
          {.names = "--csv",
-          .help = "one line of comma-separated values for each record, after a header",
+          .help = "one line of comma-separated values for each record or run, after a header",
           .set = cli::flag(into.csv)},
          {.names = "--html",
           .value = "FILE",
@@ -54,11 +54,12 @@ cli::program describe_program(options& into) {
     return cli::program{
         .name = "postal-report",
         .summary =
-            "Shows run records as text, Markdown, CSV or a page with charts; several records "
-            "stand side by side, compared with the first.",
+            "Shows run records, or an experiment's folder of results, as text, Markdown, CSV or a "
+            "page with charts; several records stand side by side, compared with the first.",
         .groups = {std::move(outputs), std::move(ledgers)},
         .positionals = {{.name = "RECORD",
-                         .help = "a file that --record wrote; \"-\" is standard input",
+                         .help = "a file that --record wrote, \"-\" is standard input; or a folder "
+                                 "that postal-compare made",
                          .set = cli::texts(into.records),
                          .required = false,
                          .repeatable = true}},
@@ -67,6 +68,7 @@ cli::program describe_program(options& into) {
             "  postal-report run.json\n"
             "  postal-report --html report.html ext4.json xfs.json\n"
             "  postal-report --csv runs/*.json > runs.csv\n"
+            "  postal-report --html ext4.html ext4-mount-options.results\n"
             "  postal-report --ledger mail.ledger --list lost\n"
             "Ends with 0 done, 1 bad parameters or input, 2 system error,\n"
             "3 something acknowledged is lost or corrupt (--ledger)."};
