@@ -13,11 +13,14 @@ const many = data.variants.length > 1;
 // Drawn by their logarithms, so that half and double are equally far from 1.
 const percent = ratio => (ratio < 1 ? '−' : ratio > 1 ? '+' : '') + Number(Math.abs((ratio - 1) * 100).toPrecision(3)) + ' %';
 const ratioText = ratio => ratio >= 2 || ratio <= 0.5 ? Number(ratio.toPrecision(3)) + ' times' : percent(ratio);
+// An interval of few blocks may be so wide that nothing else could be seen: it goes on beyond the chart.
 const ratioSpan = () => {
-    const counted = data.ratios.flatMap(one =>
-        [...(one.interval || []), ...one.blocks.filter(each => !each[2]).map(each => each[1])]).map(Math.log);
+    const counted = data.ratios.flatMap(one => one.blocks.filter(each => !each[2]).map(each => Math.log(each[1])));
+    const ends = data.ratios.flatMap(one => one.interval || []).map(each => Math.log(Math.max(each, 1e-300)));
     const band = Math.log(1 + data.margin) * 1.5;
-    const low = Math.min(-band, ...counted), high = Math.max(band, ...counted);
+    const least = Math.min(-band, ...counted), most = Math.max(band, ...counted);
+    const low = Math.max(Math.min(least, ...ends), least - (most - least));
+    const high = Math.min(Math.max(most, ...ends), most + (most - least));
     return [low - (high - low) * 0.06, high + (high - low) * 0.06];
 };
 const ratioTicks = (low, high, most) => {
@@ -64,7 +67,7 @@ const ratioChart = () => {
             x: Math.log(each[1]), y: row - 0.38 + 0.3 * (index + 0.5) / one.blocks.length, of: each
         }));
         const mean = { x: Math.log(one.mean), y: row + 0.14, of: one };
-        const ends = (one.interval || []).map(each => ({ x: Math.log(each), y: row + 0.14, of: one }));
+        const ends = (one.interval || []).map(each => ({ x: Math.log(Math.max(each, 1e-300)), y: row + 0.14, of: one }));
         return [
             {
                 data: blocks, showLine: false, pointStyle: blocks.map(each => each.of[2] ? 'crossRot' : 'circle'),

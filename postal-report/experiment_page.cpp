@@ -23,6 +23,7 @@ constexpr std::size_t most_open_rows = 30;
 // More lines need more room.
 constexpr std::size_t many_lines = 4;
 constexpr double room_rem = 26;
+constexpr double panel_rem = 20;
 
 // What was found, in large type. Verdicts that do not count stand behind the reason.
 std::string sentences_html(const results& of, const analysis& found) {
@@ -86,7 +87,9 @@ table summary_table(const results& of, const analysis& found) {
             row[2] = experiment::show_ratio(*same);
         if (same && same->variant == variant) {
             row[3] += (row[3].empty() ? "" : "; ") + std::string("A/A: ") +
-                      (verdict.compared.voided ? "told apart" : "not told apart");
+                      (verdict.compared.voided                            ? "told apart"
+                       : same->verdict == stats::comparison_verdict::none ? "no verdict"
+                                                                          : "not told apart");
         }
         for (const experiment::metric_result* one : costs)
             row.push_back(show_value(one->about, one->typical[variant]));
@@ -121,9 +124,8 @@ std::string charts_html(const results& of, const analysis& found, const experime
                                      of.record.variants[0].name)),
              escape_html(fmt::format(
                  "Each circle is one block, the first one on top; a cross is a voided block, which "
-                 "does not count. Below them the mean and its interval at {:.4g} %. Within the "
-                 "band "
-                 "a difference does not matter.",
+                 "does not count. Below them the mean and its interval at {:.4g} %; one without an "
+                 "end goes on beyond the chart. Within the band a difference does not matter.",
                  level * 100)),
              9.0 + 2.6 * static_cast<double>(charts.compared)});
     }
@@ -147,7 +149,8 @@ std::string charts_html(const results& of, const analysis& found, const experime
                             one->caption +
                                 std::string("; mean over the runs of a variant, each "
                                             "point stands for ") +
-                                points + "." + which});
+                                points + "." + which,
+                            charts.drawn.size() > many_lines ? panel_rem : 0});
     }
     return out;
 }

@@ -46,16 +46,16 @@ const warmup = {
 };
 
 // Series are told apart without colours, too: by the marks on some of their points, of which there
-// are about as many whatever the length of the line, elsewhere on each line so that they do not hide
-// one another. A point between two gaps is always marked.
+// are about as many whatever the length of the line, fewer beside many lines, and elsewhere on each
+// line so that they do not hide one another. A point between two gaps is always marked.
 const shapes = ['circle', 'rect', 'triangle', 'rectRot', 'crossRot', 'star', 'rectRounded', 'cross'];
-const marks = 12;
+const marks = Math.max(4, Math.min(12, Math.ceil(40 / (data.series || data.variants).length)));
 const marked = more => context => {
     const points = context.dataset.data, at = context.dataIndex;
     const gap = index => !points[index] || points[index].y === null;
     const every = Math.max(1, Math.floor(points.length / marks));
-    const own = Math.floor(every * ((0.5 + context.datasetIndex * 0.38) % 1));
-    return gap(at - 1) && gap(at + 1) ? 3 : more && at % every === own ? 4 : 0;
+    const mine = Math.floor(every * ((0.5 + context.datasetIndex * 0.38) % 1));
+    return gap(at - 1) && gap(at + 1) ? 3 : more && at % every === mine ? 4 : 0;
 };
 
 const grid = () => ({ color: colour('--line'), borderColor: colour('--line'), tickColor: colour('--line') });

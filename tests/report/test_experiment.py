@@ -5,6 +5,7 @@ import io
 import json
 import re
 import subprocess
+import time
 
 import pytest
 import sample_experiments
@@ -33,6 +34,7 @@ def data_of(page):
 
 # Draws nothing: says for each canvas how many of its pixels are not empty, and how many colours they have.
 PROBE = """<script nonce="{nonce}">
+const took = performance.now();
 const shown = [];
 for (const figure of document.querySelectorAll('figure.chart')) {{
     const canvas = figure.querySelector('canvas');
@@ -48,13 +50,14 @@ for (const figure of document.querySelectorAll('figure.chart')) {{
     }}
     shown.push([figure.id, filled, colours.size]);
 }}
-document.body.dataset.probe = JSON.stringify(shown);
+document.body.dataset.probe = JSON.stringify([took, shown]);
 </script>"""
 
 
 @pytest.fixture
 def shown(tool, tmp_path):
-    """Opens a page in a browser: the pixels of each chart, and what the console said."""
+    """Opens a page in a browser, which must not complain: the pixels of each chart. `took` is in ms, from the start of the
+    navigation until all charts were drawn."""
     def look(page):
         nonce = re.search(r"'nonce-([0-9a-f]+)'", page).group(1)
         target = tmp_path / "probed.html"
@@ -66,7 +69,8 @@ def shown(tool, tmp_path):
         assert not [line for line in done.stderr.splitlines() if "CONSOLE" in line], done.stderr
         probe = re.search(r'data-probe="([^"]*)"', done.stdout)
         assert probe, "the page's own script did not come to its end"
-        return {name: (filled, colours) for name, filled, colours in json.loads(html.unescape(probe.group(1)))}
+        look.took, charts = json.loads(html.unescape(probe.group(1)))
+        return {name: (filled, colours) for name, filled, colours in charts}
     return look
 
 
@@ -196,6 +200,16 @@ def test_one_block_has_ratios_and_no_verdict(run, folder, shown):
     assert shown(page)["chart-ratios"][1] > 5
 
 
+def test_an_interval_that_says_nothing_has_no_long_numbers(run, folder, shown):
+    made = folder(blocks=2, scatter=0.3)
+    text = run(made).stdout
+    assert re.search(r"\(under 0\.01 times to over 100 times\)", text), text
+    assert "more than 100 times" in text and not re.search(r"\d{7}", text.split("What a message cost")[0])
+    # Its ends are beyond the chart, whose circles stay apart.
+    page = run(made, "--html", "-").stdout
+    assert "goes on beyond the chart" in page and shown(page)["chart-ratios"][1] > 20
+
+
 def test_one_variant_has_no_comparison(run, folder, shown):
     page = run(folder(variants={"only": 1.0}), "--html", "-").stdout
     assert re.search(r'<p class="say">&quot;only&quot;: [\d,]+/min\.</p>', page)
@@ -293,3 +307,15 @@ def test_without_costs_there_are_no_charts_of_them(run, folder, shown):
     def leave_out(run_, record, log):
         log["schema"] = None
     assert list(shown(run(folder(change=leave_out), "--html", "-").stdout)) == ["chart-ratios", "chart-rate", "chart-distribution"]
+
+
+@pytest.mark.serial
+def test_a_large_experiment_is_written_and_opened_soon(run, folder, shown, tmp_path):
+    made = folder(variants={f"variant {number}": 1 + number / 50 for number in range(10)}, blocks=10, seconds=1200, warmup=60)
+    target = tmp_path / "large.html"
+    begin = time.monotonic()
+    run(made, "--html", target)
+    took = time.monotonic() - begin
+    assert target.stat().st_size < 5 << 20
+    shown(target.read_text())
+    assert took < 2 and shown.took < 2000, (took, shown.took)
