@@ -11,7 +11,8 @@ const many = data.variants.length > 1;
 // ---- the ratios ----
 
 // Drawn by their logarithms, so that half and double are equally far from 1.
-const percent = ratio => (ratio < 1 ? '−' : ratio > 1 ? '+' : '') + Number(Math.abs((ratio - 1) * 100).toPrecision(3)) + ' %';
+const percent = ratio => (ratio < 1 ? '−' : ratio > 1 ? '+' : '')
+    + Number(Math.abs((ratio - 1) * 100).toPrecision(3)) + ' %';
 const ratioText = ratio => ratio >= 2 || ratio <= 0.5 ? Number(ratio.toPrecision(3)) + ' times' : percent(ratio);
 // An interval of few blocks may be so wide that nothing else could be seen: it goes on beyond the chart.
 const ratioSpan = () => {
@@ -23,10 +24,12 @@ const ratioSpan = () => {
     const high = Math.min(Math.max(most, ...ends), most + (most - least));
     return [low - (high - low) * 0.06, high + (high - low) * 0.06];
 };
+const isNear = (low, high) => high - low < 1.2;  // percents say more than factors
 const ratioTicks = (low, high, most) => {
     const inside = ratio => Math.log(ratio) >= low && Math.log(ratio) <= high;
-    if (high - low < 1.2) {
-        const step = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50].find(each => (Math.exp(high) - Math.exp(low)) * 100 / each <= most) || 100;
+    if (isNear(low, high)) {
+        const width = (Math.exp(high) - Math.exp(low)) * 100;
+        const step = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50].find(each => width / each <= most) || 100;
         const ratios = [];
         for (let at = -100; at <= 400; ++at) ratios.push(1 + at * step / 100);
         return ratios.filter(ratio => ratio > 0 && inside(ratio));
@@ -43,7 +46,8 @@ const band = {
     id: 'band',
     beforeDatasetsDraw(chart) {
         const { ctx, chartArea: area, scales: { x } } = chart;
-        const left = x.getPixelForValue(-Math.log(1 + data.margin)), right = x.getPixelForValue(Math.log(1 + data.margin));
+        const half = Math.log(1 + data.margin);
+        const left = x.getPixelForValue(-half), right = x.getPixelForValue(half);
         const one = x.getPixelForValue(0);
         ctx.save();
         ctx.fillStyle = faded(colour('--soft'), 0.16);
@@ -60,6 +64,7 @@ const band = {
 
 const ratioChart = () => {
     const [low, high] = ratioSpan();
+    const tick = ratio => isNear(low, high) ? percent(Number(ratio.toFixed(6))) : '×' + Number(ratio.toPrecision(3));
     const rows = data.ratios;
     const sets = rows.flatMap((one, row) => {
         const stroke = own(one.variant);
@@ -67,7 +72,8 @@ const ratioChart = () => {
             x: Math.log(each[1]), y: row - 0.38 + 0.3 * (index + 0.5) / one.blocks.length, of: each
         }));
         const mean = { x: Math.log(one.mean), y: row + 0.14, of: one };
-        const ends = (one.interval || []).map(each => ({ x: Math.log(Math.max(each, 1e-300)), y: row + 0.14, of: one }));
+        const ends = (one.interval || []).map(each =>
+            ({ x: Math.log(Math.max(each, 1e-300)), y: row + 0.14, of: one }));
         return [
             {
                 data: blocks, showLine: false, pointStyle: blocks.map(each => each.of[2] ? 'crossRot' : 'circle'),
@@ -92,7 +98,7 @@ const ratioChart = () => {
     const made = options(
         {
             x: axis((narrow ? '' : 'ratio to ' + data.baseline + ', ') + better, {
-                min: low, max: high, ticks: { callback: at => ratioText(Math.exp(at)), autoSkip: false },
+                min: low, max: high, ticks: { callback: at => tick(Math.exp(at)), autoSkip: false },
                 afterBuildTicks: scale => {
                     scale.ticks = ratioTicks(low, high, narrow ? 5 : 11).map(ratio => ({ value: Math.log(ratio) }));
                 }
@@ -124,7 +130,8 @@ const spanTitle = items => {
 };
 const timeChart = (key, title, show) => () => {
     const runs = key !== 'rate' ? [] : data.variants.flatMap((one, index) => one.runs.map(values =>
-        line('', course(one, values), faded(own(index), 0.35), { borderWidth: 0.8, pointRadius: 0, pointHitRadius: 0, pointHoverRadius: 0 })));
+        line('', course(one, values), faded(own(index), 0.35),
+            { borderWidth: 0.8, pointRadius: 0, pointHitRadius: 0, pointHoverRadius: 0 })));
     const made = options(
         { x: timeAxis(), y: axis(title, { beginAtZero: true, grace: '8%', ticks: { callback: plain } }) },
         { title: spanTitle, label: item => ' ' + (many ? item.dataset.label + ': ' : '') + show(item.raw.y) }, many);
@@ -134,7 +141,9 @@ const timeChart = (key, title, show) => () => {
         type: 'line',
         plugins: [warmup],
         // What is first in the list is drawn on top.
-        data: { datasets: [...data.variants.map((one, index) => lineOf(index, one.label, course(one, one[key]))), ...runs] },
+        data: {
+            datasets: [...data.variants.map((one, index) => lineOf(index, one.label, course(one, one[key]))), ...runs]
+        },
         options: made
     };
 };

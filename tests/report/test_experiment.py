@@ -10,6 +10,7 @@ import time
 import pytest
 import sample_experiments
 import sample_records
+from printed import run
 
 ATTACK = "</script><img src=x onerror=alert(1)><!-- \u001b[31m \u202e '\"&|`"
 

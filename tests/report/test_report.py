@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 import sample_records
+from printed import run
 
 
 @pytest.fixture

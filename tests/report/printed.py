@@ -1,4 +1,4 @@
-"""Fixtures of the reports' tests."""
+"""postal-report, called; a fixture of its tests."""
 import subprocess
 
 import pytest
