@@ -202,10 +202,10 @@ def test_one_block_has_ratios_and_no_verdict(run, folder, shown):
 
 
 def test_an_interval_that_says_nothing_has_no_long_numbers(run, folder, shown):
-    made = folder(blocks=2, scatter=0.3)
+    made = folder(blocks=3, scatter=2)
     text = run(made).stdout
-    assert re.search(r"\(under 0\.01 times to over 100 times\)", text), text
-    assert "more than 100 times" in text and not re.search(r"\d{7}", text.split("What a message cost")[0])
+    assert re.search(r"times \(< 0\.01 to > 100\)", text), text
+    assert "> 100 times" in text and not re.search(r"\d{7}", text.split("What a message cost")[0])
     # Its ends are beyond the chart, whose circles stay apart.
     page = run(made, "--html", "-").stdout
     assert "goes on beyond the chart" in page and shown(page)["chart-ratios"][1] > 20
