@@ -22,6 +22,7 @@ struct running_load {
     process of;
     load_result result;
     std::uint64_t number = 0;  // of its entry in the journal
+    bool ended_well = false;
 };
 
 using done = base::expected<void>;

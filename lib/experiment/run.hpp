@@ -64,7 +64,7 @@ struct run_result {
     std::string reason{};                 // empty when it is finished
     std::vector<leftover> left{};
     std::vector<std::string> notes{};
-    std::vector<load_result> loads{};  // those that ended well
+    std::vector<load_result> loads{};  // those that ended well, in the experiment's order
     std::string costs{};               // path; empty: not sampled
     std::string mount{};  // as the kernel has it in /proc/mounts; empty without storage
     std::optional<os::flush_time> flush{};

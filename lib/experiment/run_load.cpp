@@ -69,7 +69,7 @@ done one_run::judge(running_load& one) {
         return base::fail("{}: load \"{}\" ended without its record", one.of.of.where,
                           one.result.name);
     one.result.threshold_met = end.status_or_signal == load_done;
-    result_.loads.push_back(one.result);
+    one.ended_well = true;
     return book_.strike_out(one.number);
 }
 
@@ -121,6 +121,8 @@ done one_run::put_load() {
     for (std::size_t i = 0; load && i < what_.offered.programs.size(); ++i)
         load = start_load(i);
     if (load) load = await_loads();
+    for (const running_load& each : loads_)
+        if (each.ended_well) result_.loads.push_back(each.result);
     samples_now_ = false;
     samples_->finish();
     const done kept = keep_costs();
