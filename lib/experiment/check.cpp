@@ -81,8 +81,7 @@ base::expected<void> check_storage(const experiment& whole, const storage& on,
 
 base::expected<void> check_endpoints(const experiment& whole, const server& of,
                                      const variables& values) {
-    for (const std::string& text : of.ready) {
-        const std::string endpoint = expand(text, values).value();
+    for (const std::string& endpoint : expand(of.ready, values).value()) {
         const auto taken = lets_in(endpoint);
         const std::string where = fmt::format("{}:{}: ready", whole.file, of.line);
         if (!taken) return base::at(where, taken.error());

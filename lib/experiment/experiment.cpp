@@ -221,6 +221,9 @@ class template_check {
     void words(const command& one) {
         if (!one.words.empty()) note(expand(one.words, values_), one.line);
     }
+    void words(const std::vector<std::string>& several, std::uint32_t line) {
+        note(expand(several, values_), line);
+    }
     void all(const std::vector<command>& several) {
         for (const command& one : several)
             words(one);
@@ -247,18 +250,15 @@ void check_templates(const experiment& whole, complaint& problems) {
         for (const auto* list :
              {&each.setup, &each.teardown, &each.of.prepare, &each.of.start, &each.of.stop})
             check.all(*list);
-        for (const auto* list : {&each.of.ready, &each.of.pid_files}) {
-            for (const std::string& one : *list)
-                check.text(one, each.of.line);
-        }
+        for (const auto* list : {&each.of.ready, &each.of.pid_files})
+            check.words(*list, each.of.line);
         for (const load_program& one : whole.offered.programs)
             check.words(one.run);
         for (const written_file& one : whole.files) {
             check.text(one.path, one.line);
             check.text(one.text, one.line);
         }
-        for (const std::string& one : whole.costs.devices)
-            check.text(one, each.line);
+        check.words(whole.costs.devices, whole.costs.line);
         check.words(whole.costs.remote);
         if (each.on.wanted && each.on.make.words.empty())
             problems.add(each.on.line,
@@ -283,6 +283,7 @@ void read_experiment(section top, const overrides& set, experiment& into) {
     top.table("storage", [&](section of) { read_storage(std::move(of), common.on); });
     top.table("server", [&](section of) { read_server(std::move(of), common.of); });
     top.table("costs", [&](section of) {
+        into.costs.line = of.line();
         of.read("devices", into.costs.devices);
         of.read("remote", into.costs.remote);
         of.end();

@@ -123,6 +123,7 @@ struct verdict_rules {
 struct cost_sources {
     std::vector<std::string> devices{};  // beside the storage's own
     command remote{};                    // reads another machine's files, such as ssh HOST cat
+    std::uint32_t line = 0;
 };
 
 struct experiment {

@@ -79,6 +79,20 @@ type = "ext3"
     CHECK(one.variants[0].of.ready == std::vector<std::string>{"127.0.0.1:24"});
 }
 
+TEST_CASE("experiment: lists of endpoints and devices take variables of any number of words") {
+    CHECK(why_not(some_load + R"(
+[variables]
+disks = []
+ports = ["127.0.0.1:24", "127.0.0.1:25"]
+[costs]
+devices = ["${disks}"]
+[server]
+ready = ["${ports}"]
+[[variant]]
+name = "a"
+)") == "accepted");
+}
+
 TEST_CASE("experiment: what is wrong is named with its line") {
     const std::string variant = "[[variant]]\nname = \"a\"\n";
     struct row {
@@ -126,6 +140,8 @@ TEST_CASE("experiment: what is wrong is named with its line") {
          "e.toml:5: [storage] has no make: the command that makes the file system"},
         {some_load + "[storage]\ntype = \"ext4\"\nmake = [\"mkfs.ext4\"]\nsize = 5\n" + variant,
          "e.toml:6: size must be a text in quotes"},
+        {some_load + variant + "[costs]\ndevices = [\"${disks}\"]\n",
+         "e.toml:5: ${disks} has no value; give it in [variables]"},
         {some_load + variant + "[[file]]\ntext = \"x\"\n", "e.toml:5: path: is missing"},
         {"variant = 3\n" + some_load, "e.toml:1: variant is a list of tables: write [[variant]]"},
         {"x = [\n", "e.toml:"},
