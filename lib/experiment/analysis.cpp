@@ -283,6 +283,13 @@ std::optional<stats::drift> drift_in(const results& of, const analysis& found) {
     return stats::drift_of(runs);
 }
 
+// Whether a load program of the run said that of itself.
+bool any_generator(const measured_run& one, std::string_view verdict) {
+    return std::any_of(one.records.begin(), one.records.end(), [&](const stats::run_record& each) {
+        return each.generator.verdict == verdict;
+    });
+}
+
 // Messages of each interval, mean over a variant's runs.
 std::optional<stats::warmup_check> warmup_of(const results& of, std::size_t variant) {
     std::vector<double> rates;
@@ -396,10 +403,8 @@ analysis analyse(const results& of) {
     std::vector<double> flushes;
     for (const measured_run& one : of.runs) {
         if (one.run.flush_median_s) flushes.push_back(*one.run.flush_median_s);
-        for (const stats::run_record& each : one.records) {
-            to.limited += each.generator.verdict == "limit" ? 1 : 0;
-            to.machine_full += each.generator.verdict == "machine_full" ? 1 : 0;
-        }
+        to.limited += any_generator(one, "limit") ? 1 : 0;
+        to.machine_full += any_generator(one, "machine_full") ? 1 : 0;
     }
     to.flush_median_s = median(std::move(flushes));
     return to;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace postal::experiment {
@@ -239,9 +240,14 @@ void one_run::end_strays(const std::vector<os::process_stat>& before) {
         std::erase_if(all, [&](const auto& one) { return one.ended || is_old(one); });
         return all;
     };
+    std::map<std::string, int> names;
     for (const auto& each : find())
-        result_.notes.push_back(fmt::format("process {} ({}) was left behind and is ended",
-                                            each.pid, base::printable(each.name, 40)));
+        ++names[base::printable(each.name, 40)];
+    std::vector<std::string> found;
+    for (const auto& [name, count] : names)
+        found.push_back(count == 1 ? name : fmt::format("{} ({})", name, count));
+    if (!found.empty())
+        result_.notes.push_back("left behind and now ended: " + base::join(found, ", "));
     for (const auto& each : end_processes(by_, stray_limit, find).left)
         result_.left.push_back(
             {fmt::format("process {} ({}) does not end", each.pid, base::printable(each.name, 40)),

@@ -273,7 +273,7 @@ TEST_CASE("run: who was left behind by its commands is ended") {
     CHECK(result.state == run_state::finished);
     CHECK(result.left.empty());
     REQUIRE(result.notes.size() == 1);
-    CHECK(result.notes[0].find("was left behind and is ended") != std::string::npos);
+    CHECK(result.notes[0] == "left behind and now ended: sleep");
     check_clean(s);
 }
 
