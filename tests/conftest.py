@@ -13,6 +13,7 @@ import pytest
 
 from support.agents import Agents
 from support.certificates import Certificates
+from support.compare import Experiments
 from support.deliver import Deliverer
 from support.dovecot import PASSWORD, Dovecot
 from support.ledger import Report
@@ -82,6 +83,7 @@ class Programs:
     lmtp_deliver = property(lambda self: self.path("lmtp-deliver"))
     rabid = property(lambda self: self.path("rabid"))
     postal_report = property(lambda self: self.path("postal-report"))
+    postal_compare = property(lambda self: self.path("postal-compare"))
 
 
 @pytest.fixture(scope="session")
@@ -186,6 +188,14 @@ def lmtp_deliver(programs, folder):
     yield start
     for one in started:
         one.__exit__()
+
+
+@pytest.fixture
+def experiment(programs, folder):
+    """experiment(blocks=2, …).run("--seed", "1"); see support.compare.Experiments."""
+    made = Experiments(programs.postal_compare, folder)
+    yield made
+    made.end()
 
 
 def login_names(users, password=PASSWORD):

@@ -101,13 +101,20 @@ std::optional<double> load_from(const std::optional<cost_log>& log, const stats:
     return begun && logged ? std::optional(*begun - *logged) : std::nullopt;
 }
 
-// The measured part: it begins with the first program's warm-up's end.
+// Over the intervals that count, as the messages are: one that is only in part the warm-up's does not.
 std::optional<costs> costs_of(const cost_log& log, double load_from_s,
                               const stats::run_record& of) {
     const auto at = [&](double seconds) {
         return std::chrono::nanoseconds(std::llround((load_from_s + seconds) * 1e9));
     };
-    return log.between(at(of.warmup_s), at(of.warmup_s + of.measured_s));
+    std::optional<double> start;
+    double end = 0;
+    for (const stats::recorded_interval& each : of.intervals) {
+        if (each.warmup || each.draining) continue;
+        start = start.value_or(each.start_s);
+        end = each.end_s;
+    }
+    return start ? log.between(at(*start), at(end)) : std::nullopt;
 }
 
 // Where a file is what the record says it is, its text.
@@ -143,10 +150,15 @@ read_files files_of(const recorded_run& run, const std::string& folder,
         else
             to.damaged.push_back(folder + "/" + file.path + ": " + parsed.error().message);
     };
-    for (const kept_file& each : run.loads)
+    // By program, whatever the order of the files.
+    for (const std::string& program : of.programs) {
+        const auto found = std::find_if(run.loads.begin(), run.loads.end(),
+                                        [&](const kept_file& one) { return one.name == program; });
+        if (found == run.loads.end()) continue;
         read(
-            each, [](const std::string& text) { return stats::parse_record(text); },
+            *found, [](const std::string& text) { return stats::parse_record(text); },
             [&](stats::run_record one) { records.push_back(std::move(one)); });
+    }
     if (run.costs)
         read(
             *run.costs, [](const std::string& text) { return from_json(text); },
