@@ -196,6 +196,15 @@ base::expected<void> apply(const options& given, experiment::experiment& to) {
     if (given.blocks) load.blocks = *given.blocks;
     if (given.max_blocks) load.blocks = *given.max_blocks;
     if (given.seed) load.seed = given.seed;
+    for (const auto& [name, verdict] : given.expect) {
+        const bool known = std::any_of(to.variants.begin() + 1, to.variants.end(),
+                                       [&](const auto& one) { return one.name == name; });
+        if (!known)
+            return base::fail(
+                "--expect: there is no verdict on \"{}\"; there is one on each variant but the "
+                "first",
+                base::printable(name, 100));
+    }
     if (load.warmup >= load.duration)
         return base::fail("--warmup: {} is no shorter than the run of {}, of which it is a part",
                           base::format_duration(load.warmup), base::format_duration(load.duration));

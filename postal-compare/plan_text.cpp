@@ -22,14 +22,11 @@ constexpr double scatters[]{0.005, 0.01, 0.02, 0.05};
 
 // The comparisons that carry a verdict: all but the baseline and the one that is the same as it.
 std::size_t comparisons_of(const experiment::experiment& whole) {
-    std::size_t count = 0;
-    bool twin = false;
-    for (std::size_t i = 1; i < whole.variants.size(); ++i) {
-        const bool of_baseline = whole.variants[i].same_as == 0 && !twin;
-        twin = twin || of_baseline;
-        count += of_baseline ? 0 : 1;
-    }
-    return std::max<std::size_t>(count, 1);
+    const auto& all = whole.variants;
+    const auto twin = std::find_if(all.begin(), all.end(),
+                                   [](const auto& one) { return one.same_as.has_value(); });
+    const std::size_t left_out = twin != all.end() && twin->same_as == 0 ? 2 : 1;
+    return std::max<std::size_t>(all.size() - std::min(all.size(), left_out), 1);
 }
 
 std::string shown_from(double scatter, std::size_t blocks, double alpha) {
