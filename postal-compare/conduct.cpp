@@ -107,6 +107,9 @@ std::optional<refusal> conductor::open_folder() {
                        base::printable(out_, 300))};
     if (!is_there && given_.resume)
         return refusal{base::fail("--resume: there is no {}", base::printable(out_, 300))};
+    if (is_there && !fs::exists(out_ + "/journal.jsonl", problem))
+        return refusal{base::fail("--resume: {} is no folder of an experiment's results",
+                                  base::printable(out_, 300))};
     return std::nullopt;
 }
 
@@ -136,6 +139,13 @@ base::expected<void> conductor::resume_record() {
         record.warmup_s != seconds(whole_.offered.warmup))
         return base::fail("--resume: its runs were {:g} s with {:g} s of warm-up; give the same",
                           record.duration_s, record.warmup_s);
+    const auto asked_for = experiment::recorded_variants(whole_);
+    for (std::size_t i = 0; i < asked_for.size(); ++i)
+        if (i >= record.variants.size() || record.variants[i].values != asked_for[i].values)
+            return base::fail(
+                "--resume: the variables of {} are not those that it was begun with; give the "
+                "same --set",
+                base::printable(asked_for[i].name, 100));
     if (given_.seed && record.seed != *given_.seed)
         return base::fail("--resume: its seed is {}; leave --seed out", record.seed);
     for (const std::string& one : read->damaged)
@@ -159,13 +169,7 @@ void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& 
     to.verdict = whole_.verdict;
     for (const experiment::load_program& one : whole_.offered.programs)
         to.programs.push_back(one.name);
-    for (const experiment::variant& one : whole_.variants) {
-        experiment::recorded_variant& kept = to.variants.emplace_back();
-        kept.name = one.name;
-        kept.same_as = one.same_as;
-        for (const auto& [name, words] : one.values)
-            kept.values.emplace_back(name, base::join(words, " "));
-    }
+    to.variants = experiment::recorded_variants(whole_);
 }
 
 // The first line that each variant's server says of itself.
@@ -218,6 +222,9 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
         const auto checked = experiment::check_machine(
             whole_, {.out = out_, .overwrite = given_.overwrite, .resume = true});
         if (!checked) return refusal{checked.error()};
+    }
+    // It may have been killed before there was a record.
+    if (given_.resume && experiment::is_results_folder(out_)) {
         const auto resumed = resume_record();
         if (!resumed) return refusal{resumed.error()};
     } else {
@@ -252,9 +259,9 @@ void conductor::run_blocks() {
             return end(fmt::format("{} blocks in a row have failed", failed));
         if (given_.until_width &&
             experiment::is_narrow_enough(experiment::analyse(results_), *given_.until_width))
-            return end("the intervals are narrow enough");
+            return end(experiment::narrow_enough);
     }
-    end("all blocks done");
+    end(experiment::all_blocks_done);
 }
 
 bool conductor::run_block(std::uint64_t block) {
@@ -348,7 +355,7 @@ exit_status conductor::finish() {
     std::fwrite(text.data(), 1, text.size(), stdout);
     fmt::print("\nAll tables: postal-report {0}; a page: postal-report --html FILE {0}\n",
                base::printable(results_folder(given_), 300));
-    if (results_.record.end != "all blocks done")
+    if (results_.record.end != experiment::all_blocks_done)
         console_.say("ended before all blocks were done: " + results_.record.end);
     for (const experiment::leftover& one : left_)
         console_.say(fmt::format("{}; remove it with: {}", one.what, one.remedy));

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 namespace postal::compare {
 namespace {
@@ -35,23 +37,37 @@ bool is_same(const json& one, const json& other) {
     });
 }
 
-// The order of the runs follows from the seed, and each block that was begun is whole, but the last.
+// The order of the runs follows from the seed, and each block that was begun is whole: but the last one
+// of an experiment that was interrupted. One that says that it did all blocks has them.
 void check_order(const experiment::results& of, std::vector<std::string>& found) {
     const experiment::experiment_record& record = of.record;
+    const bool all_blocks = record.end == experiment::all_blocks_done;
+    const bool last_is_whole = all_blocks || record.end == experiment::narrow_enough;
     std::size_t at = 0;
-    for (std::uint64_t block = 1; at < of.runs.size(); ++block) {
+    for (std::uint64_t block = 1; at < of.runs.size() || (all_blocks && block <= record.blocks);
+         ++block) {
         const auto planned = experiment::runs_of_block(record.seed, block, record.variants.size());
         bool failed = false;
         for (const experiment::planned_run& one : planned) {
             const bool is_there = at < of.runs.size() && of.runs[at].run.at == one;
             if (is_there) failed = failed || of.runs[at++].run.end == experiment::run_end::failed;
             // After a run that failed, the rest of its block is left out.
-            if (is_there || failed || at == of.runs.size()) continue;
+            if (is_there || failed || (!last_is_whole && at == of.runs.size())) continue;
             found.push_back(fmt::format("block {}: the run of {} is missing, or not in its place",
                                         block, record.variants[one.variant].name));
             return;
         }
     }
+}
+
+// Nobody chooses among several: a run is done again only after an interruption.
+void check_repeated(const experiment::experiment_record& record, std::vector<std::string>& found) {
+    std::set<std::pair<std::uint64_t, std::size_t>> done;
+    for (const experiment::recorded_run& one : record.runs)
+        if (one.end != experiment::run_end::interrupted &&
+            !done.insert({one.at.block, one.at.variant}).second)
+            found.push_back(fmt::format("block {}: the run of {} was done again", one.at.block,
+                                        record.variants[one.at.variant].name));
 }
 
 }  // namespace
@@ -65,6 +81,7 @@ base::expected<verification> verify(const std::string& folder) {
     for (const std::string& one : read->damaged)
         to.found.push_back(one);
     check_order(*read, to.found);
+    check_repeated(read->record, to.found);
     const auto text = base::read_file(folder + "/experiment.json");
     if (!text) return text.error();
     if (!is_same(experiment::recorded_analysis(*text), to_json(analysed, read->record)))

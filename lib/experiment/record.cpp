@@ -1,10 +1,12 @@
 #include "experiment/record.hpp"
 
+#include "base/text.hpp"
 #include "mail/digest.hpp"
 #include "stats/json_fields.hpp"
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 namespace postal::experiment {
 namespace {
@@ -73,7 +75,8 @@ kept_file read_kept(const json_fields& from) {
     kept_file one;
     from.read("name", one.name, "path", one.path, "sha256", one.sha256);
     // What a record names is read: nothing outside its own folder.
-    if (one.path.starts_with('/') || one.path.find("..") != std::string::npos)
+    const std::filesystem::path path(one.path);
+    if (path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end())
         from.complain("path", "a path below the record's folder");
     return one;
 }
@@ -139,6 +142,18 @@ void read_record(const json_fields& from, experiment_record& to) {
 
 std::string_view name_of(run_end one) {
     return state_names[static_cast<std::size_t>(one)];
+}
+
+std::vector<recorded_variant> recorded_variants(const experiment& whole) {
+    std::vector<recorded_variant> all;
+    for (const variant& one : whole.variants) {
+        recorded_variant& kept = all.emplace_back();
+        kept.name = one.name;
+        kept.same_as = one.same_as;
+        for (const auto& [name, words] : one.values)
+            kept.values.emplace_back(name, base::join(words, " "));
+    }
+    return all;
 }
 
 std::string record_text(const experiment_record& record, const json& analysis) {

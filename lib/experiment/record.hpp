@@ -30,6 +30,10 @@ struct kept_file {
     std::string sha256;  // 64 hexadecimal digits
 };
 
+// Why an experiment ended, where it was not cut short.
+inline constexpr const char* all_blocks_done = "all blocks done";
+inline constexpr const char* narrow_enough = "the intervals are narrow enough";
+
 enum class run_end : std::uint8_t { complete, failed, interrupted };
 [[nodiscard]] std::string_view name_of(run_end one);
 
@@ -78,6 +82,8 @@ struct experiment_record {
     std::vector<recorded_variant> variants{};
     std::vector<recorded_run> runs{};
 };
+
+[[nodiscard]] std::vector<recorded_variant> recorded_variants(const experiment& whole);
 
 // `analysis` is put in as it is, under that key.
 [[nodiscard]] std::string record_text(const experiment_record& record,
