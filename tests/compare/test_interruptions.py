@@ -1,0 +1,120 @@
+"""Ended at any step, by a signal that asks or by one that does not: what was begun is undone, and --resume does what is missing."""
+import signal
+
+import pytest
+from support.process import wait_until
+
+# Says that it was reached, and waits for the file that lets it go on, or for its end.
+HOLD = "echo held >> ${experiment}/reached; until [ -e ${experiment}/go ]; do sleep 0.02; done"
+HELD = f'[["sh", "-c", "{HOLD}"]]'
+STEPS = {
+    "setup": {"setup": f'setup = {HELD}\nteardown = [["touch", "${{experiment}}/undone"]]'},
+    "prepare": {"prepare": HELD},
+    "server": {"start": f'[["sh", "-c", "{HOLD}; exec BHM --listen 127.0.0.1:${{port}}"]]'},
+    "load": {"duration": "500ms"},
+    "stop": {"server": f"stop = {HELD}"},
+    "teardown": {"setup": f"teardown = {HELD}"},
+}
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda how: how.name)
+@pytest.mark.parametrize("step", STEPS)
+def test_ended_at_a_step_and_resumed(experiment, programs, step, how):
+    experiment(blocks=2, **{key: text.replace("BHM", str(programs.bhm)) for key, text in STEPS[step].items()})
+    under_way = experiment.start()
+    reached = "results/runs/*/delivery.log" if step == "load" else "reached"
+    wait_until(lambda: list(experiment.folder.glob(reached)), lambda: f"step {step}: {under_way.stderr}")
+    under_way.signal(how)
+    # What is being undone is undone to its end.
+    undoing = step in ("stop", "teardown") and how != signal.SIGKILL
+    if undoing:
+        assert under_way.running
+        (experiment.folder / "go").touch()
+    status = under_way.wait(30)
+    if how == signal.SIGKILL:
+        assert status == -signal.SIGKILL
+    else:
+        assert status == (0 if undoing else 4), under_way.stderr
+        assert "ended before all blocks were done: interrupted" in under_way.stderr
+        assert experiment.record["end"] == "interrupted"
+        experiment.check_clean()
+        assert experiment.verify().status == 0
+    done = [run for run in experiment.runs if run[2] == "complete"]
+    (experiment.folder / "go").touch()
+    resumed = experiment.run("--resume")
+    assert resumed.status == 0, resumed.stderr
+    runs = [run for run in experiment.runs if run[2] == "complete"]
+    assert {run[:2] for run in runs} == experiment.planned and len(runs) == 4 and runs[:len(done)] == done
+    assert experiment.record["end"] == "all blocks done" and set(experiment.blocks()) == {1, 2}
+    assert experiment.record["analysis"]["metrics"][0]["comparisons"][0]["verdict"] is None, "two blocks are too few"
+    experiment.check_clean()
+    verified = experiment.verify()
+    assert verified.status == 0, verified.stdout
+    assert ("noted: runs/" in verified.stdout) == (how != signal.SIGKILL and not undoing)
+    assert (experiment.folder / "undone").exists() == (step == "setup")
+
+
+def test_the_order_goes_on_as_it_would_have(experiment):
+    """An experiment that was interrupted twice and one that was not have their runs in the same order."""
+    experiment(blocks=3, variants='[[variant]]\nname = "three"', duration="200ms").run()
+    whole = experiment.runs
+    experiment.results.rename(experiment.folder / "whole")
+    for number in (2, 5):
+        under_way = experiment.start(*(["--resume"] if number > 2 else []))
+        wait_until(lambda: under_way.stderr.count("postal-compare: block") >= 2, lambda: under_way.stderr)
+        under_way.stop(signal.SIGINT)
+    assert experiment.run("--resume").status == 0
+    assert [run for run in experiment.runs if run[2] == "complete"] == whole
+    experiment.check_clean()
+
+
+def test_killed_before_there_was_a_record(experiment):
+    experiment(server='version = ["sh", "-c", "touch ${experiment}/reached; exec sleep 60"]')
+    under_way = experiment.start()
+    wait_until((experiment.folder / "reached").exists, "the version")
+    under_way.signal(signal.SIGKILL)
+    under_way.wait()
+    assert not (experiment.results / "experiment.json").exists()
+    experiment.file.write_text(experiment.file.read_text().replace("exec sleep 60", "echo 7.1"))
+    resumed = experiment.run("--resume")
+    assert resumed.status == 0, resumed.stderr
+    assert "7.1" in experiment.record["versions"].values()
+    experiment.check_clean()
+
+
+@pytest.mark.parametrize("options, said", [
+    (["--seed", "8"], "--resume: its seed is 7; leave --seed out"),
+    (["--duration", "400ms"], "--resume: its runs were 0.3 s"),
+    (["--warmup", "100ms"], "--resume: its runs were 0.3 s"),
+    (["--set", "step=false"], "--resume: the variables of one are not those that it was begun with"),
+])
+def test_resumed_as_another_experiment(experiment, options, said):
+    assert experiment().run().status == 0
+    before = experiment.runs
+    refused = experiment.run("--resume", *options)
+    assert refused.status == 1 and said in refused.stderr and len(refused.stderr.splitlines()) == 1
+    assert experiment.runs == before
+
+
+def test_resumed_with_another_file_or_none(experiment, folder):
+    experiment().run()
+    experiment.file.write_text(experiment.file.read_text() + "# another\n")
+    refused = experiment.run("--resume")
+    assert refused.status == 1 and "is not the experiment that was begun in" in refused.stderr
+    other = folder / "other"
+    other.mkdir()
+    experiment.results = other
+    refused = experiment.run("--resume")
+    assert refused.status == 1 and "is no folder of an experiment's results" in refused.stderr
+    assert not list(other.iterdir())
+
+
+def test_two_at_once_in_one_folder(experiment):
+    experiment(setup='setup = [["sh", "-c", "touch ${experiment}/reached; until [ -e ${experiment}/go ]; do sleep 0.02; done"]]')
+    first = experiment.start()
+    wait_until((experiment.folder / "reached").exists, "the first")
+    second = experiment.run("--resume")
+    assert second.status == 2 and "journal.jsonl" in second.stderr, second.stderr
+    (experiment.folder / "go").touch()
+    assert first.wait() == 0
+    experiment.check_clean()
