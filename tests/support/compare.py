@@ -78,6 +78,7 @@ class Experiments:
         self.program, self.folder = program, folder
         self.file, self.results = folder / "mail.toml", folder / "results"
         self.port = free_port()
+        self.before = []  # words before the program's own
         self.started = []
         (folder / "users").write_text("user@example.com\n")
 
@@ -88,7 +89,7 @@ class Experiments:
         return self
 
     def words(self, *options):
-        return [self.program, "--out", self.results, *options, self.file]
+        return [*self.before, self.program, "--out", self.results, *options, self.file]
 
     def run(self, *options, **keywords):
         return run(self.words(*options), **keywords)
@@ -131,6 +132,14 @@ class Experiments:
         """The same as the experiment's record has it."""
         found = [each for each in self.record["analysis"]["metrics"] if (each["metric"], each["program"]) == ("messages", program)]
         return found[0]["blocks"][run["block"] - 1][run["variant"]]
+
+    @staticmethod
+    def children(parent):
+        """Pids and words of the processes that it has started."""
+        found = []
+        for pid in pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
+            found.append((int(pid), pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]))
+        return found
 
     def check_clean(self):
         """Nothing is mounted, attached or running, and nothing is left to be undone."""
