@@ -97,5 +97,5 @@ def test_who_stays_behind_is_ended(experiment):
     daemon = "setsid sh -c 'touch ${run}/up; exec sleep 60' & until [ -e ${run}/up ]; do sleep 0.01; done"
     ended = experiment(prepare=f'[["sh", "-c", "{daemon}"]]').run()
     assert ended.status == 0, ended.stderr
-    assert len(re.findall(r"process \d+ \(sleep\) was left behind and is ended", ended.stderr)) == 2, ended.stderr
+    assert len(re.findall(r"left behind and now ended: sleep", ended.stderr)) == 2, ended.stderr
     experiment.check_clean()
