@@ -460,10 +460,12 @@ report::table metric_table(const results& of, const analysis&, const metric_resu
         made.rows.push_back(std::move(row));
     }
     if (!one.compared.comparisons.empty()) {
+        const std::size_t count = one.compared.comparisons.size();
         made.note = fmt::format(
-            "intervals at {:.4g} % for each of {} comparisons; shows from: the "
-            "smallest difference that would show in 4 of 5 such experiments",
-            one.compared.comparisons.front().level * 100, one.compared.comparisons.size());
+            "intervals at {:.4g} %{}; shows from: the smallest difference that would show in 4 "
+            "of 5 such experiments",
+            one.compared.comparisons.front().level * 100,
+            count > 1 ? fmt::format(" for each of {} comparisons", count) : "");
     }
     return made;
 }
