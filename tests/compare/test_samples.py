@@ -99,3 +99,9 @@ def test_a_disk_is_one_variable_away(sample):
         return
     assert experiment["storage"]["device"] == "${disk}"
     assert experiment["variables"]["disk"] in ("", "/dev/drbd0")
+
+
+def test_sockets_have_short_names(sample):
+    """A name of a Unix socket has 108 octets, and the folder of a run holds the variant's name."""
+    for file in tomllib.loads(sample.read_text()).get("file", []):
+        assert not re.search(r"(?m)^(base_dir|queue_directory) = \$\{run\}", file["text"])
