@@ -497,9 +497,10 @@ report::table cost_table(const results& of, const analysis&) {
         }
         if (known) made.rows.push_back(std::move(row));
     }
-    made.note =
+    made.note = fmt::format(
         "means over the runs that count, of the whole machine with its load generator, for each "
-        "message of the measured part; busy and requests under way are of the time";
+        "message of the measured part{}; busy and requests under way are of the time",
+        of.record.programs.size() > 1 ? ", of all load programs together" : "");
     return made;
 }
 
