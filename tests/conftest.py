@@ -7,6 +7,7 @@ CI=true and skips it elsewhere.
 import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
 
 import pytest
@@ -196,6 +197,20 @@ def experiment(programs, folder):
     made = Experiments(programs.postal_compare, folder)
     yield made
     made.end()
+
+
+@pytest.fixture(scope="session")
+def storage(tool):
+    """Ends the test where no file system can be mounted from a loop device; a container may not, whatever it has installed."""
+    for name in ("mkfs.ext4", "losetup", "mount"):
+        tool(name)
+    with tempfile.TemporaryDirectory(prefix="postal-test-", dir="/tmp") as place:
+        image = os.path.join(place, "image")
+        subprocess.run(["mkfs.ext4", "-q", image, "16M"], check=True)
+        tried = subprocess.run(["mount", "-o", "loop", image, place], capture_output=True, text=True, check=False)
+        if tried.returncode:
+            pytest.skip(f"nothing can be mounted from a loop device here: {tried.stderr.strip()}")
+        subprocess.run(["umount", place], check=True)
 
 
 def login_names(users, password=PASSWORD):

@@ -1,6 +1,5 @@
 """A whole experiment without storage: what it says, what it writes down, and how it ends."""
 import hashlib
-import json
 import os
 import re
 
@@ -28,9 +27,9 @@ def test_what_is_written_down_is_what_took_place(experiment):
     for run in record["runs"]:
         for kept in [*run["loads"], run["costs"]]:
             assert hashlib.sha256((experiment.results / kept["path"]).read_bytes()).hexdigest() == kept["sha256"]
-        load = json.loads((experiment.results / run["loads"][0]["path"]).read_text())
+        load = experiment.load(run["loads"][0])
         assert "--duration" in load["argv"] and load["duration_s"] >= 0.3
-    seeds = {(run["block"], json.loads((experiment.results / run["loads"][0]["path"]).read_text())["seed"]) for run in record["runs"]}
+    seeds = {(run["block"], experiment.load(run["loads"][0])["seed"]) for run in record["runs"]}
     assert len(seeds) == 3, "the variants of a block get the same mail, and each block other mail"
     first = record["analysis"]["metrics"][0]
     assert first["metric"] == "messages" and first["carries_verdict"]

@@ -44,33 +44,6 @@ name = "two"
 BHM = '[["bhm", "--listen", "127.0.0.1:${port}"]]'
 
 
-def mounts(place):
-    return [line for line in pathlib.Path("/proc/self/mounts").read_text().splitlines() if str(place) in line]
-
-
-def loops(place):
-    files = []
-    for each in pathlib.Path("/sys/block").glob("loop*/loop/backing_file"):
-        try:
-            files.append(each.read_text().strip())
-        except OSError:
-            pass  # detached meanwhile
-    return [file for file in files if str(place) in file]
-
-
-def processes(place):
-    """Those whose command line mentions the folder, as pid and words."""
-    found = []
-    for each in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            words = pathlib.Path(f"/proc/{each}/cmdline").read_text(errors="replace").replace("\0", " ")
-        except OSError:
-            continue
-        if str(place) in words and int(each) != os.getpid() and alive(each):
-            found.append((int(each), words))
-    return found
-
-
 class Experiments:
     """experiments(blocks=2, setup='setup = [["true"]]', …) writes a file; then run(), start() and what is left."""
 
@@ -122,16 +95,47 @@ class Experiments:
     def blocks(self):
         return {each["block"]: each["voided"] for each in self.record["analysis"]["blocks"]}
 
-    def rate(self, load):
-        """Messages a second of a load of the record's, from its own record; of a run without a warm-up."""
-        own = json.loads((self.results / load["path"]).read_text())
-        counted = [each for each in own["intervals"] if not each["draining"]]
+    def load(self, kept):
+        """The record of a load that the experiment's record names."""
+        return json.loads((self.results / kept["path"]).read_text())
+
+    def rate(self, kept):
+        """Messages a second of a load, from its own record; of a run without a warm-up."""
+        counted = [each for each in self.load(kept)["intervals"] if not each["draining"]]
         return sum(each["messages"] for each in counted) / sum(each["t_s"] - each["start_s"] for each in counted)
 
     def value(self, run, program):
         """The same as the experiment's record has it."""
         found = [each for each in self.record["analysis"]["metrics"] if (each["metric"], each["program"]) == ("messages", program)]
         return found[0]["blocks"][run["block"] - 1][run["variant"]]
+
+    def mounts(self):
+        """Lines of /proc/mounts."""
+        return [line for line in pathlib.Path("/proc/self/mounts").read_text().splitlines() if f" {self.folder}/" in line]
+
+    def loops(self):
+        """Devices that are attached to an image that the experiment made."""
+        found = []
+        for each in pathlib.Path("/sys/block").glob("loop*/loop/backing_file"):
+            try:
+                file = each.read_text().strip()
+            except OSError:
+                continue  # detached meanwhile
+            if file.startswith(f"{self.folder}/") and ".image" in file:
+                found.append(each.parts[3])
+        return found
+
+    def processes(self):
+        """Those whose command line mentions the folder, as pid and words."""
+        found = []
+        for each in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                words = pathlib.Path(f"/proc/{each}/cmdline").read_text(errors="replace").replace("\0", " ")
+            except OSError:
+                continue
+            if str(self.folder) in words and int(each) != os.getpid() and alive(each):
+                found.append((int(each), words))
+        return found
 
     @staticmethod
     def children(parent):
@@ -143,8 +147,8 @@ class Experiments:
 
     def check_clean(self):
         """Nothing is mounted, attached or running, and nothing is left to be undone."""
-        wait_until(lambda: not processes(self.folder), lambda: f"the end of {processes(self.folder)}", 10)
-        assert not mounts(self.folder) and not loops(self.folder)
+        wait_until(lambda: not self.processes(), lambda: f"the end of {self.processes()}", 10)
+        assert not self.mounts() and not self.loops()
         assert not list(self.folder.rglob("*.image"))
         assert not (self.results / "mount").exists()
         assert self.left() == []
