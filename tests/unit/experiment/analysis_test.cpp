@@ -1,0 +1,213 @@
+// Runs that count and blocks that do not, and the figures that follow from the runs' records.
+#include "experiment/analysis.hpp"
+
+#include "made_up.hpp"
+#include "support.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <functional>
+
+using namespace postal;
+using namespace postal::experiment;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto at(metric one) {
+    return static_cast<std::size_t>(one);
+}
+
+// A second's processors, and a device that writes 50 KiB and flushes five times in each; whatever
+// happened within the first two seconds was ten times as much.
+cost_log even_costs() {
+    const std::chrono::steady_clock::time_point begun{1000s};
+    cost_log log({"/dev/loop0"}, begun, std::chrono::system_clock::time_point{1'767'225'600s});
+    for (int second = 0; second <= 10; ++second) {
+        const double s = second < 2 ? second * 10 : second + 18;
+        os::system_sample one;
+        one.time = begun + std::chrono::seconds{second};
+        one.machine.processors = os::processor_times{s, s, 0, 0, 900};
+        os::device_counts disk;
+        disk.sectors_written = static_cast<std::uint64_t>(100 * s);
+        disk.flushes = static_cast<std::uint64_t>(5 * s);
+        one.devices = {disk};
+        log.add(one);
+    }
+    return log;
+}
+
+measured_run result(const stats::run_record& load, std::optional<cost_log> log = {}) {
+    recorded_run run;
+    run.devices = {"/dev/loop0"};
+    return result_of(run, {load}, std::move(log), test::made_up_record({"a"}, metric::messages));
+}
+
+}  // namespace
+
+TEST_CASE("analysis: a run's values are those of the intervals that count, and so are its costs") {
+    auto load = test::recorded_load(50);
+    auto& late = load.intervals.emplace_back();
+    late.start_s = 10;
+    late.end_s = 12;
+    late.messages = 7;
+    late.draining = true;
+    const auto one = result(load, even_costs());
+    REQUIRE(one.voids.empty());
+    REQUIRE(one.loads.size() == 1);
+    CHECK(one.loads[0].messages == 400);
+    CHECK(one.loads[0].measured_s == Approx(8));
+    CHECK(one.loads[0].values[at(metric::messages)] == Approx(50));
+    REQUIRE(one.spent.has_value());
+    // The warm-up ends within the second interval, which is left out as a whole.
+    CHECK(one.spent->window_s == Approx(8));
+    CHECK(*one.loads[0].values[at(metric::cpu)] == Approx(2 * 8 * 1e3 / 400));
+    CHECK(*one.loads[0].values[at(metric::written)] == Approx(50 * 8 / 400.0));
+    CHECK(*one.loads[0].values[at(metric::flushes)] == Approx(5 * 8 / 400.0));
+    CHECK_FALSE(one.loads[0].values[at(metric::p50)].has_value());
+}
+
+TEST_CASE("analysis: costs that are not known are not 0") {
+    const auto load = test::recorded_load(50);
+    const auto values = result(load).loads.at(0).values;
+    CHECK(values[at(metric::messages)].has_value());
+    for (const metric one : {metric::cpu, metric::written, metric::flushes})
+        CHECK_FALSE(values[at(one)].has_value());
+    // Of another moment.
+    auto later = load;
+    later.started = "2026-01-01T05:00:00.000Z";
+    CHECK_FALSE(result(later, even_costs()).spent.has_value());
+    later.started = "yesterday";
+    CHECK_FALSE(result(later, even_costs()).spent.has_value());
+}
+
+TEST_CASE("analysis: why a block is voided") {
+    struct row {
+        std::function<void(recorded_run&, stats::run_record&)> harm;
+        std::string wanted;
+    };
+    const std::vector<row> table{
+        {[](auto&, auto&) {}, ""},
+        {[](auto& run, auto&) {
+             run.end = run_end::failed;
+             run.reason = "mail.toml:7: dovecot ended with status 9";
+         },
+         "mail.toml:7: dovecot ended with status 9"},
+        {[](auto&, auto& load) { load.intervals.clear(); }, "postal: no message came through"},
+        {[](auto&, auto& load) { load.generator.verdict = "limit"; },
+         "postal: the load generator was the limit"},
+        {[](auto&, auto& load) { load.generator.verdict = "machine_full"; }, ""},
+        {[](auto&, auto& load) { load.totals.rejected = 4; }, ""},
+        {[](auto&, auto& load) { load.totals.rejected = 5; },
+         "postal: 1.2 % errors, more than 1.0 %"},
+        {[](auto&, auto& load) { load.totals.deferred = 5; },
+         "postal: 1.2 % errors, more than 1.0 %"},
+        {[](auto&, auto& load) { load.totals.failed = 5; },
+         "postal: 1.2 % errors, more than 1.0 %"},
+        {[](auto&, auto& load) { load.totals.in_doubt = 5; },
+         "postal: 1.2 % errors, more than 1.0 %"},
+        {[](auto&, auto& load) { load.totals.not_started = 400; },
+         "postal: 50.0 % errors, more than 1.0 %"},
+        {[](auto&, auto& load) { load.totals.error_events = 5; },
+         "postal: 1.2 % errors, more than 1.0 %"},
+        {[](auto&, auto& load) { load.duration_s = 9.9; }, ""},
+        {[](auto&, auto& load) { load.duration_s = 9.7; }, "postal: ended after 9.7 s of 10.0 s"},
+    };
+    const auto of = test::made_up_record({"a"}, metric::messages);
+    for (const auto& [harm, wanted] : table) {
+        recorded_run run;
+        auto load = test::recorded_load(50);
+        harm(run, load);
+        CHECK(result_of(run, {load}, {}, of).voids == wanted);
+    }
+    CHECK(result_of({}, {}, {}, of).voids == "its records are missing");
+    CHECK(result_of({}, {test::recorded_load(5), test::recorded_load(5)}, {}, of).voids ==
+          "its records are missing");
+}
+
+TEST_CASE("analysis: a block with one bad run counts for none of its variants") {
+    auto of = test::made_up(metric::messages, 1.1, 5);
+    of.runs[4].voids = "because";
+    const auto found = analyse(of);
+    REQUIRE(found.blocks.size() == 5);
+    CHECK(found.blocks[2].voided == "a: because");
+    CHECK(found.blocks[3].voided.empty());
+    CHECK(found.voided() == 1);
+    CHECK(found.verdict().compared.comparisons.at(0).blocks == 4);
+    CHECK(found.verdict().compared.comparisons.at(0).voided == 1);
+    CHECK(*found.verdict().typical.at(0) == Approx(1));
+    // A block that is not finished counts for whom it has.
+    of.runs.pop_back();
+    CHECK(analyse(of).verdict().compared.comparisons.at(0).blocks == 3);
+}
+
+TEST_CASE("analysis: typical values are geometric means, or arithmetic ones where there is a 0") {
+    const auto of = test::made_up({"a", "b"}, metric::flushes, {{1, 0}, {4, 2}});
+    const auto found = analyse(of);
+    CHECK(*found.verdict().typical.at(0) == Approx(2));
+    CHECK(*found.verdict().typical.at(1) == Approx(1));
+    CHECK(found.verdict().compared.comparisons.at(0).blocks == 1);
+    CHECK(found.verdict().compared.comparisons.at(0).left_out == 1);
+}
+
+TEST_CASE("analysis: what a folder holds, where runs were begun again") {
+    const test::folder here;
+    auto record = test::made_up_record({"a", "b"}, metric::messages);
+    record.programs = {"postal", "rabid"};
+    const std::string costs = to_json(even_costs());
+    const auto add = [&](std::uint64_t block, std::size_t variant, run_end end) {
+        recorded_run& run = record.runs.emplace_back();
+        run.at = {block, variant, variant};
+        run.end = end;
+        run.reason = end == run_end::failed ? "no luck" : "";
+    };
+    add(1, 0, run_end::interrupted);
+    add(1, 0, run_end::complete);
+    add(1, 1, run_end::interrupted);
+    add(1, 1, run_end::failed);
+    add(2, 1, run_end::interrupted);
+    const auto write = [&](const std::string& name, const std::string& text) {
+        std::ofstream(here / name, std::ios::binary) << text;
+        return kept_file{"", name, sha256_of(text)};
+    };
+    const auto load = [&](const std::string& program, int messages) {
+        auto kept = write(
+            program + ".json",
+            fmt::format(
+                R"({{"schema":"postal-record/1","program":"{}","duration_s":10,"totals":{{"messages":{}}},)"
+                R"("intervals":[{{"start_s":0,"t_s":10,"messages":{}}}],"generator":{{"verdict":"none"}}}})",
+                program, messages, messages));
+        kept.name = program;
+        return kept;
+    };
+    // In the order in which they ended.
+    record.runs[1].loads = {load("rabid", 40), load("postal", 80)};
+    record.runs[1].costs = write("costs.json", costs);
+    write("experiment.json", record_text(record, nullptr));
+    const auto read = read_results(here.path());
+    REQUIRE(read.has_value());
+    CHECK(read->damaged.empty());
+    REQUIRE(read->runs.size() == 2);
+    CHECK(read->runs[0].run.end == run_end::complete);
+    REQUIRE(read->runs[0].loads.size() == 2);
+    CHECK(read->runs[0].loads[0].messages == 80);
+    CHECK(read->runs[0].loads[1].messages == 40);
+    CHECK(read->runs[0].log.has_value());
+    CHECK(read->runs[1].voids == "no luck");
+    CHECK(analyse(*read).blocks.size() == 1);
+
+    std::ofstream(here / "postal.json", std::ios::app) << " ";
+    std::filesystem::remove(here / "rabid.json");
+    std::ofstream(here / "costs.json") << "{}";
+    const auto harmed = read_results(here.path());
+    REQUIRE(harmed.has_value());
+    REQUIRE(harmed->damaged.size() == 4);
+    CHECK_THAT(harmed->damaged[0], Catch::EndsWith("/postal.json: is not what the run wrote"));
+    CHECK_THAT(harmed->damaged[1], Catch::Contains("/rabid.json: "));
+    CHECK_THAT(harmed->damaged[2], Catch::EndsWith("/costs.json: is not what the run wrote"));
+    CHECK_THAT(harmed->damaged[3], Catch::Contains("/costs.json: "));
+    CHECK(harmed->runs.at(0).voids == "its records are missing");
+    CHECK_FALSE(read_results(here / "none").has_value());
+    CHECK_FALSE(is_results_folder(here / "none"));
+    CHECK(is_results_folder(here.path()));
+}
