@@ -328,7 +328,10 @@ bool conductor::run_one(const experiment::planned_run& one) {
     console_.ended(results_, one);
     left_ = ended.left;
     if (!left_.empty()) return end("something is left behind"), false;
-    if (!written) return false;
+    if (!written) {
+        results_.record.end = "the record cannot be written";
+        return false;
+    }
     if (supervisor_->is_interrupted()) return end("interrupted"), false;
     return true;
 }

@@ -29,6 +29,8 @@ constexpr std::uint64_t largest_record = std::uint64_t{256} << 20U;
 // A run that is shorter than asked for was cut short; a load's clock may begin a little late.
 constexpr double least_share_of_duration = 0.98;
 
+constexpr double least_share_of_rate = 0.98;
+
 // "2026-01-01T00:00:00.000Z" as seconds since 1970.
 std::optional<double> seconds_of(const std::string& time) {
     std::tm utc{};
@@ -36,6 +38,12 @@ std::optional<double> seconds_of(const std::string& time) {
     if (rest == nullptr) return std::nullopt;
     const auto fraction = base::parse_number("0" + std::string(rest, std::strlen(rest) - 1));
     return static_cast<double>(::timegm(&utc)) + (fraction ? *fraction : 0);
+}
+
+// Of a load with --rate that reached it.
+bool is_at_rate(const stats::run_record& one) {
+    const auto& asked = one.cap.asked_per_s;
+    return asked && one.cap.reached_per_s >= *asked * least_share_of_rate;
 }
 
 double share_of_errors(const stats::run_record& one) {
@@ -417,6 +425,8 @@ analysis analyse(const results& of) {
         if (one.run.flush_median_s) flushes.push_back(*one.run.flush_median_s);
         to.limited += any_generator(one, "limit") ? 1 : 0;
         to.machine_full += any_generator(one, "machine_full") ? 1 : 0;
+        if (one.records.size() > rules.program && is_at_rate(one.records[rules.program]))
+            ++to.at_rate;
     }
     to.flush_median_s = median(std::move(flushes));
     return to;

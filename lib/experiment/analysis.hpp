@@ -96,7 +96,8 @@ struct analysis {
     std::optional<stats::drift> drift{};                        // of the verdict's metric
     std::vector<std::optional<stats::warmup_check>> warmups{};  // by variant
     std::optional<double> flush_median_s{};                     // over all runs
-    std::size_t limited = 0;       // runs in which the generator was the limit
+    std::size_t at_rate = 0;  // runs whose load was as fast as it was told to be, and no faster
+    std::size_t limited = 0;  // runs in which the generator was the limit
     std::size_t machine_full = 0;  // runs on a machine that was shared and full
 
     [[nodiscard]] std::size_t voided() const;

@@ -395,6 +395,13 @@ std::vector<remark> remarks(const results& of, const analysis& found) {
             all.push_back({"bad", fmt::format("Block {} is voided: {}", one.number, one.voided)});
     }
     if (of.record.ended.empty()) all.push_back({"note", "The experiment has not ended"});
+    if (found.at_rate > 0 && of.record.verdict.about == metric::messages)
+        all.push_back(
+            {"limit", fmt::format("In {} of {} runs {} reached the rate that it was given: "
+                                  "messages/min are what was asked for there, not what a "
+                                  "variant can do",
+                                  found.at_rate, of.runs.size(),
+                                  of.record.programs[of.record.verdict.program])});
     if (found.machine_full > 0)
         all.push_back({"limit", fmt::format("In {} of {} runs the machine was shared and full: the "
                                             "figures are about server and load generator together",

@@ -134,6 +134,8 @@ TEST_CASE("findings: what must not be overlooked") {
     for (auto& run : of.runs)
         run.run.flush_median_s = 20e-6;
     of.runs[0].records[0].generator.verdict = "machine_full";
+    of.runs[1].records[0].cap = {.asked_per_s = 100, .reached_per_s = 99};
+    of.runs[2].records[0].cap = {.asked_per_s = 100, .reached_per_s = 90};
     const auto found = analyse(of);
     const auto all = remarks(of, found);
     CHECK(says(all, "bad", "runs/x: is not what the run wrote"));
@@ -141,8 +143,12 @@ TEST_CASE("findings: what must not be overlooked") {
     CHECK(says(all, "note", "The experiment has not ended"));
     CHECK(says(all, "note", "A flush takes 20 us here"));
     CHECK(says(all, "limit", "In 1 of 12 runs the machine was shared and full"));
+    CHECK(says(all, "limit", "In 1 of 12 runs postal reached the rate that it was given"));
     CHECK(found.voided() == 1);
     CHECK(found.verdict().compared.comparisons.front().blocks == 5);
+    // Its latency is the server's all the same.
+    of.record.verdict.about = metric::p99;
+    CHECK_FALSE(says(remarks(of, analyse(of)), "limit", "the rate"));
     CHECK_THAT(describe(of, found),
                Catch::StartsWith("made up: 6 blocks (1 voided) of 2 variants"));
 }
