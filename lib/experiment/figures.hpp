@@ -1,0 +1,24 @@
+// How an experiment's figures are written, for sentences and tables.
+#pragma once
+
+#include <string>
+
+namespace postal::experiment {
+
+inline constexpr const char* unknown = "–";
+
+// Ratios that say more as a factor than as a percentage: 2 and more, 1/2 and less.
+[[nodiscard]] bool is_large(double ratio);
+
+// "2.31", "> 100": beyond that a factor only says that nothing is known.
+[[nodiscard]] std::string factor_text(double ratio);
+
+// "+12.3 %"
+[[nodiscard]] std::string percent(double ratio);
+
+// "12.3 %" or "2.31 times"; of a ratio above 1.
+[[nodiscard]] std::string how_much(double ratio);
+
+[[nodiscard]] std::string in_quotes(const std::string& name);
+
+}  // namespace postal::experiment

@@ -1,0 +1,257 @@
+// The results of an experiment as they are read back: what each run came to, and whether it counts.
+#include "base/read_file.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "experiment/analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <future>
+#include <iterator>
+#include <map>
+#include <thread>
+
+namespace postal::experiment {
+namespace {
+
+constexpr std::string_view record_name = "experiment.json";
+constexpr std::uint64_t largest_record = std::uint64_t{256} << 20U;
+
+// A run that is shorter than asked for was cut short; a load's clock may begin a little late.
+constexpr double least_share_of_duration = 0.98;
+
+// "2026-01-01T00:00:00.000Z" as seconds since 1970.
+std::optional<double> seconds_of(const std::string& time) {
+    std::tm utc{};
+    const char* const rest = ::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);
+    if (rest == nullptr) return std::nullopt;
+    const auto fraction = base::parse_number("0" + std::string(rest, std::strlen(rest) - 1));
+    return static_cast<double>(::timegm(&utc)) + (fraction ? *fraction : 0);
+}
+
+double share_of_errors(const stats::run_record& one) {
+    const auto& all = one.totals;
+    const double bad = static_cast<double>(
+        std::max(all.rejected + all.deferred + all.failed + all.in_doubt + all.not_started,
+                 all.error_events));
+    const double sum = bad + static_cast<double>(all.messages);
+    return sum > 0 ? bad / sum : 0;
+}
+
+load_values values_of(const stats::run_record& one, const std::optional<costs>& spent,
+                      const std::vector<std::string>& devices) {
+    load_values to;
+    for (const stats::recorded_interval& each : one.intervals) {
+        if (each.warmup || each.draining) continue;
+        to.messages += static_cast<double>(each.messages);
+        to.measured_s += each.end_s - each.start_s;
+    }
+    to.errors = share_of_errors(one);
+    const auto set = [&](metric about, std::optional<double> value) {
+        to.values[static_cast<std::size_t>(about)] = value;
+    };
+    if (to.measured_s > 0) set(metric::messages, to.messages / to.measured_s);
+    if (const auto* phase = one.main_phase()) {
+        set(metric::p50, phase->p50_us);
+        set(metric::p99, phase->p99_us);
+    }
+    if (!spent || to.messages <= 0) return to;
+    const auto a_message = [&](const std::optional<double>& all) -> std::optional<double> {
+        return all ? std::optional(*all / to.messages) : std::nullopt;
+    };
+    if (spent->user_s && spent->system_s)
+        set(metric::cpu, (*spent->user_s + *spent->system_s) * 1e3 / to.messages);
+    set(metric::written, a_message(sum_of(*spent, devices, &device_costs::written_kib)));
+    set(metric::flushes, a_message(sum_of(*spent, devices, &device_costs::flushes)));
+    return to;
+}
+
+std::string why_void(const recorded_run& run, const std::vector<stats::run_record>& records,
+                     const std::vector<load_values>& loads, const experiment_record& of) {
+    if (run.end == run_end::failed) return run.reason;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const stats::run_record& one = records[i];
+        if (loads[i].messages <= 0)
+            return fmt::format("{}: no message came through", of.programs[i]);
+        if (one.generator.verdict == "limit")
+            return fmt::format("{}: the load generator was the limit", of.programs[i]);
+        if (loads[i].errors > of.verdict.max_errors)
+            return fmt::format("{}: {:.1f} % errors, more than {:.1f} %", of.programs[i],
+                               loads[i].errors * 100, of.verdict.max_errors * 100);
+        if (one.duration_s < of.duration_s * least_share_of_duration)
+            return fmt::format("{}: ended after {:.1f} s of {:.1f} s", of.programs[i],
+                               one.duration_s, of.duration_s);
+    }
+    return {};
+}
+
+// See measured_run.
+std::optional<double> load_from(const std::optional<cost_log>& log, const stats::run_record& of) {
+    const auto begun = seconds_of(of.started);
+    const auto logged = log ? seconds_of(log->started()) : std::nullopt;
+    return begun && logged ? std::optional(*begun - *logged) : std::nullopt;
+}
+
+// Over the intervals that count, as the messages are: one that is only in part the warm-up's does not.
+std::optional<costs> costs_of(const cost_log& log, double load_from_s,
+                              const stats::run_record& of) {
+    const auto at = [&](double seconds) {
+        return std::chrono::nanoseconds(std::llround((load_from_s + seconds) * 1e9));
+    };
+    std::optional<double> start;
+    double end = 0;
+    for (const stats::recorded_interval& each : of.intervals) {
+        if (each.warmup || each.draining) continue;
+        start = start.value_or(each.start_s);
+        end = each.end_s;
+    }
+    return start ? log.between(at(*start), at(end)) : std::nullopt;
+}
+
+// Where a file is what the record says it is, its text.
+std::optional<std::string> checked_text(const std::string& folder, const kept_file& file,
+                                        std::vector<std::string>& damaged) {
+    const std::string path = folder + "/" + file.path;
+    auto text = base::read_file(path, largest_record);
+    if (!text) {
+        damaged.push_back(text.error().message);
+        return std::nullopt;
+    }
+    if (sha256_of(*text) != file.sha256) damaged.push_back(path + ": is not what the run wrote");
+    return std::move(*text);
+}
+
+struct read_files {
+    measured_run run{};
+    std::vector<std::string> damaged{};
+};
+
+read_files files_of(const recorded_run& run, const std::string& folder,
+                    const experiment_record& of) {
+    read_files to;
+    std::vector<stats::run_record> records;
+    std::optional<cost_log> log;
+    // `file` as what `parse` makes of it.
+    const auto read = [&](const kept_file& file, auto parse, auto keep) {
+        const auto text = checked_text(folder, file, to.damaged);
+        if (!text) return;
+        auto parsed = parse(*text);
+        if (parsed)
+            keep(std::move(*parsed));
+        else
+            to.damaged.push_back(folder + "/" + file.path + ": " + parsed.error().message);
+    };
+    // By program, whatever the order of the files.
+    for (const std::string& program : of.programs) {
+        const auto found = std::find_if(run.loads.begin(), run.loads.end(),
+                                        [&](const kept_file& one) { return one.name == program; });
+        if (found == run.loads.end()) continue;
+        read(
+            *found, [](const std::string& text) { return stats::parse_record(text); },
+            [&](stats::run_record one) { records.push_back(std::move(one)); });
+    }
+    if (run.costs)
+        read(
+            *run.costs, [](const std::string& text) { return from_json(text); },
+            [&](cost_log one) { log = std::move(one); });
+    to.run = result_of(run, std::move(records), std::move(log), of);
+    return to;
+}
+
+// Reading is the longest part of a report by far, so every processor takes runs.
+std::vector<read_files> read_runs(const std::vector<recorded_run>& runs, const std::string& folder,
+                                  const experiment_record& of) {
+    std::vector<read_files> all(runs.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t at = next++; at < runs.size(); at = next++)
+            all[at] = files_of(runs[at], folder, of);
+    };
+    std::vector<std::future<void>> others;
+    const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
+    while (others.size() + 1 < std::min(processors, runs.size()))
+        others.push_back(std::async(std::launch::async, work));
+    work();
+    for (std::future<void>& one : others)
+        one.get();
+    return all;
+}
+
+// The runs that count: of those of one block and variant the last one that is complete or failed.
+std::vector<recorded_run> counted_runs(const std::vector<recorded_run>& all) {
+    std::map<std::pair<std::uint64_t, std::size_t>, std::size_t> last;
+    for (std::size_t i = 0; i < all.size(); ++i)
+        if (all[i].end != run_end::interrupted) last[{all[i].at.block, all[i].at.variant}] = i;
+    std::vector<std::size_t> chosen;
+    for (const auto& [where, index] : last)
+        chosen.push_back(index);
+    std::sort(chosen.begin(), chosen.end());
+    std::vector<recorded_run> runs;
+    for (const std::size_t index : chosen)
+        runs.push_back(all[index]);
+    return runs;
+}
+
+}  // namespace
+
+std::optional<double> sum_of(const costs& spent, const std::vector<std::string>& devices,
+                             std::optional<double> device_costs::*amount) {
+    std::optional<double> sum;
+    for (const device_costs& one : spent.devices) {
+        if (std::find(devices.begin(), devices.end(), one.name) == devices.end()) continue;
+        if (!(one.*amount)) return std::nullopt;
+        sum = sum.value_or(0) + *(one.*amount);
+    }
+    return sum;
+}
+
+bool is_results_folder(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(std::filesystem::path(path) / record_name, ignored);
+}
+
+measured_run result_of(const recorded_run& run, std::vector<stats::run_record> records,
+                       std::optional<cost_log> log, const experiment_record& of) {
+    measured_run to{.run = run};
+    if (run.end == run_end::complete && records.size() == of.programs.size()) {
+        to.records = std::move(records);
+        to.load_from_s = load_from(log, to.records.front());
+        if (to.load_from_s) to.spent = costs_of(*log, *to.load_from_s, to.records.front());
+        for (const stats::run_record& one : to.records)
+            to.loads.push_back(values_of(one, to.spent, run.devices));
+    }
+    to.log = std::move(log);
+    to.voids = why_void(run, to.records, to.loads, of);
+    if (to.voids.empty() && to.records.empty()) to.voids = "its records are missing";
+    return to;
+}
+
+measured_run read_run(const recorded_run& run, results& into) {
+    read_files read = files_of(run, into.folder, into.record);
+    std::move(read.damaged.begin(), read.damaged.end(), std::back_inserter(into.damaged));
+    return std::move(read.run);
+}
+
+base::expected<results> read_results(const std::string& folder) {
+    results to{.folder = folder};
+    const std::string path = folder + "/" + std::string(record_name);
+    const auto text = base::read_file(path, largest_record);
+    if (!text) return text.error();
+    auto record = parse_experiment_record(*text);
+    if (!record) return base::at(base::printable(path, 300), record.error());
+    to.record = std::move(*record);
+    for (read_files& one : read_runs(counted_runs(to.record.runs), folder, to.record)) {
+        to.runs.push_back(std::move(one.run));
+        std::move(one.damaged.begin(), one.damaged.end(), std::back_inserter(to.damaged));
+    }
+    return {boost::system::in_place_value, std::move(to)};
+}
+
+}  // namespace postal::experiment
