@@ -15,6 +15,7 @@
 #include "experiment/variables.hpp"
 #include "os/host.hpp"
 #include "postal-compare/console.hpp"
+#include "postal-compare/resume.hpp"
 #include "stats/record_writer.hpp"
 
 #include <fmt/format.h>
@@ -74,7 +75,7 @@ class conductor {
     std::optional<refusal> undo_leftovers();
     base::expected<void> resume_record();
     void fill_record(std::uint64_t seed, const std::vector<std::string>& argv);
-    void ask_versions();
+    versions ask_versions();
     bool is_done(const experiment::planned_run& one) const;
     bool is_failed(std::uint64_t block) const;
     // Whether the experiment goes on.
@@ -87,7 +88,7 @@ class conductor {
     experiment::kept_file kept(const std::string& name, const std::string& path) const;
 
     const options& given_;
-    const experiment::experiment& whole_;
+    experiment::experiment whole_;
     std::string out_;
     console console_;
     std::optional<experiment::journal> journal_;
@@ -95,6 +96,7 @@ class conductor {
     experiment::results results_;
     std::vector<experiment::leftover> left_;
     bool write_failed_ = false;
+    bool failed_ = false;  // it ended because runs failed
 };
 
 std::optional<refusal> conductor::open_folder() {
@@ -127,27 +129,10 @@ std::optional<refusal> conductor::undo_leftovers() {
 }
 
 base::expected<void> conductor::resume_record() {
-    const auto text = base::read_file(out_ + "/experiment.json");
-    if (!text) return text.error();
     auto read = experiment::read_results(out_);
     if (!read) return read.error();
-    const experiment::experiment_record& record = read->record;
-    if (record.text != whole_.text)
-        return base::fail("--resume: {} is not the experiment that was begun in {}",
-                          base::printable(whole_.file, 200), base::printable(out_, 200));
-    if (record.duration_s != seconds(whole_.offered.duration) ||
-        record.warmup_s != seconds(whole_.offered.warmup))
-        return base::fail("--resume: its runs were {:g} s with {:g} s of warm-up; give the same",
-                          record.duration_s, record.warmup_s);
-    const auto asked_for = experiment::recorded_variants(whole_);
-    for (std::size_t i = 0; i < asked_for.size(); ++i)
-        if (i >= record.variants.size() || record.variants[i].values != asked_for[i].values)
-            return base::fail(
-                "--resume: the variables of {} are not those that it was begun with; give the "
-                "same --set",
-                base::printable(asked_for[i].name, 100));
-    if (given_.seed && record.seed != *given_.seed)
-        return base::fail("--resume: its seed is {}; leave --seed out", record.seed);
+    const auto taken = take_up(read->record, given_, ask_versions(), whole_);
+    if (!taken) return taken.error();
     for (const std::string& one : read->damaged)
         console_.say(one);
     results_ = std::move(*read);
@@ -170,12 +155,14 @@ void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& 
     for (const experiment::load_program& one : whole_.offered.programs)
         to.programs.push_back(one.name);
     to.variants = experiment::recorded_variants(whole_);
+    to.blocks = whole_.offered.blocks;
+    to.until_width = given_.until_width;
+    to.versions = ask_versions();
 }
 
-// The first line that each variant's server says of itself.
-void conductor::ask_versions() {
-    auto& versions = results_.record.versions;
-    versions.emplace_back("postal-compare", POSTAL_VERSION);
+// Ours, and the first line that each variant's server says of itself.
+versions conductor::ask_versions() {
+    versions all{{"postal-compare", POSTAL_VERSION}};
     for (std::size_t i = 0; i < whole_.variants.size(); ++i) {
         const experiment::command& asked = whole_.variants[i].of.version;
         if (asked.words.empty()) continue;
@@ -193,9 +180,9 @@ void conductor::ask_versions() {
         // The log begins with the command.
         const std::string line(base::trim(base::split(*said + "\n", '\n')[1]));
         const std::pair<std::string, std::string> one{experiment::shell_line(*words), line};
-        if (std::find(versions.begin(), versions.end(), one) == versions.end())
-            versions.push_back(one);
+        if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
     }
+    return all;
 }
 
 std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<std::string>& argv) {
@@ -229,11 +216,8 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
         if (!resumed) return refusal{resumed.error()};
     } else {
         fill_record(seed, argv);
-        ask_versions();
     }
     results_.record.ended.clear();
-    results_.record.blocks = whole_.offered.blocks;
-    results_.record.until_width = given_.until_width;
     if (!write_record())
         return refusal{base::fail("the record cannot be written"), exit_status::system_error};
     return std::nullopt;
@@ -253,12 +237,17 @@ bool conductor::is_failed(std::uint64_t block) const {
 void conductor::run_blocks() {
     std::uint64_t failed = 0;
     for (std::uint64_t block = 1; block <= results_.record.blocks; ++block) {
+        const std::size_t before = results_.runs.size();
         if (!run_block(block)) return;
+        // Those of an earlier call may have failed for what has been mended since.
+        if (results_.runs.size() == before) continue;
         failed = is_failed(block) ? failed + 1 : 0;
-        if (failed == most_failed_blocks)
+        if (failed == most_failed_blocks) {
+            failed_ = true;
             return end(fmt::format("{} blocks in a row have failed", failed));
-        if (given_.until_width &&
-            experiment::is_narrow_enough(experiment::analyse(results_), *given_.until_width))
+        }
+        const auto& width = results_.record.until_width;
+        if (width && experiment::is_narrow_enough(experiment::analyse(results_), *width))
             return end(experiment::narrow_enough);
     }
     end(experiment::all_blocks_done);
@@ -363,9 +352,8 @@ exit_status conductor::finish() {
     for (const experiment::leftover& one : left_)
         console_.say(fmt::format("{}; remove it with: {}", one.what, one.remedy));
     if (!left_.empty() || write_failed_) return exit_status::system_error;
-    const bool any = std::any_of(results_.runs.begin(), results_.runs.end(),
-                                 [](const auto& one) { return one.run.end == run_end::complete; });
-    if (!any) return exit_status::nothing_delivered;
+    if (found.voided() == found.blocks.size()) return exit_status::nothing_delivered;
+    if (failed_) return exit_status::system_error;
     bool as_expected = true;
     for (const auto& [variant, verdict] : given_.expect) {
         const std::string is = verdict_on(variant, results_.record, found);

@@ -42,6 +42,9 @@ bool is_same(const json& one, const json& other) {
 void check_order(const experiment::results& of, std::vector<std::string>& found) {
     const experiment::experiment_record& record = of.record;
     const bool all_blocks = record.end == experiment::all_blocks_done;
+    if (!of.runs.empty() && of.runs.back().run.at.block > record.blocks)
+        found.push_back(fmt::format("block {} is there, and {} were planned",
+                                    of.runs.back().run.at.block, record.blocks));
     const bool last_is_whole = all_blocks || record.end == experiment::narrow_enough;
     std::size_t at = 0;
     for (std::uint64_t block = 1; at < of.runs.size() || (all_blocks && block <= record.blocks);

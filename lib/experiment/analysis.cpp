@@ -165,8 +165,10 @@ analysis analyse(const results& of) {
     to.metrics.push_back(compare_metric(of, to.blocks, rules.program, rules.about));
     for (std::size_t program = 0; program < of.record.programs.size(); ++program) {
         for (std::size_t about = 0; about < metric_names.size(); ++about) {
-            if (program == rules.program && static_cast<metric>(about) == rules.about) continue;
-            auto one = compare_metric(of, to.blocks, program, static_cast<metric>(about));
+            const auto each = static_cast<metric>(about);
+            if (each == rules.about && (program == rules.program || is_cost(each))) continue;
+            if (is_cost(each) && program > 0) continue;  // the same for all programs
+            auto one = compare_metric(of, to.blocks, program, each);
             if (says_something(one)) to.metrics.push_back(std::move(one));
         }
     }

@@ -12,31 +12,31 @@ json shown(const std::optional<Value>& value) {
     return value ? json(*value) : json(nullptr);
 }
 
-json to_json(const stats::comparison& one, const experiment_record& record) {
+json to_json(const stats::comparison& one, const experiment_record& record, bool voided) {
     json interval = nullptr;
     if (one.interval) interval = json::array({(*one.interval)[0], (*one.interval)[1]});
-    return {
-        {"variant", record.variants[one.variant].name},
-        {"against", record.variants[one.baseline].name},
-        {"verdict", one.verdict == stats::comparison_verdict::none ? json(nullptr)
-                                                                   : json(name_of(one.verdict))},
-        {"few", one.few},
-        {"ratio", shown(one.ratio)},
-        {"interval", interval},
-        {"level", one.level},
-        {"blocks", one.blocks},
-        {"voided", one.voided},
-        {"left_out", one.left_out},
-        {"p_t", shown(one.probability)},
-        {"p_signs", one.flipped ? json(one.flipped->probability) : json(nullptr)},
-        {"smallest_detectable", shown(one.smallest_detectable)},
-        {"needed_blocks", shown(one.needed_blocks)}};
+    return {{"variant", record.variants[one.variant].name},
+            {"against", record.variants[one.baseline].name},
+            {"verdict", voided || one.verdict == stats::comparison_verdict::none
+                            ? json(nullptr)
+                            : json(name_of(one.verdict))},
+            {"few", one.few},
+            {"ratio", shown(one.ratio)},
+            {"interval", interval},
+            {"level", one.level},
+            {"blocks", one.blocks},
+            {"voided", one.voided},
+            {"left_out", one.left_out},
+            {"p_t", shown(one.probability)},
+            {"p_signs", one.flipped ? json(one.flipped->probability) : json(nullptr)},
+            {"smallest_detectable", shown(one.smallest_detectable)},
+            {"needed_blocks", shown(one.needed_blocks)}};
 }
 
 json to_json(const metric_result& one, const experiment_record& record) {
     json comparisons = json::array();
     for (const stats::comparison& each : one.compared.comparisons)
-        comparisons.push_back(to_json(each, record));
+        comparisons.push_back(to_json(each, record, one.compared.voided));
     json typical = json::array();
     for (const auto& value : one.typical)
         typical.push_back(shown(value));
@@ -47,13 +47,14 @@ json to_json(const metric_result& one, const experiment_record& record) {
             values.push_back(shown(value));
         blocks.push_back(values);
     }
-    return {{"metric", name_of(one.about)},
-            {"program", record.programs[one.program]},
-            {"carries_verdict", one.table.carries_verdict},
-            {"comparisons", comparisons},
-            {"same", one.compared.same ? to_json(*one.compared.same, record) : json(nullptr)},
-            {"typical", typical},
-            {"blocks", blocks}};
+    return {
+        {"metric", name_of(one.about)},
+        {"program", record.programs[one.program]},
+        {"carries_verdict", one.table.carries_verdict},
+        {"comparisons", comparisons},
+        {"same", one.compared.same ? to_json(*one.compared.same, record, false) : json(nullptr)},
+        {"typical", typical},
+        {"blocks", blocks}};
 }
 
 }  // namespace

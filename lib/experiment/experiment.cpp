@@ -163,6 +163,9 @@ void read_variant(section of, const variant& common, experiment& into) {
     if (!twin.empty() && !one.same_as)
         of.refuse("same_as",
                   fmt::format("no variant above is called \"{}\"", base::printable(twin, 100)));
+    const bool second = std::any_of(into.variants.begin(), into.variants.end(),
+                                    [](const variant& other) { return other.same_as.has_value(); });
+    if (one.same_as && second) of.refuse("same_as", "there is an A/A pair already; one tells");
     // A twin is what it is compared with, in all but its name.
     if (one.same_as) {
         const std::string name = one.name;

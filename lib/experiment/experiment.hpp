@@ -139,6 +139,11 @@ struct experiment {
     std::chrono::nanoseconds command_limit = std::chrono::minutes{2};
 };
 
+// Of the whole machine, for each message of all programs together.
+[[nodiscard]] constexpr bool is_cost(metric one) {
+    return one == metric::cpu || one == metric::written || one == metric::flushes;
+}
+
 // What the command line says instead of the file: --set NAME=VALUE.
 using overrides = std::vector<std::pair<std::string, std::string>>;
 

@@ -84,6 +84,9 @@ std::string sentence(const results& of, const metric_result& metric, const compa
         fmt::format("{} against {}", show_value(metric.about, typical[one.variant]),
                     show_value(metric.about, typical[one.baseline]));
     const std::string few = one.few ? "; few blocks" : "";
+    if (metric.compared.voided)
+        return fmt::format("{} against {}{}: no verdict counts ({}); {}", name, baseline,
+                           what_is_compared(metric.about), show_ratio(one), figures);
     switch (one.verdict) {
         case comparison_verdict::faster:
         case comparison_verdict::slower:

@@ -45,8 +45,7 @@ double share_of_errors(const stats::run_record& one) {
     return sum > 0 ? bad / sum : 0;
 }
 
-load_values values_of(const stats::run_record& one, const std::optional<costs>& spent,
-                      const std::vector<std::string>& devices) {
+load_values values_of(const stats::run_record& one) {
     load_values to;
     for (const stats::recorded_interval& each : one.intervals) {
         if (each.warmup || each.draining) continue;
@@ -62,15 +61,24 @@ load_values values_of(const stats::run_record& one, const std::optional<costs>& 
         set(metric::p50, phase->p50_us);
         set(metric::p99, phase->p99_us);
     }
-    if (!spent || to.messages <= 0) return to;
-    const auto a_message = [&](const std::optional<double>& all) -> std::optional<double> {
-        return all ? std::optional(*all / to.messages) : std::nullopt;
-    };
-    if (spent->user_s && spent->system_s)
-        set(metric::cpu, (*spent->user_s + *spent->system_s) * 1e3 / to.messages);
-    set(metric::written, a_message(sum_of(*spent, devices, &device_costs::written_kib)));
-    set(metric::flushes, a_message(sum_of(*spent, devices, &device_costs::flushes)));
     return to;
+}
+
+// Of the whole machine, so it is shared out among the messages of all programs, and the same for each.
+void share_costs(const costs& spent, const std::vector<std::string>& devices,
+                 std::vector<load_values>& loads) {
+    double messages = 0;
+    for (const load_values& one : loads)
+        messages += one.messages;
+    if (!(messages > 0)) return;
+    const auto set = [&](metric about, const std::optional<double>& all) {
+        for (load_values& one : loads)
+            one.values[static_cast<std::size_t>(about)] =
+                all ? std::optional(*all / messages) : std::nullopt;
+    };
+    if (spent.user_s && spent.system_s) set(metric::cpu, (*spent.user_s + *spent.system_s) * 1e3);
+    set(metric::written, sum_of(spent, devices, &device_costs::written_kib));
+    set(metric::flushes, sum_of(spent, devices, &device_costs::flushes));
 }
 
 std::string why_void(const recorded_run& run, const std::vector<stats::run_record>& records,
@@ -225,7 +233,8 @@ measured_run result_of(const recorded_run& run, std::vector<stats::run_record> r
         to.load_from_s = load_from(log, to.records.front());
         if (to.load_from_s) to.spent = costs_of(*log, *to.load_from_s, to.records.front());
         for (const stats::run_record& one : to.records)
-            to.loads.push_back(values_of(one, to.spent, run.devices));
+            to.loads.push_back(values_of(one));
+        if (to.spent) share_costs(*to.spent, run.devices, to.loads);
     }
     to.log = std::move(log);
     to.voids = why_void(run, to.records, to.loads, of);

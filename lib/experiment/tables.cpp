@@ -30,6 +30,8 @@ std::vector<std::string> comparison_row(const results& of, const metric_result& 
         flipped = probability(one.flipped->probability) + (one.flipped->exact ? "" : "~");
     std::string verdict(name_of(one.verdict));
     if (one.few) verdict += ", few";
+    // The pair itself shows what voids the others.
+    if (metric.compared.voided && &one != &*metric.compared.same) verdict = "void";
     return {of.record.variants[one.variant].name,
             show_value(metric.about, metric.typical[one.variant]),
             show_ratio(one),
@@ -48,8 +50,8 @@ std::string share_text(const std::optional<double>& value) {
 }  // namespace
 
 report::table metric_table(const results& of, const analysis&, const metric_result& one) {
-    const std::string program =
-        of.record.programs.size() > 1 ? of.record.programs[one.program] + ": " : "";
+    const bool is_of_program = of.record.programs.size() > 1 && !is_cost(one.about);
+    const std::string program = is_of_program ? of.record.programs[one.program] + ": " : "";
     // Unique on a page, also with several programs.
     const std::string name = fmt::format(
         "{}{}", name_of(one.about), one.program > 0 ? fmt::format("-{}", one.program + 1) : "");
