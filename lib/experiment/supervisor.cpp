@@ -224,7 +224,8 @@ base::expected<void> supervisor::run(job what, std::chrono::nanoseconds limit, p
     const bool undoing = how == patience::undoing;
     auto why = woken::by_interruption;
     do {
-        why = wait(watched, began + (undoing ? undo_limit(limit) : limit), how);
+        if (undoing) limit = undo_limit(limit);
+        why = wait(watched, began + limit, how);
     } while (undoing && why == woken::by_interruption);
     if (why != woken::by_end) {
         end(*started, end_grace);

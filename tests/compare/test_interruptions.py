@@ -118,3 +118,24 @@ def test_two_at_once_in_one_folder(experiment):
     (experiment.folder / "go").touch()
     assert first.wait() == 0
     experiment.check_clean()
+
+
+@pytest.mark.parametrize("parts, status, said", [
+    ({"server": 'stop = [["sleep", "60"]]'}, 4, "sleep did not end within"),
+    ({"setup": 'teardown = [["sleep", "60"]]'}, 2, "sleep did not end within 1s; remove it with: sleep 60"),
+])
+def test_a_second_signal_cuts_the_undoing_short(experiment, parts, status, said):
+    """What cannot be undone so fast is named, and the next call tries again."""
+    experiment(duration="30s", **parts)
+    under_way = experiment.start()
+    wait_until(lambda: list(experiment.results.glob("runs/*/delivery.log")), "the load")
+    under_way.signal(signal.SIGINT)
+    wait_until(lambda: any(words == ["sleep", "60"] for _, words in experiment.children(under_way.pid)), "what undoes it")
+    under_way.signal(signal.SIGINT)
+    assert under_way.wait(40) == status
+    assert said in under_way.stderr, under_way.stderr
+    assert bool(experiment.left()) == (status == 2)
+    assert experiment.runs[0][2] == "interrupted" and len(experiment.runs) == 1
+    # Whatever else there was is gone.
+    assert not [words for _, words in experiment.processes() if "bhm" in words or "postal " in words]
+    (experiment.results / "journal.jsonl").unlink()

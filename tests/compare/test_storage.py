@@ -151,3 +151,18 @@ def test_two_experiments_at_once_on_one_disk(experiment, disk):
     again = experiment.run("--resume")
     assert again.status == 0 and len(experiment.runs) == 2
     assert not experiment.mounts() and experiment.left() == []
+
+
+def test_no_space_for_the_results(experiment):
+    place = experiment.folder / "small"
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=20k", "none", place], check=True)
+    try:
+        experiment.results = place / "results"
+        ended = experiment(blocks=3).run()
+        assert ended.status == 2
+        assert "experiment.json: cannot be written: No space left on device" in ended.stderr
+        assert "ended before all blocks were done: the record cannot be written" in ended.stderr
+        assert experiment.left() == []
+    finally:
+        subprocess.run(["umount", place], check=True)

