@@ -238,7 +238,8 @@ measured_run result_of(const recorded_run& run, std::vector<stats::run_record> r
     }
     to.log = std::move(log);
     to.voids = why_void(run, to.records, to.loads, of);
-    if (to.voids.empty() && to.records.empty()) to.voids = "its records are missing";
+    if (to.voids.empty() && to.records.empty())
+        to.voids = "its records are missing or cannot be read";
     return to;
 }
 

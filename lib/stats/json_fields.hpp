@@ -62,6 +62,14 @@ class json_fields {
         if constexpr (sizeof...(more) > 0) read(std::forward<More>(more)...);
     }
 
+    // A number that may be below 0.
+    void read_signed(std::string_view key, std::optional<double>& to) const {
+        const json* value = find(key);
+        if (value == nullptr) return;
+        if (!value->is_number()) return complain(key, "a number");
+        to = value->get<double>();
+    }
+
     json_fields object(std::string_view key) const {
         const json* value = find(key);
         return json_fields{value == nullptr ? no_members : *value, path(key), *problems_};

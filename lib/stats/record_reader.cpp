@@ -40,7 +40,8 @@ recorded_totals read_totals(const json_fields& from, const json_fields& integrit
 recorded_rate read_rate(const json_fields& from, complaint& problems) {
     recorded_rate to;
     from.read("mean", to.mean, "stddev", to.stddev, "min", to.min, "max", to.max, "intervals",
-              to.intervals, "trend", to.trend);
+              to.intervals);
+    from.read_signed("trend", to.trend);
     std::vector<double> bounds;
     from.each("ci95", [&](const json& bound, const json_fields::place& path) {
         if (bound.is_number()) {

@@ -18,6 +18,13 @@ std::string with(const std::string& members) {
 
 }  // namespace
 
+TEST_CASE("record: a rate that fell over the run has a trend below 0") {
+    const auto read = stats::parse_record(
+        with(R"("rate": {"messages_per_minute": {"mean": 5, "intervals": 25, "trend": -0.2306}})"));
+    REQUIRE(read.has_value());
+    CHECK(read->rate.trend == -0.2306);
+}
+
 TEST_CASE("record: what is wrong is said in one line") {
     struct row {
         std::string text;
@@ -47,6 +54,8 @@ TEST_CASE("record: what is wrong is said in one line") {
          "totals.bytes is not a whole number", "more than fits"},
         {with(R"("duration_s": 1e999)"), "not a run record", "a number that no double holds"},
         {with(R"("duration_s": "60")"), "duration_s is not a number", "a text for a number"},
+        {with(R"("rate": {"messages_per_minute": {"trend": "down"}})"),
+         "rate.messages_per_minute.trend is not a number", "a text for a number below 0 or above"},
         {with(R"("argv": "postal")"), "argv is not a list", "a text for a list"},
         {with(R"("argv": [1])"), "argv[0] is not a text", "a number among texts"},
         {with(R"("intervals": [{"t_s": 60}, 7])"), "intervals[1] is not an object", "with index"},
