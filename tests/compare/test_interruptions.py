@@ -11,7 +11,7 @@ STEPS = {
     "setup": {"setup": f'setup = {HELD}\nteardown = [["touch", "${{experiment}}/undone"]]'},
     "prepare": {"prepare": HELD},
     "server": {"start": f'[["sh", "-c", "{HOLD}; exec BHM --listen 127.0.0.1:${{port}}"]]'},
-    "load": {"duration": "500ms"},
+    "load": {"duration": "1500ms"},
     "stop": {"server": f"stop = {HELD}"},
     "teardown": {"setup": f"teardown = {HELD}"},
 }
@@ -100,7 +100,7 @@ def test_resumed_with_another_file_or_none(experiment, folder):
     experiment().run()
     experiment.file.write_text(experiment.file.read_text() + "# another\n")
     refused = experiment.run("--resume")
-    assert refused.status == 1 and "is not the experiment that was begun in" in refused.stderr
+    assert refused.status == 1 and "is not the experiment that was begun" in refused.stderr
     other = folder / "other"
     other.mkdir()
     experiment.results = other

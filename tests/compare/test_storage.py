@@ -91,7 +91,7 @@ def test_a_full_disk_voids_its_block(experiment):
     text = experiment.file.read_text().replace('"--rate", "6000"', '"-L", "--rate", "3000", "--size", "fixed:20K"')
     experiment.file.write_text(text)
     ended = experiment.run()
-    assert ended.status == 0, ended.stderr
+    assert ended.status == 4, ended.stderr
     assert all(run[2] == "complete" for run in experiment.runs)
     assert "% errors, more than 1.0 %" in experiment.blocks()[1]
     experiment.check_clean()

@@ -120,9 +120,9 @@ TEST_CASE("analysis: why a block is voided") {
         harm(run, load);
         CHECK(result_of(run, {load}, {}, of).voids == wanted);
     }
-    CHECK(result_of({}, {}, {}, of).voids == "its records are missing");
+    CHECK(result_of({}, {}, {}, of).voids == "its records are missing or cannot be read");
     CHECK(result_of({}, {test::recorded_load(5), test::recorded_load(5)}, {}, of).voids ==
-          "its records are missing");
+          "its records are missing or cannot be read");
 }
 
 TEST_CASE("analysis: a block with one bad run counts for none of its variants") {
@@ -206,7 +206,7 @@ TEST_CASE("analysis: what a folder holds, where runs were begun again") {
     CHECK_THAT(harmed->damaged[1], Catch::Contains("/rabid.json: "));
     CHECK_THAT(harmed->damaged[2], Catch::EndsWith("/costs.json: is not what the run wrote"));
     CHECK_THAT(harmed->damaged[3], Catch::Contains("/costs.json: "));
-    CHECK(harmed->runs.at(0).voids == "its records are missing");
+    CHECK(harmed->runs.at(0).voids == "its records are missing or cannot be read");
     CHECK_FALSE(read_results(here / "none").has_value());
     CHECK_FALSE(is_results_folder(here / "none"));
     CHECK(is_results_folder(here.path()));

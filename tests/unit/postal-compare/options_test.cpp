@@ -40,7 +40,7 @@ TEST_CASE("postal-compare options: names and values around the right equals sign
     CHECK(given.set == set);
     CHECK(given.expect == experiment::overrides{{"b=c", "slower"}});
     CHECK(parsed({"--until-width", "2%", "x"}).until_width == Approx(0.02));
-    CHECK(parsed({"--until-width", "2.5", "x"}).until_width == Approx(0.025));
+    CHECK(parsed({"--until-width", "2.5%", "x"}).until_width == Approx(0.025));
 }
 
 TEST_CASE("postal-compare options: durations and blocks of the command line are the last word") {
