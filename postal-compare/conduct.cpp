@@ -20,7 +20,10 @@
 
 #include <fmt/format.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <utility>
 
@@ -194,13 +197,20 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
         if (!checked) return refusal{checked.error()};
     }
     std::error_code problem;
-    fs::create_directories(out_ + "/runs", problem);
+    if (!given_.resume) fs::create_directories(fs::path(out_).parent_path(), problem);
+    // Not one that somebody else made meanwhile.
+    if (!problem && !given_.resume && ::mkdir(out_.c_str(), 0755) != 0)
+        problem = {errno, std::generic_category()};
     if (problem)
         return refusal{base::fail("{}: {}", base::printable(out_, 300), problem.message()),
                        exit_status::system_error};
     auto opened = experiment::journal::open(out_);
     if (!opened) return refusal{opened.error(), exit_status::system_error};
     journal_.emplace(std::move(*opened));
+    fs::create_directory(out_ + "/runs", problem);
+    if (problem)
+        return refusal{base::fail("{}/runs: {}", base::printable(out_, 300), problem.message()),
+                       exit_status::system_error};
     auto supervisor = experiment::supervisor::create();
     if (!supervisor) return refusal{supervisor.error(), exit_status::system_error};
     supervisor_ = std::move(*supervisor);

@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -124,6 +125,20 @@ base::failure cannot(const std::string& path, std::string_view what) {
                       base::system_message(errno));
 }
 
+// What is in it is run as who we are: nobody else may have written it.
+base::expected<void> check_ours(const base::file_descriptor& opened, mode_t type,
+                                const std::string& path) {
+    struct stat is {};
+    if (::fstat(opened.get(), &is) != 0) return cannot(path, "opened");
+    const std::string shown = base::printable(path, 300);
+    if ((is.st_mode & S_IFMT) != type) return base::fail("{} is not a regular file", shown);
+    if (is.st_uid != ::geteuid()) return base::fail("{} belongs to another user", shown);
+    if ((is.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return base::fail("{} can be written by other users; if nobody has: chmod go-w {}", shown,
+                          shown);
+    return {};
+}
+
 }  // namespace
 
 base::expected<journal_content> parse_journal(std::string_view text, const std::string& path) {
@@ -148,9 +163,14 @@ base::expected<journal_content> parse_journal(std::string_view text, const std::
 base::expected<journal> journal::open(const std::string& folder) {
     journal made;
     made.path_ = (std::filesystem::path(folder) / "journal.jsonl").string();
-    made.file_ =
-        base::file_descriptor(::open(made.path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    const base::file_descriptor within(
+        ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!within.is_open()) return cannot(folder, "opened");
+    if (const auto ours = check_ours(within, S_IFDIR, folder); !ours) return ours.error();
+    made.file_ = base::file_descriptor(
+        ::openat(within.get(), "journal.jsonl", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
     if (!made.file_.is_open()) return cannot(made.path_, "opened");
+    if (const auto ours = check_ours(made.file_, S_IFREG, made.path_); !ours) return ours.error();
     if (::flock(made.file_.get(), LOCK_EX | LOCK_NB) != 0)
         return base::fail("{}: another program is at this experiment",
                           base::printable(made.path_, 300));
@@ -171,8 +191,7 @@ base::expected<journal> journal::open(const std::string& folder) {
         if (!begun) return begun.error();
     }
     // Its name has to be on the disk as well.
-    const base::file_descriptor named(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!named.is_open() || ::fsync(named.get()) != 0) return cannot(folder, "written");
+    if (::fsync(within.get()) != 0) return cannot(folder, "written");
     return made;
 }
 

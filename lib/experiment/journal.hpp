@@ -78,7 +78,8 @@ struct journal_content {
 
 class journal {
   public:
-    // Goes on with the journal of the folder, or begins one. Fails where another program has it open.
+    // Goes on with the journal of the folder, or begins one. Fails where another program has it open,
+    // and where folder or file is a symbolic link or somebody else may have written it.
     [[nodiscard]] static base::expected<journal> open(const std::string& folder);
 
     // What was in it when it was opened.

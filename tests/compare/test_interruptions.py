@@ -139,3 +139,24 @@ def test_a_second_signal_cuts_the_undoing_short(experiment, parts, status, said)
     # Whatever else there was is gone.
     assert not [words for _, words in experiment.processes() if "bhm" in words or "postal " in words]
     (experiment.results / "journal.jsonl").unlink()
+
+
+def test_a_folder_that_somebody_else_may_have_written(experiment, folder):
+    """What its journal says is run, so it is not looked at."""
+    experiment().run()
+    entry = f'{{"undo":1000,"kind":"command","words":["touch","{folder}/run"],"log":"{folder}/log","limit_ms":20000,"boot":""}}\n'
+    with open(experiment.results / "journal.jsonl", "a") as journal:
+        journal.write(entry)
+    experiment.results.chmod(0o777)
+    refused = experiment.run("--resume")
+    assert refused.status == 2 and "can be written by other users" in refused.stderr, refused.stderr
+    assert not (folder / "run").exists()
+    experiment.results.chmod(0o755)
+    experiment.run("--resume")
+    assert (folder / "run").exists()
+
+
+def test_a_new_folder_is_fit_to_be_resumed_whatever_the_umask(experiment):
+    experiment.before = ["sh", "-c", 'umask 002; exec "$@"', "sh"]
+    assert experiment().run().status == 0
+    assert experiment.run("--resume").status == 0

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 using namespace postal;
@@ -136,7 +137,7 @@ TEST_CASE("journal: what somebody else wrote is refused with its line") {
 
 TEST_CASE("journal: a folder that cannot have one") {
     CHECK(journal::open("/no/such").error().message ==
-          "/no/such/journal.jsonl: cannot be opened: No such file or directory");
+          "/no/such: cannot be opened: No such file or directory");
     // Full: nothing is taken for announced.
     const test::folder here;
     const pid_t full = ::fork();
@@ -153,4 +154,37 @@ TEST_CASE("journal: a folder that cannot have one") {
     CHECK(status == 0);
     CHECK(test::open_journal(here.path()).left().empty());
     CHECK(test::read(here / "journal.jsonl") == "{\"journal\":\"postal-journal/1\"}\n");
+}
+
+TEST_CASE("journal: what others may have written is not gone on with") {
+    const test::folder here;
+    const std::string file = here / "journal.jsonl";
+    const auto why = [&](const std::string& folder) {
+        const auto opened = journal::open(folder);
+        return opened ? "" : opened.error().message;
+    };
+    CHECK(why(here.path()).empty());
+    for (const std::string& path : {file, here.path()}) {
+        struct stat before {};
+        REQUIRE(::stat(path.c_str(), &before) == 0);
+        for (const mode_t bit : {S_IWGRP, S_IWOTH}) {
+            REQUIRE(::chmod(path.c_str(), before.st_mode | bit) == 0);
+            CHECK(why(here.path()).starts_with(path + " can be written by other users"));
+        }
+        REQUIRE(::chmod(path.c_str(), before.st_mode) == 0);
+        if (::geteuid() != 0) continue;
+        REQUIRE(::chown(path.c_str(), 65534, before.st_gid) == 0);
+        CHECK(why(here.path()) == path + " belongs to another user");
+        REQUIRE(::chown(path.c_str(), 0, before.st_gid) == 0);
+    }
+    CHECK(why(here.path()).empty());
+    std::filesystem::rename(file, here / "elsewhere");
+    std::filesystem::create_symlink("elsewhere", file);
+    CHECK(why(here.path()).starts_with(file + ": cannot be opened: "));
+    std::filesystem::remove(file);
+    REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+    CHECK(why(here.path()) == file + " is not a regular file");
+    const test::folder other;
+    std::filesystem::create_directory_symlink(here.path(), other / "link");
+    CHECK(why(other / "link").starts_with(other / "link" + ": cannot be opened: "));
 }
