@@ -219,6 +219,7 @@ class template_check {
         : values_(of.values), problems_(&problems) {
         for (const std::string& name : built_in_variables)
             values_[name] = {name};
+        values_["device"] = {std::string(device)};
     }
     void text(const std::string& one, std::uint32_t line) { note(expand(one, values_), line); }
     void words(const command& one) {
@@ -231,8 +232,15 @@ class template_check {
         for (const command& one : several)
             words(one);
     }
+    // What it formats is guarded only where it is ${device}.
+    [[nodiscard]] bool names_device(const command& one) const {
+        const auto all = expand(one.words, values_);
+        return !all || base::join(*all, " ").find(device) != std::string::npos;
+    }
 
   private:
+    static constexpr std::string_view device = "\x01/device";  // no word of a file's
+
     template <class Result>
     void note(const Result& result, std::uint32_t line) {
         if (!result) problems_->add(line, result.error().message);
@@ -266,6 +274,9 @@ void check_templates(const experiment& whole, complaint& problems) {
         if (each.on.wanted && each.on.make.words.empty())
             problems.add(each.on.line,
                          "[storage] has no make: the command that makes the file system");
+        else if (each.on.wanted && !check.names_device(each.on.make))
+            problems.add(each.on.make.line,
+                         "make does not name ${device}, the only device that is looked at before");
         if (each.on.wanted && each.on.type.empty())
             problems.add(each.on.line, "[storage] has no type, such as \"ext4\"");
     }

@@ -138,6 +138,10 @@ TEST_CASE("experiment: what is wrong is named with its line") {
          "e.toml:6: margin: \"2\" is no share; write it as \"2%\""},
         {some_load + variant + "[storage]\ntype = \"ext4\"\n",
          "e.toml:5: [storage] has no make: the command that makes the file system"},
+        {some_load + variant +
+             "[variables]\ndisk = \"/dev/sdb\"\n[storage]\ntype = \"ext4\"\nmake = "
+             "[\"mkfs.ext4\", \"-F\", \"-L\", \"device\", \"${disk}\"]\n",
+         "e.toml:9: make does not name ${device}, the only device that is looked at before"},
         {some_load + "[storage]\ntype = \"ext4\"\nmake = [\"mkfs.ext4\"]\nsize = 5\n" + variant,
          "e.toml:6: size must be a text in quotes"},
         {some_load + variant + "[costs]\ndevices = [\"${disks}\"]\n",
