@@ -121,7 +121,8 @@ std::optional<refusal> conductor::open_folder() {
 std::optional<refusal> conductor::undo_leftovers() {
     if (journal_->left().empty()) return std::nullopt;
     console_.say(fmt::format("undoing what was left behind: {} steps", journal_->left().size()));
-    const auto report = experiment::undo_above(0, *journal_, *supervisor_);
+    const auto report =
+        experiment::undo_above(0, *journal_, *supervisor_, experiment::failed_command::is_a_note);
     for (const std::string& one : report.notes)
         console_.say(one);
     if (report.left.empty()) return std::nullopt;

@@ -179,21 +179,24 @@ ending end_processes(supervisor& by, std::chrono::nanoseconds limit,
     }
 }
 
-undo_report undo_above(std::uint64_t mark, journal& from, supervisor& by) {
+undo_report undo_above(std::uint64_t mark, journal& from, supervisor& by, failed_command failed) {
     undo_report report;
     bool storage_stays = false;
     auto entries = from.left();
     std::reverse(entries.begin(), entries.end());
     for (const undo_entry& one : entries) {
         if (one.number <= mark) continue;
-        if (storage_stays && is_storage(one)) {
+        const bool is_command = one.kind == undo_kind::command;
+        if (storage_stays && (is_storage(one) || is_command)) {
             report.left.push_back(
-                {fmt::format("{} is below what stays", base::printable(one.path, 300)),
+                {is_command ? fmt::format("{}: is not run while storage stays", one.where)
+                            : fmt::format("{} is below what stays", base::printable(one.path, 300)),
                  remedy_of(one)});
             continue;
         }
         const auto result = undo(one, by);
-        const bool may_fail = one.kind == undo_kind::stop;
+        const bool may_fail =
+            one.kind == undo_kind::stop || (is_command && failed == failed_command::is_a_note);
         if (!result && may_fail) report.notes.push_back(result.error().message);
         if (!result && !may_fail) {
             report.left.push_back({result.error().message, remedy_of(one)});

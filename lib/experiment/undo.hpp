@@ -29,9 +29,15 @@ struct undo_report {
     std::vector<std::string> notes{};  // such as a server that had to be killed
 };
 
+// What a command that fails is: told as left, or, when the end of an earlier program has told it
+// already, and somebody may have done it by hand since, a note.
+enum class failed_command : std::uint8_t { stays, is_a_note };
+
 // All entries above `mark`, newest first; each is struck out once it is undone. After a mount or a
-// loop device that stays, what it stands on is left as well. Tries all the others.
-[[nodiscard]] undo_report undo_above(std::uint64_t mark, journal& from, supervisor& by);
+// loop device that stays, what it stands on is left as well, and so are the commands that were to
+// follow. Tries all the others.
+[[nodiscard]] undo_report undo_above(std::uint64_t mark, journal& from, supervisor& by,
+                                     failed_command failed = failed_command::stays);
 
 // SIGTERM to those that `find` finds, after `limit` SIGKILL. How many are left, and whether SIGKILL
 // was needed. `find` must not find those that ended.

@@ -85,6 +85,12 @@ TEST_CASE("undo: what fails stays, is told with its remedy, and holds up nothing
     CHECK(std::filesystem::exists(s.here / "first"));
     REQUIRE(s.book.left().size() == 1);
     CHECK(s.book.left()[0].number == 2);
+    // Told once, it holds up nothing for ever.
+    const auto later =
+        experiment::undo_above(0, s.book, *s.by, experiment::failed_command::is_a_note);
+    CHECK(later.left.empty());
+    CHECK(later.notes == std::vector<std::string>{report.left[0].what});
+    CHECK(s.book.left().empty());
 }
 
 TEST_CASE("undo: processes end with their groups, politely if they can") {
@@ -163,6 +169,7 @@ TEST_CASE("undo: mounts, loop devices and images, which stay when somebody holds
     scene s;
     const std::string image = s.here / "an image";
     const std::string folder = s.here / "mount";
+    s.announce(undo_kind::command, "echo >" + s.here / "torn-down");
     s.announce({.kind = undo_kind::file, .path = image});
     REQUIRE(os::create_image(image, 16U << 20U, os::image_space::sparse).has_value());
     s.announce({.kind = undo_kind::loop, .path = image});
@@ -183,16 +190,20 @@ TEST_CASE("undo: mounts, loop devices and images, which stay when somebody holds
     ::kill(::getpid(), SIGINT);
     test::wait_until(*s.by, [&] { return s.by->interruptions() == 2; });
     const auto held = s.undo();
-    REQUIRE(held.left.size() == 3);
+    REQUIRE(held.left.size() == 4);
     CHECK(held.left[0].remedy == "umount " + folder);
     CHECK(held.left[0].what.find(std::to_string(holder.started.pid)) != std::string::npos);
     CHECK(held.left[1].remedy == "losetup -d " + loop->path);
     CHECK(held.left[2].remedy == "rm -d '" + image + "'");
+    CHECK(held.left[3].what == "mail.toml:7: is not run while storage stays");
+    CHECK(held.left[3].remedy == "sh -c 'echo >" + s.here / "torn-down" + "'");
+    CHECK_FALSE(std::filesystem::exists(s.here / "torn-down"));
     s.by->end(holder, 1min);
     CHECK(s.undo().left.empty());
     CHECK_FALSE(os::mount_at(os::read_mounts().value(), folder));
     CHECK(os::loops_of(image)->empty());
     CHECK_FALSE(std::filesystem::exists(image));
+    CHECK(std::filesystem::exists(s.here / "torn-down"));
 }
 
 TEST_CASE("undo: words are written as a shell reads them") {
