@@ -116,7 +116,7 @@ done one_run::time_flushes() {
 }
 
 done one_run::drop_caches() {
-    if (variant_.on.drop_caches) result_.caches = os::drop_caches();
+    if (variant_.on.wanted && variant_.on.drop_caches) result_.caches = os::drop_caches();
     return {};
 }
 
