@@ -45,7 +45,8 @@ std::string dump(const json& line) {
 
 // What JSON cannot hold could not be undone by who reads it.
 bool can_be_kept(const undo_entry& one) {
-    return base::is_valid_utf8(one.path) && base::is_valid_utf8(one.log) &&
+    return base::is_valid_utf8(one.path) && base::is_valid_utf8(one.device) &&
+           base::is_valid_utf8(one.log) &&
            std::all_of(one.words.begin(), one.words.end(), base::is_valid_utf8);
 }
 
@@ -54,6 +55,7 @@ json to_json(const undo_entry& one) {
     json line{{"undo", one.number}, {"kind", kinds[static_cast<std::size_t>(one.kind)]}};
     const auto limit_ms = std::chrono::ceil<std::chrono::milliseconds>(one.limit).count();
     if (!one.path.empty()) line["path"] = one.path;
+    if (!one.device.empty()) line["device"] = one.device;
     if (!one.words.empty()) line["words"] = one.words;
     if (!one.where.empty()) line["where"] = one.where;
     if (!one.log.empty()) line["log"] = one.log;
@@ -67,9 +69,9 @@ json to_json(const undo_entry& one) {
 undo_entry entry_from(const stats::json_fields& line) {
     undo_entry one;
     std::uint64_t limit_ms = 0;
-    line.read("undo", one.number, "path", one.path, "words", one.words, "where", one.where, "log",
-              one.log, "pid", one.pid, "started", one.started, "limit_ms", limit_ms, "boot",
-              one.boot);
+    line.read("undo", one.number, "path", one.path, "device", one.device, "words", one.words,
+              "where", one.where, "log", one.log, "pid", one.pid, "started", one.started,
+              "limit_ms", limit_ms, "boot", one.boot);
     read_name(kinds, line, "kind", one.kind);
     one.limit = std::chrono::milliseconds(std::min<std::uint64_t>(limit_ms, 86'400'000));
     return one;
@@ -105,9 +107,14 @@ void take_line(journal_content& to, const json& line, stats::complaint& problems
         if (to.left.back().number <= to.last_number)
             fields.complain("undo", "larger than those above");
         to.last_number = std::max(to.last_number, to.left.back().number);
+    } else if (fields.has("making")) {
+        std::string device;
+        fields.read("making", device);
+        to.making.insert(device);
     } else if (fields.has("made")) {
         std::string device;
         fields.read("device", device);
+        to.making.erase(device);
         fields.read("made", to.made[device]);
     } else {
         to.runs.push_back(run_from(fields));
@@ -181,6 +188,7 @@ base::expected<journal> journal::open(const std::string& folder) {
     made.found_ = std::move(*content);
     made.left_ = made.found_.left;
     made.made_ = made.found_.made;
+    made.making_ = made.found_.making;
     made.last_number_ = made.found_.last_number;
     made.boot_ = os::boot_id();
     const auto whole = static_cast<off_t>(made.found_.octets);
@@ -235,7 +243,13 @@ std::string journal::made_on(const std::string& device) const {
     return found == made_.end() ? std::string{} : found->second;
 }
 
+base::expected<void> journal::note_making(const std::string& device) {
+    making_.insert(device);
+    return append(dump({{"making", device}}));
+}
+
 base::expected<void> journal::note_made(const std::string& device, const std::string& uuid) {
+    making_.erase(device);
     made_[device] = uuid;
     return append(dump({{"made", uuid}, {"device", device}}));
 }

@@ -7,8 +7,8 @@
 // was begun: it is ignored, and cut off by who goes on.
 //
 //   {"journal":"postal-journal/1"}
-//   {"undo":3,"kind":"mount","path":"/out/mount","boot":"..."}     {"undone":3}
-//   {"made":"1b4e28ba-2fa1-...","device":"/dev/sdb1"}
+//   {"undo":3,"kind":"mount","path":"/out/mount","device":"/dev/loop0","boot":"..."}     {"undone":3}
+//   {"making":"/dev/sdb1"}     {"made":"1b4e28ba-2fa1-...","device":"/dev/sdb1"}
 //   {"block":1,"position":2,"variant":"ext4","state":"started","time":"2026-01-01T00:00:00Z"}
 //
 // Fails with "PATH:LINE: what is wrong" where somebody else has written.
@@ -22,6 +22,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,7 @@ enum class undo_kind : std::uint8_t {
     process,  // end it, with its group where it leads one
     stop,     // run the command; may fail when nothing of the server is left
     command,  // run the command
-    mount,    // unmount `path`
+    mount,    // unmount `path`, where it is `device` that is mounted there
     loop,     // detach what is attached to the image `path`
     file,     // remove `path`: a file, or a folder that is empty
 };
@@ -42,6 +43,7 @@ struct undo_entry {
     std::uint64_t number = 0;  // given by the journal
     undo_kind kind = undo_kind::file;
     std::string path{};
+    std::string device{};              // of a mount
     std::vector<std::string> words{};  // of a command
     std::string where{};               // "mail.toml:7"
     std::string log{};                 // of a command
@@ -68,6 +70,7 @@ struct journal_content {
     std::vector<undo_entry> left;  // not undone; oldest first
     std::vector<run_line> runs;    // all lines, in their order: the last one of a run is its state
     std::map<std::string, std::string> made;  // devices; the last file system's UUID
+    std::set<std::string> making;             // devices on which one was begun, and not noted since
     std::uint64_t last_number = 0;
     std::size_t octets = 0;  // those of whole lines
 };
@@ -97,6 +100,11 @@ class journal {
 
     // The UUID of the file system that the experiment made on a device; empty: it has made none.
     [[nodiscard]] std::string made_on(const std::string& device) const;
+    // Whatever is on the device was put there by the experiment: from here until note_made().
+    [[nodiscard]] bool is_making(const std::string& device) const {
+        return making_.contains(device);
+    }
+    [[nodiscard]] base::expected<void> note_making(const std::string& device);
     [[nodiscard]] base::expected<void> note_made(const std::string& device,
                                                  const std::string& uuid);
 
@@ -108,6 +116,7 @@ class journal {
     journal_content found_;
     std::vector<undo_entry> left_;
     std::map<std::string, std::string> made_;
+    std::set<std::string> making_;
     std::uint64_t last_number_ = 0;
     std::string boot_;
 };

@@ -58,16 +58,22 @@ done one_run::claim_device() {
     auto lock = os::device_lock::take(device);
     if (!lock) return lock.error();
     lock_.emplace(std::move(*lock));
-    return os::may_format(device, book_.made_on(device), plan_.existing);
+    return os::may_format(device, book_.made_on(device),
+                          book_.is_making(device) ? os::existing_data::overwrite : plan_.existing);
 }
 
+// What is on a device of the user's afterwards is the experiment's, also when it was made in part.
 done one_run::make_file_system(const storage& on) {
-    const done made = run_commands({on.make});
-    if (!made || !own_device_) return made;
+    if (!own_device_) return run_commands({on.make});
     const std::string device = values_["device"].front();
+    if (const done noted = book_.note_making(device); !noted) return noted;
+    const done made = run_commands({on.make});
     const auto content = os::probe_device(device);
-    if (!content) return content.error();
-    return book_.note_made(device, content->uuid);
+    if (!content) return made ? content.error() : made;
+    // Nothing else would know the experiment's own again.
+    if (content->uuid.empty() && content->kind != os::content_kind::nothing) return made;
+    const done noted = book_.note_made(device, content->uuid);
+    return made ? noted : made;
 }
 
 // Those that are missing, the outermost first: they go again.
@@ -100,7 +106,10 @@ done one_run::mount(const storage& on) {
     if (!type) return type.error();
     const auto options = expand(on.options, values_);
     if (!options) return options.error();
-    if (const done kept = announce({.kind = undo_kind::mount, .path = folder}); !kept) return kept;
+    if (const done kept = announce(
+            {.kind = undo_kind::mount, .path = folder, .device = values_["device"].front()});
+        !kept)
+        return kept;
     const auto mounted = os::mount_device({values_["device"].front(), folder, *type, *options});
     if (!mounted) return mounted.error();
     result_.mount = mounted->line();

@@ -5,6 +5,7 @@
 #include "os/loop_device.hpp"
 #include "os/mounting.hpp"
 
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,7 +82,21 @@ std::chrono::milliseconds device_limit(supervisor& by) {
 undone undo_mount(const undo_entry& one, supervisor& by) {
     const auto all = os::read_mounts();
     if (!all) return all.error();
-    if (!os::mount_at(*all, one.path)) return well();
+    const auto top = os::mount_at(*all, one.path);
+    if (!top) return well();
+    struct stat device {};
+    const bool is_there = ::stat(one.device.c_str(), &device) == 0;
+    const auto of_device = os::mounts_of(*all, is_there ? device.st_rdev : 0);
+    const auto is_ours = [&](const os::mount_point& each) {
+        return each.folder == top->folder &&
+               (each.source == one.device ||
+                std::find(of_device.begin(), of_device.end(), each) != of_device.end());
+    };
+    const std::string other = fmt::format("{} is mounted on {}", base::printable(top->source, 300),
+                                          base::printable(one.path, 300));
+    if (!is_ours(*top) && std::any_of(all->begin(), all->end(), is_ours))
+        return base::fail("{} above {}", other, base::printable(one.device, 300));
+    if (!is_ours(*top)) return well(other + " by somebody else, and left there");
     const auto gone = os::unmount(one.path, device_limit(by));
     if (!gone) return gone.error();
     return well();

@@ -136,6 +136,21 @@ def test_a_disk_that_holds_something_or_is_mounted(experiment, disk):
     assert label.stdout.strip() == "precious"
 
 
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=lambda how: how.name)
+def test_ended_while_a_disk_gets_its_file_system_and_resumed(experiment, disk, how):
+    """What is half made there is the experiment's own."""
+    experiment(more=ext4(device=disk, make=f'["sh", "-c", "mkfs.ext4 -q ${{device}}; {HOLD}"]'))
+    under_way = experiment.start()
+    wait_until((experiment.folder / "reached").exists, lambda: under_way.stderr)
+    under_way.signal(how)
+    under_way.wait(30)
+    (experiment.folder / "go").touch()
+    resumed = experiment.run("--resume")
+    assert resumed.status == 0, resumed.stderr
+    assert {run[:2] for run in experiment.runs if run[2] == "complete"} == experiment.planned
+    assert not experiment.mounts() and experiment.left() == []
+
+
 def test_two_experiments_at_once_on_one_disk(experiment, disk):
     """The second is refused, also after a look at the disk that found nothing: the first has it."""
     experiment(more=ext4(device=disk, make='["mkfs.ext4", "-q", "-F", "${device}"]'), prepare=f'[["sh", "-c", "{HOLD}"]]')

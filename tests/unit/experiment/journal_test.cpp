@@ -45,6 +45,8 @@ TEST_CASE("journal: what was announced and not struck out is left, with all that
         REQUIRE(written.strike_out(1).has_value());
         REQUIRE(written.note({1, 2, "ext4", run_state::voided, "too many errors", ""}).has_value());
         CHECK(written.made_on("/dev/sdb").empty());
+        for (const char* const device : {"/dev/sdb", "/dev/sdc"})
+            REQUIRE(written.note_making(device).has_value());
         for (const char* const uuid : {"1-2", "3-4"})
             REQUIRE(written.note_made("/dev/sdb", uuid).has_value());
         CHECK(journal::open(here.path()).error().message.find("another program") !=
@@ -67,6 +69,8 @@ TEST_CASE("journal: what was announced and not struck out is left, with all that
     CHECK(again.found().runs[0].reason == "too many errors");
     CHECK(again.found().runs[0].time.size() == 20);
     CHECK(again.made_on("/dev/sdb") == "3-4");
+    CHECK_FALSE(again.is_making("/dev/sdb"));
+    CHECK(again.is_making("/dev/sdc"));
     CHECK(again.announce(mount("/b")).value() == 4);
     CHECK(again.announce(mount("/\xff")).error().message.find("is not UTF-8") != std::string::npos);
 }

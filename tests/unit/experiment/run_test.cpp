@@ -393,6 +393,19 @@ TEST_CASE("run: on a disk of the user's, where nothing is lost that it did not m
     CHECK_FALSE(s.book.made_on(device->path).empty());
     CHECK(s.run().state == run_state::finished);
 
+    // Also one that was made in part, by this program or by one that was killed.
+    const auto make_well = s.what.variants[0].on.make;
+    s.what.variants[0].on.make = {{"sh", "-c", "mkfs.ext4 -q ${device}; exit 1"}, 50};
+    CHECK(s.run().state == run_state::failed);
+    s.what.variants[0].on.make = make_well;
+    CHECK(s.run().state == run_state::finished);
+    REQUIRE(s.book.note_making(device->path).has_value());
+    const std::vector<std::string> remade{"mkfs.ext4", "-q", "-F", device->path};
+    REQUIRE(
+        s.by->run({remade, "", s.here / "log"}, 1min, experiment::patience::undoing).has_value());
+    CHECK(s.run().state == run_state::finished);
+    CHECK_FALSE(s.book.is_making(device->path));
+
     const std::vector<std::string> make{"mkfs.ext4", "-q", "-F", "-L", "precious", device->path};
     REQUIRE(s.by->run({make, "", s.here / "log"}, 1min, experiment::patience::undoing).has_value());
     const auto kept = s.run();

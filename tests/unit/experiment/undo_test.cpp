@@ -7,6 +7,7 @@
 #include "os/mounting.hpp"
 #include "support.hpp"
 
+#include <sys/mount.h>
 #include <sys/wait.h>
 
 using namespace postal;
@@ -179,8 +180,23 @@ TEST_CASE("undo: mounts, loop devices and images, which stay when somebody holds
                       experiment::patience::undoing)
                 .has_value());
     std::filesystem::create_directory(folder);
-    s.announce({.kind = undo_kind::mount, .path = folder});
+    const undo_entry mounted{.kind = undo_kind::mount, .path = folder, .device = loop->path};
+    s.announce(mounted);
+    // Somebody else's is not unmounted, and what is below it is told.
+    REQUIRE(::mount("theirs", folder.c_str(), "tmpfs", 0, nullptr) == 0);
+    const auto theirs = s.undo(s.book.left().size() - 1);
+    CHECK(theirs.left.empty());
+    CHECK(theirs.notes == std::vector<std::string>{"theirs is mounted on " + folder +
+                                                   " by somebody else, and left there"});
+    CHECK(os::mount_at(os::read_mounts().value(), folder)->source == "theirs");
+    REQUIRE(::umount(folder.c_str()) == 0);
+    s.announce(mounted);
     REQUIRE(os::mount_device({loop->path, folder, "ext4", ""}).has_value());
+    REQUIRE(::mount("theirs", folder.c_str(), "tmpfs", 0, nullptr) == 0);
+    const auto below = s.undo(s.book.left().size() - 1);
+    REQUIRE(below.left.size() == 1);
+    CHECK(below.left[0].what == "theirs is mounted on " + folder + " above " + loop->path);
+    REQUIRE(::umount(folder.c_str()) == 0);
 
     // Two interruptions leave little time to wait for who holds it.
     auto holder = s.start("cd " + folder + " && echo > " + s.here / "up" + "; exec sleep 60");
