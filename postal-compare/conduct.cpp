@@ -176,7 +176,7 @@ versions conductor::ask_versions() {
         std::error_code ignored;
         fs::remove(log, ignored);
         if (!words || !supervisor_->run({*words, "", log}, version_limit,
-                                        experiment::patience::until_interrupted))
+                                        experiment::patience::until_interrupted, *journal_))
             continue;
         const auto said = base::read_file(log, 1 << 16);
         fs::remove(log, ignored);

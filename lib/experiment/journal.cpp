@@ -227,7 +227,19 @@ base::expected<std::uint64_t> journal::announce(undo_entry how) {
     return ++last_number_;
 }
 
+base::expected<std::uint64_t> journal::announce_process(pid_t pid, const std::string& where,
+                                                        std::chrono::nanoseconds limit) {
+    const auto found = os::find_process(pid);
+    if (!found) return 0;
+    return announce({.kind = undo_kind::process,
+                     .where = where,
+                     .pid = pid,
+                     .started = found->start,
+                     .limit = limit});
+}
+
 base::expected<void> journal::strike_out(std::uint64_t number) {
+    if (number == 0) return {};
     const auto written = append(dump({{"undone", number}}));
     if (written) strike(left_, number);
     return written;

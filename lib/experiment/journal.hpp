@@ -1,8 +1,8 @@
 // What an experiment has done to the machine and not undone yet, and which of its runs are done.
 //
 // DIR/journal.jsonl, one JSON object a line, only ever appended to. What undoes a step is on the disk
-// (fsync) before the step is begun, and struck out after it was undone; so whoever finds the journal
-// of a program that was killed at any moment knows what may be left. The first line names the
+// (fsync) before the step is begun, a process right behind its start, and struck out after it was
+// undone; so whoever finds the journal of a program that was killed knows what may be left. The first line names the
 // schema; a last line without its end was being written at that moment, and announces nothing that
 // was begun: it is ignored, and cut off by who goes on.
 //
@@ -90,6 +90,11 @@ class journal {
 
     // Before the step; gives the entry its number and this boot. What fails is to stop the experiment.
     [[nodiscard]] base::expected<std::uint64_t> announce(undo_entry how);
+    // One that was just started; it is ended within `limit`. 0 where it is gone already.
+    [[nodiscard]] base::expected<std::uint64_t> announce_process(pid_t pid,
+                                                                 const std::string& where,
+                                                                 std::chrono::nanoseconds limit);
+    // 0: nothing.
     [[nodiscard]] base::expected<void> strike_out(std::uint64_t number);
 
     // Announced, by this program or an earlier one, and not struck out; oldest first.

@@ -144,7 +144,7 @@ done one_run::run_commands(const std::vector<command>& all) {
     const auto jobs = ready_jobs(all, "commands.log");
     if (!jobs) return jobs.error();
     for (const job& each : *jobs) {
-        const auto ran = by_.run(each, what_.command_limit, patience::until_interrupted);
+        const auto ran = by_.run(each, what_.command_limit, patience::until_interrupted, book_);
         if (!ran) return ran;
     }
     return {};

@@ -48,12 +48,7 @@ done one_run::start_load(std::size_t program) {
     auto started = by_.start(std::move(*one));
     if (!started) return started.error();
     load.of = std::move(*started);
-    const auto found = os::find_process(load.of.started.pid);
-    const auto kept = book_.announce({.kind = undo_kind::process,
-                                      .where = load.of.of.where,
-                                      .pid = load.of.started.pid,
-                                      .started = found ? found->start : 0,
-                                      .limit = load_grace});
+    const auto kept = book_.announce_process(load.of.started.pid, load.of.of.where, load_grace);
     if (!kept) return kept.error();
     load.number = *kept;
     loads_.push_back(std::move(load));

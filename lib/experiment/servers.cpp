@@ -59,18 +59,6 @@ base::expected<void> announce_stop(const server_plan& plan, journal& into) {
     return {};
 }
 
-base::expected<void> announce_process(pid_t pid, const server_plan& plan, journal& into) {
-    const auto found = os::find_process(pid);
-    if (!found) return {};
-    const auto done = into.announce({.kind = undo_kind::process,
-                                     .where = plan.where,
-                                     .pid = pid,
-                                     .started = found->start,
-                                     .limit = plan.stop_limit});
-    if (!done) return done.error();
-    return {};
-}
-
 std::vector<pid_t> children() {
     std::vector<pid_t> found;
     for (const auto& one : os::all_processes())
@@ -111,7 +99,8 @@ base::expected<servers> servers::start(const server_plan& plan, journal& into, s
         auto started = by.start(each);
         if (!started) return started.error();
         made.started_.push_back(std::move(*started));
-        const auto kept = announce_process(made.started_.back().started.pid, plan, into);
+        const auto kept =
+            into.announce_process(made.started_.back().started.pid, plan.where, plan.stop_limit);
         if (!kept) return kept.error();
     }
     const auto is_ready = made.await(plan, by, since);
@@ -180,7 +169,7 @@ base::expected<void> servers::announce_background(const server_plan& plan, journ
             return one.kind == undo_kind::process && one.pid == each;
         };
         if (std::any_of(into.left().begin(), into.left().end(), is_it)) continue;
-        const auto kept = announce_process(each, plan, into);
+        const auto kept = into.announce_process(each, plan.where, plan.stop_limit);
         if (!kept) return kept.error();
     }
     return {};

@@ -216,10 +216,25 @@ bool supervisor::end(process& one, std::chrono::nanoseconds grace) {
     return why == woken::by_end;
 }
 
-base::expected<void> supervisor::run(job what, std::chrono::nanoseconds limit, patience how) {
+base::expected<void> supervisor::run(job what, std::chrono::nanoseconds limit, patience how,
+                                     journal& into) {
     auto started = start(std::move(what));
     if (!started) return started.error();
-    const std::array watched{started->ended.get()};
+    const auto number = into.announce_process(started->started.pid, started->of.where, end_grace);
+    // What undoes is done also where nothing can be written any more.
+    const bool must_be_kept = how != patience::undoing;
+    if (!number && must_be_kept) {
+        end(*started, end_grace);
+        return number.error();
+    }
+    const auto ran = await(*started, limit, how);
+    const auto struck = into.strike_out(number ? *number : 0);
+    return ran && must_be_kept ? struck : ran;
+}
+
+base::expected<void> supervisor::await(process& started, std::chrono::nanoseconds limit,
+                                       patience how) {
+    const std::array watched{started.ended.get()};
     const auto began = std::chrono::steady_clock::now();
     const bool undoing = how == patience::undoing;
     auto why = woken::by_interruption;
@@ -228,17 +243,17 @@ base::expected<void> supervisor::run(job what, std::chrono::nanoseconds limit, p
         why = wait(watched, began + limit, how);
     } while (undoing && why == woken::by_interruption);
     if (why != woken::by_end) {
-        end(*started, end_grace);
+        end(started, end_grace);
         const auto reason = why == woken::by_time
                                 ? fmt::format("did not end within {}", base::format_duration(limit))
                                 : std::string("was interrupted");
-        const std::string said = last_saying(*started);
-        return base::fail("{}: {} {}{}{}", started->of.where, name_of(*started), reason,
+        const std::string said = last_saying(started);
+        return base::fail("{}: {} {}{}{}", started.of.where, name_of(started), reason,
                           said.empty() ? "" : ": ", said);
     }
-    if (has_ended(*started) && !started->end->signalled && started->end->status_or_signal == 0)
+    if (has_ended(started) && !started.end->signalled && started.end->status_or_signal == 0)
         return {};
-    return base::fail("{}: {}", started->of.where, ending_of(*started));
+    return base::fail("{}: {}", started.of.where, ending_of(started));
 }
 
 std::string ending_of(const process& one) {

@@ -14,6 +14,7 @@
 
 #include "base/file_descriptor.hpp"
 #include "base/result.hpp"
+#include "experiment/journal.hpp"
 #include "os/child.hpp"
 
 #include <chrono>
@@ -76,8 +77,10 @@ class supervisor {
     // Until one of these descriptors is readable, or `until`.
     woken wait(std::span<const int> descriptors, steady_time until, patience how);
 
-    // To its end with status 0. After `limit`, or an interruption, its group is ended.
-    [[nodiscard]] base::expected<void> run(job what, std::chrono::nanoseconds limit, patience how);
+    // To its end with status 0. After `limit`, or an interruption, its group is ended; should this
+    // program be killed, by whoever finds the journal.
+    [[nodiscard]] base::expected<void> run(job what, std::chrono::nanoseconds limit, patience how,
+                                           journal& into);
 
     // Looks whether it has ended; takes note of how.
     [[nodiscard]] bool has_ended(process& one) const;
@@ -94,6 +97,7 @@ class supervisor {
   private:
     explicit supervisor(os::spawner children) : children_(std::move(children)) {}
 
+    base::expected<void> await(process& started, std::chrono::nanoseconds limit, patience how);
     void act_when_due(steady_time now);
 
     os::spawner children_;

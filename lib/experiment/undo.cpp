@@ -69,8 +69,8 @@ undone undo_process(const undo_entry& one, supervisor& by) {
                              : std::string{});
 }
 
-undone undo_command(const undo_entry& one, supervisor& by) {
-    const auto ran = by.run({one.words, one.where, one.log}, one.limit, patience::undoing);
+undone undo_command(const undo_entry& one, journal& from, supervisor& by) {
+    const auto ran = by.run({one.words, one.where, one.log}, one.limit, patience::undoing, from);
     if (!ran) return ran.error();
     return well();
 }
@@ -121,14 +121,14 @@ undone undo_file(const undo_entry& one) {
     return well();
 }
 
-undone undo(const undo_entry& one, supervisor& by) {
+undone undo(const undo_entry& one, journal& from, supervisor& by) {
     switch (one.kind) {
         case undo_kind::process:
             return is_of_this_boot(one) ? undo_process(one, by) : well();
         case undo_kind::stop:
-            return is_of_this_boot(one) ? undo_command(one, by) : well();
+            return is_of_this_boot(one) ? undo_command(one, from, by) : well();
         case undo_kind::command:
-            return undo_command(one, by);
+            return undo_command(one, from, by);
         case undo_kind::mount:
             return is_of_this_boot(one) ? undo_mount(one, by) : well();
         case undo_kind::loop:
@@ -209,7 +209,7 @@ undo_report undo_above(std::uint64_t mark, journal& from, supervisor& by, failed
                  remedy_of(one)});
             continue;
         }
-        const auto result = undo(one, by);
+        const auto result = undo(one, from, by);
         const bool may_fail =
             one.kind == undo_kind::stop || (is_command && failed == failed_command::is_a_note);
         if (!result && may_fail) report.notes.push_back(result.error().message);

@@ -2,7 +2,7 @@
 import signal
 
 import pytest
-from support.process import wait_until
+from support.process import alive, wait_until
 
 # Says that it was reached, and waits for the file that lets it go on, or for its end.
 HOLD = "echo held >> ${experiment}/reached; until [ -e ${experiment}/go ]; do sleep 0.02; done"
@@ -52,6 +52,23 @@ def test_ended_at_a_step_and_resumed(experiment, programs, step, how):
     assert verified.status == 0, verified.stdout
     assert ("noted: runs/" in verified.stdout) == (how != signal.SIGKILL and not undoing)
     assert (experiment.folder / "undone").exists() == (step == "setup")
+
+
+@pytest.mark.parametrize("key", ["setup", "teardown"])
+def test_what_a_command_started_is_ended_after_a_kill(experiment, key):
+    """The command ends with the program that was killed; what it started goes on until somebody looks."""
+    started = "sleep 60 & echo $! > ${experiment}/pid; touch ${experiment}/reached; wait"
+    experiment(setup=f'{key} = [["sh", "-c", "test -e ${{experiment}}/go || {{ {started}; }}"]]')
+    under_way = experiment.start()
+    wait_until((experiment.folder / "reached").exists, lambda: under_way.stderr)
+    pid = int((experiment.folder / "pid").read_text())
+    under_way.signal(signal.SIGKILL)
+    under_way.wait()
+    assert alive(pid)
+    (experiment.folder / "go").touch()
+    resumed = experiment.run("--resume")
+    assert resumed.status == 0 and not alive(pid), resumed.stderr
+    experiment.check_clean()
 
 
 def test_the_order_goes_on_as_it_would_have(experiment):

@@ -401,13 +401,14 @@ TEST_CASE("run: on a disk of the user's, where nothing is lost that it did not m
     CHECK(s.run().state == run_state::finished);
     REQUIRE(s.book.note_making(device->path).has_value());
     const std::vector<std::string> remade{"mkfs.ext4", "-q", "-F", device->path};
-    REQUIRE(
-        s.by->run({remade, "", s.here / "log"}, 1min, experiment::patience::undoing).has_value());
+    REQUIRE(s.by->run({remade, "", s.here / "log"}, 1min, experiment::patience::undoing, s.book)
+                .has_value());
     CHECK(s.run().state == run_state::finished);
     CHECK_FALSE(s.book.is_making(device->path));
 
     const std::vector<std::string> make{"mkfs.ext4", "-q", "-F", "-L", "precious", device->path};
-    REQUIRE(s.by->run({make, "", s.here / "log"}, 1min, experiment::patience::undoing).has_value());
+    REQUIRE(s.by->run({make, "", s.here / "log"}, 1min, experiment::patience::undoing, s.book)
+                .has_value());
     const auto kept = s.run();
     CHECK(kept.state == run_state::failed);
     CHECK(kept.reason.find("precious") != std::string::npos);

@@ -19,7 +19,10 @@ experiment::job shell(const test::folder& in, std::string script) {
 std::string outcome(experiment::supervisor& by, experiment::job what,
                     std::chrono::nanoseconds limit = 1min,
                     patience how = patience::until_interrupted) {
-    const auto ran = by.run(std::move(what), limit, how);
+    const test::folder books;
+    auto book = test::open_journal(books.path());
+    const auto ran = by.run(std::move(what), limit, how, book);
+    CHECK(book.left().empty());
     return ran ? "" : ran.error().message;
 }
 

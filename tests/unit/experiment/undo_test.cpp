@@ -177,7 +177,7 @@ TEST_CASE("undo: mounts, loop devices and images, which stay when somebody holds
     const auto loop = os::attach_loop(image, os::loop_io::buffered);
     REQUIRE(loop.has_value());
     REQUIRE(s.by->run({{"mkfs.ext4", "-q", loop->path}, "here", s.here / "log"}, 1min,
-                      experiment::patience::undoing)
+                      experiment::patience::undoing, s.book)
                 .has_value());
     std::filesystem::create_directory(folder);
     const undo_entry mounted{.kind = undo_kind::mount, .path = folder, .device = loop->path};
