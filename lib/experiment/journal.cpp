@@ -5,8 +5,6 @@
 #include "os/process.hpp"
 #include "stats/json_fields.hpp"
 
-#include <fmt/chrono.h>
-
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -26,9 +24,6 @@ using stats::json;
 constexpr std::string_view schema = "postal-journal/1";
 constexpr std::array<std::string_view, 6> kinds{"process", "stop", "command",
                                                 "mount",   "loop", "file"};
-constexpr std::array<std::string_view, 5> states{"started", "finished", "failed", "interrupted",
-                                                 "voided"};
-
 template <class Value, std::size_t size>
 void read_name(const std::array<std::string_view, size>& names, const stats::json_fields& from,
                std::string_view key, Value& to) {
@@ -77,20 +72,6 @@ undo_entry entry_from(const stats::json_fields& line) {
     return one;
 }
 
-json to_json(const run_line& one) {
-    return {{"block", one.block},     {"position", one.position},
-            {"variant", one.variant}, {"state", states[static_cast<std::size_t>(one.state)]},
-            {"reason", one.reason},   {"time", one.time}};
-}
-
-run_line run_from(const stats::json_fields& line) {
-    run_line one;
-    line.read("block", one.block, "position", one.position, "variant", one.variant, "reason",
-              one.reason, "time", one.time);
-    read_name(states, line, "state", one.state);
-    return one;
-}
-
 bool strike(std::vector<undo_entry>& from, std::uint64_t number) {
     return std::erase_if(from, [&](const undo_entry& one) { return one.number == number; }) == 1;
 }
@@ -117,14 +98,8 @@ void take_line(journal_content& to, const json& line, stats::complaint& problems
         to.making.erase(device);
         fields.read("made", to.made[device]);
     } else {
-        to.runs.push_back(run_from(fields));
+        problems.add("this line", "one that is known here");
     }
-}
-
-std::string now_text() {
-    const auto now = std::chrono::system_clock::now();
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
-                       fmt::gmtime(std::chrono::system_clock::to_time_t(now)));
 }
 
 base::failure cannot(const std::string& path, std::string_view what) {
@@ -243,11 +218,6 @@ base::expected<void> journal::strike_out(std::uint64_t number) {
     const auto written = append(dump({{"undone", number}}));
     if (written) strike(left_, number);
     return written;
-}
-
-base::expected<void> journal::note(run_line about) {
-    about.time = now_text();
-    return append(dump(to_json(about)));
 }
 
 std::string journal::made_on(const std::string& device) const {

@@ -1,4 +1,4 @@
-// What an experiment has done to the machine and not undone yet, and which of its runs are done.
+// What an experiment has done to the machine and not undone yet.
 //
 // DIR/journal.jsonl, one JSON object a line, only ever appended to. What undoes a step is on the disk
 // (fsync) before the step is begun, a process right behind its start, and struck out after it was
@@ -9,7 +9,6 @@
 //   {"journal":"postal-journal/1"}
 //   {"undo":3,"kind":"mount","path":"/out/mount","device":"/dev/loop0","boot":"..."}     {"undone":3}
 //   {"making":"/dev/sdb1"}     {"made":"1b4e28ba-2fa1-...","device":"/dev/sdb1"}
-//   {"block":1,"position":2,"variant":"ext4","state":"started","time":"2026-01-01T00:00:00Z"}
 //
 // Fails with "PATH:LINE: what is wrong" where somebody else has written.
 #pragma once
@@ -54,21 +53,8 @@ struct undo_entry {
     bool operator==(const undo_entry&) const = default;
 };
 
-enum class run_state : std::uint8_t { started, finished, failed, interrupted, voided };
-
-struct run_line {
-    std::uint64_t block = 0;     // from 1
-    std::uint64_t position = 0;  // within the block, from 1
-    std::string variant{};
-    run_state state = run_state::started;
-    std::string reason{};
-    std::string time{};  // UTC, ISO 8601
-    bool operator==(const run_line&) const = default;
-};
-
 struct journal_content {
-    std::vector<undo_entry> left;  // not undone; oldest first
-    std::vector<run_line> runs;    // all lines, in their order: the last one of a run is its state
+    std::vector<undo_entry> left;             // not undone; oldest first
     std::map<std::string, std::string> made;  // devices; the last file system's UUID
     std::set<std::string> making;             // devices on which one was begun, and not noted since
     std::uint64_t last_number = 0;
@@ -99,9 +85,6 @@ class journal {
 
     // Announced, by this program or an earlier one, and not struck out; oldest first.
     [[nodiscard]] const std::vector<undo_entry>& left() const { return left_; }
-
-    // `time` is filled in.
-    [[nodiscard]] base::expected<void> note(run_line about);
 
     // The UUID of the file system that the experiment made on a device; empty: it has made none.
     [[nodiscard]] std::string made_on(const std::string& device) const;

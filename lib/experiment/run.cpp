@@ -95,9 +95,7 @@ run_result one_run::run() {
     mark_before_run_ = mark();
     before_run_ = os::descendants_of(::getpid());
     by_.every_second([this] { each_second(); });
-    run_line line{plan_.block, plan_.position, variant_.name, run_state::started, {}, {}};
-    done all = book_.note(line);
-    if (all) all = do_all();
+    const done all = do_all();
     const bool interrupted = by_.is_interrupted();
     if (all) {
         result_.state = run_state::finished;
@@ -110,10 +108,6 @@ run_result one_run::run() {
     undo();
     end_step();
     by_.every_second({});
-    line.state = result_.state;
-    line.reason = result_.reason;
-    const done noted = book_.note(line);
-    if (!noted) result_.notes.push_back(noted.error().message);
     return std::move(result_);
 }
 

@@ -50,7 +50,6 @@ struct run_plan {
 struct load_result {
     std::string name{};
     std::string record{};  // path
-    bool threshold_met = true;
     bool operator==(const load_result&) const = default;
 };
 
@@ -59,9 +58,11 @@ struct step_time {
     double seconds = 0;
 };
 
+enum class run_state : std::uint8_t { finished, failed, interrupted };
+
 struct run_result {
-    run_state state = run_state::failed;  // finished, failed or interrupted
-    std::string reason{};                 // empty when it is finished
+    run_state state = run_state::failed;
+    std::string reason{};  // empty when it is finished
     std::vector<leftover> left{};
     std::vector<std::string> notes{};
     std::vector<load_result> loads{};  // those that ended well, in the experiment's order
@@ -73,8 +74,7 @@ struct run_result {
     std::vector<step_time> steps{};
 };
 
-// What is in `by`'s place of every_second() is replaced, and gone afterwards. Notes the run's
-// beginning and its end in the journal.
+// What is in `by`'s place of every_second() is replaced, and gone afterwards.
 [[nodiscard]] run_result run_once(const run_plan& plan, journal& book, supervisor& by,
                                   const progress& tell);
 

@@ -63,7 +63,6 @@ done one_run::judge(running_load& one) {
     if (!fs::exists(one.result.record))
         return base::fail("{}: load \"{}\" ended without its record", one.of.of.where,
                           one.result.name);
-    one.result.threshold_met = end.status_or_signal == load_done;
     one.ended_well = true;
     return book_.strike_out(one.number);
 }

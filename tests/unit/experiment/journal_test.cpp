@@ -11,7 +11,6 @@
 
 using namespace postal;
 using experiment::journal;
-using experiment::run_state;
 using experiment::undo_kind;
 
 namespace {
@@ -31,7 +30,6 @@ TEST_CASE("journal: what was announced and not struck out is left, with all that
     const test::folder here;
     {
         auto written = test::open_journal(here.path());
-        CHECK(written.found().runs.empty());
         REQUIRE(written.announce(mount("/a b")).value() == 1);
         REQUIRE(written
                     .announce({.kind = undo_kind::command,
@@ -43,7 +41,6 @@ TEST_CASE("journal: what was announced and not struck out is left, with all that
         REQUIRE(written.announce({.kind = undo_kind::process, .pid = 12, .started = 99}).value() ==
                 3);
         REQUIRE(written.strike_out(1).has_value());
-        REQUIRE(written.note({1, 2, "ext4", run_state::voided, "too many errors", ""}).has_value());
         CHECK(written.made_on("/dev/sdb").empty());
         for (const char* const device : {"/dev/sdb", "/dev/sdc"})
             REQUIRE(written.note_making(device).has_value());
@@ -64,10 +61,6 @@ TEST_CASE("journal: what was announced and not struck out is left, with all that
                                                     .boot = os::boot_id()});
     CHECK(again.left()[1].pid == 12);
     CHECK(again.left()[1].started == 99);
-    REQUIRE(again.found().runs.size() == 1);
-    CHECK(again.found().runs[0].state == run_state::voided);
-    CHECK(again.found().runs[0].reason == "too many errors");
-    CHECK(again.found().runs[0].time.size() == 20);
     CHECK(again.made_on("/dev/sdb") == "3-4");
     CHECK_FALSE(again.is_making("/dev/sdb"));
     CHECK(again.is_making("/dev/sdc"));
@@ -81,35 +74,29 @@ TEST_CASE("journal: cut at each octet, it says what was whole, and goes on") {
         auto written = test::open_journal(here.path());
         for (const char* const path : {"/a", "/b"})
             REQUIRE(written.announce(mount(path)).has_value());
-        REQUIRE(written.note({1, 1, "a", run_state::started, "", ""}).has_value());
         REQUIRE(written.strike_out(2).has_value());
-        REQUIRE(written.note({1, 1, "a", run_state::finished, "", ""}).has_value());
     }
     const std::string whole = test::read(here / "journal.jsonl");
-    // What is left, and the lines about runs, after so many lines.
-    const std::vector<std::pair<std::size_t, std::size_t>> wanted{{0, 0}, {0, 0}, {1, 0}, {2, 0},
-                                                                  {2, 1}, {1, 1}, {1, 2}};
+    // What is left after so many lines.
+    const std::vector<std::size_t> wanted{0, 0, 1, 2, 1};
     for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
         INFO(cut);
         const std::string text = whole.substr(0, cut);
         const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
         const auto read = experiment::parse_journal(text, "j");
         REQUIRE(read.has_value());
-        CHECK(read->left.size() == wanted[lines].first);
-        CHECK(read->runs.size() == wanted[lines].second);
+        CHECK(read->left.size() == wanted[lines]);
         // Each of these waits for the disk.
         if (cut % 9 != 0) continue;
         std::ofstream(here / "journal.jsonl", std::ios::binary | std::ios::trunc) << text;
         {
             auto found = test::open_journal(here.path());
-            CHECK(found.left().size() == wanted[lines].first);
-            CHECK(found.found().runs.size() == wanted[lines].second);
+            CHECK(found.left().size() == wanted[lines]);
             REQUIRE(found.announce(mount("/next")).has_value());
         }
         auto again = test::open_journal(here.path());
-        REQUIRE(again.left().size() == wanted[lines].first + 1);
+        REQUIRE(again.left().size() == wanted[lines] + 1);
         CHECK(again.left().back().path == "/next");
-        CHECK(again.found().runs.size() == wanted[lines].second);
     }
 }
 
@@ -130,8 +117,7 @@ TEST_CASE("journal: what somebody else wrote is refused with its line") {
          "j:2: undo is not a whole number, 0 or more"},
         {first + "{\"undo\":0,\"kind\":\"file\"}\n", "j:2: undo is not larger than those above"},
         {first + "{\"undone\":7}\n", "j:2: undone is not announced above"},
-        {first + "{\"block\":1,\"state\":\"asleep\"}\n",
-         "j:2: state is not a word that is known here"},
+        {first + "{\"block\":1}\n", "j:2: this line is not one that is known here"},
         {first + "not whole", ""},
         {"", ""},
     };

@@ -126,20 +126,13 @@ TEST_CASE("run: all steps in their order, and nothing left") {
     CHECK(result.mount.empty());
     CHECK_FALSE(result.flush.has_value());
     // In the experiment's order, although the second ended first.
-    const std::vector<experiment::load_result> wanted{
-        {"sender", s.here / "runs/1/sender.json", true},
-        {"reader", s.here / "runs/1/reader.json", false}};
+    const std::vector<experiment::load_result> wanted{{"sender", s.here / "runs/1/sender.json"},
+                                                      {"reader", s.here / "runs/1/reader.json"}};
     CHECK(result.loads == wanted);
     const auto costs = experiment::from_json(test::read(result.costs));
     REQUIRE(costs.has_value());
     CHECK(costs->size() >= 2);
     check_clean(s);
-    const auto again = experiment::parse_journal(test::read(s.here / "journal.jsonl"), "j");
-    REQUIRE(again.has_value());
-    REQUIRE(again->runs.size() == 2);
-    CHECK(again->runs[0].state == run_state::started);
-    CHECK(again->runs[1].state == run_state::finished);
-    CHECK(again->runs[1].variant == "plain");
 }
 
 TEST_CASE("run: loads are the same for all variants of a block, and for no other") {
@@ -358,8 +351,6 @@ TEST_CASE("run: killed at any step, the next program undoes what was begun") {
         const bool mounted = os::mount_at(os::read_mounts().value(), s.here / "mount").has_value();
         CHECK(mounted == (with_storage && last != "setup" && last != "storage"));
         auto book = test::open_journal(s.here / "killed");
-        REQUIRE(book.found().runs.size() == 1);
-        CHECK(book.found().runs[0].state == run_state::started);
         for (const auto& one : experiment::undo_above(0, book, *s.by).left)
             CHECK(one.what.empty());
         CHECK(book.left().empty());
