@@ -70,7 +70,7 @@ TEST_CASE("generator: each symptom has its verdict") {
     CHECK(after([](span& one) { one.run_delay = 0.5, one.machine_idle = std::nullopt; }) ==
           machine_full);
     CHECK(after([](span& one) { one.slip_p99 = 20ms; }) == limit);
-    CHECK(after([](span& one) { one.slip_p99 = 20ms, one.slips = 99; }) == none);
+    CHECK(after([](span& one) { one.slip_p99 = 20ms, one.slips = 900; }) == none);
     CHECK(after([](span& one) { one.slip_p99 = 20ms, one.machine_idle = 0.1; }) == machine_full);
     CHECK(after([](span& one) { one.loop_late_p99 = 20ms; }) == limit);
     CHECK(after([](span& one) { one.loop_late_p99 = 20ms, one.machine_steal = 0.2; }) ==

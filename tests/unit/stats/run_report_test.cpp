@@ -273,9 +273,9 @@ TEST_CASE("run report: the busiest worker or a late schedule limits the generato
     SECTION("a late schedule") {
         run_report report(test::description());
         auto part = counted(0, 60, 10);
-        for (int i = 0; i < 98; ++i)
+        for (int i = 0; i < 980; ++i)
             part.counts.slip.record(50us);
-        for (int i = 0; i < 2; ++i)
+        for (int i = 0; i < 20; ++i)
             part.counts.slip.record(20ms);
         report.add_time_slice(part);
         CHECK(report.generator().limited);
