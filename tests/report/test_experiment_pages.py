@@ -319,4 +319,5 @@ def test_a_large_experiment_is_written_and_opened_soon(run, folder, shown, tmp_p
     took = time.monotonic() - begin
     assert target.stat().st_size < 5 << 20
     shown(target.read_text())
-    assert took < 2 and shown.took < 2000, (took, shown.took)
+    # Below one second each on two cores; this only tells what has become slow by far.
+    assert took < 20 and shown.took < 20000, (took, shown.took)
