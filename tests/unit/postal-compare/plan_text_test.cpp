@@ -20,7 +20,8 @@ experiment::experiment some(std::size_t variants) {
 
 // Below "6, planned".
 std::string planned_row(const experiment::experiment& of) {
-    for (const auto line : base::split(compare::plan_text(of, 1), '\n'))
+    const std::string text = compare::plan_text(of, 1);
+    for (const auto line : base::split(text, '\n'))
         if (line.find("6, planned") != line.npos) return std::string(line);
     return {};
 }
