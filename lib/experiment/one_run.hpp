@@ -83,6 +83,7 @@ class one_run {
                                                 const std::string& log) const;
     done run_commands(const std::vector<command>& all);
     done announce(undo_entry how);
+    bool may_go_on();
     std::uint64_t mark() const { return book_.left().empty() ? 0 : book_.left().back().number; }
     std::string in_folder(const std::string& name) const {
         return (std::filesystem::path(plan_.folder) / name).string();
@@ -97,7 +98,8 @@ class one_run {
 
     variables values_;
     run_result result_;
-    bool own_device_ = false;  // the experiment's; otherwise a loop device
+    bool own_device_ = false;  // the user's disk; otherwise a loop device on
+    std::string image_;        // this file
     std::optional<os::device_lock> lock_;
     std::optional<servers> servers_;
     std::unique_ptr<sampling> samples_;

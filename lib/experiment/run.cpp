@@ -144,6 +144,11 @@ done one_run::run_commands(const std::vector<command>& all) {
     return {};
 }
 
+// For steps that no program of another's does; what is to happen each second happens meanwhile.
+bool one_run::may_go_on() {
+    return by_.wait({}, steady_clock::now(), patience::until_interrupted) != woken::by_interruption;
+}
+
 done one_run::announce(undo_entry how) {
     const auto number = book_.announce(std::move(how));
     if (!number) return number.error();

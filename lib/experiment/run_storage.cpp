@@ -24,6 +24,11 @@ done one_run::make_storage() {
     if (!device) return base::at(at(on.line), device.error());
     const done made = make_file_system(on);
     if (!made) return made;
+    if (!own_device_) {
+        // Commands that make a file system discard what was there: the image has holes by now.
+        const done whole = os::write_out_image(image_, [this] { return may_go_on(); });
+        if (!whole) return whole;
+    }
     const done mounted = mount(on);
     if (!mounted) return base::at(at(on.line), mounted.error());
     return {};
@@ -38,15 +43,15 @@ done one_run::make_image(const storage& on) {
     if (!size) return size.error();
     const std::string name =
         fmt::format("postal-{}-{}-{}.image", plan_.block, plan_.position, ::getpid());
-    const std::string image = (fs::absolute(*folder) / name).lexically_normal().string();
-    if (const done kept = announce({.kind = undo_kind::file, .path = image}); !kept) return kept;
-    if (const done made = os::create_image(image, *size, os::image_space::allocated); !made)
+    image_ = (fs::absolute(*folder) / name).lexically_normal().string();
+    if (const done kept = announce({.kind = undo_kind::file, .path = image_}); !kept) return kept;
+    if (const done made = os::create_image(image_, *size, os::image_space::allocated); !made)
         return made;
-    auto lock = os::device_lock::take(image);
+    auto lock = os::device_lock::take(image_);
     if (!lock) return lock.error();
     lock_.emplace(std::move(*lock));
-    if (const done kept = announce({.kind = undo_kind::loop, .path = image}); !kept) return kept;
-    const auto attached = os::attach_loop(image, os::loop_io::direct);
+    if (const done kept = announce({.kind = undo_kind::loop, .path = image_}); !kept) return kept;
+    const auto attached = os::attach_loop(image_, os::loop_io::direct);
     if (!attached) return attached.error();
     if (!attached->note.empty()) result_.notes.push_back(attached->note);
     values_["device"] = {attached->path};

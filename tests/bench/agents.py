@@ -24,8 +24,9 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve()
-sys.path.insert(0, str(HERE.parents[1]))
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
+from spread import spread  # noqa: E402
 from support.deliver import Deliverer  # noqa: E402
 from support.dovecot import Dovecot  # noqa: E402
 from support.postal import run  # noqa: E402
@@ -119,7 +120,7 @@ def limit(args, top):
               "/bin/dd to /dev/null": ("/bin/dd of=/dev/null bs=64k status=none",) * 2 + (3,),
               "dovecot-lda": ("/usr/lib/dovecot/dovecot-lda -c {folder}/dovecot.conf -e -f a@example.com -d user1@example.com",
                               LDA, 1)}
-    print(f"{'agent':22} {'limit/s':>9} {'deliveries/s':>13} {'ratio':>7} {'own us':>8} {'agent us':>9}")
+    print(f"{'agent':22} {'limit/s':>9} {'deliveries/s':>13} {'ratio':>22} {'own us':>17} {'agent us':>21}")
     for name, (bare, template, more) in agents.items():
         rounds = []
         for number in range(args.rounds + 1):
@@ -128,8 +129,9 @@ def limit(args, top):
                 got = through_deliver(place, template.format(folder=place.folder), args.messages * more, USERS[1:2])
             if number:
                 rounds.append((least, *got, got[0] / least))
-        columns = [median(values) for values in zip(*rounds)]
-        print(f"{name:22} {columns[0]:9.0f} {columns[1]:13.0f} {columns[4]:7.2f} {columns[2]:8.0f} {columns[3]:9.0f}", flush=True)
+        limits, deliveries, own, agents, ratios = zip(*rounds)
+        print(f"{name:22} {median(limits):9.0f} {median(deliveries):13.0f} {spread(ratios):>22} {spread(own, '{:.0f}'):>17} "
+              f"{spread(agents, '{:.0f}'):>21}", flush=True)
 
 
 def own_lmtp(place, messages):
@@ -168,10 +170,10 @@ def servers(args, top):
             if number:
                 table[name].append(figure)
     base = "lmtp-deliver, dovecot-lda"
-    print(f"{'':30} {'messages/min':>13} {'ratio':>7}")
+    print(f"{'':30} {'messages/min':>28} {'ratio':>22}")
     for name, figures in table.items():
-        ratio = median([figure / reference for figure, reference in zip(figures, table[base])])
-        print(f"{name:30} {median(figures) * 60:13.0f} {ratio:7.2f}")
+        ratios = spread(figure / reference for figure, reference in zip(figures, table[base]))
+        print(f"{name:30} {spread((figure * 60 for figure in figures), '{:.0f}'):>28} {ratios:>22}")
 
 
 def memory(args, top):

@@ -25,8 +25,9 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve()
-sys.path.insert(0, str(HERE.parents[1]))
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
+from spread import spread  # noqa: E402
 from support.postal import BlackHole, run  # noqa: E402
 from support.process import Process, free_port, wait_until  # noqa: E402
 from support.watched import Sending, cpu_seconds, peak_rss  # noqa: E402
@@ -76,11 +77,11 @@ def rounds_of(contenders, rounds):
 
 def show(title, table):
     base = next(iter(table))
-    print(f"\n{title}\n{'':28} {'messages/s':>12} {'per CPU s':>12} {'ratio (wall)':>13} {'ratio (CPU)':>12}   against {base}")
+    print(f"\n{title}\n{'':28} {'messages/s':>12} {'per CPU s':>12} {'ratio (wall)':>22} {'ratio (CPU)':>22}   against {base}")
     for name, runs in table.items():
         medians = [statistics.median(run[i] for run in runs) for i in (0, 1)]
-        ratios = [statistics.median(run[i] / reference[i] for run, reference in zip(runs, table[base])) for i in (0, 1)]
-        print(f"{name:28} {medians[0]:12.0f} {medians[1]:12.0f} {ratios[0]:13.2f} {ratios[1]:12.2f}")
+        ratios = [spread(run[i] / reference[i] for run, reference in zip(runs, table[base])) for i in (0, 1)]
+        print(f"{name:28} {medians[0]:12.0f} {medians[1]:12.0f} {ratios[0]:>22} {ratios[1]:>22}")
 
 
 def send(folder, endpoint, messages, *options):

@@ -30,8 +30,9 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve()
-sys.path.insert(0, str(HERE.parents[1]))
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
+from spread import spread  # noqa: E402
 from support.content_filter import TakesMail  # noqa: E402
 from support.dovecot import Dovecot  # noqa: E402
 from support.postal import run  # noqa: E402
@@ -165,10 +166,10 @@ def pipelined(args, folder):
                 if number:
                     table[name].append((verified / record["duration_s"], verified / own_cpu(record),
                                         verified / max(cpu_seconds(server.process.pid) - before, 0.01)))
-    say(f"{'':20} {'verified/s':>12} {'per CPU second':>15} {'server, per CPU second':>23}")
+    say(f"{'':20} {'verified/s':>26} {'per CPU second':>26} {'server, per CPU second':>26}")
     for name, runs in table.items():
-        wall, own, theirs = (statistics.median(column) for column in zip(*runs))
-        say(f"{name:20} {wall:12.0f} {own:15.0f} {theirs:23.0f}")
+        wall, own, theirs = (spread(column, "{:.0f}") for column in zip(*runs))
+        say(f"{name:20} {wall:>26} {own:>26} {theirs:>26}")
 
 
 def resident(pid):
@@ -343,10 +344,11 @@ def dovecot(args, folder):
                     table[name].append((messages, own / messages * 10_000, watcher.look() / messages * 10_000, messages / seconds))
     finally:
         server.stop()
-    say(f"{'for 10,000 messages':20} {'messages':>9} {'own CPU s':>10} {'Dovecot CPU s':>14} {'messages/s':>11}")
+    say(f"{'for 10,000 messages':20} {'messages':>9} {'own CPU s':>23} {'Dovecot CPU s':>20} {'messages/s':>20}")
     for name, runs in table.items():
-        messages, own, theirs, rate = (statistics.median(column) for column in zip(*runs))
-        say(f"{name:20} {messages:9.0f} {own:10.3f} {theirs:14.2f} {rate:11.0f}")
+        messages, own, theirs, rate = zip(*runs)
+        say(f"{name:20} {statistics.median(messages):9.0f} {spread(own, '{:.3f}'):>23} {spread(theirs):>20} "
+            f"{spread(rate, '{:.0f}'):>20}")
 
 
 def main():

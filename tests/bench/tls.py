@@ -25,6 +25,7 @@ HERE = pathlib.Path(__file__).resolve()
 sys.path[:0] = [str(HERE.parent), str(HERE.parents[1])]
 
 from figures import BHM, POSTAL, rounds_of, users_file  # noqa: E402
+from spread import spread  # noqa: E402
 from support.postal import run  # noqa: E402
 from support.process import Process, free_port, wait_until  # noqa: E402
 from support.watched import Sending, cpu_seconds, peak_rss  # noqa: E402
@@ -89,10 +90,10 @@ def connects(folder, port, seconds, library, resumed, count=1):
 
 
 def show(title, unit, table, reference):
-    print(f"\n{title}\n{'':36} {unit:>16} {'ratio':>8}   against {reference}")
+    print(f"\n{title}\n{'':36} {unit:>24} {'ratio':>22}   against {reference}")
     for name, runs in table.items():
-        ratio = statistics.median(one / other for one, other in zip(runs, table[reference]))
-        print(f"{name:36} {statistics.median(runs):16.0f} {ratio:8.2f}")
+        ratios = spread(one / other for one, other in zip(runs, table[reference]))
+        print(f"{name:36} {spread(runs, '{:.0f}'):>24} {ratios:>22}")
 
 
 def handshakes(args, folder):
@@ -154,10 +155,10 @@ def bulk(args, folder):
     speed = statistics.median(table.pop("aes-256-gcm"))
     megabyte = 1.048576
     print(f"\n1 MiB messages over one connection; openssl speed aes-256-gcm: {speed:.0f} MB/s a core, so {speed / 2:.0f} where one "
-          f"core does both ends\n{'':15} {'MB/s':>8} {'MB per CPU s':>14} {'of the shared speed (wall)':>28} {'(CPU)':>8}")
+          f"core does both ends\n{'':15} {'MB/s':>24} {'of the shared speed':>22}")
     for name, runs in table.items():
-        wall, cpu = (statistics.median(one[i] for one in runs) * megabyte for i in (0, 1))
-        print(f"{name:15} {wall:8.0f} {cpu:14.0f} {wall / (speed / 2):28.2f} {cpu / (speed / 2):8.2f}")
+        rates = [one[0] * megabyte for one in runs]
+        print(f"{name:15} {spread(rates, '{:.0f}'):>24} {spread(rate / (speed / 2) for rate in rates):>22}")
 
 
 def sessions(args, folder):
@@ -193,10 +194,10 @@ def mail(args, folder):
     contenders |= {f"one each, {one}": measure(one, each, 4) for one in LIBRARIES}
     contenders |= {f"one each, {one}, resumed": measure(one, each, 4, "100") for one in LIBRARIES}
     table = rounds_of(contenders, args.rounds)
-    print(f"\nMessages of 5 KiB over 12 sessions, postal to bhm with the same library\n{'':30} {'messages/s':>12} {'CPU us a message, both ends':>30}")
+    print(f"\nMessages of 5 KiB over 12 sessions, postal to bhm with the same library\n{'':30} {'messages/s':>24} {'CPU us a message, both ends':>28}")
     for name, runs in table.items():
-        wall, cpu = (statistics.median(one[i] for one in runs) for i in (0, 1))
-        print(f"{name:30} {wall:12.0f} {1e6 / cpu:30.0f}")
+        rates, costs = [one[0] for one in runs], [1e6 / one[1] for one in runs]
+        print(f"{name:30} {spread(rates, '{:.0f}'):>24} {spread(costs, '{:.0f}'):>28}")
 
 
 def main():

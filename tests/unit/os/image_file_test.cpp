@@ -3,7 +3,15 @@
 
 #include "../temporary_file.hpp"
 
+#include "base/file_descriptor.hpp"
+
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <string_view>
 
 #include <catch2/catch.hpp>
 
@@ -37,4 +45,39 @@ TEST_CASE("image: never in place of another file, and none is left after a failu
     REQUIRE_FALSE(full.has_value());
     CHECK_THAT(full.error().message, Catch::Contains("of " + large));
     CHECK_FALSE(std::filesystem::exists(large));
+}
+
+TEST_CASE("image: what only reads as zeros is written, what it holds stays") {
+    const test::temporary_file beside("");
+    const std::string path = beside.path() + ".image";
+    constexpr off_t length = off_t{130} << 20U;
+    REQUIRE(os::create_image(path, length, os::image_space::sparse).has_value());
+    const base::file_descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    REQUIRE(::pwrite(file.get(), "mail", 4, off_t{5} << 20U) == 4);
+    REQUIRE(::fsync(file.get()) == 0);
+    REQUIRE(::lseek(file.get(), 0, SEEK_HOLE) < length);
+    unsigned asked = 0;
+    REQUIRE(os::write_out_image(path, [&] { return ++asked != 0; }).has_value());
+    CHECK(asked == 2);
+    CHECK(::lseek(file.get(), 0, SEEK_HOLE) == length);
+    std::array<char, 5> there{};
+    REQUIRE(::pread(file.get(), there.data(), 5, off_t{5} << 20U) == 5);
+    CHECK(std::string_view(there.data(), 5) == std::string_view("mail\0", 5));
+    // Nothing is left to write.
+    REQUIRE(os::write_out_image(path, [] { return false; }).has_value());
+    std::filesystem::remove(path);
+}
+
+TEST_CASE("image: writing it out ends when it is told to, and says what cannot be written") {
+    const test::temporary_file beside("");
+    const std::string path = beside.path() + ".image";
+    REQUIRE(os::create_image(path, 65U << 20U, os::image_space::sparse).has_value());
+    const auto ended = os::write_out_image(path, [] { return false; });
+    REQUIRE_FALSE(ended.has_value());
+    CHECK(ended.error().message == "interrupted while zeros were written to " + path);
+    std::filesystem::remove(path);
+    const auto missing = os::write_out_image(path, [] { return true; });
+    REQUIRE_FALSE(missing.has_value());
+    CHECK(missing.error().message ==
+          "cannot write zeros to " + path + ": No such file or directory");
 }
