@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t chunk = std::size_t{4} << 20U;
 constexpr off_t octets_between_questions = off_t{64} << 20U;
-constexpr std::size_t direct_alignment = 4096;
+constexpr off_t direct_alignment = 4096;
 
 struct free_memory {
     void operator()(void* memory) const noexcept { std::free(memory); }
@@ -58,19 +58,21 @@ base::expected<void> write_out_image(const std::string& path, const std::functio
     const std::unique_ptr<void, free_memory> zeros(std::aligned_alloc(direct_alignment, chunk));
     if (!zeros) throw std::bad_alloc();
     std::fill_n(static_cast<char*>(zeros.get()), chunk, '\0');
+    const off_t length = ::lseek(file.get(), 0, SEEK_END);
+    if (length < 0) return failed();
+    if (length % direct_alignment != 0) ::fcntl(file.get(), F_SETFL, 0);  // no O_DIRECT
     off_t unasked = 0;
-    for (off_t begin = 0, end = 0;; begin = end) {
+    for (off_t begin = 0; begin < length;) {
         begin = ::lseek(file.get(), begin, SEEK_HOLE);
         if (begin < 0) return failed();
-        // The end of the file counts as a hole of no length.
-        end = ::lseek(file.get(), begin, SEEK_DATA);
-        if (end < 0) end = errno == ENXIO ? ::lseek(file.get(), 0, SEEK_END) : -1;
+        if (begin == length) break;
+        off_t end = ::lseek(file.get(), begin, SEEK_DATA);
+        if (end < 0 && errno == ENXIO) end = length;  // no data behind it
         if (end < 0) return failed();
-        if (begin >= end) break;
         while (begin < end) {
-            const auto length = std::min(end - begin, static_cast<off_t>(chunk));
+            const auto piece = std::min(end - begin, static_cast<off_t>(chunk));
             const ssize_t written =
-                ::pwrite(file.get(), zeros.get(), static_cast<std::size_t>(length), begin);
+                ::pwrite(file.get(), zeros.get(), static_cast<std::size_t>(piece), begin);
             if (written <= 0) return failed();
             begin += written;
             unasked += written;
