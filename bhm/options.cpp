@@ -21,8 +21,8 @@ bool may_be_delayed(proto::server_stage stage) {
     return stage != other && stage != quit && stage != tls;
 }
 
-setter delay_option(proto::stage_actions& actions) {
-    return [&actions](const std::string& given) -> expected<void> {
+setter delay_option(serve::stage_delays& delays) {
+    return [&delays](const std::string& given) -> expected<void> {
         const std::size_t equals = given.find('=');
         const auto stage = proto::server_stage_of(std::string_view(given).substr(0, equals));
         if (equals == std::string::npos || !stage || !may_be_delayed(*stage)) {
@@ -31,7 +31,7 @@ setter delay_option(proto::stage_actions& actions) {
         }
         const auto delay = base::parse_duration(std::string_view(given).substr(equals + 1));
         if (!delay) return delay.error();
-        actions[static_cast<std::size_t>(*stage)].delay = *delay;
+        delays[static_cast<std::size_t>(*stage)] = *delay;
         return {};
     };
 }
@@ -136,7 +136,7 @@ cli::group mail_options(options& o) {
                 {"--delay", "STAGE=DURATION", "",
                  "hold back the reply at connect, banner, ehlo, auth, mail, rcpt, data or end; "
                  "several are allowed",
-                 delay_option(o.actions), true},
+                 delay_option(o.delays), true},
             }};
 }
 

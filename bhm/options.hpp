@@ -21,7 +21,7 @@ struct options : program::server_options {
     std::uint16_t port = 25;   // -p
     bool port_given = false;
     proto::dialect dialect = proto::dialect::smtp;
-    proto::stage_actions actions{};
+    serve::stage_delays delays{};  // --delay
     sasl::mechanism_set auth{};
     bool requires_auth = false;
     bool auth_insecure = false;

@@ -97,7 +97,7 @@ expected<void> configure_server(plan& into) {
     proto::server_config& server = into.rules.server;
     server.speaks = into.chosen.dialect;
     server.delivery_options = true;
-    server.actions = into.chosen.actions;
+    into.rules.delays = into.chosen.delays;
     return program::prepare(into.rules, into.chosen);
 }
 

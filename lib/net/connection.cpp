@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <limits>
 #include <new>
 
 #include <linux/sockios.h>
@@ -298,6 +299,13 @@ void connection::settle() {
 std::size_t connection::octets_on_the_way() const noexcept {
     int octets = 0;
     return ::ioctl(socket_.native(), SIOCOUTQ, &octets) == 0 ? static_cast<std::size_t>(octets) : 0;
+}
+
+void connection::shrink_window(std::uint64_t octets) noexcept {
+    // The kernel doubles what it is given, for its own needs (socket(7)).
+    const int half =
+        static_cast<int>(std::min<std::uint64_t>(octets / 2, std::numeric_limits<int>::max()));
+    setsockopt(socket_.native(), SOL_SOCKET, SO_RCVBUF, &half, sizeof half);
 }
 
 void connection::shutdown_output() noexcept {

@@ -141,6 +141,10 @@ class connection final : private poller::sender {
     // Says that nothing more will be written; reading goes on.
     void shutdown_output() noexcept;
 
+    // Makes the receive buffer, and so what the peer may send ahead, as small as the kernel allows, at
+    // least so many octets.
+    void shrink_window(std::uint64_t octets) noexcept;
+
     bool is_open() const noexcept { return socket_.is_open(); }
     // The peer has closed or reset it, which may not have been read yet.
     bool peer_has_ended() const noexcept { return socket_.ended(); }

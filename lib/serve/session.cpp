@@ -1,6 +1,7 @@
 #include "serve/session.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include <boost/asio/post.hpp>
@@ -22,13 +23,18 @@ constexpr unsigned most_last_reads = 64;
 constexpr std::size_t output_full = 64 * 1024;
 constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on to
 
+// Octets that are read at once at a rate: those of a fifth of a second, and never nothing.
+std::size_t room_for(std::uint64_t rate, std::size_t most) {
+    return static_cast<std::size_t>(std::clamp<std::uint64_t>(rate / 5, 1, most));
+}
+
 }  // namespace
 
 session::session(worker_context& context, accepted_client&& who, std::string_view host_name)
     : context_(context),
       slot_(std::move(who.where)),
       connection_(context.own.context()),
-      machine_(context.rules.server, host_name),
+      machine_(context.rules.server, host_name, context.rules.judges_stages ? this : nullptr),
       tls_at_once_(who.tls) {
     context_.own.watch(*this);
     const net::fault why = connection_.adopt(std::move(who.socket));
@@ -75,6 +81,8 @@ asio::awaitable<void> session::converse() {
             close_politely(closing_for_stop);
             break;
         }
+        if (read_rate_ != 0 && read_at_once_ != 0) co_await read_no_faster();
+        if (closing_) break;
         // A line has as long as silence may last, however slowly its octets come.
         if (!machine_.in_line()) set_deadline(now_ + context_.rules.timeout);
         reading_ = true;
@@ -87,13 +95,16 @@ asio::awaitable<void> session::converse() {
         if (!read_input()) continue;
         for (;;) {
             const next what = process();
-            const bool ends = what == next::close || what == next::stop || what == next::secure;
+            const bool ends = what == next::close || what == next::stop || what == next::cut ||
+                              what == next::secure;
             if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
             if (closing_ || what == next::read) break;
             if (what == next::stop) {
                 close_politely(closing_for_stop);
             } else if (what == next::close) {
                 hang_up();
+            } else if (what == next::cut) {
+                co_await cut_off();
             } else if (what == next::hold) {
                 co_await hold_back();
             } else if (what == next::answers) {
@@ -113,17 +124,30 @@ asio::awaitable<void> session::let_others_run() {
 
 asio::awaitable<void> session::greet() {
     now_ = steady_clock::now();
-    const auto at_connect = delay_at(server_stage::connect);
-    if (at_connect.count() > 0) co_await pause(at_connect);
-    const auto at_banner = delay_at(server_stage::banner);
-    if (at_banner.count() > 0) co_await pause(at_banner);
+    if (context_.rules.judges_stages) judge_stage(server_stage::connect, {});
+    next what = in_time(server_stage::connect, 0, next::read);
+    if (what == next::hold) {
+        co_await pause(hold_for_);
+        what = std::exchange(then_, next::read);
+    }
+    if (what == next::cut && !closing_) co_await cut_off();
     if (closing_) co_return;
     connection_ready();
     const proto::server_step step = machine_.greet(context_.output);
     if (!step.reply.positive()) count_refusal(step.stage, step.reply);
-    const bool ends = step.event == server_event::close;
-    if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
-    if (ends) hang_up();
+    const bool refused = step.event == server_event::close;
+    what = in_time(step.stage, 0, refused ? next::close : next::read);
+    if (what == next::hold) {
+        co_await hold_back();
+        what = std::exchange(then_, next::read);
+    }
+    if (closing_) co_return;
+    if (!send_now(what == next::read ? closing_after::no : closing_after::yes)) {
+        co_await send_slowly();
+    }
+    if (closing_) co_return;
+    if (what == next::close) hang_up();
+    if (what == next::cut) co_await cut_off();
 }
 
 // What was appended last waits for its time; what stood before it has been sent.
@@ -133,7 +157,35 @@ asio::awaitable<void> session::hold_back() {
     if (closing_) co_return;
     context_.output.append(held_);
     base::release(held_);
-    answers_due_now();
+    if (!unsaid_) answers_due_now();
+}
+
+// On purpose: of what is under way the client hears nothing more.
+asio::awaitable<void> session::cut_off() {
+    const std::string_view how = cut_ == cut::fin   ? "closed"
+                                 : cut_ == cut::rst ? "reset"
+                                                    : "silence";
+    if (slot_.transcript != nullptr) slot_.transcript->note(how);
+    if (cut_ == cut::silence) {
+        input_ = {};
+        set_deadline(now_ + context_.rules.timeout);
+        while (!stopped_now_ && connection_.is_open()) {
+            reading_ = true;
+            co_await connection_.wait_to_read();
+            reading_ = false;
+            if (connection_.read_ready(context_.input).why != net::fault::none) break;
+        }
+    }
+    closing_ = true;
+    cut_ == cut::rst ? connection_.reset() : hang_up();
+}
+
+// What was read last takes its time.
+asio::awaitable<void> session::read_no_faster() {
+    const double seconds =
+        static_cast<double>(std::exchange(read_at_once_, 0)) / static_cast<double>(read_rate_);
+    co_await pause(std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(seconds)));
 }
 
 // The whole message is here; what becomes of it does not depend on the client any more.
@@ -205,8 +257,11 @@ asio::awaitable<void> session::send_slowly() {
 
 // False when nothing came, or the session is over.
 bool session::read_input() {
-    const net::read_result got = connection_.read_ready(context_.input);
+    std::span<char> room = context_.input;
+    if (read_rate_ != 0) room = room.first(room_for(read_rate_, room.size()));
+    const net::read_result got = connection_.read_ready(room);
     if (got.why != net::fault::none) lost(got.why);
+    read_at_once_ = got.size;
     now_ = steady_clock::now();
     input_ = {context_.input.data(), got.size};
     return got.size != 0;
@@ -220,6 +275,7 @@ void session::keep_input() {
 }
 
 session::next session::process() {
+    if (then_ != next::read) return std::exchange(then_, next::read);
     for (;;) {
         if (machine_.answers_due() != 0) return next::answers;
         // A client that pipelines is between two transactions only here.
@@ -245,6 +301,7 @@ session::next session::process() {
 
 // One step of the machine; `before` is how long the output was before its reply.
 session::next session::act_on(const proto::server_step& step, std::size_t before) {
+    next what = next::read;
     switch (step.event) {
         case server_event::content:
             take_content(step.text);
@@ -254,12 +311,14 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
             const proto::server_reply judged = judge_sender();
             machine_.answer_sender(judged, context_.output);
             command_answered(step.stage, judged);
+            what = end_if_closing(judged);
             break;
         }
         case server_event::recipient: {
             const proto::server_reply judged = judge_recipient();
             machine_.answer_recipient(judged, context_.output);
             command_answered(step.stage, judged);
+            what = end_if_closing(judged);
             break;
         }
         case server_event::auth_begin:
@@ -279,23 +338,61 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
             act_on_reply(step);
             break;
         case server_event::start_tls:
-            return begin_tls(before);
+            what = begin_tls(before);
+            break;
         case server_event::close:
             sent_away(step);
-            return next::close;
+            what = next::close;
+            break;
         case server_event::go_on:
         case server_event::need_more:
             return next::read;
     }
-    const auto delay = delay_at(step.stage);
-    if (delay.count() > 0 && context_.output.size() > before) {
-        held_.assign(context_.output, before);
-        context_.output.resize(before);
-        hold_for_ = delay;
-        return next::hold;
+    what = in_time(step.stage, before, what);
+    if (what != next::hold && !unsaid_) answers_due_now();
+    return what;
+}
+
+// What is to be done behind the reply that stands from `before` on; now, or when its delay is over.
+session::next session::in_time(server_stage stage, std::size_t before, next what) {
+    const stage_effect effect = std::exchange(effect_, {});
+    if (effect.ending != cut::no) {
+        cut_ = effect.ending;
+        what = next::cut;
+        unsaid_ = !effect.says_reply;
+        if (unsaid_) context_.output.resize(before);
+        tally().errors.add(proto::to_text(stage), 0,
+                           cut_ == cut::fin   ? "closed"
+                           : cut_ == cut::rst ? "reset"
+                                              : "silence",
+                           effect.why);
     }
-    answers_due_now();
-    return next::read;
+    const auto delay = delay_at(stage) + effect.delay;
+    const bool nothing_to_delay = context_.output.size() == before && what == next::read;
+    if (delay.count() <= 0 || (nothing_to_delay && stage != server_stage::connect)) return what;
+    held_.assign(context_.output, before);
+    context_.output.resize(before);
+    hold_for_ = delay;
+    then_ = what;
+    return next::hold;
+}
+
+void session::add_effect(const stage_effect& one) {
+    effect_.delay = std::max(effect_.delay, one.delay);
+    if (effect_.ending == cut::no && one.ending != cut::no) {
+        effect_.ending = one.ending;
+        effect_.says_reply = one.says_reply;
+        effect_.why = one.why;
+    }
+    if (one.read_rate != 0) read_rate_ = one.read_rate;
+    if (one.window != 0) connection_.shrink_window(one.window);
+}
+
+// Whoever is told 421 is sent away (RFC 5321 3.8).
+session::next session::end_if_closing(const proto::server_reply& answer) {
+    if (answer.code != 421) return next::read;
+    if (refusal_ == 0) refusal_ = answer.code;
+    return next::close;
 }
 
 void session::answer_auth(const proto::server_step& step) {
@@ -378,7 +475,7 @@ void session::on_stop(load::stop_kind how) {
         return;
     }
     stop_gently();
-    if (at_rest() || shaking_hands_) {
+    if (at_rest() || shaking_hands_ || cut_ == cut::silence) {
         if (pausing_ != nullptr) pausing_->cancel();
         if (reading_) connection_.cancel(net::cancelled_by::stop);
     }

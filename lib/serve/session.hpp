@@ -6,7 +6,8 @@
 // run() reads, lets process() run the commands that have come, sends all their replies at once, and
 // waits. process() stops early only to hold a reply back (stage delays), to wait for answers that a
 // message's end did not get at once, to send a full buffer, to begin TLS, or to close. While replies
-// cannot be sent nothing is read, so that a client which never reads cannot make memory grow.
+// cannot be sent nothing is read, so that a client which never reads cannot make memory grow. A
+// program that judges stages may refuse, delay, read slowly or cut the connection at each of them.
 //
 // What it counts: a message is started with MAIL; over LMTP the first recipient is, and each other
 // with its RCPT. Those that the program does not count itself end as rejected or deferred, as their
@@ -46,7 +47,26 @@ struct auth_answer {
     proto::server_reply reply = proto::replies::auth_wrong;
 };
 
-class session : public load::watched {
+// How a connection is ended on purpose.
+enum class cut : std::uint8_t {
+    no,
+    fin,     // in good order
+    rst,     // with a reset
+    silence  // nothing more is said, and nothing heard, until the client goes or its time is over
+};
+
+// What a program adds to the stage that is being answered.
+struct stage_effect {
+    std::chrono::nanoseconds delay{0};  // beside that of the rules
+    cut ending = cut::no;
+    bool says_reply = true;  // before that ending
+    std::string_view
+        why{};  // of the ending, for the error that it is counted as; outlives the session
+    std::uint64_t read_rate = 0;  // octets a second that are read from here on; 0: as before
+    std::uint64_t window = 0;     // octets of the socket's receive buffer; 0: as before
+};
+
+class session : public load::watched, private proto::stage_judge {
   public:
     session(worker_context& context, accepted_client&& who, std::string_view host_name);
     ~session() override;
@@ -66,7 +86,13 @@ class session : public load::watched {
     virtual void connection_ready() {}
     // What the client says in AUTH, by auth_begin and auth_line.
     virtual auth_answer judge_auth(const proto::server_step&) { return {}; }
-    // Of machine().current_path(); senders are asked about only if the rules say so.
+    // Asked where the rules say so, at all stages but mail and rcpt: at connect, and as
+    // proto::stage_judge says. What is answered at connect is not said.
+    virtual std::optional<proto::server_reply> judge_stage(proto::server_stage, std::string_view) {
+        return std::nullopt;
+    }
+    // Of machine().current_path(); senders are asked about only if the rules say so. 421 ends the
+    // session.
     virtual proto::server_reply judge_sender() { return proto::replies::sender_ok; }
     virtual proto::server_reply judge_recipient() = 0;
     virtual void begin_message() {}
@@ -115,11 +141,14 @@ class session : public load::watched {
     bool client_may_have_gone() const noexcept { return connection_.peer_has_ended(); }
     // Something has changed: answers_ready(), work_left().
     void wake();
+    // Within judge_...() and end_message(), for the stage that is being judged. The longer of two
+    // delays holds, and the first of two endings.
+    void add_effect(const stage_effect& one);
 
     static constexpr proto::server_reply closing_for_stop{421, "4.3.2", "Shutting down"};
 
   private:
-    enum class next : std::uint8_t { read, flush, hold, answers, secure, close, stop };
+    enum class next : std::uint8_t { read, flush, hold, answers, secure, cut, close, stop };
     // What the next octets were before the machine took them.
     enum class was_reading : std::uint8_t { commands, secrets, content };
     // Whether the connection is closed behind what is sent: it must not be put off then.
@@ -131,6 +160,8 @@ class session : public load::watched {
     boost::asio::awaitable<void> secure();
     boost::asio::awaitable<void> greet();
     boost::asio::awaitable<void> hold_back();
+    boost::asio::awaitable<void> cut_off();
+    boost::asio::awaitable<void> read_no_faster();
     boost::asio::awaitable<void> wait_for_answers();
     boost::asio::awaitable<void> finish_work();
     boost::asio::awaitable<void> sleep_until_woken();
@@ -141,6 +172,7 @@ class session : public load::watched {
     void keep_input();
     next process();
     next act_on(const proto::server_step& step, std::size_t before);
+    next in_time(proto::server_stage stage, std::size_t before, next what);
     next begin_tls(std::size_t before);
     void act_on_reply(const proto::server_step& step);
     void answer_auth(const proto::server_step& step);
@@ -149,6 +181,11 @@ class session : public load::watched {
     bool send_now(closing_after close = closing_after::no);
     void hang_up();
 
+    std::optional<proto::server_reply> judge(proto::server_stage stage,
+                                             std::string_view verb) final {
+        return judge_stage(stage, verb);
+    }
+    next end_if_closing(const proto::server_reply& answer);
     void command_answered(proto::server_stage stage, const proto::server_reply& reply);
     void sender_answered(const proto::server_reply& reply);
     void recipient_answered(const proto::server_reply& reply);
@@ -169,7 +206,7 @@ class session : public load::watched {
     void close_politely(const proto::server_reply& last_words);
 
     std::chrono::nanoseconds delay_at(proto::server_stage stage) const noexcept {
-        return context_.rules.server.actions[static_cast<std::size_t>(stage)].delay;
+        return context_.rules.delays[static_cast<std::size_t>(stage)];
     }
 
     worker_context& context_;
@@ -183,6 +220,12 @@ class session : public load::watched {
     bool half_secret_ = false;
     std::string held_;  // a reply whose time has not come
     std::chrono::nanoseconds hold_for_{0};
+    next then_ = next::read;  // once it has come
+    stage_effect effect_{};   // of the stage that is being answered
+    cut cut_ = cut::no;
+    bool unsaid_ = false;          // the reply behind which the connection is cut
+    std::uint64_t read_rate_ = 0;  // octets a second; 0: as they come
+    std::size_t read_at_once_ = 0;
     boost::asio::steady_timer* pausing_ = nullptr;
     boost::asio::steady_timer* sleeping_ = nullptr;  // until wake()
     load::steady_time now_{};

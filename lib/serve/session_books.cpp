@@ -25,6 +25,8 @@ void session::command_answered(server_stage stage, const proto::server_reply& re
             return recipient_answered(reply);
         case server_stage::data:
             if (!reply.positive() && refusal_ == 0) refusal_ = reply.code;
+            // A chunk that was refused has ended its message.
+            if (!machine_.in_transaction()) message_dropped();
             return;
         default:
             if (!machine_.in_transaction()) message_dropped();

@@ -20,6 +20,8 @@
 
 namespace postal::serve {
 
+using stage_delays = std::array<std::chrono::nanoseconds, proto::server_stage_count>;
+
 // The same for all sessions of a run.
 struct session_rules {
     proto::server_config server;
@@ -28,6 +30,9 @@ struct session_rules {
     std::size_t message_phase = 0;
     std::size_t tls_phase = 0;  // full handshakes
     std::size_t tls_resumed_phase = 0;
+    // How long the reply of each stage is held back.
+    stage_delays delays{};
+    bool judges_stages = false;                     // judge() is asked
     std::shared_ptr<const net::tls_context> tls{};  // for those who want it; null without
     // Whoever connects from here begins with a PROXY header.
     std::vector<net::address_range> proxies{};

@@ -54,8 +54,8 @@ bool is_bdat(std::string_view line) noexcept {
 }  // namespace
 
 server_step smtp_server::greet(std::string& out) {
-    if (const server_reply* fault = fault_at(server_stage::banner)) {
-        return close_with({421, "", fault->text}, server_stage::banner, out);
+    if (const auto refusal = judged(server_stage::banner)) {
+        return close_with(*refusal, server_stage::banner, out);
     }
     const bool lmtp = config_->speaks == dialect::lmtp;
     out.append("220 ").append(host_name_).append(lmtp ? " LMTP ready\r\n" : " ESMTP ready\r\n");
@@ -175,9 +175,11 @@ server_step smtp_server::dispatch(const command& row, std::string_view argument,
     if (row.argument == command::required && argument.empty()) {
         return respond(replies::argument_wanted, row.stage, out);
     }
-    if (const server_reply* fault = row.obeys_fault ? fault_at(row.stage) : nullptr) {
-        return fault->code == 421 ? close_with(*fault, row.stage, out)
-                                  : respond(*fault, row.stage, out);
+    if (row.is_judged) {
+        if (const auto answer = judged(row.stage, row.verb)) {
+            const bool ends = answer->code == 421 || answer->positive();
+            return ends ? close_with(*answer, row.stage, out) : respond(*answer, row.stage, out);
+        }
     }
     return (this->*row.run)(argument, out);
 }
@@ -230,7 +232,7 @@ server_step smtp_server::take_chunk(std::string_view input, std::string& out) {
     const auto length =
         static_cast<std::size_t>(std::min<std::uint64_t>(chunk_left_, input.size()));
     chunk_left_ -= length;
-    if (chunk_refusal_ == nullptr) {
+    if (!chunk_refusal_) {
         count_octets(length);
         if (octets_ <= config_->max_message) {
             return {.consumed = length,
@@ -247,9 +249,10 @@ server_step smtp_server::take_chunk(std::string_view input, std::string& out) {
 
 server_step smtp_server::end_chunk(std::string& out) {
     mode_ = mode::command;
-    if (chunk_refusal_ != nullptr) {
-        const server_reply& refusal = *chunk_refusal_;
-        chunk_refusal_ = nullptr;
+    if (chunk_refusal_) {
+        const server_reply refusal = *std::exchange(chunk_refusal_, std::nullopt);
+        // RFC 3030 2: what came of the message before is thrown away, too.
+        if (state_ == state::chunks) end_transaction();
         return refusal.code == 421 ? close_with(refusal, server_stage::data, out)
                                    : respond(refusal, server_stage::data, out);
     }
@@ -262,9 +265,9 @@ server_step smtp_server::end_message(std::string& out) {
     if (decoder_.bare_newline() && config_->newlines == bare_newlines::reject) {
         return refuse_message(replies::bare_newline, out);
     }
-    if (const server_reply* fault = fault_at(server_stage::end)) {
-        server_step step = refuse_message(*fault, out);
-        if (fault->code == 421) step.event = server_event::close;
+    if (const auto refusal = judged(server_stage::end)) {
+        server_step step = refuse_message(*refusal, out);
+        if (refusal->code == 421) step.event = server_event::close;
         return step;
     }
     due_ = config_->speaks == dialect::lmtp ? recipients_ : 1;
@@ -327,12 +330,8 @@ server_step smtp_server::close_with(const server_reply& reply, server_stage stag
     return {.event = server_event::close, .stage = stage, .reply = reply};
 }
 
-const server_reply* smtp_server::fault_at(server_stage stage) const noexcept {
-    static constexpr const server_reply* faults[] = {
-        // in the order of fault_action
-        nullptr, &replies::fault_defer, &replies::fault_reject, &replies::fault_disconnect};
-    return faults[static_cast<std::size_t>(
-        config_->actions[static_cast<std::size_t>(stage)].fault)];
+std::optional<server_reply> smtp_server::judged(server_stage stage, std::string_view verb) {
+    return judge_ == nullptr ? std::nullopt : judge_->judge(stage, verb);
 }
 
 // Chunks may claim up to 2^64-1 octets each: saturate instead of starting again at 0.

@@ -23,6 +23,7 @@
 //                       says what is no base64 is answered here, and the exchange is over
 //     close             a last reply was appended: send `out` and close; stage quit when the client
 //                       asked for it
+// Where a stage_judge is given, it may refuse what the machine would do.
 // consume() does one thing a call, so that an owner can hold back any reply, by stage, and pause
 // between pipelined commands; call it until need_more, also with empty input. Views in a step, and
 // current_path(), are valid until the next call. While answers are due nothing is consumed.
@@ -39,6 +40,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -47,6 +49,7 @@
 #include "proto/smtp/server_arguments.hpp"
 #include "proto/smtp/server_reply.hpp"
 #include "proto/smtp/server_stage.hpp"
+#include "proto/smtp/stage_judge.hpp"
 
 namespace postal::proto {
 
@@ -70,7 +73,6 @@ struct server_config {
     bool requires_auth = false;     // before MAIL, VRFY and EXPN: 530
     bool delivery_options = false;  // DSN, DELIVERBY, MT-PRIORITY: offered, checked, not followed
     std::uint32_t max_junk = 20;    // commands in a row that are nonsense or out of order
-    stage_actions actions{};
 };
 
 enum class server_event : std::uint8_t {
@@ -100,10 +102,11 @@ struct server_step {
 
 class smtp_server {
   public:
-    // Both must outlive the session.
-    smtp_server(const server_config& config, std::string_view host_name) noexcept
-        : config_(&config), host_name_(host_name) {}
-    smtp_server(server_config&&, std::string_view) = delete;
+    // All must outlive the session.
+    smtp_server(const server_config& config, std::string_view host_name,
+                stage_judge* judge = nullptr) noexcept
+        : config_(&config), host_name_(host_name), judge_(judge) {}
+    smtp_server(server_config&&, std::string_view, stage_judge* = nullptr) = delete;
 
     server_step greet(std::string& out);
     server_step consume(std::string_view input, std::string& out);
@@ -170,7 +173,7 @@ class smtp_server {
     server_step respond(const server_reply& reply, server_stage stage, std::string& out);
     server_step close_with(const server_reply& reply, server_stage stage, std::string& out);
     server_reply out_of_order(const command& row) const noexcept;
-    const server_reply* fault_at(server_stage stage) const noexcept;
+    std::optional<server_reply> judged(server_stage stage, std::string_view verb = {});
     parameter_set known_parameters() const noexcept;
     void count_octets(std::size_t octets) noexcept;
     void end_transaction() noexcept;
@@ -196,6 +199,7 @@ class smtp_server {
 
     const server_config* config_;
     std::string_view host_name_;
+    stage_judge* judge_;
     path path_{};
     std::string partial_{};  // a command line that has not come whole
     std::uint64_t octets_ = 0;
@@ -206,8 +210,7 @@ class smtp_server {
     mode mode_ = mode::command;
     state state_ = state::initial;
     data_decoder decoder_{};
-    const server_reply* chunk_refusal_ =
-        nullptr;  // the chunk is read, thrown away, and answered so
+    std::optional<server_reply> chunk_refusal_{};  // it is read, thrown away, and answered so
     bool chunk_last_ = false;
     struct auth_exchange {
         std::string mechanism;

@@ -28,32 +28,32 @@ constexpr std::size_t shortest_verb = 4;
 // The most frequent first. RFC 5321 7.3 allows 252 to keep the users to oneself. BDAT checks its order itself: its octets must be read whatever the
 // answer is.
 constexpr smtp_server::command smtp_server::command::table[] = {
-    {"MAIL", greeted, required, in_both, server_stage::mail, true, &smtp_server::on_mail},
-    {"RCPT", mail | rcpt, required, in_both, server_stage::rcpt, true, &smtp_server::on_rcpt},
+    {"MAIL", greeted, required, in_both, server_stage::mail, false, &smtp_server::on_mail},
+    {"RCPT", mail | rcpt, required, in_both, server_stage::rcpt, false, &smtp_server::on_rcpt},
     {"DATA", rcpt, none, in_both, server_stage::data, true, &smtp_server::on_data},
     {"BDAT", any, required, in_both, server_stage::data, false, &smtp_server::on_bdat},
     {"RSET", any, none, in_both, server_stage::other, true, &smtp_server::on_rset},
-    {"NOOP", any, optional, in_both, server_stage::other, true, &smtp_server::answer<replies::ok>},
+    {"NOOP", any, optional, in_both, server_stage::other, false, &smtp_server::answer<replies::ok>},
     {"QUIT", any, none, in_both, server_stage::quit, true, &smtp_server::on_quit},
     {"EHLO", any, required, in_smtp, server_stage::ehlo, true, &smtp_server::on_ehlo},
     {"HELO", any, required, in_smtp, server_stage::ehlo, true, &smtp_server::on_helo},
     {"LHLO", any, required, in_lmtp, server_stage::ehlo, true, &smtp_server::on_ehlo},
-    {"VRFY", any, required, in_both, server_stage::other, true,
+    {"VRFY", any, required, in_both, server_stage::other, false,
      &smtp_server::answer<replies::cannot_verify>},
-    {"EXPN", any, required, in_both, server_stage::other, true,
+    {"EXPN", any, required, in_both, server_stage::other, false,
      &smtp_server::answer<replies::no_such_list>},
-    {"HELP", any, optional, in_both, server_stage::other, true, &smtp_server::on_help},
+    {"HELP", any, optional, in_both, server_stage::other, false, &smtp_server::on_help},
     {"STARTTLS", any, optional, in_both, server_stage::tls, true, &smtp_server::on_starttls},
     {"AUTH", any, optional, in_both, server_stage::auth, true, &smtp_server::on_auth},
-    {"ETRN", any, optional, in_both, server_stage::other, true,
+    {"ETRN", any, optional, in_both, server_stage::other, false,
      &smtp_server::answer<replies::not_implemented>},
-    {"TURN", any, optional, in_both, server_stage::other, true,
+    {"TURN", any, optional, in_both, server_stage::other, false,
      &smtp_server::answer<replies::not_implemented>},
-    {"SEND", any, optional, in_both, server_stage::other, true,
+    {"SEND", any, optional, in_both, server_stage::other, false,
      &smtp_server::answer<replies::not_implemented>},
-    {"SOML", any, optional, in_both, server_stage::other, true,
+    {"SOML", any, optional, in_both, server_stage::other, false,
      &smtp_server::answer<replies::not_implemented>},
-    {"SAML", any, optional, in_both, server_stage::other, true,
+    {"SAML", any, optional, in_both, server_stage::other, false,
      &smtp_server::answer<replies::not_implemented>},
 };
 
@@ -166,16 +166,15 @@ server_step smtp_server::on_bdat(std::string_view argument, std::string& out) {
     mode_ = mode::chunk;
     chunk_left_ = parsed->size;
     chunk_last_ = parsed->last;
-    if (state_ == state::chunks) return {.event = server_event::go_on};
-    chunk_refusal_ = fault_at(server_stage::data);
-    if (state_ == state::initial) chunk_refusal_ = &replies::greet_first;
-    if (state_ == state::greeted) chunk_refusal_ = &replies::mail_first;
+    if (state_ == state::initial) chunk_refusal_ = replies::greet_first;
+    if (state_ == state::greeted) chunk_refusal_ = replies::mail_first;
     if (state_ == state::mail) {
         const bool smtp = config_->speaks == dialect::smtp;
         chunk_refusal_ =
-            smtp && refused_recipient_ ? &replies::no_valid_recipient : &replies::rcpt_first;
+            smtp && refused_recipient_ ? replies::no_valid_recipient : replies::rcpt_first;
     }
-    if (chunk_refusal_ != nullptr) return {.event = server_event::go_on};
+    if (!chunk_refusal_ && !chunk_last_) chunk_refusal_ = judged(server_stage::data, "BDAT");
+    if (chunk_refusal_ || state_ == state::chunks) return {.event = server_event::go_on};
     state_ = state::chunks;
     decoder_.reset();
     return {.event = server_event::message_begin, .stage = server_stage::data, .replies = 0};

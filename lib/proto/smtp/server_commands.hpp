@@ -1,8 +1,8 @@
 // server_commands: one row a command of smtp_server.
 //
 // Private to server.cpp and server_commands.cpp. A row says in which states and dialect a
-// command is allowed, whether it takes an argument, at which stage its reply stands (and so which
-// delay and which fault of stage_actions hold for it), and what runs when all of that is right.
+// command is allowed, whether it takes an argument, at which stage its reply stands, whether
+// a stage_judge is asked, and what runs when all of that is right.
 #pragma once
 
 #include "proto/smtp/server.hpp"
@@ -19,7 +19,7 @@ struct smtp_server::command {
     argument_rule argument;
     dialects only_in;
     server_stage stage;
-    bool obeys_fault;  // the stage's fault stands in for the handler
+    bool is_judged;  // a stage_judge may answer in the handler's place
     handler run;
 
     // What takes mail, or tells about users (RFC 4954 6); the rest of a transaction needs MAIL.

@@ -1,13 +1,10 @@
-// server_stage: the moments at which an SMTP or LMTP server speaks, and what may be made to happen
-// there.
+// server_stage: the moments at which an SMTP or LMTP server speaks.
 //
-// One row a stage: how long a reply is held back and which fault stands in for the usual action.
-// The state machine obeys `fault`; it knows no time, so `delay` is for its owner, who learns the
-// stage of every reply before it is sent. Names are those of `--delay STAGE=DURATION`. Never fails.
+// The state machine tells its owner the stage of every reply before it is sent, so that the owner can hold
+// it back. Names are those of `--delay STAGE=DURATION`. Never fails.
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -44,19 +41,5 @@ constexpr std::optional<server_stage> server_stage_of(std::string_view name) noe
     }
     return std::nullopt;
 }
-
-enum class fault_action : std::uint8_t {
-    none,
-    defer,      // 451 4.7.1
-    reject,     // 550 5.7.1
-    disconnect  // 421 4.3.2 and the end of the session
-};
-
-struct stage_action {
-    std::chrono::nanoseconds delay{0};
-    fault_action fault = fault_action::none;
-};
-
-using stage_actions = std::array<stage_action, server_stage_count>;
 
 }  // namespace postal::proto

@@ -44,8 +44,8 @@ TEST_CASE("bhm options: the original's letters") {
 TEST_CASE("bhm options: delays by stage") {
     const parsed got = parse({"--delay", "mail=20ms", "--delay", "end=1s"});
     CHECK(got.refusal.empty());
-    CHECK(got.options.actions[static_cast<std::size_t>(proto::server_stage::mail)].delay == 20ms);
-    CHECK(got.options.actions[static_cast<std::size_t>(proto::server_stage::end)].delay == 1s);
+    CHECK(got.options.delays[static_cast<std::size_t>(proto::server_stage::mail)] == 20ms);
+    CHECK(got.options.delays[static_cast<std::size_t>(proto::server_stage::end)] == 1s);
     for (const char* wrong : {"mail", "=1s", "quit=1s", "other=1s", "mail=", "mail=fast", "x=1s"}) {
         CAPTURE(wrong);
         CHECK(parse({"--delay", wrong}).refusal.find("--delay") != std::string::npos);

@@ -235,38 +235,78 @@ TEST_CASE("smtp_server: every reply comes alone and says its stage") {
     CHECK(stages == std::vector<server_stage>{ehlo, mail, rcpt, data, end, other, quit});
 }
 
-TEST_CASE("smtp_server: a stage's fault stands in for the command") {
-    server_config config;
-    config.actions[static_cast<std::size_t>(server_stage::rcpt)].fault = fault_action::defer;
-    config.actions[static_cast<std::size_t>(server_stage::mail)].fault = fault_action::none;
-    replay(config, after(greeted, {
-                                      "-> MAIL FROM:<a@b>",
-                                      "<- 250 2.1.0 Sender ok",
-                                      "-> RCPT TO:<a@b>",
-                                      "<- 451 4.7.1 Deferred on request",
-                                  }));
-    config = {};
-    config.actions[static_cast<std::size_t>(server_stage::end)].fault = fault_action::reject;
-    const outcome found = replay(config, after(greeted, {
-                                                            "-> MAIL FROM:<a@b>",
-                                                            "<- 250 2.1.0 Sender ok",
-                                                            "-> RCPT TO:<a@b>",
-                                                            "<- 250 2.1.5 Recipient ok",
-                                                            "=> BDAT 2 LAST\r\nhi",
-                                                            "<- 550 5.7.1 Rejected on request",
-                                                            "-> MAIL FROM:<a@b>",
-                                                            "<- 250 2.1.0 Sender ok",
-                                                        }));
-    CHECK(found.refused == 1);
-    config = {};
-    config.actions[static_cast<std::size_t>(server_stage::data)].fault = fault_action::disconnect;
-    const outcome closed = replay(config, after(greeted, {
-                                                             "-> MAIL FROM:<a@b>",
-                                                             "<- 250 2.1.0 Sender ok",
-                                                             "-> RCPT TO:<a@b>",
-                                                             "<- 250 2.1.5 Recipient ok",
-                                                             "=> BDAT 2 LAST\r\nhi",
-                                                             "<- 421 4.3.2 Closing on request",
-                                                         }));
-    CHECK(closed.closed);
+TEST_CASE("smtp_server: a judge answers in the place of the machine") {
+    const std::vector<std::string> envelope = after(greeted, {
+                                                                 "-> MAIL FROM:<a@b>",
+                                                                 "<- 250 2.1.0 Sender ok",
+                                                                 "-> RCPT TO:<a@b>",
+                                                                 "<- 250 2.1.5 Recipient ok",
+                                                             });
+    const server_reply rejected{550, "5.7.1", "Not you"}, closing{421, "4.3.2", "Not now"};
+    const struct {
+        server_stage at;
+        server_reply reply;
+        std::vector<std::string> lines;
+        std::uint32_t refused;
+        bool closed;
+    } rows[] = {
+        {server_stage::ehlo,
+         rejected,
+         {"<- 220 mx.test ESMTP ready", "-> EHLO x", "<- 550 5.7.1 Not you"},
+         0,
+         false},
+        {server_stage::banner, closing, {"<- 421 4.3.2 Not now"}, 0, false},
+        {server_stage::data, rejected,
+         after(envelope, {"-> DATA", "<- 550 5.7.1 Not you", "-> NOOP", "<- 250 2.0.0 Ok"}), 0,
+         false},
+        {server_stage::data, closing, after(envelope, {"-> DATA", "<- 421 4.3.2 Not now"}), 0,
+         true},
+        {server_stage::data, rejected,
+         after(envelope,
+               {"=> BDAT 2\r\nhi", "<- 550 5.7.1 Not you", "-> RSET", "<- 250 2.0.0 Flushed"}),
+         0, false},
+        {server_stage::data, closing, after(envelope, {"=> BDAT 2\r\nhi", "<- 421 4.3.2 Not now"}),
+         0, true},
+        {server_stage::end, rejected,
+         after(envelope, {"=> BDAT 2 LAST\r\nhi", "<- 550 5.7.1 Not you", "-> MAIL FROM:<a@b>",
+                          "<- 250 2.1.0 Sender ok"}),
+         1, false},
+        {server_stage::end, closing,
+         after(envelope, {"=> BDAT 2 LAST\r\nhi", "<- 421 4.3.2 Not now"}), 0, true},
+        {server_stage::other, rejected,
+         after(envelope, {"-> RSET", "<- 550 5.7.1 Not you", "-> NOOP", "<- 250 2.0.0 Ok"}), 0,
+         false},
+        {server_stage::quit,
+         {221, "2.0.0", "So long"},
+         after(greeted, {"-> QUIT", "<- 221 2.0.0 So long"}),
+         0,
+         true},
+        {server_stage::quit, rejected,
+         after(greeted, {"-> QUIT", "<- 550 5.7.1 Not you", "-> NOOP", "<- 250 2.0.0 Ok"}), 0,
+         false},
+    };
+    for (const auto& row : rows) {
+        INFO(to_text(row.at) << ' ' << row.reply.code);
+        refusing judge(row.at, row.reply);
+        const outcome found = replay({}, row.lines, {}, &judge);
+        CHECK(found.refused == row.refused);
+        CHECK(found.closed == row.closed);
+    }
+}
+
+TEST_CASE("smtp_server: a chunk that is refused takes what came before with it") {
+    struct second final : stage_judge {
+        std::optional<server_reply> judge(server_stage stage, std::string_view) override {
+            if (stage != server_stage::data || ++chunks % 2 != 0) return std::nullopt;
+            return server_reply{452, "4.3.1", "Full"};
+        }
+        int chunks = 0;
+    } judge;
+    session peer({}, {}, &judge);
+    peer.feed("EHLO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<a@b>\r\n");
+    peer.output.clear();
+    peer.feed("BDAT 2\r\nhiBDAT 2\r\nhoBDAT 1 LAST\r\n!");
+    CHECK(peer.output ==
+          "250 2.0.0 Chunk received\r\n452 4.3.1 Full\r\n503 5.5.1 MAIL comes first\r\n");
+    CHECK(peer.messages.empty());
 }

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,12 +20,24 @@ struct announced {
     std::string_view over_tls{};
 };
 
+// Answers one stage in the machine's place.
+struct refusing final : stage_judge {
+    refusing(server_stage where, const server_reply& what) : at(where), reply(what) {}
+    std::optional<server_reply> judge(server_stage stage, std::string_view) override {
+        return stage == at ? std::optional(reply) : std::nullopt;
+    }
+
+    server_stage at;
+    server_reply reply;
+};
+
 // An owner that knows everybody but those called unknown..., takes every message, and lets in who
 // says "right" in AUTH; an answer of three octets is asked for more.
 class session {
   public:
-    explicit session(const server_config& config, const announced& auth = {})
-        : machine_(config, "mx.test") {
+    explicit session(const server_config& config, const announced& auth = {},
+                     stage_judge* judge = nullptr)
+        : machine_(config, "mx.test", judge) {
         machine_.announce_auth(auth.mechanisms, auth.over_tls);
         machine_.greet(output);
     }
@@ -126,18 +139,18 @@ struct outcome {
 
 // The same conversation at once, octet by octet, and cut in two at every place.
 inline outcome replay(const server_config& config, const std::vector<std::string>& lines,
-                      const announced& auth = {}) {
+                      const announced& auth = {}, stage_judge* judge = nullptr) {
     const script play = parse(lines);
-    session whole(config, auth);
+    session whole(config, auth, judge);
     whole.feed(play.sent);
     CHECK(whole.output == play.wanted);
-    session slow(config, auth);
+    session slow(config, auth, judge);
     for (const char c : play.sent) {
         if (!slow.closed) slow.feed(std::string(1, c));
     }
     CHECK(slow.output == play.wanted);
     for (std::size_t at = 0; at <= play.sent.size(); ++at) {
-        session cut(config, auth);
+        session cut(config, auth, judge);
         cut.feed(std::string_view(play.sent).substr(0, at));
         if (!cut.closed) cut.feed(std::string_view(play.sent).substr(at));
         if (cut.output != play.wanted || cut.messages != whole.messages) {

@@ -32,11 +32,21 @@ enum phase : std::size_t { data, message, phases };
 // How a session answers a message: with its end, or when it is told to.
 enum class answering { at_once, later };
 
+// What happens at one stage.
+struct judging {
+    std::optional<proto::server_stage> at{};
+    std::optional<proto::server_reply> reply{};
+    stage_effect effect{};
+};
+
 // Takes every recipient but `nobody`, and accepts every message; memory runs out at "no memory".
 class accepting_session final : public serve::session {
   public:
-    accepting_session(worker_context& context, accepted_client&& who, answering how)
-        : serve::session(context, std::move(who), "mail.example.com"), answering_(how) {}
+    accepting_session(worker_context& context, accepted_client&& who, answering how,
+                      const judging& judged)
+        : serve::session(context, std::move(who), "mail.example.com"),
+          answering_(how),
+          judging_(judged) {}
 
     void answer_now() {
         late_ = false;
@@ -54,7 +64,17 @@ class accepting_session final : public serve::session {
 
   private:
     void greeted(std::string_view name) override { greeting = name; }
+    std::optional<proto::server_reply> judge_stage(proto::server_stage stage,
+                                                   std::string_view) override {
+        if (judging_.at != stage) return std::nullopt;
+        add_effect(judging_.effect);
+        return judging_.reply;
+    }
+    proto::server_reply judge_sender() override {
+        return judge_stage(proto::server_stage::mail, {}).value_or(proto::replies::sender_ok);
+    }
     proto::server_reply judge_recipient() override {
+        if (const auto judged = judge_stage(proto::server_stage::rcpt, {})) return *judged;
         return machine().current_path().local_part == "nobody" ? proto::replies::no_such_user
                                                                : proto::replies::recipient_ok;
     }
@@ -99,6 +119,7 @@ class accepting_session final : public serve::session {
     }
 
     const answering answering_;
+    const judging judging_;
     std::uint32_t ended_ = 0;  // units of a message without its answer
     std::uint32_t due_ = 0;    // of one whose answer is in the output
     bool open_ = false;        // a message has begun and has no outcome
@@ -185,12 +206,19 @@ inline session_rules plain_rules() {
 
 struct settings {
     session_rules rules = plain_rules();
+    judging judged{};
     answering how = answering::at_once;
     std::size_t octets_a_write = 0;  // 0: as they stand in the transcript
     bool tls = false;
     bool stopped_before = false;  // gently, before it first runs
     bool no_socket = false;
 };
+
+inline settings judged(judging how, settings made = {}) {
+    made.rules.judges_stages = made.rules.server.judges_senders = true;
+    made.judged = std::move(how);
+    return made;
+}
 
 inline settings lmtp() {
     settings made;
@@ -271,7 +299,7 @@ class single_session {
     }
 
     boost::asio::awaitable<void> serve(worker_context& context, accepted_client who) {
-        accepting_session session(context, std::move(who), settings_.how);
+        accepting_session session(context, std::move(who), settings_.how, settings_.judged);
         session_ = &session;
         co_await session.run();
         session_ = nullptr;

@@ -5,12 +5,16 @@ using namespace postal;
 using namespace postal::serve::test;
 
 TEST_CASE("serve session: a message that is refused early has begun, and ends once") {
-    const auto refusing = [](proto::server_stage at, proto::fault_action what, settings made = {}) {
-        made.rules.server.actions[static_cast<std::size_t>(at)].fault = what;
-        return made;
+    const auto refusing = [](proto::server_stage at, const proto::server_reply& what,
+                             settings made = {}) {
+        return judged({.at = at, .reply = what}, std::move(made));
     };
     using stage = proto::server_stage;
-    using fault = proto::fault_action;
+    struct fault {
+        static constexpr proto::server_reply reject{550, "5.7.1", "Rejected on request"},
+            defer{451, "4.7.1", "Deferred on request"},
+            disconnect{421, "4.3.2", "Closing on request"};
+    };
     settings no_room;
     no_room.rules.server.max_recipients = 0;
     const std::string sender = "MAIL FROM:<a@example.com>\r\n",
@@ -86,7 +90,7 @@ TEST_CASE("serve session: a message that is refused early has begun, and ends on
              said("DATA\r\n", go) + said(".\r\n", done) + quits,
          "1 started, 1 accepted, 1x data 501 5.5.4"},
         {"a chunk", refusing(stage::data, fault::reject),
-         recipient_given + said("BDAT 4 LAST\r\nbodyRSET\r\n", rejected + flushed) + quits,
+         recipient_given + said("BDAT 4\r\nbodyRSET\r\n", rejected + flushed) + quits,
          "1 started, 1 rejected, 1x data 550 5.7.1"},
         {"a chunk for nobody",
          {},

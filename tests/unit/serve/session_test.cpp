@@ -6,9 +6,8 @@ using namespace postal::serve::test;
 using namespace std::chrono_literals;
 
 TEST_CASE("serve session: transactions, and what is counted of them") {
-    settings deferring;
-    deferring.rules.server.actions[static_cast<std::size_t>(proto::server_stage::end)].fault =
-        proto::fault_action::defer;
+    const settings deferring = judged(
+        {.at = proto::server_stage::end, .reply = proto::server_reply{451, "4.7.1", "Not now"}});
     settings small;
     small.rules.server.max_message = 4;
     const transcript lmtp_envelope{
@@ -56,8 +55,7 @@ TEST_CASE("serve session: transactions, and what is counted of them") {
          {},
          data_begun + transcript{says("a\nb\r\n.\r\n"), hears(bare_newline)} + quits,
          "1 started, 1 rejected, 1x end 550 5.5.2"},
-        {"deferred", deferring,
-         content_sent + transcript{hears("451 4.7.1 Deferred on request\r\n")} + quits,
+        {"deferred", deferring, content_sent + transcript{hears("451 4.7.1 Not now\r\n")} + quits,
          "1 started, 1 deferred, 1x end 451 4.7.1"},
         {"given up between its chunks",
          {},
@@ -102,7 +100,7 @@ TEST_CASE("serve session: everything at once is answered in order") {
     settings held_back;
     for (const auto stage : {proto::server_stage::mail, proto::server_stage::rcpt,
                              proto::server_stage::end, proto::server_stage::quit}) {
-        held_back.rules.server.actions[static_cast<std::size_t>(stage)].delay = 1us;
+        held_back.rules.delays[static_cast<std::size_t>(stage)] = 1us;
     }
     settings later{.how = answering::later};
     const std::string twice = envelope + body + envelope + body + "QUIT\r\n";
@@ -256,7 +254,7 @@ TEST_CASE("serve session: lost between a message's end and its answer") {
     settings later{.how = answering::later};
     const auto hold = [](proto::server_stage stage) {
         settings made;
-        made.rules.server.actions[static_cast<std::size_t>(stage)].delay = 1h;
+        made.rules.delays[static_cast<std::size_t>(stage)] = 1h;
         return made;
     };
     const transcript goodbye{hears(stopping), closed};
@@ -280,10 +278,9 @@ TEST_CASE("serve session: lost between a message's end and its answer") {
 }
 
 TEST_CASE("serve session: sent away with the banner") {
-    settings closing;
-    closing.rules.server.actions[static_cast<std::size_t>(proto::server_stage::banner)].fault =
-        proto::fault_action::disconnect;
-    check({{"421", closing, {hears("421 Closing on request\r\n"), closed}, "1x banner 421 "}});
+    const settings closing = judged(
+        {.at = proto::server_stage::banner, .reply = proto::server_reply{421, "", "Not now"}});
+    check({{"421", closing, {hears("421 Not now\r\n"), closed}, "1x banner 421 "}});
 }
 
 TEST_CASE("serve session: of a client that never reads no more is taken than the sockets hold") {
