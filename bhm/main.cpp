@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "bhm/envelope.hpp"
 #include "bhm/options.hpp"
 #include "bhm/plan.hpp"
 #include "bhm/session.hpp"
@@ -39,6 +40,14 @@ exit_status serve(const bhm::plan& of, stats::run_description description) {
          .listen = [&](auto& context) { return serve::open_listeners(of.places, context); }});
 }
 
+// --check-behaviour
+exit_status explain(const bhm::plan& of) {
+    const auto asked = bhm::parse_envelope(of.chosen.envelope, of.valid);
+    if (!asked) return program::refuse("bhm", asked.error(), exit_status::bad_parameters);
+    fmt::print("{}", behaviour::explain(of.engine->what(), of.seed(), (*asked)->here));
+    return exit_status::done;
+}
+
 exit_status run(int argc, char** argv) {
     bhm::options chosen;
     const auto asked = bhm::parse_options(chosen, {argv + 1, argv + argc});
@@ -46,6 +55,7 @@ exit_status run(int argc, char** argv) {
     if (*asked == cli::parse_result::done) return exit_status::done;
     const auto made = bhm::make_plan(std::move(chosen));
     if (!made) return program::refuse("bhm", made.error(), exit_status::bad_parameters);
+    if ((*made)->chosen.check_behaviour) return explain(**made);
     return serve(**made, bhm::describe(**made, argc, argv));
 }
 

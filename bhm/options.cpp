@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "behaviour/behaviour_file.hpp"
 #include "bhm/phases.hpp"
 #include "cli/binders.hpp"
 #include "program/origin_options.hpp"
@@ -140,6 +141,48 @@ cli::group mail_options(options& o) {
             }};
 }
 
+// "10K..1M" octets a second, "20K" for all alike.
+setter speed_option(options& o) {
+    return [&o](const std::string& given) -> expected<void> {
+        const auto range = behaviour::parse_number_range(given);
+        if (!range) return range.error();
+        if (range->least == 0) return base::fail("\"{}\": nothing would ever be read", given);
+        o.speed = *range;
+        return {};
+    };
+}
+
+cli::group behaviour_options(options& o) {
+    return {"Behaviour",
+            {
+                {"--behaviour", "FILE", "",
+                 "do to clients what the rules of this file say (see BEHAVIOUR FILE in the manual)",
+                 cli::text(o.behaviour_file)},
+                {"--speed", "RATE[..RATE]", "",
+                 "read so many octets a second, drawn for each session: 10K..1M", speed_option(o)},
+                {"--seed", "N", "",
+                 "the same seed, and the same mail, meet the same behaviour (random, if not given)",
+                 cli::count(o.seed, 0)},
+                {"--check-behaviour", "", "",
+                 "say what the rules do to --envelope at each stage, and end",
+                 cli::flag(o.check_behaviour)},
+                {"--envelope", "TEXT", "",
+                 "client=192.0.2.1 helo=NAME from=ADDRESS to=ADDRESS size=10K tls=yes session=1 "
+                 "message=1 time=10s listener=ENDPOINT, or some of them",
+                 cli::text(o.envelope)},
+            }};
+}
+
+expected<void> check_behaviour_options(const options& o) {
+    if (o.check_behaviour && o.behaviour_file.empty())
+        return base::fail("--check-behaviour: of which file? give --behaviour too");
+    if (!o.envelope.empty() && !o.check_behaviour)
+        return base::fail("--envelope: means nothing without --check-behaviour");
+    if (o.seed && o.behaviour_file.empty() && !o.speed)
+        return base::fail("--seed: nothing is drawn without --behaviour or --speed");
+    return {};
+}
+
 }  // namespace
 
 expected<cli::parse_result> parse_options(options& into, const std::vector<std::string>& words) {
@@ -150,6 +193,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     program.groups = {listen_options(into),
                       auth_options(into),
                       mail_options(into),
+                      behaviour_options(into),
                       program::server_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
@@ -164,6 +208,8 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     if (!into.ledger.empty() && !into.verify) {
         return base::fail("--ledger: knows messages by what --verify reads; leave --verify on");
     }
+    auto behaviour = check_behaviour_options(into);
+    if (!behaviour) return behaviour.error();
     auto auth = check_auth(into);
     if (!auth) return auth.error();
     auto checked = program::check(static_cast<const program::server_options&>(into));

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "behaviour/rule.hpp"
 #include "cli/parse.hpp"
 #include "program/server_options.hpp"
 #include "proto/smtp/server.hpp"
@@ -26,7 +28,12 @@ struct options : program::server_options {
     bool requires_auth = false;
     bool auth_insecure = false;
     bool verify = true;
-    std::string host_names;  // -r
+    std::string host_names;      // -r
+    std::string behaviour_file;  // empty: none
+    bool check_behaviour = false;
+    std::string envelope;  // for --check-behaviour
+    std::optional<std::uint64_t> seed{};
+    std::optional<behaviour::number_range> speed{};  // octets a second
 };
 
 // done when --help or --version was asked for and printed.

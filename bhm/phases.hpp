@@ -11,11 +11,12 @@ enum class phase : std::uint8_t {
     tls,          // a full handshake
     tls_resumed,  // one that resumed a session
     data,         // from DATA or the first BDAT to the end of the message, as it was read
-    message       // from MAIL to the final reply, handed to the kernel
+    message,      // from MAIL to the final reply, handed to the kernel
+    transit  // from when postal made the message to its end here, by the clocks of both machines
 };
 
 inline const std::vector<std::string>& phase_names() {
-    static const std::vector<std::string> names{"tls", "tls_resumed", "data", "message"};
+    static const std::vector<std::string> names{"tls", "tls_resumed", "data", "message", "transit"};
     return names;
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "behaviour/behaviour_file.hpp"
 #include "bhm/phases.hpp"
 #include "mail/identity.hpp"
 #include "mail/user_list.hpp"
@@ -89,6 +90,20 @@ expected<void> announce_auth(plan& into) {
     return {};
 }
 
+// Without --behaviour an empty one, where sessions still differ by speed.
+expected<void> load_behaviour(plan& into) {
+    const options& chosen = into.chosen;
+    behaviour::behaviour rules;
+    if (!chosen.behaviour_file.empty()) {
+        auto loaded = behaviour::load_behaviour(chosen.behaviour_file);
+        if (!loaded) return base::fail("--behaviour: {}", loaded.error().message);
+        rules = std::move(*loaded);
+    }
+    if (!rules.empty() || chosen.speed)
+        into.engine = std::make_unique<behaviour::engine>(std::move(rules), into.seed());
+    return {};
+}
+
 expected<void> configure_server(plan& into) {
     into.rules.data_phase = static_cast<std::size_t>(phase::data);
     into.rules.message_phase = static_cast<std::size_t>(phase::message);
@@ -97,6 +112,7 @@ expected<void> configure_server(plan& into) {
     proto::server_config& server = into.rules.server;
     server.speaks = into.chosen.dialect;
     server.delivery_options = true;
+    into.rules.judges_stages = server.judges_senders = into.engine != nullptr;
     into.rules.delays = into.chosen.delays;
     return program::prepare(into.rules, into.chosen);
 }
@@ -107,11 +123,17 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>();
     result->chosen = std::move(given);
     result->run = base::fresh_entropy();
-    for (auto* step : {find_places, load_files, announce_auth, configure_server}) {
+    for (auto* step : {find_places, load_files, announce_auth, load_behaviour, configure_server}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
     return result;
+}
+
+std::uint64_t plan::speed_of(std::uint64_t session) const {
+    if (!chosen.speed) return 0;
+    base::random_source random(base::mix(seed(), session, 0));
+    return behaviour::draw_rate(*chosen.speed, random);
 }
 
 stats::run_description describe(const plan& plan, int argc, char** argv) {
@@ -128,6 +150,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
         result.options["run"] = run;
     }
     if (!chosen.auth.empty()) result.options["auth"] = sasl::to_text(chosen.auth);
+    if (plan.engine) result.seed = plan.seed();
     if (plan.valid.size() != 0) result.options["recipients"] = plan.valid.size();
     return result;
 }

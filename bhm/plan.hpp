@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "behaviour/engine.hpp"
 #include "bhm/host_names.hpp"
 #include "bhm/options.hpp"
 #include "bhm/recipients.hpp"
@@ -32,6 +33,10 @@ struct plan {
         std::array<std::array<std::string, 2>, 2> secure;
     } auth;
     serve::session_rules rules;
+    std::unique_ptr<behaviour::engine> engine;  // null without --behaviour and --speed
+    // Octets a second that a session of this number reads; 0: as they come.
+    std::uint64_t speed_of(std::uint64_t session) const;
+    std::uint64_t seed() const { return chosen.seed.value_or(run >> 11U); }
     std::uint64_t run = 0;  // in the ledger
 };
 

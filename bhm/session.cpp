@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/release.hpp"
+#include "bhm/phases.hpp"
 
 namespace postal::bhm {
 
@@ -11,16 +12,28 @@ namespace {
 
 constexpr std::size_t kept_recipients = 64;  // room for them in an idle session
 
+std::int64_t wall_clock_us() {
+    using namespace std::chrono;
+    return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
 
 proto::server_reply session::judge_recipient() {
     const proto::path& who = machine().current_path();
-    if (!context_.of_run.valid.valid(who)) return proto::replies::no_such_user;
+    const bool known = context_.of_run.valid.valid(who);
+    proto::server_reply answer =
+        known ? proto::replies::recipient_ok : proto::replies::no_such_user;
+    if (conduct_) {
+        if (const auto own = obey(conduct_->at_recipient(who, known, since_start()))) answer = *own;
+    }
+    if (!answer.positive()) return answer;
+    if (conduct_) conduct_->took_recipient();
     if (context_.ledger_feed() != nullptr) {
         if (machine().recipients() == 0) recipients_.clear();
         recipients_.push_back(context_.ledger_feed()->row_buffer().address(who.mailbox));
     }
-    return proto::replies::recipient_ok;
+    return answer;
 }
 
 void session::begin_message() {
@@ -42,9 +55,11 @@ void session::end_message() {
     if (examination_) {
         const mail::check_result result = examination_->finish();
         found.found = result.what;
+        count_transit(result);
         if (context_.ledger_feed() != nullptr) describe(result, found);
         context_.take_back(std::move(examination_));
     }
+    judge_deliveries(found);
     due_ = std::move(found);
     late_ = context_.ledger_feed() != nullptr && !context_.ledger_feed()->keeps_up();
     if (!late_) return answer();
@@ -53,9 +68,11 @@ void session::end_message() {
 }
 
 void session::answer() {
-    while (machine().answers_due() != 0) {
-        machine().answer_delivery(proto::replies::message_ok, output());
+    for (std::size_t i = 0; machine().answers_due() != 0; ++i) {
+        const bool own = i < own_answers_.size() && own_answers_[i];
+        machine().answer_delivery(own ? *own_answers_[i] : proto::replies::message_ok, output());
     }
+    own_answers_.clear();
 }
 
 // The ledger has caught up; how long that took is delay enough.
@@ -81,10 +98,7 @@ void session::describe(const mail::check_result& result, delayed_reply& into) co
     ledger::seen_row& row = into.sighting;
     const bool lmtp = context_.of_run.chosen.dialect == proto::dialect::lmtp;
     row.through = lmtp ? ledger::way::lmtp : ledger::way::smtp;
-    row.time_us =
-        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(
-                                       std::chrono::system_clock::now().time_since_epoch())
-                                       .count());
+    row.time_us = static_cast<std::uint64_t>(wall_clock_us());
     examination_->describe(result, row, context_.rebuilder());
 }
 
@@ -98,8 +112,27 @@ void session::answers_due_now() {
     if (context_.of_run.chosen.verify) count_integrity();
     if (context_.ledger_feed() != nullptr) write_sightings();
     units_ended(due_->units);
-    answered(due_->units);
+    if (due_->units != 0) answered(due_->units);
+    count_refusals();
     due_.reset();
+}
+
+void session::count_refusals() {
+    stats::tally& counts = tally();
+    for (const proto::server_reply& one : due_->refusals) {
+        ++(one.code < 500 ? counts.deferred : counts.rejected);
+        counts.errors.add("end", one.code, one.enhanced, one.text);
+    }
+    units_ended(static_cast<std::uint32_t>(due_->refusals.size()));
+}
+
+// From when postal made it; a clock behind postal's would give a time below 0, which is none.
+void session::count_transit(const mail::check_result& result) {
+    if (result.id == nullptr) return;
+    const std::int64_t passed = wall_clock_us() - static_cast<std::int64_t>(result.id->time_us);
+    if (passed < 0) return;
+    tally().latency[static_cast<std::size_t>(phase::transit)].record(
+        std::chrono::microseconds(passed));
 }
 
 void session::count_integrity() {
@@ -136,6 +169,7 @@ void session::doubtful_answers(bool heard) {
 }
 
 void session::drop_message() {
+    own_answers_.clear();
     due_.reset();
     late_reply_.reset();
     late_ = false;

@@ -4,6 +4,8 @@
 // With a ledger each recipient's copy is written there when it is counted, and of one that differs,
 // how; while the ledger does not keep up, messages are answered late.
 //
+// With a behaviour (--behaviour) its rules are asked at every stage (session_conduct.cpp).
+//
 // The conversation is serve::session's. Messages (LMTP: recipients) end as accepted here, or in
 // doubt when the session is lost while their reply is held back (--delay, a ledger that is behind).
 #pragma once
@@ -14,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "bhm/conduct.hpp"
 #include "bhm/worker_context.hpp"
 #include "ledger/rows.hpp"
 #include "serve/session.hpp"
@@ -23,23 +26,31 @@ namespace postal::bhm {
 class session final : public serve::session, private worker_context::held {
   public:
     session(worker_context& context, serve::accepted_client&& who)
-        : serve::session(context, std::move(who),
-                         context.of_run.names.name_of_socket(who.socket.descriptor.get())),
-          context_(context) {}
+        : session(context, std::move(who), who.number) {}
     ~session() override { context_.forget(*this); }
 
   private:
+    session(worker_context& context, serve::accepted_client&& who, std::uint64_t number)
+        : serve::session(context, std::move(who),
+                         context.of_run.names.name_of_socket(who.socket.descriptor.get())),
+          context_(context),
+          number_(number) {}
+
     // A message between its end and the moment when its reply is due.
     struct delayed_reply {
         std::uint64_t octets = 0;
-        std::uint32_t recipients = 0;
-        std::uint32_t units = 0;  // the message, or in LMTP each of its recipients
+        std::uint32_t recipients = 0;  // who got it
+        std::uint32_t units = 0;       // accepted: the message, or in LMTP those recipients
+        std::vector<proto::server_reply> refusals{};  // in LMTP, of recipients
         mail::integrity found = mail::integrity::foreign;
         ledger::seen_row sighting{};  // of the first recipient; with a ledger only
     };
 
     void connection_ready() override;
     serve::auth_answer judge_auth(const proto::server_step& step) override;
+    std::optional<proto::server_reply> judge_stage(proto::server_stage stage, std::string_view verb,
+                                                   std::string_view argument) override;
+    proto::server_reply judge_sender() override;
     proto::server_reply judge_recipient() override;
     void begin_message() override;
     void take_content(std::string_view text) override;
@@ -54,9 +65,18 @@ class session final : public serve::session, private worker_context::held {
     void go_on() override;
 
     void describe(const mail::check_result& result, delayed_reply& into) const;
+    void count_transit(const mail::check_result& result);
     void answer();
+    void count_refusals();
     void count_integrity();
     void write_sightings();
+
+    // What the behaviour says (session_conduct.cpp).
+    void meet();
+    std::optional<proto::server_reply> obey(const behaviour::decision& what);
+    std::optional<proto::server_reply> judge_end();
+    void judge_deliveries(delayed_reply& found);
+    behaviour::nanoseconds since_start() const;
 
     // One exchange of AUTH (session_auth.cpp).
     struct login {
@@ -66,6 +86,10 @@ class session final : public serve::session, private worker_context::held {
     };
 
     worker_context& context_;
+    const std::uint64_t number_;        // in the order in which clients came
+    std::unique_ptr<conduct> conduct_;  // with a behaviour only
+    // What takes the place of 250: of the message, or in LMTP of each of its recipients.
+    std::vector<std::optional<proto::server_reply>> own_answers_;
     std::unique_ptr<login> login_;  // from AUTH to its end
     std::optional<delayed_reply> due_;
     std::optional<delayed_reply> late_reply_;  // until the ledger has caught up

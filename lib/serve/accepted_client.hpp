@@ -1,6 +1,7 @@
 // A client that was let in: its socket and its slot among the sessions; both are given back with it.
 #pragma once
 
+#include <cstdint>
 #include <new>
 
 #include "net/connection.hpp"
@@ -12,7 +13,8 @@ namespace postal::serve {
 struct accepted_client {
     net::accepted socket;
     session_slot where;
-    bool tls = false;  // from the first octet
+    bool tls = false;          // from the first octet
+    std::uint64_t number = 1;  // in the order in which they came
 };
 
 // A client could not be served for want of memory.

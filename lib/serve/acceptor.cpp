@@ -120,8 +120,9 @@ net::fault acceptor::accept_all() {
 }
 
 void acceptor::hand_over(net::accepted client, session_slot place) {
-    accepted_client who{std::move(client), std::move(place), listener_.tls};
-    const std::size_t turn = slots_.next_turn() % workers_.size();
+    const std::uint64_t came = slots_.next_turn();
+    const auto turn = static_cast<std::size_t>(came % workers_.size());
+    accepted_client who{std::move(client), std::move(place), listener_.tls, came + 1};
     load::worker& where = workers_.at(turn);
     if (&where == &first_) return begin(where, serve_, turn, std::move(who));
     asio::post(where.context(), [&where, &serve = serve_, turn, who = std::move(who)]() mutable {

@@ -124,7 +124,7 @@ asio::awaitable<void> session::let_others_run() {
 
 asio::awaitable<void> session::greet() {
     now_ = steady_clock::now();
-    if (context_.rules.judges_stages) judge_stage(server_stage::connect, {});
+    if (context_.rules.judges_stages) judge_stage(server_stage::connect, {}, {});
     next what = in_time(server_stage::connect, 0, next::read);
     if (what == next::hold) {
         co_await pause(hold_for_);
@@ -148,44 +148,6 @@ asio::awaitable<void> session::greet() {
     if (closing_) co_return;
     if (what == next::close) hang_up();
     if (what == next::cut) co_await cut_off();
-}
-
-// What was appended last waits for its time; what stood before it has been sent.
-asio::awaitable<void> session::hold_back() {
-    keep_input();
-    co_await pause(hold_for_);
-    if (closing_) co_return;
-    context_.output.append(held_);
-    base::release(held_);
-    if (!unsaid_) answers_due_now();
-}
-
-// On purpose: of what is under way the client hears nothing more.
-asio::awaitable<void> session::cut_off() {
-    const std::string_view how = cut_ == cut::fin   ? "closed"
-                                 : cut_ == cut::rst ? "reset"
-                                                    : "silence";
-    if (slot_.transcript != nullptr) slot_.transcript->note(how);
-    if (cut_ == cut::silence) {
-        input_ = {};
-        set_deadline(now_ + context_.rules.timeout);
-        while (!stopped_now_ && connection_.is_open()) {
-            reading_ = true;
-            co_await connection_.wait_to_read();
-            reading_ = false;
-            if (connection_.read_ready(context_.input).why != net::fault::none) break;
-        }
-    }
-    closing_ = true;
-    cut_ == cut::rst ? connection_.reset() : hang_up();
-}
-
-// What was read last takes its time.
-asio::awaitable<void> session::read_no_faster() {
-    const double seconds =
-        static_cast<double>(std::exchange(read_at_once_, 0)) / static_cast<double>(read_rate_);
-    co_await pause(std::chrono::duration_cast<std::chrono::nanoseconds>(
-        std::chrono::duration<double>(seconds)));
 }
 
 // The whole message is here; what becomes of it does not depend on the client any more.
@@ -351,48 +313,6 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
     what = in_time(step.stage, before, what);
     if (what != next::hold && !unsaid_) answers_due_now();
     return what;
-}
-
-// What is to be done behind the reply that stands from `before` on; now, or when its delay is over.
-session::next session::in_time(server_stage stage, std::size_t before, next what) {
-    const stage_effect effect = std::exchange(effect_, {});
-    if (effect.ending != cut::no) {
-        cut_ = effect.ending;
-        what = next::cut;
-        unsaid_ = !effect.says_reply;
-        if (unsaid_) context_.output.resize(before);
-        tally().errors.add(proto::to_text(stage), 0,
-                           cut_ == cut::fin   ? "closed"
-                           : cut_ == cut::rst ? "reset"
-                                              : "silence",
-                           effect.why);
-    }
-    const auto delay = delay_at(stage) + effect.delay;
-    const bool nothing_to_delay = context_.output.size() == before && what == next::read;
-    if (delay.count() <= 0 || (nothing_to_delay && stage != server_stage::connect)) return what;
-    held_.assign(context_.output, before);
-    context_.output.resize(before);
-    hold_for_ = delay;
-    then_ = what;
-    return next::hold;
-}
-
-void session::add_effect(const stage_effect& one) {
-    effect_.delay = std::max(effect_.delay, one.delay);
-    if (effect_.ending == cut::no && one.ending != cut::no) {
-        effect_.ending = one.ending;
-        effect_.says_reply = one.says_reply;
-        effect_.why = one.why;
-    }
-    if (one.read_rate != 0) read_rate_ = one.read_rate;
-    if (one.window != 0) connection_.shrink_window(one.window);
-}
-
-// Whoever is told 421 is sent away (RFC 5321 3.8).
-session::next session::end_if_closing(const proto::server_reply& answer) {
-    if (answer.code != 421) return next::read;
-    if (refusal_ == 0) refusal_ = answer.code;
-    return next::close;
 }
 
 void session::answer_auth(const proto::server_step& step) {

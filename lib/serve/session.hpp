@@ -88,7 +88,9 @@ class session : public load::watched, private proto::stage_judge {
     virtual auth_answer judge_auth(const proto::server_step&) { return {}; }
     // Asked where the rules say so, at all stages but mail and rcpt: at connect, and as
     // proto::stage_judge says. What is answered at connect is not said.
-    virtual std::optional<proto::server_reply> judge_stage(proto::server_stage, std::string_view) {
+    virtual std::optional<proto::server_reply> judge_stage(proto::server_stage,
+                                                           std::string_view /*verb*/,
+                                                           std::string_view /*argument*/) {
         return std::nullopt;
     }
     // Of machine().current_path(); senders are asked about only if the rules say so. 421 ends the
@@ -127,6 +129,7 @@ class session : public load::watched, private proto::stage_judge {
     load::steady_time now() const noexcept { return now_; }
     // Who is served: the peer's address, or what a trusted proxy says it is.
     std::string client_name() const;
+    std::optional<net::ip_address> client_address() const;  // nothing over a Unix socket
     net::connection& connection() noexcept { return connection_; }
     // Messages (LMTP: recipients) begun and without an outcome.
     std::uint32_t units_begun() const noexcept { return begun_; }
@@ -181,9 +184,9 @@ class session : public load::watched, private proto::stage_judge {
     bool send_now(closing_after close = closing_after::no);
     void hang_up();
 
-    std::optional<proto::server_reply> judge(proto::server_stage stage,
-                                             std::string_view verb) final {
-        return judge_stage(stage, verb);
+    std::optional<proto::server_reply> judge(proto::server_stage stage, std::string_view verb,
+                                             std::string_view argument) final {
+        return judge_stage(stage, verb, argument);
     }
     next end_if_closing(const proto::server_reply& answer);
     void command_answered(proto::server_stage stage, const proto::server_reply& reply);

@@ -49,6 +49,11 @@ std::string session::client_name() const {
     return client_ ? client_->address.text() : net::peer_name(connection_.native());
 }
 
+std::optional<net::ip_address> session::client_address() const {
+    const auto peer = client_ ? client_ : net::peer_of(connection_.native());
+    return peer ? std::optional(peer->address) : std::nullopt;
+}
+
 asio::awaitable<void> session::secure() {
     now_ = steady_clock::now();
     const load::steady_time begun = now_;

@@ -6,6 +6,7 @@
 // none; the slots must outlive who has one.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,13 +36,14 @@ class session_slots {
 
     std::optional<session_slot> take();
 
-    // Whose turn it is, of the workers; asked by the acceptors, which share a thread.
-    unsigned next_turn() noexcept { return turn_++; }
+    // How many have come before, for whose turn it is, of the workers; asked by the acceptors, which
+    // share a thread.
+    std::uint64_t next_turn() noexcept { return turn_++; }
 
   private:
     friend session_slot::giver_back;
 
-    unsigned turn_ = 0;
+    std::uint64_t turn_ = 0;
     const unsigned slot_count_;
     const net::transcript_options options_;
     std::mutex mutex_;  // guards what follows

@@ -176,7 +176,7 @@ server_step smtp_server::dispatch(const command& row, std::string_view argument,
         return respond(replies::argument_wanted, row.stage, out);
     }
     if (row.is_judged) {
-        if (const auto answer = judged(row.stage, row.verb)) {
+        if (const auto answer = judged(row.stage, row.verb, argument)) {
             const bool ends = answer->code == 421 || answer->positive();
             return ends ? close_with(*answer, row.stage, out) : respond(*answer, row.stage, out);
         }
@@ -330,8 +330,9 @@ server_step smtp_server::close_with(const server_reply& reply, server_stage stag
     return {.event = server_event::close, .stage = stage, .reply = reply};
 }
 
-std::optional<server_reply> smtp_server::judged(server_stage stage, std::string_view verb) {
-    return judge_ == nullptr ? std::nullopt : judge_->judge(stage, verb);
+std::optional<server_reply> smtp_server::judged(server_stage stage, std::string_view verb,
+                                                std::string_view argument) {
+    return judge_ == nullptr ? std::nullopt : judge_->judge(stage, verb, argument);
 }
 
 // Chunks may claim up to 2^64-1 octets each: saturate instead of starting again at 0.

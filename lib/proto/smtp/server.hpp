@@ -141,6 +141,8 @@ class smtp_server {
     // The path of the MAIL or RCPT that the last step was about.
     const path& current_path() const noexcept { return path_; }
     std::uint32_t recipients() const noexcept { return recipients_; }
+    // SIZE of the last MAIL (RFC 1870); 0 without.
+    std::uint64_t declared_octets() const noexcept { return declared_; }
     // Octets of the current message, or of the one that just ended.
     std::uint64_t message_octets() const noexcept { return octets_; }
     // Whether a command line has begun and not ended.
@@ -173,7 +175,8 @@ class smtp_server {
     server_step respond(const server_reply& reply, server_stage stage, std::string& out);
     server_step close_with(const server_reply& reply, server_stage stage, std::string& out);
     server_reply out_of_order(const command& row) const noexcept;
-    std::optional<server_reply> judged(server_stage stage, std::string_view verb = {});
+    std::optional<server_reply> judged(server_stage stage, std::string_view verb = {},
+                                       std::string_view argument = {});
     parameter_set known_parameters() const noexcept;
     void count_octets(std::size_t octets) noexcept;
     void end_transaction() noexcept;
@@ -203,6 +206,7 @@ class smtp_server {
     path path_{};
     std::string partial_{};  // a command line that has not come whole
     std::uint64_t octets_ = 0;
+    std::uint64_t declared_ = 0;
     std::uint64_t chunk_left_ = 0;
     std::uint32_t recipients_ = 0;
     std::uint32_t due_ = 0;

@@ -129,6 +129,7 @@ server_step smtp_server::on_mail(std::string_view argument, std::string& out) {
     path_ = parsed->reverse_path;
     smtputf8_ = parsed->smtputf8;
     octets_ = 0;
+    declared_ = parsed->size;
     if (config_->judges_senders) {
         return {.event = server_event::sender, .stage = server_stage::mail, .text = path_.mailbox};
     }

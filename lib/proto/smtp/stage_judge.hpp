@@ -16,9 +16,11 @@ class stage_judge {
   public:
     // The reply, or nothing: as usual. 421, and what is said to QUIT with 2xx, ends the session behind it;
     // whatever else stands in the place of the banner does so, too. A positive one only for QUIT. Of a
-    // message it is the reply for all recipients. `verb` is "" where no command is answered.
+    // message it is the reply for all recipients. `verb` and `argument` are "" where no command is
+    // answered.
     [[nodiscard]] virtual std::optional<server_reply> judge(server_stage stage,
-                                                            std::string_view verb) = 0;
+                                                            std::string_view verb,
+                                                            std::string_view argument) = 0;
 
   protected:
     ~stage_judge() = default;

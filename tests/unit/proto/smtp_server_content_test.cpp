@@ -296,7 +296,8 @@ TEST_CASE("smtp_server: a judge answers in the place of the machine") {
 
 TEST_CASE("smtp_server: a chunk that is refused takes what came before with it") {
     struct second final : stage_judge {
-        std::optional<server_reply> judge(server_stage stage, std::string_view) override {
+        std::optional<server_reply> judge(server_stage stage, std::string_view,
+                                          std::string_view) override {
             if (stage != server_stage::data || ++chunks % 2 != 0) return std::nullopt;
             return server_reply{452, "4.3.1", "Full"};
         }

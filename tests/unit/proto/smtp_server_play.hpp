@@ -23,7 +23,8 @@ struct announced {
 // Answers one stage in the machine's place.
 struct refusing final : stage_judge {
     refusing(server_stage where, const server_reply& what) : at(where), reply(what) {}
-    std::optional<server_reply> judge(server_stage stage, std::string_view) override {
+    std::optional<server_reply> judge(server_stage stage, std::string_view,
+                                      std::string_view) override {
         return stage == at ? std::optional(reply) : std::nullopt;
     }
 

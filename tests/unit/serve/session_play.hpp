@@ -64,17 +64,17 @@ class accepting_session final : public serve::session {
 
   private:
     void greeted(std::string_view name) override { greeting = name; }
-    std::optional<proto::server_reply> judge_stage(proto::server_stage stage,
+    std::optional<proto::server_reply> judge_stage(proto::server_stage stage, std::string_view,
                                                    std::string_view) override {
         if (judging_.at != stage) return std::nullopt;
         add_effect(judging_.effect);
         return judging_.reply;
     }
     proto::server_reply judge_sender() override {
-        return judge_stage(proto::server_stage::mail, {}).value_or(proto::replies::sender_ok);
+        return judge_stage(proto::server_stage::mail, {}, {}).value_or(proto::replies::sender_ok);
     }
     proto::server_reply judge_recipient() override {
-        if (const auto judged = judge_stage(proto::server_stage::rcpt, {})) return *judged;
+        if (const auto judged = judge_stage(proto::server_stage::rcpt, {}, {})) return *judged;
         return machine().current_path().local_part == "nobody" ? proto::replies::no_such_user
                                                                : proto::replies::recipient_ok;
     }

@@ -1,0 +1,135 @@
+// What a behaviour makes of a session: its rules are asked at each stage, and what they say is done.
+#include "bhm/session.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "base/text.hpp"
+#include "net/endpoint.hpp"
+
+namespace postal::bhm {
+namespace {
+
+using behaviour::stage;
+using proto::server_stage;
+
+serve::cut cut_of(behaviour::closing how) {
+    switch (how) {
+        case behaviour::closing::fin:
+            return serve::cut::fin;
+        case behaviour::closing::rst:
+            return serve::cut::rst;
+        case behaviour::closing::silence:
+            return serve::cut::silence;
+        case behaviour::closing::no:
+            break;
+    }
+    return serve::cut::no;
+}
+
+// Of those that judge_stage() is asked about.
+std::optional<stage> stage_of(server_stage at, std::string_view verb) {
+    switch (at) {
+        case server_stage::connect:
+            return stage::connect;
+        case server_stage::banner:
+            return stage::banner;
+        case server_stage::ehlo:
+            return stage::ehlo;
+        case server_stage::tls:
+            return stage::starttls;
+        case server_stage::auth:
+            return stage::auth;
+        case server_stage::data:
+            return verb == "BDAT" ? stage::chunk : stage::data;
+        case server_stage::end:
+            return stage::end;
+        case server_stage::other:
+            return verb == "RSET" ? std::optional(stage::rset) : std::nullopt;
+        case server_stage::quit:
+            return stage::quit;
+        case server_stage::mail:
+        case server_stage::rcpt:
+            break;  // judge_sender(), judge_recipient()
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+behaviour::nanoseconds session::since_start() const {
+    return now() - context_.own.start();
+}
+
+// The first that is asked: who it is that came.
+void session::meet() {
+    conduct_ = std::make_unique<conduct>(
+        *context_.of_run.engine,
+        conduct::origin{.listener = net::own_name(connection().native()),
+                        .client = client_address(),
+                        .session = number_,
+                        .lmtp = context_.of_run.chosen.dialect == proto::dialect::lmtp});
+    const std::uint64_t rate = context_.of_run.speed_of(number_);
+    if (rate != 0) add_effect({.read_rate = rate});
+}
+
+std::optional<proto::server_reply> session::obey(const behaviour::decision& what) {
+    if (what.by == nullptr) return std::nullopt;
+    add_effect({.delay = what.delay,
+                .ending = cut_of(what.close),
+                .says_reply = what.reply.has_value(),
+                .why = what.by->name,
+                .read_rate = what.read_rate,
+                .window = what.window});
+    return what.reply;
+}
+
+std::optional<proto::server_reply> session::judge_stage(server_stage at, std::string_view verb,
+                                                        std::string_view argument) {
+    if (at == server_stage::connect) meet();
+    if (connection().secure()) conduct_->secured();
+    if (at == server_stage::ehlo) conduct_->greeted(argument.substr(0, argument.find(' ')));
+    if (at == server_stage::end) return judge_end();
+    const auto which = stage_of(at, verb);
+    return which ? obey(conduct_->at(*which, machine().message_octets(), since_start()))
+                 : std::nullopt;
+}
+
+proto::server_reply session::judge_sender() {
+    const auto own = obey(
+        conduct_->at_sender(machine().current_path(), machine().declared_octets(), since_start()));
+    return own.value_or(proto::replies::sender_ok);
+}
+
+// Over LMTP each recipient has an answer of its own, judged when all else is known.
+std::optional<proto::server_reply> session::judge_end() {
+    if (context_.of_run.chosen.dialect == proto::dialect::lmtp) return std::nullopt;
+    const auto own = obey(conduct_->at(stage::end, machine().message_octets(), since_start()));
+    if (!own || !own->positive()) return own;
+    own_answers_.assign(1, own);
+    return std::nullopt;
+}
+
+void session::judge_deliveries(delayed_reply& found) {
+    if (!conduct_ || context_.of_run.chosen.dialect != proto::dialect::lmtp) return;
+    if (!context_.of_run.engine->knows(stage::end)) return;
+    std::vector<ledger::address_id> reached;
+    for (std::size_t i = 0; i < found.recipients; ++i) {
+        const auto own = obey(conduct_->at_delivery(i, found.octets, since_start()));
+        own_answers_.push_back(own);
+        if (own && !own->positive()) {
+            found.refusals.push_back(*own);
+        } else if (i < recipients_.size()) {
+            reached.push_back(recipients_[i]);
+        }
+        // RFC 5321 3.8: whoever is told 421 is sent away; behind the replies for the others.
+        if (own && own->code == 421)
+            add_effect({.ending = serve::cut::fin, .says_reply = true, .why = "421"});
+    }
+    const auto refused = static_cast<std::uint32_t>(found.refusals.size());
+    found.recipients -= refused;
+    found.units -= refused;
+    recipients_ = std::move(reached);
+}
+
+}  // namespace postal::bhm
