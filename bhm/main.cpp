@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "bhm/envelope.hpp"
 #include "bhm/options.hpp"
 #include "bhm/plan.hpp"
