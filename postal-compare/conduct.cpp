@@ -284,9 +284,7 @@ experiment::kept_file conductor::kept(const std::string& name, const std::string
 void conductor::take_down(const experiment::planned_run& one, const std::string& folder,
                           const experiment::run_result& ended) {
     experiment::recorded_run run{.at = one};
-    run.end = ended.state == experiment::run_state::finished      ? run_end::complete
-              : ended.state == experiment::run_state::interrupted ? run_end::interrupted
-                                                                  : run_end::failed;
+    run.end = ended.end;
     run.reason = ended.reason;
     run.folder = fs::path(folder).lexically_relative(out_).string();
     run.started = stats::timestamp(ended.started);

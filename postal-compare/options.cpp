@@ -165,12 +165,6 @@ base::expected<void> check(const options& given) {
 
 }  // namespace
 
-wanted_action options::action() const noexcept {
-    if (!verify.empty()) return wanted_action::verify;
-    if (check) return wanted_action::check;
-    return plan ? wanted_action::plan : wanted_action::run;
-}
-
 base::expected<cli::parse_result> parse_options(options& into,
                                                 const std::vector<std::string>& words) {
     auto parsed = cli::parse(describe_program(into), words);

@@ -14,13 +14,6 @@
 
 namespace postal::compare {
 
-enum class wanted_action {
-    run,
-    check,   // only say whether the experiment can run here
-    plan,    // only say what it would do
-    verify,  // recompute what a folder of results says
-};
-
 struct options {
     std::string experiment;  // the file
     std::string out;         // the folder of results; empty: after the file's name
@@ -41,7 +34,6 @@ struct options {
     experiment::overrides set{};
     std::vector<std::pair<std::string, std::string>> expect{};  // variant, verdict
 
-    [[nodiscard]] wanted_action action() const noexcept;
 };
 
 // done when --help or --version was asked for and printed.

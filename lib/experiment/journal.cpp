@@ -160,13 +160,9 @@ base::expected<journal> journal::open(const std::string& folder) {
     if (!text) return text.error();
     auto content = parse_journal(*text, made.path_);
     if (!content) return content.error();
-    made.found_ = std::move(*content);
-    made.left_ = made.found_.left;
-    made.made_ = made.found_.made;
-    made.making_ = made.found_.making;
-    made.last_number_ = made.found_.last_number;
+    made.content_ = std::move(*content);
     made.boot_ = os::boot_id();
-    const auto whole = static_cast<off_t>(made.found_.octets);
+    const auto whole = static_cast<off_t>(made.content_.octets);
     if (::ftruncate(made.file_.get(), whole) != 0 || ::lseek(made.file_.get(), whole, SEEK_SET) < 0)
         return cannot(made.path_, "written");
     if (whole == 0) {
@@ -194,12 +190,12 @@ base::expected<std::uint64_t> journal::announce(undo_entry how) {
         return base::fail("{}: {} is not UTF-8, so it cannot be kept here",
                           base::printable(path_, 300),
                           base::printable(how.path + base::join(how.words, " "), 300));
-    how.number = last_number_ + 1;
+    how.number = content_.last_number + 1;
     how.boot = boot_;
     const auto written = append(dump(to_json(how)));
     if (!written) return written.error();
-    left_.push_back(std::move(how));
-    return ++last_number_;
+    content_.left.push_back(std::move(how));
+    return ++content_.last_number;
 }
 
 base::expected<std::uint64_t> journal::announce_process(pid_t pid, const std::string& where,
@@ -216,23 +212,23 @@ base::expected<std::uint64_t> journal::announce_process(pid_t pid, const std::st
 base::expected<void> journal::strike_out(std::uint64_t number) {
     if (number == 0) return {};
     const auto written = append(dump({{"undone", number}}));
-    if (written) strike(left_, number);
+    if (written) strike(content_.left, number);
     return written;
 }
 
 std::string journal::made_on(const std::string& device) const {
-    const auto found = made_.find(device);
-    return found == made_.end() ? std::string{} : found->second;
+    const auto found = content_.made.find(device);
+    return found == content_.made.end() ? std::string{} : found->second;
 }
 
 base::expected<void> journal::note_making(const std::string& device) {
-    making_.insert(device);
+    content_.making.insert(device);
     return append(dump({{"making", device}}));
 }
 
 base::expected<void> journal::note_made(const std::string& device, const std::string& uuid) {
-    making_.erase(device);
-    made_[device] = uuid;
+    content_.making.erase(device);
+    content_.made[device] = uuid;
     return append(dump({{"made", uuid}, {"device", device}}));
 }
 

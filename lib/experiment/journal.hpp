@@ -71,9 +71,6 @@ class journal {
     // and where folder or file is a symbolic link or somebody else may have written it.
     [[nodiscard]] static base::expected<journal> open(const std::string& folder);
 
-    // What was in it when it was opened.
-    [[nodiscard]] const journal_content& found() const { return found_; }
-
     // Before the step; gives the entry its number and this boot. What fails is to stop the experiment.
     [[nodiscard]] base::expected<std::uint64_t> announce(undo_entry how);
     // One that was just started; it is ended within `limit`. 0 where it is gone already.
@@ -84,13 +81,13 @@ class journal {
     [[nodiscard]] base::expected<void> strike_out(std::uint64_t number);
 
     // Announced, by this program or an earlier one, and not struck out; oldest first.
-    [[nodiscard]] const std::vector<undo_entry>& left() const { return left_; }
+    [[nodiscard]] const std::vector<undo_entry>& left() const { return content_.left; }
 
     // The UUID of the file system that the experiment made on a device; empty: it has made none.
     [[nodiscard]] std::string made_on(const std::string& device) const;
     // Whatever is on the device was put there by the experiment: from here until note_made().
     [[nodiscard]] bool is_making(const std::string& device) const {
-        return making_.contains(device);
+        return content_.making.contains(device);
     }
     [[nodiscard]] base::expected<void> note_making(const std::string& device);
     [[nodiscard]] base::expected<void> note_made(const std::string& device,
@@ -101,11 +98,7 @@ class journal {
 
     std::string path_;
     base::file_descriptor file_;
-    journal_content found_;
-    std::vector<undo_entry> left_;
-    std::map<std::string, std::string> made_;
-    std::set<std::string> making_;
-    std::uint64_t last_number_ = 0;
+    journal_content content_;
     std::string boot_;
 };
 

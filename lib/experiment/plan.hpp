@@ -21,6 +21,8 @@ struct planned_run {
     bool operator==(const planned_run&) const = default;
 };
 
+enum class run_end : std::uint8_t { complete, failed, interrupted };
+
 [[nodiscard]] std::vector<planned_run> runs_of_block(std::uint64_t seed, std::uint64_t block,
                                                      std::size_t variants);
 

@@ -34,7 +34,6 @@ struct kept_file {
 inline constexpr const char* all_blocks_done = "all blocks done";
 inline constexpr const char* narrow_enough = "the intervals are narrow enough";
 
-enum class run_end : std::uint8_t { complete, failed, interrupted };
 [[nodiscard]] std::string_view name_of(run_end one);
 
 // Every run that was begun, in the order of time; one that was begun again after an interruption is

@@ -98,10 +98,10 @@ run_result one_run::run() {
     const done all = do_all();
     const bool interrupted = by_.is_interrupted();
     if (all) {
-        result_.state = run_state::finished;
+        result_.end = run_end::complete;
     } else {
         result_.reason = all.error().message;
-        result_.state = interrupted ? run_state::interrupted : run_state::failed;
+        result_.end = interrupted ? run_end::interrupted : run_end::failed;
     }
     samples_now_ = false;
     begin("undoing");

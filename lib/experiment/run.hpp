@@ -15,6 +15,7 @@
 
 #include "experiment/experiment.hpp"
 #include "experiment/journal.hpp"
+#include "experiment/plan.hpp"
 #include "experiment/supervisor.hpp"
 #include "experiment/undo.hpp"
 
@@ -58,11 +59,9 @@ struct step_time {
     double seconds = 0;
 };
 
-enum class run_state : std::uint8_t { finished, failed, interrupted };
-
 struct run_result {
-    run_state state = run_state::failed;
-    std::string reason{};  // empty when it is finished
+    run_end end = run_end::failed;
+    std::string reason{};  // empty when it is complete
     std::vector<leftover> left{};
     std::vector<std::string> notes{};
     std::vector<load_result> loads{};  // those that ended well, in the experiment's order

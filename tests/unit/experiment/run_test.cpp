@@ -19,7 +19,7 @@
 using namespace postal;
 using namespace std::chrono_literals;
 using experiment::command;
-using experiment::run_state;
+using experiment::run_end;
 
 namespace {
 
@@ -114,7 +114,7 @@ TEST_CASE("run: all steps in their order, and nothing left") {
     s.add_load("reader", "3", "0");
     const auto result = s.run();
     INFO(result.reason);
-    REQUIRE(result.state == run_state::finished);
+    REQUIRE(result.end == run_end::complete);
     CHECK(result.reason.empty());
     CHECK(result.left.empty());
     CHECK(result.notes.empty());
@@ -197,7 +197,7 @@ TEST_CASE("run: whatever step fails is told, and what had begun is undone") {
         scene s;
         harm(s);
         const auto result = s.run();
-        CHECK(result.state == run_state::failed);
+        CHECK(result.end == run_end::failed);
         INFO(result.reason);
         CHECK(result.reason.find(wanted) != std::string::npos);
         CHECK(result.left.empty());
@@ -217,7 +217,7 @@ TEST_CASE("run: a server that ends under load fails the run, which ends the load
     s.what.offered.programs.clear();
     s.add_load("sender", "0", "60");
     const auto result = s.run();
-    CHECK(result.state == run_state::failed);
+    CHECK(result.end == run_end::failed);
     CHECK(result.reason.find("mail.toml:30: python3 ended with status 9") != std::string::npos);
     CHECK(result.loads.empty());
     CHECK(result.left.empty());
@@ -230,7 +230,7 @@ TEST_CASE("run: what cannot be undone is told, with what would do it") {
     s.what.variants[0].teardown = {{{"sh", "-c", "echo no way back; exit 1"}, 90},
                                    s.note("end", 91)};
     const auto result = s.run();
-    CHECK(result.state == run_state::finished);
+    CHECK(result.end == run_end::complete);
     REQUIRE(result.left.size() == 1);
     CHECK(result.left[0].what.find("mail.toml:90: sh ended with status 1: no way back") !=
           std::string::npos);
@@ -249,7 +249,7 @@ TEST_CASE("run: an interruption ends it, and all is undone") {
                 s.by->interruptions() == 0)
                 ::kill(::getpid(), SIGTERM);
         });
-    CHECK(result.state == run_state::interrupted);
+    CHECK(result.end == run_end::interrupted);
     CHECK(result.reason == "interrupted under load");
     CHECK(result.left.empty());
     CHECK(s.order() == "setup\nprepare\nunder load\nstop\nteardown\nteardown-2\n");
@@ -263,7 +263,7 @@ TEST_CASE("run: who was left behind by its commands is ended") {
                                               "while [ ! -e ${out}/up ]; do sleep 0.02; done"},
                                              21});
     const auto result = s.run();
-    CHECK(result.state == run_state::finished);
+    CHECK(result.end == run_end::complete);
     CHECK(result.left.empty());
     REQUIRE(result.notes.size() == 1);
     CHECK(result.notes[0] == "left behind and now ended: sleep");
@@ -307,7 +307,7 @@ TEST_CASE("run: on a file system of its own, whatever step fails") {
         harm(s);
         const auto result = s.run();
         INFO(result.reason);
-        CHECK((result.state == run_state::finished) == wanted.empty());
+        CHECK((result.end == run_end::complete) == wanted.empty());
         CHECK(result.reason.find(wanted) != std::string::npos);
         CHECK(result.left.empty());
         CHECK(s.order().find("teardown\nteardown-2\n") != std::string::npos);
@@ -378,30 +378,30 @@ TEST_CASE("run: on a disk of the user's, where nothing is lost that it did not m
 
     const auto empty = s.run();
     INFO(empty.reason);
-    CHECK(empty.state == run_state::finished);
+    CHECK(empty.end == run_end::complete);
     CHECK(empty.mount.find(device->path + " ") == 0);
     // A file system of its own is made anew, also by the next program.
     CHECK_FALSE(s.book.made_on(device->path).empty());
-    CHECK(s.run().state == run_state::finished);
+    CHECK(s.run().end == run_end::complete);
 
     // Also one that was made in part, by this program or by one that was killed.
     const auto make_well = s.what.variants[0].on.make;
     s.what.variants[0].on.make = {{"sh", "-c", "mkfs.ext4 -q ${device}; exit 1"}, 50};
-    CHECK(s.run().state == run_state::failed);
+    CHECK(s.run().end == run_end::failed);
     s.what.variants[0].on.make = make_well;
-    CHECK(s.run().state == run_state::finished);
+    CHECK(s.run().end == run_end::complete);
     REQUIRE(s.book.note_making(device->path).has_value());
     const std::vector<std::string> remade{"mkfs.ext4", "-q", "-F", device->path};
     REQUIRE(s.by->run({remade, "", s.here / "log"}, 1min, experiment::patience::undoing, s.book)
                 .has_value());
-    CHECK(s.run().state == run_state::finished);
+    CHECK(s.run().end == run_end::complete);
     CHECK_FALSE(s.book.is_making(device->path));
 
     const std::vector<std::string> make{"mkfs.ext4", "-q", "-F", "-L", "precious", device->path};
     REQUIRE(s.by->run({make, "", s.here / "log"}, 1min, experiment::patience::undoing, s.book)
                 .has_value());
     const auto kept = s.run();
-    CHECK(kept.state == run_state::failed);
+    CHECK(kept.end == run_end::failed);
     CHECK(kept.reason.find("precious") != std::string::npos);
     CHECK(os::probe_device(device->path)->label == "precious");
     CHECK(kept.left.empty());
@@ -409,16 +409,16 @@ TEST_CASE("run: on a disk of the user's, where nothing is lost that it did not m
     plan.existing = os::existing_data::overwrite;
     s.what.variants[0].on.make.words.insert(s.what.variants[0].on.make.words.begin() + 1, "-F");
     const auto overwritten = experiment::run_once(plan, s.book, *s.by, {});
-    CHECK(overwritten.state == run_state::finished);
+    CHECK(overwritten.end == run_end::complete);
     CHECK(overwritten.left.empty());
     CHECK(s.book.left().size() == 1);
 }
 
 TEST_CASE("run: a record of an earlier attempt is not this one's") {
     scene s;
-    CHECK(s.run().state == run_state::finished);
+    CHECK(s.run().end == run_end::complete);
     s.what.offered.programs[0].run = {{"true"}, 41};
     const auto result = s.run();
-    CHECK(result.state == run_state::failed);
+    CHECK(result.end == run_end::failed);
     CHECK(result.reason.find("load \"sender\" ended without its record") != std::string::npos);
 }
