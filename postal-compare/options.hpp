@@ -33,7 +33,6 @@ struct options {
     std::optional<double> until_width{};  // as a share
     experiment::overrides set{};
     std::vector<std::pair<std::string, std::string>> expect{};  // variant, verdict
-
 };
 
 // done when --help or --version was asked for and printed.
