@@ -303,7 +303,8 @@ TEST_CASE("smtp_server: a chunk that is refused takes what came before with it")
         }
         int chunks = 0;
     } judge;
-    session peer({}, {}, &judge);
+    const server_config config;
+    session peer(config, {}, &judge);
     peer.feed("EHLO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<a@b>\r\n");
     peer.output.clear();
     peer.feed("BDAT 2\r\nhiBDAT 2\r\nhoBDAT 1 LAST\r\n!");

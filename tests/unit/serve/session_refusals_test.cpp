@@ -10,11 +10,11 @@ TEST_CASE("serve session: a message that is refused early has begun, and ends on
         return judged({.at = at, .reply = what}, std::move(made));
     };
     using stage = proto::server_stage;
-    struct fault {
-        static constexpr proto::server_reply reject{550, "5.7.1", "Rejected on request"},
-            defer{451, "4.7.1", "Deferred on request"},
-            disconnect{421, "4.3.2", "Closing on request"};
-    };
+    const struct {
+        proto::server_reply reject{550, "5.7.1", "Rejected on request"};
+        proto::server_reply defer{451, "4.7.1", "Deferred on request"};
+        proto::server_reply disconnect{421, "4.3.2", "Closing on request"};
+    } fault{};
     settings no_room;
     no_room.rules.server.max_recipients = 0;
     const std::string sender = "MAIL FROM:<a@example.com>\r\n",
@@ -39,15 +39,15 @@ TEST_CASE("serve session: a message that is refused early has begun, and ends on
                       taken = std::string(recipient_ok), go = std::string(start_data),
                       done = std::string(message_ok);
     check({
-        {"the sender", refusing(stage::mail, fault::reject),
+        {"the sender", refusing(stage::mail, fault.reject),
          greeted + said(sender, rejected) + said(sender, rejected) + quits,
          "2 started, 2 rejected, 2x mail 550 5.7.1"},
-        {"the sender, and what was said behind it", refusing(stage::mail, fault::defer),
+        {"the sender, and what was said behind it", refusing(stage::mail, fault.defer),
          greeted +
              said(sender + both + "DATA\r\n", deferred + mail_first + mail_first + mail_first) +
              quits,
          "1 started, 1 deferred, 1x mail 451 4.7.1"},
-        {"the sender, with the end of the session", refusing(stage::mail, fault::disconnect),
+        {"the sender, with the end of the session", refusing(stage::mail, fault.disconnect),
          greeted + said(sender, closing) + transcript{closed},
          "1 started, 1 deferred, 1x mail 421 4.3.2"},
         {"before the greeting",
@@ -73,14 +73,14 @@ TEST_CASE("serve session: a message that is refused early has begun, and ends on
          {},
          sender_given + said(both + "DATA\r\n", unknown + taken + go) + said(".\r\n", done) + quits,
          "1 started, 1 accepted, 1x rcpt 550 5.1.1"},
-        {"recipients, with the end of the session", refusing(stage::rcpt, fault::disconnect),
+        {"recipients, with the end of the session", refusing(stage::rcpt, fault.disconnect),
          sender_given + said(somebody, closing) + transcript{closed},
          "1 started, 1 deferred, 1x rcpt 421 4.3.2"},
         {"no recipient was named",
          {},
          sender_given + said("DATA\r\n", rcpt_first) + said("RSET\r\n", flushed) + quits,
          "1 started, 1 rejected, 1x data 503 5.5.1"},
-        {"DATA", refusing(stage::data, fault::defer),
+        {"DATA", refusing(stage::data, fault.defer),
          recipient_given + said("DATA\r\n", deferred) + said("RSET\r\n", flushed) +
              said(sender, ok) + said("RSET\r\n", flushed) + quits,
          "2 started, 1 deferred, 1 failed, 1x data 451 4.7.1"},
@@ -89,7 +89,7 @@ TEST_CASE("serve session: a message that is refused early has begun, and ends on
          recipient_given + said("DATA now\r\n", "501 5.5.4 No argument allowed\r\n") +
              said("DATA\r\n", go) + said(".\r\n", done) + quits,
          "1 started, 1 accepted, 1x data 501 5.5.4"},
-        {"a chunk", refusing(stage::data, fault::reject),
+        {"a chunk", refusing(stage::data, fault.reject),
          recipient_given + said("BDAT 4\r\nbodyRSET\r\n", rejected + flushed) + quits,
          "1 started, 1 rejected, 1x data 550 5.7.1"},
         {"a chunk for nobody",
@@ -102,7 +102,7 @@ TEST_CASE("serve session: a message that is refused early has begun, and ends on
          "1 started, 1 failed"},
         {"given up by QUIT", {}, recipient_given + quits, "1 started, 1 failed"},
         {"LMTP: the sender, with what was said behind it",
-         refusing(stage::mail, fault::reject, lmtp()),
+         refusing(stage::mail, fault.reject, lmtp()),
          lmtp_greeted +
              said(sender + both + "DATA\r\n", rejected + mail_first + mail_first + mail_first) +
              said("RSET\r\n" + nobody, flushed + mail_first) + quits,
@@ -112,7 +112,7 @@ TEST_CASE("serve session: a message that is refused early has begun, and ends on
              said(sender + nobody + nobody + "DATA\r\n", ok + unknown + unknown + rcpt_first) +
              said("RSET\r\n", flushed) + quits,
          "2 started, 2 rejected, 2x rcpt 550 5.1.1"},
-        {"LMTP: DATA", refusing(stage::data, fault::defer, lmtp()),
+        {"LMTP: DATA", refusing(stage::data, fault.defer, lmtp()),
          lmtp_greeted + said(sender + both + somebody, ok + unknown + taken + taken) +
              said("DATA\r\n", deferred) + quits,
          "3 started, 1 rejected, 2 deferred, 1x rcpt 550 5.1.1, 1x data 451 4.7.1"},
@@ -120,7 +120,7 @@ TEST_CASE("serve session: a message that is refused early has begun, and ends on
          lmtp_greeted + said(sender + both + "RSET\r\n", ok + unknown + taken + flushed) + quits,
          "2 started, 1 rejected, 1 failed, 1x rcpt 550 5.1.1"},
         {"LMTP: at its end, with that of the session",
-         refusing(stage::end, fault::disconnect, lmtp()),
+         refusing(stage::end, fault.disconnect, lmtp()),
          lmtp_greeted + said(sender + somebody + somebody + "DATA\r\n", ok + taken + taken + go) +
              said(".\r\n", closing + closing) + transcript{closed},
          "2 started, 2 deferred, 2x end 421 4.3.2"},
