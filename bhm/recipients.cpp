@@ -1,23 +1,8 @@
 #include "bhm/recipients.hpp"
 
-#include <cstdint>
-
 #include "base/text.hpp"
 
 namespace postal::bhm {
-
-// FNV-1a over the folded octets.
-std::size_t recipients::folded_hash::operator()(std::string_view text) const noexcept {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const char c : text) {
-        hash = (hash ^ static_cast<unsigned char>(base::ascii_lower(c))) * 1099511628211ULL;
-    }
-    return static_cast<std::size_t>(hash);
-}
-
-bool recipients::folded_equal::operator()(std::string_view a, std::string_view b) const noexcept {
-    return base::iequals(a, b);
-}
 
 base::expected<void> recipients::admit(const std::vector<mail::user>& users,
                                        const std::string& file) {

@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/folded.hpp"
 #include "base/result.hpp"
 #include "mail/user_list.hpp"
 #include "proto/address.hpp"
@@ -31,17 +32,8 @@ class recipients {
     bool any_password() const noexcept { return any_password_; }
 
   private:
-    struct folded_hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view text) const noexcept;
-    };
-    struct folded_equal {
-        using is_transparent = void;
-        bool operator()(std::string_view a, std::string_view b) const noexcept;
-    };
-
     // with their passwords; of two lines with the same address the first counts
-    std::unordered_map<std::string, std::string, folded_hash, folded_equal> known_;
+    std::unordered_map<std::string, std::string, base::folded_hash, base::folded_equal> known_;
     bool any_password_ = false;
 };
 
