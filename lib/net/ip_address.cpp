@@ -90,10 +90,10 @@ std::optional<ip_endpoint> own_end_of(int socket) {
 }
 
 bool address_range::contains(const ip_address& one) const noexcept {
-    for (std::size_t i = 0; i < one.octets.size(); ++i) {
-        if (((one.octets[i] ^ first_.octets[i]) & mask_at(i, fixed_bits_)) != 0) return false;
-    }
-    return true;
+    const std::size_t whole = fixed_bits_ / 8;
+    if (std::memcmp(one.octets.data(), first_.octets.data(), whole) != 0) return false;
+    if (whole == one.octets.size()) return true;
+    return ((one.octets[whole] ^ first_.octets[whole]) & mask_at(whole, fixed_bits_)) == 0;
 }
 
 ip_address address_range::draw(base::random_source& random) const noexcept {

@@ -52,6 +52,7 @@ class address_range {
     bool contains(const ip_address& one) const noexcept;
     // Any of its addresses, each as likely as the others.
     ip_address draw(base::random_source& random) const noexcept;
+    bool operator==(const address_range&) const = default;
 
   private:
     friend base::expected<address_range> parse_address_range(std::string_view text);
