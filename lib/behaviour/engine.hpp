@@ -1,50 +1,41 @@
 // Says what a behaviour does to a client at a stage.
 //
 // Rules are asked in the order of the file. At each stage the first one counts that says something
-// about this stage, whose conditions all hold, and whose gate (token bucket, greylist), if it has
-// one, does not let it pass; later ones are not asked. Conditions that nothing is known about yet do
+// about this stage, whose conditions all hold, and whose gates (token bucket, greylist), if it has
+// any, do not let it pass; later ones are not asked. Conditions that nothing is known about yet do
 // not hold.
 //
 // Draws depend on the seed, the numbers of session, message and recipient, the stage and the rule
-// alone: the same seed and the same mail meet the same behaviour.
+// alone, that of a reading speed on seed, session and rule: the same seed and the same mail meet
+// the same behaviour, whatever else happens meanwhile.
 //
 // Flow: engine e(behaviour, seed); for each session: of_session s = e.begin(situation);
 //       decision d = e.decide(stage, situation, s)...
 // decide() is called by all workers. Rules about a domain, or about senders or recipients of one,
 // are found by that domain, and rules about listeners, clients and session numbers are looked at
-// once for each session, so that a thousand of them cost little. It allocates nothing but for the
-// keys of gates.
+// once for each session, so that a thousand of them cost little; where no rule says anything about
+// a stage, it costs nothing. It allocates nothing but for the keys of gates and for addresses that
+// are quoted.
 #pragma once
 
+#include "behaviour/domain_index.hpp"
 #include "behaviour/gates.hpp"
+#include "behaviour/pattern.hpp"
 #include "behaviour/rule.hpp"
+#include "behaviour/situation.hpp"
 
-#include "proto/address.hpp"
+#include "base/random.hpp"
+#include "net/ip_address.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace postal::behaviour {
-
-// What is known at a stage. Views, and pointers that may be null: not known (yet), or none.
-struct situation {
-    std::string_view listener{};              // "127.0.0.1:2525", "unix:/run/bhm"
-    const net::ip_address* client = nullptr;  // null over a Unix socket
-    bool tls = false;
-    std::optional<std::string_view> helo{};
-    const proto::path* sender = nullptr;
-    const proto::path* recipient = nullptr;
-    std::optional<bool> known{};          // the recipient
-    std::optional<std::uint64_t> size{};  // octets
-    std::uint64_t session = 1;            // in the order in which they came
-    std::uint64_t message = 0;            // of the session, from 1; 0 before the first MAIL
-    std::uint64_t recipient_number = 0;   // of the message, from 1; 0 before the first RCPT
-    nanoseconds now{};                    // since the start
-};
 
 // What happens: nothing, as long as `by` is null.
 struct decision {
@@ -54,10 +45,11 @@ struct decision {
     closing close = closing::no;
     std::uint64_t read_rate = 0;  // octets a second from here on; 0: as before
     std::uint64_t window = 0;     // octets; 0: as before
+    // Of the last greylist that was asked, also where it let pass and nothing happens.
     std::optional<grey_verdict> grey{};
 };
 
-// The rules without a domain that this session may still meet, by number.
+// The rules about listeners, clients and session numbers that this session may still meet.
 struct of_session {
     std::vector<std::uint32_t> candidates{};
 };
@@ -70,32 +62,73 @@ class engine {
     [[nodiscard]] const behaviour& what() const noexcept { return what_; }
     // Whether any rule says something about this stage.
     [[nodiscard]] bool knows(stage at) const noexcept {
-        return asked_[static_cast<std::size_t>(at)];
+        return at_[static_cast<std::size_t>(at)].any;
     }
 
-    // At the connection: listener, client and session are known.
+    // At the connection, when listener, client and session are known; again if the client turns out
+    // to be another (PROXY, XCLIENT).
     [[nodiscard]] of_session begin(const situation& here) const;
     [[nodiscard]] decision decide(stage at, const situation& here, const of_session& of);
 
+    // Numbers of the rules whose conditions hold, whatever their draws and gates say, in the order
+    // of the file; and whether the draw takes one of them. What explain() asks.
+    [[nodiscard]] std::vector<std::uint32_t> holding(stage at, const situation& here) const;
+    [[nodiscard]] bool drawn(std::uint32_t number, stage at, const situation& here) const;
+
   private:
+    // What leads to a rule; `always`: nothing needs to.
+    enum class found_by : std::uint8_t { recipient_domain, sender_domain, session, always };
+    // Where the rules of a stage are found.
+    struct rules_at {
+        bool any = false;
+        bool by_recipient = false;
+        bool by_sender = false;
+        std::vector<std::uint32_t> always{};
+    };
+    // What of a rule is asked again and again.
+    struct asked_rule {
+        std::vector<pattern> helo{};
+        std::vector<pattern> sender{};
+        std::vector<pattern> recipient{};
+        std::vector<pattern> domain{};
+    };
+    // A rule that begin() looks at, with its part of client_ranges_.
+    struct session_rule {
+        std::uint32_t number = 0;
+        std::uint32_t first_range = 0;
+        std::uint32_t ranges = 0;
+    };
     struct gate {
         std::unique_ptr<token_buckets> buckets{};
         std::unique_ptr<greylists> grey{};
     };
-    // Rules by a domain that they cannot do without; numbers in the order of the file.
-    using by_domain = std::unordered_map<std::string, std::vector<std::uint32_t>>;
+    class merged_rules;
+
+    void add(std::uint32_t number);
+    found_by index(std::uint32_t number);
+    void index_by_session(std::uint32_t number);
+
+    merged_rules to_ask(stage at, const situation& here, const of_session& of) const;
+    bool holds(std::uint32_t number, stage at, const situation& here) const;
+    base::random_source source(std::uint32_t number, stage at, const situation& here) const;
+    static bool lets_pass(const gate& asked, const action& what, const situation& here,
+                          decision& made);
+    void carry_out(std::uint32_t number, stage at, const situation& here, decision& made) const;
 
     behaviour what_;
     std::uint64_t seed_;
-    std::array<bool, stage_count> asked_{};
-    std::vector<std::uint32_t> general_;  // rules that no domain leads to
-    by_domain by_recipient_domain_;
-    by_domain by_sender_domain_;
+    std::array<rules_at, stage_count> at_{};
+    std::vector<asked_rule> asked_;  // of each rule
+    domain_index by_recipient_;
+    domain_index by_sender_;
+    std::vector<session_rule> by_session_;
+    std::vector<net::address_range> client_ranges_;
     std::vector<std::array<gate, stage_count>> gates_;  // of each rule
 };
 
-// Which rules an envelope meets at each stage, in words, one line a stage that any rule is about.
-// Gates are taken as new: buckets full, greylists empty.
+// What may happen to an envelope at each stage that any rule is about, in words: a line for each
+// rule that may act, and one for what is left where none acts for certain. Gates are taken as new:
+// buckets full, greylists empty. What is not known yet at a stage is left out of `here` there.
 [[nodiscard]] std::string explain(const behaviour& what, std::uint64_t seed, const situation& here);
 
 }  // namespace postal::behaviour

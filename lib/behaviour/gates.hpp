@@ -1,18 +1,17 @@
 // What a behaviour remembers: token buckets and greylists, shared by all workers.
 //
-// Time is passed in, as nanoseconds since the start. Each has a lock of its own, which is taken only
-// where a rule with such a gate matches. Memory is bounded: beyond `most_keys` the keys that were
-// idle longest are forgotten, which lets their owners begin anew.
+// Time is passed in, as nanoseconds since the start; where workers race and it comes in the wrong
+// order, it stands still. Each has a lock of its own, which is taken only where a rule with such a
+// gate matches. Memory is bounded: beyond `most_keys` the keys that were idle longest are
+// forgotten, which lets their owners begin anew.
 #pragma once
 
+#include "behaviour/recent_keys.hpp"
 #include "behaviour/rule.hpp"
 
 #include <cstddef>
-#include <list>
 #include <mutex>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 
 namespace postal::behaviour {
 
@@ -21,23 +20,23 @@ inline constexpr std::size_t most_keys = 100'000;
 class token_buckets {
   public:
     explicit token_buckets(const token_bucket& how, std::size_t most = most_keys)
-        : how_(how), most_(most) {}
+        : how_(how), buckets_(most) {}
 
-    // Whether there was a token, which is taken then.
+    // Whether there was a token, which is taken then. A new key's bucket is full.
     [[nodiscard]] bool take(std::string_view key, nanoseconds now);
+
+    // Keys that are remembered.
+    [[nodiscard]] std::size_t size();
 
   private:
     struct bucket {
-        std::string key;
-        double tokens;
-        nanoseconds seen;
+        double tokens = 0;
+        nanoseconds seen{};
     };
 
     const token_bucket how_;
-    const std::size_t most_;
-    std::mutex mutex_;          // guards what follows
-    std::list<bucket> by_age_;  // the longest idle first
-    std::unordered_map<std::string_view, std::list<bucket>::iterator> known_;
+    std::mutex mutex_;  // guards what follows
+    recent_keys<bucket> buckets_;
 };
 
 enum class grey_verdict : std::uint8_t {
@@ -50,23 +49,23 @@ enum class grey_verdict : std::uint8_t {
 class greylists {
   public:
     explicit greylists(const greylist& how, std::size_t most = most_keys)
-        : how_(how), most_(most) {}
+        : how_(how), triplets_(most) {}
 
     [[nodiscard]] grey_verdict judge(std::string_view triplet, nanoseconds now);
 
+    // Triplets that are remembered.
+    [[nodiscard]] std::size_t size();
+
   private:
-    struct triplet {
-        std::string key;
-        nanoseconds first;
-        nanoseconds seen;
-        bool passed;
+    struct memory {
+        nanoseconds first{};
+        nanoseconds seen{};
+        bool passed = false;
     };
 
     const greylist how_;
-    const std::size_t most_;
-    std::mutex mutex_;           // guards what follows
-    std::list<triplet> by_age_;  // the longest idle first
-    std::unordered_map<std::string_view, std::list<triplet>::iterator> known_;
+    std::mutex mutex_;  // guards what follows
+    recent_keys<memory> triplets_;
 };
 
 }  // namespace postal::behaviour

@@ -90,6 +90,9 @@ struct delay {
 // No more than a day, however unlikely the draw.
 [[nodiscard]] nanoseconds draw(const delay& from, std::uint64_t octets,
                                base::random_source& random);
+// Octets a second within the range, each order of magnitude as likely as another; 0 when it ends
+// there.
+[[nodiscard]] std::uint64_t draw_rate(const number_range& among, base::random_source& random);
 
 // How a connection ends.
 enum class closing : std::uint8_t {
@@ -103,6 +106,7 @@ enum class closing : std::uint8_t {
 enum class key : std::uint8_t { all, listener, client, helo, sender, recipient, domain, session };
 
 // What the action is kept for: only what is beyond it meets the action, the rest meets later rules.
+// With a greylist beside it, only what is beyond it is greylisted.
 struct token_bucket {
     double per_second = 0;   // refill; 0: none, `most` is a limit for ever
     std::uint64_t most = 1;  // tokens: how many may come at once
