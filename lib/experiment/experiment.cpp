@@ -39,7 +39,7 @@ void read_storage(section of, storage& into) {
     of.read("device", into.device);
     of.read("size", into.size);
     of.read("directory", into.directory);
-    of.read("make", into.make);
+    read_command(of, "make", into.make);
     of.read("type", into.type);
     of.read("options", into.options);
     of.read("mount", into.mount);
@@ -49,10 +49,10 @@ void read_storage(section of, storage& into) {
 
 void read_server(section of, server& into) {
     into.line = of.line();
-    of.read("prepare", into.prepare);
-    of.read("start", into.start);
-    of.read("stop", into.stop);
-    of.read("version", into.version);
+    read_commands(of, "prepare", into.prepare);
+    read_commands(of, "start", into.start);
+    read_commands(of, "stop", into.stop);
+    read_command(of, "version", into.version);
     of.read("ready", into.ready);
     of.read("pid_files", into.pid_files);
     of.read("start_limit", into.start_limit);
@@ -66,7 +66,7 @@ constexpr std::array<std::string_view, 5> decided_here{"--duration", "--warmup",
 
 void read_program(section of, load& into) {
     load_program one;
-    of.read("argv", one.run);
+    read_command(of, "argv", one.run);
     if (one.run.words.empty()) return of.refuse("argv", "is missing: the program and its options");
     if (one.run.words[0] != "postal" && one.run.words[0] != "rabid")
         of.refuse("argv", fmt::format("\"{}\" is neither postal nor rabid",
@@ -183,7 +183,7 @@ void read_variant(section of, const variant& common, experiment& into) {
         not_of_twins(key);
     of.table("variables", [&](section values) {
         variables own;
-        values.read(own);
+        read_values(values, own);
         for (auto& [name, value] : own) {
             if (!one.values.contains(name))
                 values.refuse(
@@ -193,8 +193,8 @@ void read_variant(section of, const variant& common, experiment& into) {
     });
     of.table("storage", [&](section on) { read_storage(std::move(on), one.on); });
     of.table("server", [&](section own) { read_server(std::move(own), one.of); });
-    of.read("setup", one.setup);
-    of.read("teardown", one.teardown);
+    read_commands(of, "setup", one.setup);
+    read_commands(of, "teardown", one.teardown);
     of.end();
     if (into.variants.size() == most_variants)
         of.refuse("name", fmt::format("more than {} variants", most_variants));
@@ -203,7 +203,7 @@ void read_variant(section of, const variant& common, experiment& into) {
 }
 
 void read_variables(section of, variables& into) {
-    of.read(into);
+    read_values(of, into);
     for (const auto& [name, value] : into) {
         if (!is_name(name)) of.refuse(name, "is no name; want letters, digits, - and _");
         for (const std::string& taken : built_in_variables) {
@@ -299,7 +299,7 @@ void read_experiment(section top, const overrides& set, experiment& into) {
     top.table("costs", [&](section of) {
         into.costs.line = of.line();
         of.read("devices", into.costs.devices);
-        of.read("remote", into.costs.remote);
+        read_command(of, "remote", into.costs.remote);
         of.end();
     });
     top.tables("file", [&](section of) { read_file_entry(std::move(of), into); });

@@ -1,141 +1,37 @@
 #include "experiment/section.hpp"
 
-#include "base/text.hpp"
-#include "base/units.hpp"
-
-#include <fmt/format.h>
-
-#include <algorithm>
+#include <string>
+#include <utility>
 
 namespace postal::experiment {
 
-void complaint::add(std::uint32_t at, std::string_view reason) {
-    if (!first.empty() && at >= line) return;
-    line = at;
-    first = fmt::format("{}:{}: {}", file, at, reason);
-}
-
-const toml::node* section::take(std::string_view key) {
-    asked_.emplace_back(key);
-    return table_->get(key);
-}
-
-std::uint32_t section::line_of(std::string_view key) const {
-    const toml::node* node = table_->get(key);
-    return node == nullptr ? line() : node->source().begin.line;
-}
-
-void section::wrong(std::string_view key, const toml::node& node, std::string_view reason) {
-    problems_->add(node.source().begin.line, fmt::format("{} {}", key, reason));
-}
-
-void section::refuse(std::string_view key, std::string_view reason) {
-    problems_->add(line_of(key), fmt::format("{}: {}", key, reason));
-}
-
-void section::end() {
-    for (const auto& [key, node] : *table_) {
-        if (std::find(asked_.begin(), asked_.end(), key.str()) != asked_.end()) continue;
-        const auto near = base::nearest(key.str(), asked_);
-        const std::string hint = near.empty() ? "there are " + base::join(asked_, ", ")
-                                              : fmt::format("did you mean {}?", near);
-        problems_->add(
-            node.source().begin.line,
-            fmt::format("{} is no key of {}; {}", base::printable(key.str(), 40), name_, hint));
-    }
-}
-
-void section::read(std::string_view key, std::string& into) {
-    const toml::node* node = take(key);
-    if (node == nullptr) return;
-    if (node->as_string() == nullptr) return wrong(key, *node, "must be a text in quotes");
-    into = node->as_string()->get();
-}
-
-void section::read(std::string_view key, bool& into) {
-    const toml::node* node = take(key);
-    if (node == nullptr) return;
-    if (node->as_boolean() == nullptr) return wrong(key, *node, "must be true or false");
-    into = node->as_boolean()->get();
-}
-
-void section::read(std::string_view key, std::uint64_t& into) {
-    const toml::node* node = take(key);
-    if (node == nullptr) return;
-    const auto* number = node->as_integer();
-    if (number == nullptr || number->get() < 0)
-        return wrong(key, *node, "must be a whole number, 0 or more");
-    into = static_cast<std::uint64_t>(number->get());
-}
-
-void section::read(std::string_view key, std::chrono::nanoseconds& into) {
-    std::string text;
-    read(key, text);
-    if (text.empty()) return;
-    const auto value = base::parse_duration(text);
-    if (!value) return refuse(key, value.error().message);
-    into = *value;
-}
-
-void section::read_share(std::string_view key, double& into) {
-    std::string text;
-    read(key, text);
-    if (text.empty()) return;
-    const auto value = base::parse_number(text.substr(0, text.size() - 1));
-    if (text.back() != '%' || !value || *value > 100)
-        return refuse(key, fmt::format("\"{}\" is no share; write it as \"2%\"", text));
-    into = *value / 100;
-}
-
-bool section::words(std::string_view key, const toml::node& node, std::vector<std::string>& into) {
-    constexpr std::string_view wanted = "must be a list of texts, such as [\"mkfs.ext4\", \"-q\"]";
-    if (node.as_array() == nullptr) return wrong(key, node, wanted), false;
-    std::vector<std::string> all;
-    for (const toml::node& each : *node.as_array()) {
-        if (each.as_string() == nullptr) return wrong(key, each, wanted), false;
-        all.push_back(each.as_string()->get());
-    }
-    into = std::move(all);
-    return true;
-}
-
-void section::read(std::string_view key, std::vector<std::string>& into) {
-    const toml::node* node = take(key);
-    if (node == nullptr) return;
-    if (node->as_string() != nullptr) {
-        into = {node->as_string()->get()};
-    } else {
-        words(key, *node, into);
-    }
-}
-
-void section::read(std::string_view key, command& into) {
-    const toml::node* node = take(key);
-    if (node == nullptr || !words(key, *node, into.words)) return;
+void read_command(section& of, std::string_view key, command& into) {
+    const toml::node* node = of.take(key);
+    if (node == nullptr || !of.words(key, *node, into.words)) return;
     into.line = node->source().begin.line;
-    if (into.words.empty()) wrong(key, *node, "names no program");
+    if (into.words.empty()) of.wrong(key, *node, "names no program");
 }
 
-void section::read(std::string_view key, std::vector<command>& into) {
-    const toml::node* node = take(key);
+void read_commands(section& of, std::string_view key, std::vector<command>& into) {
+    const toml::node* node = of.take(key);
     if (node == nullptr) return;
     into.clear();
     if (node->as_array() == nullptr)
-        return wrong(key, *node,
-                     "must be a list of commands, each a list of texts: [[\"mkdir\", \"x\"]]");
+        return of.wrong(key, *node,
+                        "must be a list of commands, each a list of texts: [[\"mkdir\", \"x\"]]");
     for (const toml::node& each : *node->as_array()) {
         command& one = into.emplace_back();
         one.line = each.source().begin.line;
-        if (!words(key, each, one.words)) return;
-        if (one.words.empty()) return wrong(key, each, "names no program");
+        if (!of.words(key, each, one.words)) return;
+        if (one.words.empty()) return of.wrong(key, each, "names no program");
     }
 }
 
-void section::read(variables& into) {
-    for (const auto& [key, node] : *table_) {
+void read_values(section& of, variables& into) {
+    for (const std::string& key : of.keys()) {
         std::vector<std::string> value;
-        read(key.str(), value);
-        into[std::string(key.str())] = std::move(value);
+        of.read(key, value);
+        into[key] = std::move(value);
     }
 }
 

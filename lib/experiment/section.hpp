@@ -1,87 +1,25 @@
-// Typed access to the keys of a TOML table, for experiment.cpp.
+// What an experiment's tables hold besides texts, numbers and lists: commands and variables.
 //
-// The first thing that is wrong is remembered in a `complaint`, "FILE:LINE: reason", and looked at
-// once at the end; what is asked for leaves its target as it is where the key is absent. Keys that
-// nobody has asked for are refused by end().
+// Read as cli::section reads: what is absent leaves its target as it is, what is wrong is a
+// complaint.
 #pragma once
 
-#include "base/result.hpp"
+#include "cli/section.hpp"
 #include "experiment/experiment.hpp"
 
-#include <toml++/toml.h>
-
-#include <chrono>
-#include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace postal::experiment {
 
-struct complaint {
-    std::string file;
-    std::string first{};
-    std::uint32_t line = 0;
+using cli::complaint;
+using cli::section;
 
-    // The earliest line of the file counts.
-    void add(std::uint32_t at, std::string_view reason);
-};
-
-class section {
-  public:
-    // `name` is what messages call it: "[storage]". Both others outlive this.
-    section(const toml::table& table, std::string name, complaint& problems)
-        : table_(&table), name_(std::move(name)), problems_(&problems) {}
-
-    [[nodiscard]] std::uint32_t line() const { return table_->source().begin.line; }
-    [[nodiscard]] std::uint32_t line_of(std::string_view key) const;
-    [[nodiscard]] complaint& problems() const { return *problems_; }
-
-    void read(std::string_view key, std::string& into);
-    void read(std::string_view key, bool& into);
-    void read(std::string_view key, std::uint64_t& into);
-    void read(std::string_view key, std::chrono::nanoseconds& into);
-    void read(std::string_view key, std::vector<std::string>& into);  // one text is a list of one
-    void read(std::string_view key, command& into);                   // a list of texts
-    void read(std::string_view key, std::vector<command>& into);      // a list of such lists
-    void read_share(std::string_view key, double& into);              // "2%"
-    void read(variables& into);                                       // all keys
-
-    // Calls visit(section) for the table of this name, if there is one.
-    template <class Visit>
-    void table(std::string_view key, Visit visit) {
-        const toml::node* node = take(key);
-        if (node == nullptr) return;
-        if (node->as_table() == nullptr)
-            return wrong(key, *node, "is a table: write [" + std::string(key) + "]");
-        visit(section(*node->as_table(), inner(key), *problems_));
-    }
-    // The same for each table of an array, [[key]].
-    template <class Visit>
-    void tables(std::string_view key, Visit visit) {
-        const toml::node* node = take(key);
-        if (node == nullptr) return;
-        if (!node->is_array_of_tables())
-            return wrong(key, *node, "is a list of tables: write [[" + std::string(key) + "]]");
-        for (const toml::node& each : *node->as_array())
-            visit(section(*each.as_table(), "[" + inner(key) + "]", *problems_));
-    }
-
-    void refuse(std::string_view key, std::string_view reason);
-    void end();
-
-  private:
-    const toml::node* take(std::string_view key);
-    [[nodiscard]] std::string inner(std::string_view key) const {
-        return "[" + std::string(key) + "]";
-    }
-    void wrong(std::string_view key, const toml::node& node, std::string_view reason);
-    bool words(std::string_view key, const toml::node& node, std::vector<std::string>& into);
-
-    const toml::table* table_;
-    std::string name_;
-    complaint* problems_;
-    std::vector<std::string> asked_;
-};
+// A list of texts, of which the first is the program.
+void read_command(section& of, std::string_view key, command& into);
+// A list of such lists.
+void read_commands(section& of, std::string_view key, std::vector<command>& into);
+// All keys: texts, and lists of texts.
+void read_values(section& of, variables& into);
 
 }  // namespace postal::experiment
