@@ -22,7 +22,8 @@ struct duration_unit {
 };
 
 // Largest first: the order in which they may follow each other.
-constexpr std::array<duration_unit, 7> duration_units{{{"h", 3'600'000'000'000},
+constexpr std::array<duration_unit, 8> duration_units{{{"d", 86'400'000'000'000},
+                                                       {"h", 3'600'000'000'000},
                                                        {"min", 60'000'000'000},
                                                        {"m", 60'000'000'000},
                                                        {"s", 1'000'000'000},

@@ -18,7 +18,7 @@
 
 namespace postal::base {
 
-// Units h, m (or min), s, ms, us, ns, largest first, each at most once; fractions are allowed
+// Units d, h, m (or min), s, ms, us, ns, largest first, each at most once; fractions are allowed
 // ("1.5s"). A bare number is refused, apart from "0".
 [[nodiscard]] expected<std::chrono::nanoseconds> parse_duration(std::string_view text);
 

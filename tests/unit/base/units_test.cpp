@@ -23,6 +23,7 @@ TEST_CASE("units: durations") {
         {"30s", 30s, "seconds"},
         {"20m", 20min, "minutes"},
         {"20min", 20min, "minutes in full"},
+        {"35d", 35 * 24h, "days"},
         {"1h30m", 90min, "two units"},
         {"1h30m5s", 90min + 5s, "three units"},
         {"50us", 50us, "microseconds"},
