@@ -23,7 +23,7 @@ std::vector<std::string> section::keys() const {
 }
 
 const toml::node* section::take(std::string_view key) {
-    asked_.emplace_back(key);
+    if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.emplace_back(key);
     return table_->get(key);
 }
 
