@@ -177,8 +177,10 @@ server_step smtp_server::dispatch(const command& row, std::string_view argument,
     }
     if (row.is_judged) {
         if (const auto answer = judged(row.stage, row.verb, argument)) {
-            const bool ends = answer->code == 421 || answer->positive();
-            return ends ? close_with(*answer, row.stage, out) : respond(*answer, row.stage, out);
+            const bool goodbye = row.stage == server_stage::quit && answer->positive();
+            if (goodbye || answer->code == 421) return close_with(*answer, row.stage, out);
+            if (answer->positive()) end_transaction();
+            return respond(*answer, row.stage, out);
         }
     }
     return (this->*row.run)(argument, out);

@@ -15,7 +15,8 @@ namespace postal::proto {
 class stage_judge {
   public:
     // The reply, or nothing: as usual. 421, and what is said to QUIT with 2xx, ends the session behind it;
-    // whatever else stands in the place of the banner does so, too. A positive one only for QUIT. Of a
+    // whatever else stands in the place of the banner does so, too. A positive one only for QUIT, and for RSET, which is
+    // carried out then. Of a
     // message it is the reply for all recipients. `verb` and `argument` are "" where no command is
     // answered.
     [[nodiscard]] virtual std::optional<server_reply> judge(server_stage stage,
