@@ -171,6 +171,19 @@ def bhm(programs, folder):
 
 
 @pytest.fixture
+def behaving(bhm, folder):
+    """behaving('[[rule]]…', option, …) starts a black hole that does what these rules say; see support.behaviours."""
+    written = []
+
+    def start(rules, *options, **keywords):
+        path = folder / f"behaviour-{len(written)}.toml"
+        path.write_text(rules, encoding="utf-8")
+        written.append(path)
+        return bhm("--behaviour", path, *options, **keywords)
+    return start
+
+
+@pytest.fixture
 def agents(folder):
     """agents("status", "%to_user%") is a template for lmtp-deliver; see support.agents."""
     return Agents(folder)

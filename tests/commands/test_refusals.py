@@ -9,19 +9,10 @@ import subprocess
 
 import pytest
 
-from support.postal import run
+from support.postal import refused, run
 from support.process import wait_until
 
 ANYWHERE = "127.0.0.1:1"
-
-
-def refused(done, *words, status=1, program="postal"):
-    assert done.status == status, done.stderr
-    assert done.stdout == "", "nothing on standard output"
-    assert len(done.stderr.splitlines()) == 1, done.stderr
-    assert done.stderr.startswith(f"{program}: ")
-    for word in words:
-        assert str(word) in done.stderr, f"{word} is not named in: {done.stderr}"
 
 
 @pytest.mark.parametrize("words, names", [

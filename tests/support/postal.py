@@ -48,6 +48,16 @@ def run(argv, timeout=120, **options):
     return Run(argv, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
 
 
+def refused(done, *words, status=1, program="postal"):
+    """Asserts that a Run ended before it began, with one line that names what is wrong."""
+    assert done.status == status, done.stderr
+    assert done.stdout == "", "nothing on standard output"
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith(f"{program}: ")
+    for word in words:
+        assert str(word) in done.stderr, f"{word} is not named in: {done.stderr}"
+
+
 def read_record(path):
     """A run record; a constant that JSON does not have (NaN, Infinity) fails."""
     def refuse(constant):
