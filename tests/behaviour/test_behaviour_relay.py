@@ -17,15 +17,15 @@ from support.process import free_port, wait_until
 from support.returns import DOMAIN, Returns
 from support.watched import check_outcomes
 
-# For each profile; as many as leave each case some seconds. 5000 with POSTAL_RELAY_MESSAGES=5000 and as many minutes.
+# Through each profile, in some seconds each; POSTAL_RELAY_MESSAGES=5000 asks for more, and takes minutes.
 MESSAGES = int(os.environ.get("POSTAL_RELAY_MESSAGES", "300"))
-BESIDE = 5 + MESSAGES / 200  # seconds that a profile has before a receiver without one takes its place
+BESIDE = 3 + MESSAGES / 200  # seconds that a profile has before a receiver without one takes its place
 PATIENCE = 60 + MESSAGES / 20
 
 # So that what is deferred comes again within the test; the defaults are minutes.
 RETRIES = {"minimal_backoff_time": "1s", "maximal_backoff_time": "2s", "queue_run_delay": "1s", "transport_retry_time": "1s",
-           "smtp_connect_timeout": "2s", "smtp_helo_timeout": "3s", "smtp_mail_timeout": "4s", "smtp_rcpt_timeout": "4s",
-           "smtp_data_init_timeout": "4s", "smtp_data_xfer_timeout": "6s", "smtp_data_done_timeout": "6s", "smtp_quit_timeout": "1s",
+           "smtp_connect_timeout": "2s", "smtp_helo_timeout": "6s", "smtp_mail_timeout": "8s", "smtp_rcpt_timeout": "12s",
+           "smtp_data_init_timeout": "8s", "smtp_data_xfer_timeout": "20s", "smtp_data_done_timeout": "25s", "smtp_quit_timeout": "1s",
            "default_destination_concurrency_failed_cohort_limit": "10"}
 
 
@@ -70,12 +70,12 @@ def check_ledger(report, trip, returned, doubtful=0, count=MESSAGES):
 
 
 def domains_of(profile):
-    """Those that its rules name, and one that no rule names."""
+    """Those that its rules name, and one that no rule names; of a domain and all below it the domain."""
     found = {"example.com"}
     for one in tomllib.loads(profile.read_text())["rule"]:
         named = one.get("domain", [])
         found.update([named] if isinstance(named, str) else named)
-    return sorted(domain.replace("*.", "below.") for domain in found)
+    return sorted(domain for domain in found if not domain.startswith("*."))
 
 
 def nothing_is_wrong(first):
@@ -87,7 +87,8 @@ def nothing_comes(first):
 
 
 def all_are_greylisted(first):
-    assert first.total("messages") == 0 and refusals(first.record, 450) == first.total("errors") > 0
+    assert first.total("messages") == 0 < first.total("deferred")
+    assert {one[:2] for one in errors(first.record)} == {("rcpt", 450)}
 
 
 def some_may_come(first):
@@ -103,9 +104,14 @@ def some_come_and_some_connections_break(first):
     assert {one["reason"] for one in first.record["errors"]} & {"closed", "reset"}
 
 
+def each_domain_has_its_fate(first):
+    assert first.total("messages") > 0
+    assert {("rcpt", 450), ("rcpt", 452), ("rcpt", 550), ("rcpt", "silence")} <= {one[:2] for one in errors(first.record)}
+
+
 PROFILES = {"fast": nothing_is_wrong, "slow-dialup": some_may_come, "greylisting": all_are_greylisted,
             "big-provider": some_come_and_some_are_refused, "broken": some_come_and_some_connections_break,
-            "silent": nothing_comes, "mixed-world": some_come_and_some_are_refused}
+            "silent": nothing_comes, "mixed-world": each_domain_has_its_fate}
 
 
 @pytest.mark.parametrize("name", PROFILES)
@@ -181,19 +187,19 @@ def test_refused_mail_comes_back(behaving, postfix, postal, users_file, folder, 
 def test_one_domain_over_its_rate(behaving, postfix, postal, users_file, folder, report):
     """It gets its mail at its pace, by retries, the other at once."""
     with Returns() as returns:
-        limited = rule("rcpt", 'rate = "20/s"\nburst = 10\nper = "domain"\nreply = "gmail-rate"', 'domain = "slow.example"')
+        limited = rule("rcpt", 'rate = "5/s"\nburst = 20\nper = "domain"\nreply = "gmail-rate"', 'domain = "slow.example"')
         trip = Trip(partial(behaving, limited), postfix, folder, returns, ["example.com", "slow.example"])
         hole = trip.receiver()
-        trip.send(postal, users_file, 150)
+        trip.send(postal, users_file, 100)
         wait_until(lambda: not trip.relay.queued(), lambda: f"an empty queue: {trip.relay.log[-2000:]}", 60)
         done = hole.stop()
         assert not returns.taken
     check_outcomes(done.record)
-    assert done.total("messages") == 150 and refusals(done.record, 421) > 0
+    assert done.total("messages") == 100 and refusals(done.record, 421) > 0
     with contextlib.closing(sqlite3.connect(trip.book)) as ledger:
         transit = dict(ledger.execute(
             "SELECT substr(address, instr(address, '@') + 1), avg(seen.time_us - sent.time_us) / 1e6 FROM sent JOIN seen "
             "ON seen.run = sent.run AND seen.session = sent.session AND seen.sequence = sent.sequence "
             "JOIN addresses ON addresses.id = seen.mailbox GROUP BY 1").fetchall())
     assert transit["slow.example"] > transit["example.com"], transit
-    check_ledger(report, trip, 0, count=150)
+    check_ledger(report, trip, 0, count=100)

@@ -35,8 +35,8 @@ def test_outcomes(behaving, postal, users_file, stage, action, dialect):
         assert sent.total(wanted) > 0
 
 
-@pytest.mark.parametrize("load", [("--pipelining", "off"), ("--chunking", "auto"), ("--pipelining", "off", "--chunking", "auto"), ("-c", "3")],
-                         ids=["plain", "chunked", "plain, chunked", "three a connection"])
+@pytest.mark.parametrize("load", [("--pipelining", "off"), ("--chunking", "auto"), ("--pipelining", "off", "--chunking", "auto"),
+                                  ("-c", "3")], ids=["plain", "chunked", "plain, chunked", "three a connection"])
 @pytest.mark.parametrize("stage", ["chunk", *STAGES])
 def test_ways_to_send(behaving, postal, users_file, stage, load):
     """A refusal at each stage; postal's chunks are whole messages, so that of chunks no rule says anything."""
