@@ -152,11 +152,10 @@ def test_greylisting_and_a_real_retry_schedule(behaving, postfix, postal, users_
     assert done.total("messages") == 200
     with contextlib.closing(sqlite3.connect(trip.book)) as ledger:
         triplets = ledger.execute(
-            "SELECT min(sent.time_us), min(seen.time_us) FROM sent JOIN seen ON seen.run = sent.run AND seen.session = sent.session "
+            "SELECT min(seen.sent_us), min(seen.time_us) FROM sent JOIN seen ON seen.run = sent.run AND seen.session = sent.session "
             "AND seen.sequence = sent.sequence AND seen.mailbox = sent.recipient GROUP BY sent.sender, sent.recipient").fetchall()
     assert len(triplets) > 30
-    # postal notes when it heard of it, which may be a little after Postfix's first attempt
-    assert all(seen - sent > (wait - 0.5) * 1e6 for sent, seen in triplets)
+    assert all(seen - made >= wait * 1e6 for made, seen in triplets)
     assert [one[:2] for one in errors(done.record)] == [("rcpt", 450)]
     assert refusals(done.record, 450) >= len(triplets)
     check_ledger(report, trip, 0, count=200)
@@ -198,8 +197,7 @@ def test_one_domain_over_its_rate(behaving, postfix, postal, users_file, folder,
     assert done.total("messages") == 100 and refusals(done.record, 421) > 0
     with contextlib.closing(sqlite3.connect(trip.book)) as ledger:
         transit = dict(ledger.execute(
-            "SELECT substr(address, instr(address, '@') + 1), avg(seen.time_us - sent.time_us) / 1e6 FROM sent JOIN seen "
-            "ON seen.run = sent.run AND seen.session = sent.session AND seen.sequence = sent.sequence "
-            "JOIN addresses ON addresses.id = seen.mailbox GROUP BY 1").fetchall())
+            "SELECT substr(address, instr(address, '@') + 1), avg(time_us - sent_us) / 1e6 FROM seen "
+            "JOIN addresses ON addresses.id = mailbox GROUP BY 1").fetchall())
     assert transit["slow.example"] > transit["example.com"], transit
     check_ledger(report, trip, 0, count=100)
