@@ -34,6 +34,12 @@ expected<bool> yes_or_no(std::string_view value) {
     return base::fail("give yes or no");
 }
 
+expected<std::uint64_t> number_of(std::string_view value) {
+    const auto read = base::parse_count(value);
+    if (read && *read == 0) return base::fail("they are counted from 1");
+    return read;
+}
+
 expected<net::ip_address> address_of(std::string_view value) {
     const auto read = net::parse_ip(value);
     if (!read) return base::fail("is no IP address");
@@ -69,8 +75,8 @@ std::vector<key> keys_of(envelope& into) {
                  return stored(into.recipient, path_of)(value);
              }},
             {"size", stored(here.size, size)},
-            {"session", stored(here.session, base::parse_count)},
-            {"message", stored(here.message, base::parse_count)},
+            {"session", stored(here.session, number_of)},
+            {"message", stored(here.message, number_of)},
             {"time", stored(here.now, base::parse_duration)}};
 }
 

@@ -19,7 +19,7 @@ constexpr std::string_view delay_stages = "connect, banner, ehlo, auth, mail, rc
 
 bool may_be_delayed(proto::server_stage stage) {
     using enum proto::server_stage;
-    return stage != other && stage != quit && stage != tls;
+    return stage != rset && stage != other && stage != quit && stage != tls;
 }
 
 setter delay_option(serve::stage_delays& delays) {

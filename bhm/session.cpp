@@ -69,6 +69,7 @@ void session::end_message() {
 
 void session::answer() {
     for (std::size_t i = 0; machine().answers_due() != 0; ++i) {
+        if (unanswered_ && i == own_answers_.size()) break;
         const bool own = i < own_answers_.size() && own_answers_[i];
         machine().answer_delivery(own ? *own_answers_[i] : proto::replies::message_ok, output());
     }
@@ -170,6 +171,7 @@ void session::doubtful_answers(bool heard) {
 
 void session::drop_message() {
     own_answers_.clear();
+    unanswered_ = false;
     due_.reset();
     late_reply_.reset();
     late_ = false;

@@ -58,7 +58,7 @@ class session final : public serve::session, private worker_context::held {
     bool answers_ready() const override { return !late_; }
     void give_answers() override;
     void answers_due_now() override;
-    bool outcome_pending() const override { return due_ || late_reply_; }
+    bool outcome_pending() const override { return due_ || late_reply_ || unanswered_; }
     void drop_message() override;
     void doubtful_answers(bool heard) override;
     void stop_now() override;
@@ -90,6 +90,7 @@ class session final : public serve::session, private worker_context::held {
     std::unique_ptr<conduct> conduct_;  // with a behaviour only
     // What takes the place of 250: of the message, or in LMTP of each of its recipients.
     std::vector<std::optional<proto::server_reply>> own_answers_;
+    bool unanswered_ = false;       // a cut leaves recipients without a reply
     std::unique_ptr<login> login_;  // from AUTH to its end
     std::optional<delayed_reply> due_;
     std::optional<delayed_reply> late_reply_;  // until the ledger has caught up

@@ -44,10 +44,11 @@ std::optional<stage> stage_of(server_stage at, std::string_view verb) {
             return verb == "BDAT" ? stage::chunk : stage::data;
         case server_stage::end:
             return stage::end;
-        case server_stage::other:
-            return verb == "RSET" ? std::optional(stage::rset) : std::nullopt;
+        case server_stage::rset:
+            return stage::rset;
         case server_stage::quit:
             return stage::quit;
+        case server_stage::other:
         case server_stage::mail:
         case server_stage::rcpt:
             break;  // judge_sender(), judge_recipient()
@@ -77,7 +78,7 @@ std::optional<proto::server_reply> session::obey(const behaviour::decision& what
     if (what.by == nullptr) return std::nullopt;
     add_effect({.delay = what.delay,
                 .ending = cut_of(what.close),
-                .says_reply = what.reply.has_value(),
+                .says_reply = what.reply.has_value() || !own_answers_.empty(),
                 .why = what.by->name,
                 .read_rate = what.read_rate,
                 .window = what.window});
@@ -110,25 +111,31 @@ std::optional<proto::server_reply> session::judge_end() {
     return std::nullopt;
 }
 
+// A cut ends the replies: who stands behind it hears nothing, and is in doubt.
 void session::judge_deliveries(delayed_reply& found) {
     if (!conduct_ || context_.of_run.chosen.dialect != proto::dialect::lmtp) return;
     if (!context_.of_run.engine->knows(stage::end)) return;
+    const std::uint32_t asked = found.recipients;
+    found.recipients = 0;
     std::vector<ledger::address_id> reached;
-    for (std::size_t i = 0; i < found.recipients; ++i) {
-        const auto own = obey(conduct_->at_delivery(i, found.octets, since_start()));
+    for (std::uint32_t i = 0; i < asked; ++i) {
+        const auto judged = conduct_->at_delivery(i, found.octets, since_start());
+        const auto own = obey(judged);
+        const bool cut = judged.close != behaviour::closing::no;
+        if (cut && !own) break;
         own_answers_.push_back(own);
         if (own && !own->positive()) {
             found.refusals.push_back(*own);
-        } else if (i < recipients_.size()) {
-            reached.push_back(recipients_[i]);
+        } else {
+            ++found.recipients;
+            if (i < recipients_.size()) reached.push_back(recipients_[i]);
         }
+        if (cut) break;
         // RFC 5321 3.8: whoever is told 421 is sent away; behind the replies for the others.
-        if (own && own->code == 421)
-            add_effect({.ending = serve::cut::fin, .says_reply = true, .why = "421"});
+        if (own && own->code == 421) add_effect({.ending = serve::cut::fin, .why = "421"});
     }
-    const auto refused = static_cast<std::uint32_t>(found.refusals.size());
-    found.recipients -= refused;
-    found.units -= refused;
+    unanswered_ = own_answers_.size() < asked;
+    found.units = found.recipients;
     recipients_ = std::move(reached);
 }
 

@@ -36,6 +36,7 @@ COMPANIONS = {
     "tls-ca": {"postal": 'tls-verify = "on"', "rabid": 'tls-verify = "on"'},
     "tls-crl": {"postal": 'tls-verify = "on"', "rabid": 'tls-verify = "on"',
                 "bhm": 'tls-client-ca = "/etc/ssl/clients.pem"', "lmtp-deliver": 'tls-client-ca = "/etc/ssl/clients.pem"'},
+    "seed": {"bhm": 'speed = "10K..1M"'},
     "tls-key": dict.fromkeys(SAMPLES, 'tls-cert = "/etc/ssl/server.pem"'),
 }
 

@@ -27,10 +27,9 @@ LIBRARIES = {
     "behaviour": {"cli", "net", "proto", "base"},
     "report": {"base"},
     "experiment": {"cli", "mail", "net", "report", "stats", "os", "base"},
-    "serve": {"behaviour", "load", "net", "proto", "stats", "base"},
+    "serve": {"load", "net", "proto", "stats", "base"},
     "client": {"sasl", "mail", "load", "net", "stats", "base"},
-    "program": {"behaviour", "cli", "client", "serve", "sasl", "ledger", "mail", "load", "net", "proto", "stats", "os",
-                "base"},
+    "program": {"cli", "client", "serve", "sasl", "ledger", "mail", "load", "net", "proto", "stats", "os", "base"},
 }
 PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-report", "postal-compare")
 

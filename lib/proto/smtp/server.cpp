@@ -55,7 +55,10 @@ bool is_bdat(std::string_view line) noexcept {
 
 server_step smtp_server::greet(std::string& out) {
     if (const auto refusal = judged(server_stage::banner)) {
-        return close_with(*refusal, server_stage::banner, out);
+        if (refusal->code == 421) return close_with(*refusal, server_stage::banner, out);
+        unwelcome_ = true;
+        append_reply(out, *refusal);
+        return {.event = server_event::reply, .stage = server_stage::banner, .reply = *refusal};
     }
     const bool lmtp = config_->speaks == dialect::lmtp;
     out.append("220 ").append(host_name_).append(lmtp ? " LMTP ready\r\n" : " ESMTP ready\r\n");
@@ -159,6 +162,9 @@ server_step smtp_server::run_line(std::string_view line, std::string& out) {
 }
 
 server_step smtp_server::dispatch(const command& row, std::string_view argument, std::string& out) {
+    // RFC 5321 3.1.
+    if (unwelcome_ && row.stage != server_stage::quit)
+        return respond(replies::no_service, row.stage, out);
     const bool lmtp = config_->speaks == dialect::lmtp;
     if (row.only_in == (lmtp ? command::in_smtp : command::in_lmtp)) {
         return respond(replies::unknown_command, row.stage, out);
@@ -177,7 +183,7 @@ server_step smtp_server::dispatch(const command& row, std::string_view argument,
     }
     if (row.is_judged) {
         if (const auto answer = judged(row.stage, row.verb, argument)) {
-            const bool goodbye = row.stage == server_stage::quit && answer->positive();
+            const bool goodbye = row.stage == server_stage::quit;
             if (goodbye || answer->code == 421) return close_with(*answer, row.stage, out);
             if (answer->positive()) end_transaction();
             return respond(*answer, row.stage, out);

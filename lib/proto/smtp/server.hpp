@@ -233,6 +233,7 @@ class smtp_server {
     bool smtputf8_ = false;
     bool refused_recipient_ = false;
     bool secured_ = false;
+    bool unwelcome_ = false;  // was told so in the place of the banner
 };
 
 // A client's command line as a transcript may show it: of AUTH with "***" for the initial response.

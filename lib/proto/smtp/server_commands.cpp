@@ -32,7 +32,7 @@ constexpr smtp_server::command smtp_server::command::table[] = {
     {"RCPT", mail | rcpt, required, in_both, server_stage::rcpt, false, &smtp_server::on_rcpt},
     {"DATA", rcpt, none, in_both, server_stage::data, true, &smtp_server::on_data},
     {"BDAT", any, required, in_both, server_stage::data, false, &smtp_server::on_bdat},
-    {"RSET", any, none, in_both, server_stage::other, true, &smtp_server::on_rset},
+    {"RSET", any, none, in_both, server_stage::rset, true, &smtp_server::on_rset},
     {"NOOP", any, optional, in_both, server_stage::other, false, &smtp_server::answer<replies::ok>},
     {"QUIT", any, none, in_both, server_stage::quit, true, &smtp_server::on_quit},
     {"EHLO", any, required, in_smtp, server_stage::ehlo, true, &smtp_server::on_ehlo},
@@ -183,7 +183,7 @@ server_step smtp_server::on_bdat(std::string_view argument, std::string& out) {
 
 server_step smtp_server::on_rset(std::string_view, std::string& out) {
     end_transaction();
-    return respond(replies::reset, server_stage::other, out);
+    return respond(replies::reset, server_stage::rset, out);
 }
 
 server_step smtp_server::on_help(std::string_view, std::string& out) {

@@ -58,6 +58,7 @@ inline constexpr server_reply parameter_twice{501, "5.5.4", "Parameter given twi
 inline constexpr server_reply parameter_unknown{555, "5.5.4", "Parameter not recognized"};
 inline constexpr server_reply needs_smtputf8{553, "5.6.7", "A non-ASCII address needs SMTPUTF8"};
 inline constexpr server_reply greet_first{503, "5.5.1", "Say hello first"};
+inline constexpr server_reply no_service{503, "5.5.1", "No service here"};
 inline constexpr server_reply nested_mail{503, "5.5.1", "Sender already given"};
 inline constexpr server_reply mail_first{503, "5.5.1", "MAIL comes first"};
 inline constexpr server_reply rcpt_first{503, "5.5.1", "RCPT comes first"};

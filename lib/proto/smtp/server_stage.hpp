@@ -20,16 +20,18 @@ enum class server_stage : std::uint8_t {
     auth,  // AUTH, and each reply of its exchange
     mail,
     rcpt,
-    data,   // the 354, or the reply to a chunk that is not the last
-    end,    // the reply (LMTP: replies) to a whole message
-    other,  // RSET, NOOP, VRFY, EXPN, HELP and what is not understood
+    data,  // the 354, or the reply to a chunk that is not the last
+    end,   // the reply (LMTP: replies) to a whole message
+    rset,
+    other,  // NOOP, VRFY, EXPN, HELP and what is not understood
     quit
 };
 
-inline constexpr std::size_t server_stage_count = 11;
+inline constexpr std::size_t server_stage_count = 12;
 
 inline constexpr std::array<std::string_view, server_stage_count> server_stage_names{
-    "connect", "banner", "ehlo", "tls", "auth", "mail", "rcpt", "data", "end", "other", "quit"};
+    "connect", "banner", "ehlo", "tls",  "auth",  "mail",
+    "rcpt",    "data",   "end",  "rset", "other", "quit"};
 
 constexpr std::string_view to_text(server_stage stage) noexcept {
     return server_stage_names[static_cast<std::size_t>(stage)];

@@ -14,11 +14,10 @@ namespace postal::proto {
 // their owner's to answer: events `sender` and `recipient`.
 class stage_judge {
   public:
-    // The reply, or nothing: as usual. 421, and what is said to QUIT with 2xx, ends the session behind it;
-    // whatever else stands in the place of the banner does so, too. A positive one only for QUIT, and for RSET, which is
-    // carried out then. Of a
-    // message it is the reply for all recipients. `verb` and `argument` are "" where no command is
-    // answered.
+    // The reply, or nothing: as usual. 421, and whatever is said to QUIT, ends the session behind it; any
+    // other in the place of the banner leaves QUIT alone (RFC 5321 3.1). A positive one only for QUIT, and
+    // for RSET, which is carried out. Of a message it is the reply for all recipients. `verb` and
+    // `argument` are "" where no command is answered.
     [[nodiscard]] virtual std::optional<server_reply> judge(server_stage stage,
                                                             std::string_view verb,
                                                             std::string_view argument) = 0;

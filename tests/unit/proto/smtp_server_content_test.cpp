@@ -273,7 +273,7 @@ TEST_CASE("smtp_server: a judge answers in the place of the machine") {
          1, false},
         {server_stage::end, closing,
          after(envelope, {"=> BDAT 2 LAST\r\nhi", "<- 421 4.3.2 Not now"}), 0, true},
-        {server_stage::other, rejected,
+        {server_stage::rset, rejected,
          after(envelope, {"-> RSET", "<- 550 5.7.1 Not you", "-> NOOP", "<- 250 2.0.0 Ok"}), 0,
          false},
         {server_stage::quit,
@@ -281,9 +281,14 @@ TEST_CASE("smtp_server: a judge answers in the place of the machine") {
          after(greeted, {"-> QUIT", "<- 221 2.0.0 So long"}),
          0,
          true},
-        {server_stage::quit, rejected,
-         after(greeted, {"-> QUIT", "<- 550 5.7.1 Not you", "-> NOOP", "<- 250 2.0.0 Ok"}), 0,
-         false},
+        {server_stage::quit, rejected, after(greeted, {"-> QUIT", "<- 550 5.7.1 Not you"}), 0,
+         true},
+        {server_stage::banner,
+         {554, "5.7.1", "Not you"},
+         {"<- 554 5.7.1 Not you", "-> EHLO x", "<- 503 5.5.1 No service here", "-> QUIT",
+          "<- 221 2.0.0 Bye"},
+         0,
+         true},
     };
     for (const auto& row : rows) {
         INFO(to_text(row.at) << ' ' << row.reply.code);
