@@ -10,8 +10,6 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <future>
 #include <iterator>
@@ -26,15 +24,6 @@ constexpr std::uint64_t largest_record = std::uint64_t{256} << 20U;
 
 // A run that is shorter than asked for was cut short; a load's clock may begin a little late.
 constexpr double least_share_of_duration = 0.98;
-
-// "2026-01-01T00:00:00.000Z" as seconds since 1970.
-std::optional<double> seconds_of(const std::string& time) {
-    std::tm utc{};
-    const char* const rest = ::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);
-    if (rest == nullptr) return std::nullopt;
-    const auto fraction = base::parse_number("0" + std::string(rest, std::strlen(rest) - 1));
-    return static_cast<double>(::timegm(&utc)) + (fraction ? *fraction : 0);
-}
 
 double share_of_errors(const stats::run_record& one) {
     const auto& all = one.totals;
@@ -102,8 +91,8 @@ std::string why_void(const recorded_run& run, const std::vector<stats::run_recor
 
 // See measured_run.
 std::optional<double> load_from(const std::optional<cost_log>& log, const stats::run_record& of) {
-    const auto begun = seconds_of(of.started);
-    const auto logged = log ? seconds_of(log->started()) : std::nullopt;
+    const auto begun = stats::seconds_of_timestamp(of.started);
+    const auto logged = log ? stats::seconds_of_timestamp(log->started()) : std::nullopt;
     return begun && logged ? std::optional(*begun - *logged) : std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "ledger/recipient_domains.hpp"
 #include "ledger/schema.hpp"
 
 namespace postal::ledger {
@@ -152,6 +153,14 @@ expected<answers> reader::reconcile(const questions& wanted) {
     if (!all) return all.error();
     auto note = file_.prepare("INSERT INTO findings VALUES(?1, ?2)");
     if (!note) return note.error();
+    auto domains = recipient_domains::look_up(file_, wanted.domains);
+    if (!domains) return domains.error();
+    std::function<void(const judgement&)> on_judged;
+    if (wanted.on_judged) {
+        on_judged = [&](const judgement& one) {
+            wanted.on_judged(one, domains->place_of(one.sent->recipient));
+        };
+    }
     int noted = SQLITE_OK;
     reconciler judge({[&](discrepancy what, std::int64_t sent, std::int64_t seen) {
                           if (what != wanted.list || noted != SQLITE_OK) return;
@@ -159,7 +168,7 @@ expected<answers> reader::reconcile(const questions& wanted) {
                           note->bind(2, seen);
                           noted = note->run();
                       },
-                      wanted.on_delivery},
+                      wanted.on_delivery, on_judged},
                      open_ends(*all));
     auto done = judge_strangers(judge);
     if (done) done = judge_all(judge);
@@ -174,6 +183,10 @@ expected<answers> reader::reconcile(const questions& wanted) {
         result.runs.push_back(std::move(one.row));
     }
     return result;
+}
+
+expected<std::vector<std::string>> reader::largest_domains(std::size_t most) {
+    return ledger::largest_domains(file_, most);
 }
 
 expected<void> reader::judge_strangers(reconciler& judge) {

@@ -55,6 +55,10 @@ struct questions {
     std::function<void(std::int64_t us)> on_delivery;  // called for each message found
     std::optional<discrepancy> list;
     std::function<void(const discrepancy_row&)> on_row;  // called for each message of the list
+    // Called for each recipient's message that was acknowledged or found, with the place of the
+    // recipient's domain in `domains`, or its size for another domain.
+    std::function<void(const judgement&, std::size_t domain)> on_judged;
+    std::vector<std::string> domains{};
 };
 
 struct answers {
@@ -67,6 +71,10 @@ class reader {
     static base::expected<reader> open(const std::string& path);
 
     base::expected<answers> reconcile(const questions& wanted);
+
+    // The recipients' domains to which most messages were acknowledged, most first; "" stands for
+    // recipients without one.
+    base::expected<std::vector<std::string>> largest_domains(std::size_t most);
 
   private:
     explicit reader(database file) : file_(std::move(file)) {}

@@ -163,8 +163,9 @@ void reconciler::add_found(const sent_entry& sent, span here) {
         ++summary_.unacknowledged[static_cast<std::size_t>(sent.what)];
         report(discrepancy::unacknowledged, sent.number, earliest(here).number);
     }
-    count_copies(sent, here);
+    const std::size_t copies = count_copies(sent, here);
     count_delivery(here);
+    judged({&sent, finding::found, &earliest(here), copies});
 }
 
 // Puts into most_ what shows the most of what is counted: for each server the uid validity, and of
@@ -194,13 +195,14 @@ std::size_t reconciler::find_most(span here, Count count) {
     return most;
 }
 
-void reconciler::count_copies(const sent_entry& sent, span here) {
+// Gives how many there are.
+std::size_t reconciler::count_copies(const sent_entry& sent, span here) {
     const std::size_t copies = find_most(here, [](span group) {
         std::size_t count = 0;
         for_copies(group, [&](span) { ++count; });
         return count;
     });
-    if (copies < 2) return;
+    if (copies < 2) return copies;
     ++summary_.duplicated;
     summary_.extra_copies += copies - 1;
     bool first = true;
@@ -210,6 +212,7 @@ void reconciler::count_copies(const sent_entry& sent, span here) {
             first = false;
         });
     }
+    return copies;
 }
 
 void reconciler::count_damage(span here, std::int64_t sent, outcome what) {
@@ -276,7 +279,9 @@ void reconciler::end_missing() {
         const bool explains = each < missing_.size();
         const std::int64_t whose = explains ? missing_[each]->number : 0;
         report(discrepancy::misdelivered, whose, strays_[each]->number);
-        if (explains) report(discrepancy::misplaced, whose, strays_[each]->number);
+        if (!explains) continue;
+        report(discrepancy::misplaced, whose, strays_[each]->number);
+        judged({missing_[each], finding::misplaced, strays_[each], 0});
     }
     const std::size_t explained = std::min(missing_.size(), strays_.size());
     summary_.misplaced += explained;
@@ -284,6 +289,7 @@ void reconciler::end_missing() {
         const bool open = may_be_seen(*missing_[each]);
         ++(open ? summary_.not_known : summary_.lost);
         report(open ? discrepancy::not_known : discrepancy::lost, missing_[each]->number, 0);
+        judged({missing_[each], open ? finding::not_known : finding::lost, nullptr, 0});
     }
 }
 
@@ -295,6 +301,10 @@ bool reconciler::may_be_seen(const sent_entry& sent) const {
 
 void reconciler::report(discrepancy what, std::int64_t sent, std::int64_t seen) {
     if (who_.on_discrepancy) who_.on_discrepancy(what, sent, seen);
+}
+
+void reconciler::judged(const judgement& one) {
+    if (who_.on_judged) who_.on_judged(one);
 }
 
 }  // namespace postal::ledger

@@ -123,6 +123,17 @@ struct summary {
     }
 };
 
+// What became of one recipient's message that was acknowledged or found.
+enum class finding : std::uint8_t { found, misplaced, not_known, lost };
+
+struct judgement {
+    const sent_entry* sent = nullptr;
+    finding what = finding::found;
+    // The first sighting; of a misplaced one that in another's mailbox; else null.
+    const seen_entry* first = nullptr;
+    std::size_t copies = 0;  // in the recipient's mailbox
+};
+
 class reconciler {
   public:
     struct listener {
@@ -130,6 +141,8 @@ class reconciler {
         std::function<void(discrepancy, std::int64_t sent, std::int64_t seen)> on_discrepancy;
         // From the time in the identity to the first sighting in the recipient's mailbox.
         std::function<void(std::int64_t us)> on_delivery;
+        // Each row of `sent` that was acknowledged or found; valid during the call.
+        std::function<void(const judgement&)> on_judged;
     };
 
     explicit reconciler(listener who, unfinished_runs open = {})
@@ -156,7 +169,7 @@ class reconciler {
     void add_found(const sent_entry& sent, span here);
     template <class Count>
     std::size_t find_most(span here, Count count);
-    void count_copies(const sent_entry& sent, span here);
+    std::size_t count_copies(const sent_entry& sent, span here);
     void count_stray(const message_entry& one, span here);
     bool may_be_seen(const sent_entry& sent) const;
     void count_damage(span here, std::int64_t sent, outcome what);
@@ -164,6 +177,7 @@ class reconciler {
     void check_order(const sent_entry& sent, span here);
     void end_missing();
     void report(discrepancy what, std::int64_t sent, std::int64_t seen);
+    void judged(const judgement& one);
 
     listener who_;
     unfinished_runs open_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 
 namespace postal::stats {
 namespace {
@@ -255,6 +256,18 @@ base::expected<run_record> parse_record(std::string_view text, counter_rows rows
     } catch (const json::exception& broken) {
         return base::fail("is not a run record: {}", reason_of(broken));
     }
+}
+
+std::optional<double> seconds_of_timestamp(const std::string& time) {
+    std::tm utc{};
+    const char* const rest = ::strptime(time.c_str(), "%Y-%m-%dT%H:%M:%S", &utc);
+    if (rest == nullptr) return std::nullopt;
+    std::string_view fraction = rest;
+    if (!fraction.ends_with('Z')) return std::nullopt;
+    fraction.remove_suffix(1);
+    const auto part = base::parse_number("0" + std::string(fraction));
+    if (!part) return std::nullopt;
+    return static_cast<double>(::timegm(&utc)) + *part;
 }
 
 }  // namespace postal::stats

@@ -128,4 +128,8 @@ struct run_record {
 [[nodiscard]] base::expected<run_record> parse_record(std::string_view text,
                                                       counter_rows rows = all_counters());
 
+// When a run was started, as records and ledgers write it ("2026-01-01T00:00:00.000Z"), in seconds
+// since the epoch; nothing for a text of another form.
+[[nodiscard]] std::optional<double> seconds_of_timestamp(const std::string& time);
+
 }  // namespace postal::stats
