@@ -7,8 +7,9 @@ namespace postal::report {
 
 extern const std::string_view page_frame;         // page.html
 extern const std::string_view page_style;         // page.css
-extern const std::string_view page_script;        // page.js, what both kinds of page need
+extern const std::string_view page_script;        // page.js, what all kinds of page need
 extern const std::string_view records_script;     // records.js
 extern const std::string_view experiment_script;  // experiment.js
+extern const std::string_view relay_script;       // relay.js
 
 }  // namespace postal::report

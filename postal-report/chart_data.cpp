@@ -72,27 +72,34 @@ double point::per_minute() const {
 }
 
 std::vector<tail_point> tail_of(const phase& from) {
-    std::vector<tail_point> points;
-    if (!from.distribution || from.distribution->empty()) return points;
+    if (!from.distribution || from.distribution->empty()) return {};
     const std::uint64_t accepted = from.distribution->count();
-    const std::uint64_t all = accepted + from.not_accepted;
+    return tail_of(accepted, accepted + from.not_accepted,
+                   [&](std::uint64_t rank) { return us(from.distribution->at_rank(rank)); });
+}
+
+std::vector<tail_point> tail_of(std::uint64_t known, std::uint64_t all,
+                                const std::function<double(std::uint64_t)>& at_rank_us) {
+    std::vector<tail_point> points;
     constexpr double step = 1.05;  // some 47 points a decade
     std::uint64_t before = 0;
     for (double one_in = 1; one_in < static_cast<double>(all); one_in *= step) {
         const std::uint64_t rank = stats::histogram::rank_of(1 - 1 / one_in, all);
-        if (rank > accepted) return points;
+        if (rank > known) return points;
         if (std::exchange(before, rank) == rank) continue;
-        points.push_back({one_in, us(from.distribution->at_rank(rank))});
+        points.push_back({one_in, at_rank_us(rank)});
     }
-    if (all == accepted)
-        points.push_back({static_cast<double>(all), us(from.distribution->at_rank(all))});
+    if (all == known) points.push_back({static_cast<double>(all), at_rank_us(all)});
     return points;
 }
 
 std::string tail_points(const phase* of) {
+    return of == nullptr ? list_of({}) : points_json(tail_of(*of));
+}
+
+std::string points_json(const std::vector<tail_point>& points) {
     std::vector<std::string> list;
-    if (of == nullptr) return list_of(list);
-    for (const tail_point& each : tail_of(*of))
+    for (const tail_point& each : points)
         list.push_back(fmt::format("[{},{}]", number(each.one_in), number(each.latency_us)));
     return list_of(list);
 }

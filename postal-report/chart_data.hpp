@@ -10,6 +10,8 @@
 // that were due were never accepted, the curve ends at the share that was.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +33,13 @@ struct tail_point {
     double latency_us = 0;
 };
 std::vector<tail_point> tail_of(const phase& from);
+// Of `all`, of which `known` have a time, the others none and longer ones: at_rank_us gives that of
+// a rank from 1 to `known`.
+std::vector<tail_point> tail_of(std::uint64_t known, std::uint64_t all,
+                                const std::function<double(std::uint64_t)>& at_rank_us);
 // The same as JSON; null gives an empty list.
 std::string tail_points(const phase* of);
+std::string points_json(const std::vector<tail_point>& points);
 
 // Neighbours put together, at most that many.
 struct point {

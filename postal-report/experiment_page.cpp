@@ -193,6 +193,7 @@ std::string render_page(const results& of, const analysis& found, const page_par
                  {"CHARTS", charts_html(of, found, charts)},
                  {"KIND", " experiment"},
                  {"TABLES", tables_html(of, found)},
+                 {"FOOTNOTE", footnote_of_runs},
                  {"DATA", charts.data},
                  {"LIBRARY", std::string{parts.chart_library}},
                  {"SCRIPT", std::string{page_script} + std::string{experiment_script}}});

@@ -42,6 +42,10 @@ std::string show_time(const std::string& started) {
     return utc ? started.substr(0, 10) + ' ' + started.substr(11, 8) + " UTC" : started;
 }
 
+std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
+    return fmt::format("{} {}", base::format_count(count), count == 1 ? one : more);
+}
+
 std::string show_seconds(double seconds) {
     // Finer than a tenth says nothing about a run, and a millisecond matters only in a short one.
     const double step = seconds < 1 ? 1e-3 : 1e-1;

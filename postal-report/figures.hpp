@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "postal-report/record.hpp"
 
@@ -20,6 +21,8 @@ std::string show_latency(const phase* of, std::optional<double> phase::*member);
 // "2026-01-01 00:00:00 UTC" from what a record holds; a text of another form stays as it is.
 std::string show_time(const std::string& started);
 
+// "1 message", "1,234 messages"
+std::string plural(std::uint64_t count, std::string_view one, std::string_view more);
 std::string show_seconds(double seconds);              // "10m", "20.5s"
 std::string show_number(std::optional<double> value);  // "14,752", "9.75"
 std::string show_share(double part, double whole);     // "99.68 %"

@@ -170,6 +170,7 @@ std::string render_page(const std::vector<record>& records, const page_parts& pa
                              {"CHARTS", charts_html(records)},
                              {"KIND", records.size() == 1 ? " single" : ""},
                              {"TABLES", tables_html(records)},
+                             {"FOOTNOTE", footnote_of_runs},
                              {"DATA", chart_data(records)},
                              {"LIBRARY", std::string{parts.chart_library}},
                              {"SCRIPT", std::string{page_script} + std::string{records_script}}});

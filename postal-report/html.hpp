@@ -23,6 +23,11 @@ struct page_parts {
     std::string_view nonce;          // a word that nobody can guess
 };
 
+// What stands at the foot of pages about runs.
+inline constexpr const char* footnote_of_runs =
+    "Totals, rates and latencies leave the warm-up out; what is shown over time has it. A message "
+    "counts once, when the server has taken responsibility for it.";
+
 // `records` is not empty and has labels.
 std::string render_page(const std::vector<record>& records, const page_parts& parts);
 

@@ -23,10 +23,6 @@ using ledger::summary;
 constexpr std::size_t longest_line = 400;
 constexpr std::size_t most_named = 3;  // runs, in a remark
 
-std::string plural(std::uint64_t count, std::string_view one, std::string_view more) {
-    return fmt::format("{} {}", format_count(count), count == 1 ? one : more);
-}
-
 // What is odd, but breaks no promise.
 std::string oddities(const summary& of) {
     const std::pair<std::uint64_t, std::string_view> kinds[] = {
@@ -77,16 +73,18 @@ std::string open_runs(const std::vector<ledger::run_row>& runs) {
                        plural(count, "run has no end", "runs have no end"), names);
 }
 
-std::vector<std::string> remarks_on(const ledger_report& one) {
-    const summary& of = one.found.totals;
+}  // namespace
+
+std::vector<std::string> ledger_remarks(const ledger::answers& found) {
+    const summary& of = found.totals;
     std::vector<std::string> result;
     const auto looked = [](const auto& run) {
         return run.is != ledger::role::sender || run.seen > 0;
     };
-    if (std::none_of(one.found.runs.begin(), one.found.runs.end(), looked)) {
+    if (std::none_of(found.runs.begin(), found.runs.end(), looked)) {
         result.emplace_back("no run of this ledger has looked for messages yet: all count as lost");
     }
-    const std::string open = open_runs(one.found.runs);
+    const std::string open = open_runs(found.runs);
     if (!open.empty()) result.push_back(open);
     if (of.unwritten > 0) {
         result.push_back(fmt::format(
@@ -97,6 +95,14 @@ std::vector<std::string> remarks_on(const ledger_report& one) {
         result.push_back(fmt::format("{} of messages that no run of this ledger has sent",
                                      plural(of.unknown, "copy was seen", "copies were seen")));
     }
+    return result;
+}
+
+namespace {
+
+std::vector<std::string> remarks_on(const ledger_report& one) {
+    const summary& of = one.found.totals;
+    std::vector<std::string> result = ledger_remarks(one.found);
     if (of.seen_before_sent > 0) {
         result.push_back(
             fmt::format("{} seen before being sent: the clocks of the hosts differ, and "

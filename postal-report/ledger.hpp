@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "ledger/reader.hpp"
@@ -25,6 +26,10 @@ struct ledger_report {
 base::expected<bool> print_ledger(const options& wanted);
 
 std::string render_ledger(const ledger_report& one, output kind);
+
+// What must be known of a ledger before its figures are believed, one sentence each: that nobody has
+// looked, that runs have no end, that copies belong to nothing.
+std::vector<std::string> ledger_remarks(const ledger::answers& found);
 
 // One line of a list with its end, and what stands before the first.
 std::string render_discrepancy(const ledger::discrepancy_row& row, output kind);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <optional>
+#include <utility>
 
 #include "base/random.hpp"
 #include "base/text.hpp"
@@ -18,6 +20,7 @@
 #include "postal-report/html.hpp"
 #include "postal-report/ledger.hpp"
 #include "postal-report/options.hpp"
+#include "postal-report/relay.hpp"
 #include "postal-report/sections.hpp"
 
 namespace {
@@ -89,11 +92,38 @@ cli::exit_status show_ledger(const report::options& wanted) {
     return *kept_word ? cli::exit_status::done : cli::exit_status::threshold_not_met;
 }
 
+base::expected<report::shown_relay> read_relay(const report::options& wanted) {
+    auto here = wanted.ledger.empty() ? report::read_relay_records(wanted.records)
+                                      : report::read_relay_ledger(wanted.ledger);
+    if (!here) {
+        return wanted.ledger.empty() ? here.error() : base::at("--ledger", here.error());
+    }
+    report::shown_relay result{std::move(*here), std::nullopt};
+    if (wanted.against.empty()) return result;
+    auto there = report::read_relay_ledger(wanted.against, result.here.domains);
+    if (!there) return base::at("--against", there.error());
+    result.against = std::move(*there);
+    return result;
+}
+
+cli::exit_status show_relay(const report::options& wanted) {
+    const auto read = read_relay(wanted);
+    if (!read) return refuse(read.error(), cli::exit_status::bad_parameters);
+    const cli::exit_status shown = show(
+        wanted,
+        {[&] { return report::render_text(*read); }, [&] { return report::render_markdown(*read); },
+         [&] { return report::render_csv(*read); },
+         [&](const report::page_parts& parts) { return report::render_page(*read, parts); }});
+    if (shown != cli::exit_status::done || read->here.kept_word) return shown;
+    return cli::exit_status::threshold_not_met;
+}
+
 cli::exit_status run(int argc, char** argv) {
     report::options wanted;
     const auto parsed = report::parse_options(wanted, {argv + 1, argv + argc});
     if (!parsed) return refuse(parsed.error(), cli::exit_status::bad_parameters);
     if (*parsed == cli::parse_result::done) return cli::exit_status::done;
+    if (wanted.relay) return show_relay(wanted);
     if (!wanted.ledger.empty()) return show_ledger(wanted);
     const auto folder =
         std::find_if(wanted.records.begin(), wanted.records.end(), experiment::is_results_folder);

@@ -51,12 +51,22 @@ cli::program describe_program(options& into) {
                                          {"misplaced", ledger::discrepancy::misplaced},
                                          {"not-known", ledger::discrepancy::not_known},
                                          {"out-of-order", ledger::discrepancy::out_of_order}})}}};
+    cli::group relays{
+        "Relays",
+        {{.names = "--relay",
+          .help = "what the relay between postal and bhm did: accepted, delivered, backlog and "
+                  "transit; from --ledger, or from the records of both",
+          .set = cli::flag(into.relay)},
+         {.names = "--against",
+          .value = "FILE",
+          .help = "another ledger, whose transit times of the same domains stand beside these",
+          .set = cli::text(into.against)}}};
     return cli::program{
         .name = "postal-report",
         .summary =
             "Shows run records, or an experiment's folder of results, as text, Markdown, CSV or a "
             "page with charts; several records stand side by side, compared with the first.",
-        .groups = {std::move(outputs), std::move(ledgers)},
+        .groups = {std::move(outputs), std::move(ledgers), std::move(relays)},
         .positionals = {{.name = "RECORD",
                          .help = "a file that --record wrote, \"-\" is standard input; or a folder "
                                  "that postal-compare made",
@@ -70,11 +80,33 @@ cli::program describe_program(options& into) {
             "  postal-report --csv runs/*.json > runs.csv\n"
             "  postal-report --html ext4.html ext4-mount-options.results\n"
             "  postal-report --ledger mail.ledger --list lost\n"
+            "  postal-report --relay --ledger mail.ledger --html relay.html\n"
+            "  postal-report --relay postal.json bhm.json\n"
             "Ends with 0 done, 1 bad parameters or input, 2 system error,\n"
             "3 something acknowledged is lost or corrupt (--ledger)."};
 }
 
+base::expected<void> check_relay(const options& given) {
+    if (!given.relay && !given.against.empty()) {
+        return base::fail("--against: holds one relay against another; give --relay too");
+    }
+    if (!given.relay) return {};
+    if (given.list) return base::fail("--list: is not for --relay; leave one of them out");
+    if (given.ledger.empty() && !given.against.empty()) {
+        return base::fail("--against: compares ledgers; give --ledger FILE in place of records");
+    }
+    if (given.ledger.empty() && given.records.size() != 2) {
+        return base::fail(
+            "--relay: needs --ledger FILE, or two records, one of postal and one of bhm; there {} "
+            "{}",
+            given.records.size() == 1 ? "is" : "are", given.records.size());
+    }
+    return {};
+}
+
 base::expected<void> check(const options& given) {
+    const auto relay = check_relay(given);
+    if (!relay) return relay.error();
     if (given.ledger.empty() && given.list) {
         return base::fail("--list: lists what a ledger says; give --ledger FILE too");
     }
@@ -84,8 +116,8 @@ base::expected<void> check(const options& given) {
     if (!given.ledger.empty() && !given.records.empty()) {
         return base::fail("--ledger: is shown by itself; leave the records out");
     }
-    if (!given.ledger.empty() && !given.html.empty()) {
-        return base::fail("--html: is for records; leave it out with --ledger");
+    if (!given.ledger.empty() && !given.html.empty() && !given.relay) {
+        return base::fail("--html: is for records and --relay; leave it out with --ledger");
     }
     if (static_cast<int>(given.text) + static_cast<int>(given.markdown) +
             static_cast<int>(given.csv) >

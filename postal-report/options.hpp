@@ -24,6 +24,8 @@ struct options {
     std::string chart_library;  // Chart.js
     std::string ledger;         // a file; empty: records are shown
     std::optional<ledger::discrepancy> list;
+    bool relay = false;   // what stood between postal and bhm, from a ledger or two records
+    std::string against;  // another ledger; empty: none
 
     // What goes to standard output beside the page.
     output printed() const noexcept;

@@ -1,5 +1,5 @@
-// What the charts of both kinds of page have in common. Chart.js stands before it, records.js or
-// experiment.js behind it, all in one function.
+// What the charts of all kinds of page have in common. Chart.js stands before it, records.js,
+// experiment.js or relay.js behind it, all in one function.
 const data = JSON.parse(document.getElementById('chart-data').textContent);
 const charts = [];
 const longest = Math.max(1, data.longest_s);

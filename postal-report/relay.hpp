@@ -1,0 +1,78 @@
+// What a relay between postal and bhm did: how much mail it had at each moment, how long it took to
+// get rid of it, and how long messages were on their way.
+//
+// From a ledger that both wrote all is known, of each recipient's message, and apart for the domains
+// with most of it. From the two records only how many were accepted and delivered in each interval
+// is. Times are those of the hosts' clocks. Nothing is kept of single messages, so that memory does
+// not depend on how many there are.
+//
+// Fails with one line that names the file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "postal-report/html.hpp"
+#include "postal-report/record.hpp"
+#include "report/table.hpp"
+#include "stats/relay.hpp"
+
+namespace postal::report {
+
+// All mail, or that of one domain.
+struct relay_part {
+    std::string name;
+    stats::relay_counts counts;  // of records accepted and delivered only
+    stats::relay_curve curve;
+    stats::relay_backlog backlog;
+    std::optional<double> drain_s;
+    stats::transit_times transit;  // of a ledger
+};
+
+struct relay_report {
+    std::string source;                // the file or files
+    std::vector<std::string> domains;  // of which parts tell; "" stands for addresses without one
+    double began_s = 0;                // since the epoch: where the curves begin
+    double resolution_s = 1;           // of the curves
+    std::vector<relay_part> parts = std::vector<relay_part>(1);  // all mail, then domains
+    std::optional<phase> transit;                                // the receiver's, of records
+    std::vector<std::string> remarks;
+    bool from_ledger = false;
+    bool kept_word = true;  // see ledger.hpp
+
+    [[nodiscard]] const relay_part& all() const noexcept { return parts.front(); }
+};
+
+// With `domains` those are told apart, else the 20 with most mail; the others are one part.
+base::expected<relay_report> read_relay_ledger(
+    const std::string& file, const std::optional<std::vector<std::string>>& domains = {});
+
+// One record of postal and one of bhm, in either order.
+base::expected<relay_report> read_relay_records(const std::vector<std::string>& files);
+
+// What --relay shows: a report, and another one that it is held against.
+struct shown_relay {
+    relay_report here;
+    std::optional<relay_report> against;
+};
+
+std::string render_text(const shown_relay& one);
+std::string render_markdown(const shown_relay& one);
+// One line for each part, of both reports.
+std::string render_csv(const shown_relay& one);
+std::string render_page(const shown_relay& one, const page_parts& parts);
+
+// The result in one sentence without a full stop, and the tables but for the one over time.
+std::string relay_result(const relay_report& one);
+std::vector<table> relay_tables(const shown_relay& one);
+// All mail, at most that many rows.
+table relay_course_table(const relay_report& one, std::size_t most_rows);
+
+// What the page's charts draw, as JSON; see chart_data.hpp.
+std::string relay_chart_data(const shown_relay& one);
+// The parts that have a chart of their own: the domains, where there are several.
+std::vector<const relay_part*> drawn_parts(const relay_report& one);
+
+}  // namespace postal::report

@@ -1,0 +1,172 @@
+// The page about a relay: the result, charts of accepted, delivered and backlog, for all mail and for
+// each domain, tails of transit times, and the tables.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "postal-report/assets.hpp"
+#include "postal-report/chart_data.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/relay.hpp"
+
+namespace postal::report {
+
+namespace {
+
+constexpr std::size_t most_points = 300;         // of all mail
+constexpr std::size_t most_domain_points = 120;  // of a small chart
+constexpr std::size_t most_tails = 8;            // as many as there are colours
+constexpr std::size_t most_course_rows = 300;
+
+std::string number(double value) {
+    return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null";
+}
+
+// [start_s, end_s, accepted a minute, delivered a minute, backlog]
+std::string course_json(const relay_part& one, std::size_t most) {
+    std::vector<std::string> list;
+    for (const stats::relay_stretch& each : put_together(one.curve, most)) {
+        list.push_back(fmt::format("[{},{},{},{},{}]", number(each.start_s), number(each.end_s),
+                                   number(each.per_minute(each.accepted)),
+                                   number(each.per_minute(each.delivered)), number(each.backlog)));
+    }
+    return list_of(list);
+}
+
+std::string part_json(const relay_part& one, std::size_t most) {
+    return fmt::format(R"({{"label":{},"course":{}}})",
+                       script_string(base::printable(one.name, 80)), course_json(one, most));
+}
+
+std::string tail_json(const std::string& label, const relay_part& one, bool there) {
+    const auto at_rank = [&](std::uint64_t rank) { return one.transit.at_rank_us(rank); };
+    const std::uint64_t all = std::max(one.counts.accepted, one.transit.count());
+    return fmt::format(R"({{"label":{},"there":{},"points":{}}})",
+                       script_string(base::printable(label, 80)), there,
+                       points_json(tail_of(one.transit.count(), all, at_rank)));
+}
+
+std::string tails_json(const shown_relay& one) {
+    std::vector<std::string> list;
+    const auto add = [&](const relay_report& of, bool there) {
+        std::size_t drawn = 0;
+        for (const relay_part& part : of.parts) {
+            if (part.transit.count() == 0) continue;
+            if (drawn++ == most_tails) break;
+            list.push_back(tail_json(there ? part.name + " there" : part.name, part, there));
+        }
+        if (of.parts.size() == 1 && of.transit)
+            list.push_back(fmt::format(R"({{"label":{},"there":{},"points":{}}})",
+                                       script_string(of.all().name), there,
+                                       tail_points(&*of.transit)));
+    };
+    add(one.here, false);
+    if (one.against) add(*one.against, true);
+    return list_of(list);
+}
+
+bool has_tails(const relay_report& one) {
+    return one.all().transit.count() > 0 ||
+           (one.transit && one.transit->distribution && !one.transit->distribution->empty());
+}
+
+std::string span_of_points(const relay_part& one, std::size_t most) {
+    const auto together = (one.curve.size() + most - 1) / most;
+    return together > 1
+               ? fmt::format("the mean of {} steps of the curve, and its highest backlog", together)
+               : "one step of the curve";
+}
+
+std::string charts_html(const shown_relay& one) {
+    const relay_report& of = one.here;
+    std::string out;
+    if (!of.all().curve.empty()) {
+        out += figure_html(
+            {"chart-course", "Accepted, delivered and backlog over time",
+             "Messages a minute on the left; what the relay had accepted and not delivered, the "
+             "area, on the right. Each point is " +
+                 span_of_points(of.all(), most_points) + ", known to " +
+                 show_seconds(of.resolution_s) + "."});
+    }
+    if (has_tails(of)) {
+        const bool some = of.parts.size() > most_tails;
+        out += figure_html(
+            {"chart-transit", "Transit by percentile",
+             "What share of the messages that the relay accepted had arrived after no longer than "
+             "that; each step to the right is a tail ten times as thin. A line that ends early "
+             "belongs to messages that never arrived." +
+                 std::string(some ? fmt::format(" Drawn are the first {}.", most_tails) : "") +
+                 (one.against ? " Dashed: " + escape_html(one.against->source) + "." : "")});
+    }
+    const auto parts = drawn_parts(of);
+    for (std::size_t each = 0; each < parts.size(); ++each) {
+        out += figure_html({fmt::format("chart-part-{}", each), escape_html(parts[each]->name),
+                            "Accepted and delivered a minute on the left, backlog on the right."});
+    }
+    return out;
+}
+
+std::string remarks_html(const relay_report& one) {
+    std::string out;
+    for (const std::string& remark : one.remarks) {
+        out += "<p class=\"remark limit\" role=\"note\">" + escape_html(remark) + ".</p>\n";
+    }
+    return out.empty() ? out : "<div class=\"remarks\">\n" + out + "</div>\n";
+}
+
+std::string tables_html(const shown_relay& one) {
+    std::string out;
+    for (const table& each : relay_tables(one))
+        out += render_html(each);
+    const table course = relay_course_table(one.here, most_course_rows);
+    if (course.rows.empty()) return out;
+    return out +
+           folded(fmt::format("{} ({})", course.title, course.rows.size()), render_html(course));
+}
+
+}  // namespace
+
+std::vector<const relay_part*> drawn_parts(const relay_report& one) {
+    std::vector<const relay_part*> result;
+    if (one.parts.size() < 3) return result;  // a single domain is all mail
+    for (auto each = one.parts.begin() + 1; each != one.parts.end(); ++each)
+        result.push_back(&*each);
+    return result;
+}
+
+std::string relay_chart_data(const shown_relay& one) {
+    const relay_report& of = one.here;
+    const double longest_s = of.all().curve.empty() ? 0 : of.all().curve.back().end_s;
+    std::vector<std::string> parts;
+    for (const relay_part* each : drawn_parts(of))
+        parts.push_back(part_json(*each, most_domain_points));
+    return fmt::format(R"({{"longest_s":{},"warmup_s":0,"series":{},"parts":{},"tails":{}}})",
+                       number(longest_s), list_of({part_json(of.all(), most_points)}),
+                       list_of(parts), tails_json(one));
+}
+
+std::string render_page(const shown_relay& one, const page_parts& parts) {
+    const std::string result = fmt::format(
+        "<section class=\"card verdicts several\" id=\"relay\">\n"
+        "<p class=\"say\">{}.</p>\n</section>\n",
+        escape_html(relay_result(one.here)));
+    return fill(page_frame,
+                {{"TITLE", "Relay: " + escape_html(one.here.source)},
+                 {"SUBTITLE", one.against ? "beside " + escape_html(one.against->source) : ""},
+                 {"VERSION", POSTAL_VERSION},
+                 {"NONCE", std::string{parts.nonce}},
+                 {"STYLE", std::string{page_style}},
+                 {"REMARKS", remarks_html(one.here)},
+                 {"HEADLINE", result},
+                 {"CHARTS", charts_html(one)},
+                 {"KIND", " relay"},
+                 {"TABLES", tables_html(one)},
+                 {"FOOTNOTE", "Each recipient's message counts for itself, the warm-up included."},
+                 {"DATA", relay_chart_data(one)},
+                 {"LIBRARY", std::string{parts.chart_library}},
+                 {"SCRIPT", std::string{page_script} + std::string{relay_script}}});
+}
+
+}  // namespace postal::report

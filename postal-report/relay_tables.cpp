@@ -1,0 +1,366 @@
+// What a relay did, as sentences and tables, and as CSV.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "postal-report/csv.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/relay.hpp"
+#include "stats/ranking.hpp"
+#include "stats/record_writer.hpp"
+
+namespace postal::report {
+
+namespace {
+
+using base::format_count;
+using stats::relay_counts;
+using stats::relay_stretch;
+using stats::support;
+
+constexpr std::size_t longest_line = 400;
+constexpr std::size_t most_text_rows = 30;
+constexpr std::array<std::pair<const char*, double>, 3> percentiles{
+    {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}}};
+
+std::string whole(double amount) {
+    return format_count(static_cast<std::uint64_t>(std::llround(std::clamp(amount, 0.0, 1e18))));
+}
+
+std::string show_drain(const relay_part& one) {
+    return one.drain_s ? show_seconds(*one.drain_s) : unknown;
+}
+
+// The 12th second of a curve as "2026-01-01 00:00:12 UTC".
+std::string show_moment(const relay_report& one, double at_s) {
+    const double since_s = std::clamp(one.began_s + at_s, -9e9, 9e9);
+    const std::chrono::milliseconds since(std::llround(since_s * 1e3));
+    return show_time(stats::timestamp(std::chrono::system_clock::time_point(since)));
+}
+
+std::optional<double> transit_us(const relay_part& one, double q) {
+    return one.transit.quantile_us(q, one.counts.accepted);
+}
+
+// Percentiles rank all that was accepted: what did not arrive lies above all that did.
+std::string show_transit(const relay_part& one, double q) {
+    const support known = stats::support_of(q, one.counts.accepted);
+    if (known == support::none) return unknown;
+    const auto value = transit_us(one, q);
+    if (!value) return "not reached";
+    return (known == support::few ? "~ " : "") + show_latency(value);
+}
+
+std::optional<double> longest_us(const relay_part& one) {
+    if (one.transit.count() == 0) return std::nullopt;
+    return one.transit.at_rank_us(one.transit.count());
+}
+
+std::optional<double> mean_us(const relay_part& one) {
+    if (one.transit.count() == 0) return std::nullopt;
+    return one.transit.mean_us();
+}
+
+table counts_table(const relay_report& one) {
+    table result{
+        "messages",
+        "Messages, each recipient's for itself",
+        {{""}, {"accepted", align::right}, {"delivered", align::right}, {"share", align::right}},
+        {}};
+    if (one.from_ledger) {
+        for (const char* title : {"elsewhere", "not delivered", "not known yet", "more than once",
+                                  "copies too many", "unacknowledged"})
+            result.columns.push_back({title, align::right});
+        result.note =
+            "elsewhere: to an address that it was not sent to; not known yet: a receiver that has "
+            "no "
+            "end may have it; unacknowledged: delivered, but not known to be accepted";
+    } else {
+        result.note =
+            "from the records' intervals: all that the receiver accepted counts as delivered, also "
+            "copies and mail of others";
+    }
+    for (const relay_part& part : one.parts) {
+        const relay_counts& of = part.counts;
+        auto& row = result.rows.emplace_back();
+        row = {part.name, format_count(of.accepted), format_count(of.delivered),
+               show_share(static_cast<double>(of.delivered), static_cast<double>(of.accepted))};
+        if (!one.from_ledger) continue;
+        for (const std::uint64_t count : {of.elsewhere, of.not_delivered, of.not_known,
+                                          of.more_than_once, of.extra_copies, of.unacknowledged})
+            row.push_back(format_count(count));
+    }
+    return result;
+}
+
+table backlog_table(const relay_report& one) {
+    table result{"backlog",
+                 "Backlog: accepted by the relay and not delivered",
+                 {{""},
+                  {"at most", align::right},
+                  {"at", align::right},
+                  {"area", align::right},
+                  {"drained in", align::right},
+                  {"left", align::right}},
+                 {}};
+    for (const relay_part& part : one.parts) {
+        const stats::relay_backlog& of = part.backlog;
+        result.rows.push_back({part.name, whole(of.peak) + " messages",
+                               of.peak > 0 ? show_seconds(of.peak_at_s) : unknown,
+                               whole(of.area_s) + " message-seconds", show_drain(part),
+                               whole(of.left) + " messages"});
+    }
+    result.note = fmt::format(
+        "times count from {}; the curve is known to {}; drained: from the last acceptance to the "
+        "last delivery",
+        show_moment(one, 0), show_seconds(one.resolution_s));
+    return result;
+}
+
+table transit_table(const relay_report& one) {
+    table result{"transit",
+                 "Transit, from the time in a message to its receipt",
+                 {{""},
+                  {"arrived", align::right},
+                  {"mean", align::right},
+                  {"p50", align::right},
+                  {"p90", align::right},
+                  {"p99", align::right},
+                  {"longest", align::right}},
+                 {}};
+    for (const relay_part& part : one.parts) {
+        auto& row = result.rows.emplace_back();
+        row = {part.name, format_count(part.transit.count()), show_latency(mean_us(part))};
+        for (const auto& [name, q] : percentiles)
+            row.push_back(show_transit(part, q));
+        row.push_back(show_latency(longest_us(part)));
+    }
+    result.note =
+        "percentiles rank all that was accepted: what did not arrive lies above all that did; mean "
+        "and longest are of what arrived; ~: fewer than ten values lie beyond it";
+    return result;
+}
+
+// The receiver has measured it.
+table recorded_transit_table(const phase& one) {
+    table result{"transit",
+                 "Transit, from the time in a message to its receipt",
+                 numbers({"arrived", "mean", "p50", "p90", "p99", "longest"}),
+                 {}};
+    auto& row = result.rows.emplace_back();
+    row.push_back(format_count(one.count));
+    for (const auto member :
+         {&phase::mean_us, &phase::p50_us, &phase::p90_us, &phase::p99_us, &phase::max_us})
+        row.push_back(show_latency(one.*member));
+    return result;
+}
+
+const relay_part* find_part(const relay_report& one, const std::string& name) {
+    const auto found = std::find_if(one.parts.begin(), one.parts.end(),
+                                    [&](const relay_part& part) { return part.name == name; });
+    return found == one.parts.end() ? nullptr : &*found;
+}
+
+table against_table(const relay_report& here, const relay_report& there) {
+    table result{"against", "Transit beside " + there.source, {column{}}, {}};
+    for (const auto& [name, q] : percentiles) {
+        result.columns.push_back({name, align::right});
+        result.columns.push_back({std::string("there ") + name, align::right});
+    }
+    for (const relay_part& part : here.parts) {
+        const relay_part* other = find_part(there, part.name);
+        auto& row = result.rows.emplace_back();
+        row.push_back(part.name);
+        for (const auto& [name, q] : percentiles) {
+            const auto now = transit_us(part, q);
+            const auto reference = other == nullptr ? std::nullopt : transit_us(*other, q);
+            row.push_back(show_transit(part, q) + show_change(now, reference));
+            row.push_back(other == nullptr ? unknown : show_transit(*other, q));
+        }
+    }
+    result.note = "the same domains in both, whatever their share there";
+    return result;
+}
+
+std::vector<table> printed_tables(const shown_relay& one) {
+    std::vector<table> result = relay_tables(one);
+    result.push_back(relay_course_table(one.here, most_text_rows));
+    result.erase(std::remove_if(result.begin(), result.end(),
+                                [](const table& each) { return each.rows.empty(); }),
+                 result.end());
+    return result;
+}
+
+// ---- CSV ----
+
+struct csv_column {
+    const char* name;
+    std::string (*make)(const relay_report&, const relay_part&);
+};
+
+template <std::uint64_t relay_counts::*Count>
+std::string count_cell(const relay_report&, const relay_part& part) {
+    return std::to_string(part.counts.*Count);
+}
+
+// What records do not tell is empty.
+template <std::uint64_t relay_counts::*Count>
+std::string ledger_cell(const relay_report& one, const relay_part& part) {
+    return one.from_ledger ? std::to_string(part.counts.*Count) : "";
+}
+
+// In thousandths, as p99 is 990.
+template <int Quantile, std::optional<double> phase::*Recorded>
+std::string transit_cell(const relay_report& one, const relay_part& part) {
+    if (one.transit) return csv_decimal(*one.transit.*Recorded);
+    return csv_decimal(transit_us(part, Quantile / 1000.0));
+}
+
+constexpr std::array<csv_column, 25> columns{{
+    {"source", [](const relay_report& one, const relay_part&) { return csv_cell(one.source); }},
+    {"part", [](const relay_report&, const relay_part& part) { return csv_cell(part.name); }},
+    {"began", [](const relay_report& one, const relay_part&) { return csv_decimal(one.began_s); }},
+    {"resolution_s",
+     [](const relay_report& one, const relay_part&) { return csv_decimal(one.resolution_s); }},
+    {"accepted", count_cell<&relay_counts::accepted>},
+    {"delivered", count_cell<&relay_counts::delivered>},
+    {"elsewhere", ledger_cell<&relay_counts::elsewhere>},
+    {"not_delivered", ledger_cell<&relay_counts::not_delivered>},
+    {"not_known", ledger_cell<&relay_counts::not_known>},
+    {"more_than_once", ledger_cell<&relay_counts::more_than_once>},
+    {"extra_copies", ledger_cell<&relay_counts::extra_copies>},
+    {"unacknowledged", ledger_cell<&relay_counts::unacknowledged>},
+    {"backlog_peak",
+     [](const relay_report&, const relay_part& part) { return csv_decimal(part.backlog.peak); }},
+    {"backlog_peak_at_s",
+     [](const relay_report&, const relay_part& part) {
+         return part.backlog.peak > 0 ? csv_decimal(part.backlog.peak_at_s) : "";
+     }},
+    {"backlog_area_message_s",
+     [](const relay_report&, const relay_part& part) { return csv_decimal(part.backlog.area_s); }},
+    {"backlog_left",
+     [](const relay_report&, const relay_part& part) { return csv_decimal(part.backlog.left); }},
+    {"drain_s",
+     [](const relay_report&, const relay_part& part) { return csv_decimal(part.drain_s); }},
+    {"transit_count",
+     [](const relay_report& one, const relay_part& part) {
+         if (one.transit) return std::to_string(one.transit->count);
+         return one.from_ledger ? std::to_string(part.transit.count()) : "";
+     }},
+    {"transit_mean_us",
+     [](const relay_report& one, const relay_part& part) {
+         return csv_decimal(one.transit ? one.transit->mean_us : mean_us(part));
+     }},
+    {"transit_p50_us", transit_cell<500, &phase::p50_us>},
+    {"transit_p90_us", transit_cell<900, &phase::p90_us>},
+    {"transit_p99_us", transit_cell<990, &phase::p99_us>},
+    {"transit_max_us",
+     [](const relay_report& one, const relay_part& part) {
+         return csv_decimal(one.transit ? one.transit->max_us : longest_us(part));
+     }},
+    {"received_before_sent",
+     [](const relay_report& one, const relay_part& part) {
+         return one.from_ledger ? std::to_string(part.transit.before_sent()) : "";
+     }},
+    {"furthest_before_us",
+     [](const relay_report& one, const relay_part& part) {
+         return one.from_ledger ? std::to_string(part.transit.furthest_before_us()) : "";
+     }},
+}};
+
+std::string csv_lines(const relay_report& one) {
+    std::string out;
+    for (const relay_part& part : one.parts) {
+        std::vector<std::string> cells;
+        for (const csv_column& each : columns)
+            cells.push_back(each.make(one, part));
+        out += base::join(cells, ",") + "\n";
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string relay_result(const relay_report& one) {
+    const relay_part& all = one.all();
+    if (all.counts.accepted == 0) return one.source + ": the relay accepted no message";
+    const stats::relay_backlog& backlog = all.backlog;
+    std::string result = fmt::format("{}: {} accepted by the relay, {} delivered", one.source,
+                                     plural(all.counts.accepted, "message", "messages"),
+                                     format_count(all.counts.arrived()));
+    if (backlog.peak > 0) {
+        result += fmt::format("; at most {} waiting in it, after {}", whole(backlog.peak),
+                              show_seconds(backlog.peak_at_s));
+    }
+    if (all.drain_s) {
+        result +=
+            fmt::format("; the last one {} {} after the last was accepted",
+                        std::lround(backlog.left) > 0 ? "that came was delivered" : "delivered",
+                        show_seconds(*all.drain_s));
+    }
+    if (std::lround(backlog.left) > 0) result += fmt::format("; {} left", whole(backlog.left));
+    return result;
+}
+
+std::vector<table> relay_tables(const shown_relay& one) {
+    std::vector<table> result{counts_table(one.here), backlog_table(one.here)};
+    if (one.here.from_ledger) result.push_back(transit_table(one.here));
+    if (one.here.transit) result.push_back(recorded_transit_table(*one.here.transit));
+    if (one.against) result.push_back(against_table(one.here, *one.against));
+    return result;
+}
+
+table relay_course_table(const relay_report& one, std::size_t most_rows) {
+    table result{"course",
+                 "All mail over time",
+                 {{"from"},
+                  {"to", align::right},
+                  {"accepted", align::right},
+                  {"delivered", align::right},
+                  {"backlog", align::right}},
+                 {}};
+    const stats::relay_curve shown = put_together(one.all().curve, most_rows);
+    for (const relay_stretch& each : shown) {
+        result.rows.push_back({show_seconds(each.start_s), show_seconds(each.end_s),
+                               show_number(each.per_minute(each.accepted)) + " /min",
+                               show_number(each.per_minute(each.delivered)) + " /min",
+                               whole(each.backlog) + " messages"});
+    }
+    if (shown.size() < one.all().curve.size())
+        result.note = "backlog: the highest of the time between";
+    return result;
+}
+
+std::string render_text(const shown_relay& one) {
+    std::string out = base::printable(relay_result(one.here), longest_line) + "\n";
+    for (const std::string& remark : one.here.remarks)
+        out += "! " + base::printable(remark, longest_line) + ".\n";
+    for (const table& each : printed_tables(one))
+        out += "\n" + render_text(each);
+    return out;
+}
+
+std::string render_markdown(const shown_relay& one) {
+    std::string out = "# Relay\n\n" + escape_markdown(relay_result(one.here)) + "\n";
+    for (const std::string& remark : one.here.remarks)
+        out += "\n> **" + escape_markdown(remark) + ".**\n";
+    for (const table& each : printed_tables(one))
+        out += "\n" + render_markdown(each);
+    return out;
+}
+
+std::string render_csv(const shown_relay& one) {
+    std::vector<std::string> names;
+    for (const csv_column& each : columns)
+        names.emplace_back(each.name);
+    return base::join(names, ",") + "\n" + csv_lines(one.here) +
+           (one.against ? csv_lines(*one.against) : "");
+}
+
+}  // namespace postal::report
