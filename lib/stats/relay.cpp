@@ -60,6 +60,14 @@ std::vector<relay_interval> with_events(const std::vector<relay_interval>& all) 
     return result;
 }
 
+// Nothing is delivered before anything was accepted: what an interval around that moment has came
+// behind it, and what came earlier is other mail.
+std::vector<relay_interval> not_before(double began_s, std::vector<relay_interval> all) {
+    std::erase_if(all, [&](const relay_interval& one) { return one.end_s <= began_s; });
+    if (!all.empty()) all.front().start_s = std::max(all.front().start_s, began_s);
+    return all;
+}
+
 }  // namespace
 
 void add_up_backlog(relay_curve& curve) noexcept {
@@ -224,16 +232,16 @@ std::optional<double> relay_flow::drain_s() const noexcept {
 placed_curve curve_of(const std::vector<relay_interval>& accepted,
                       const std::vector<relay_interval>& delivered) {
     const std::vector<relay_interval> in = with_events(accepted);
-    const std::vector<relay_interval> out = with_events(delivered);
     placed_curve result;
     if (in.empty()) return result;
     result.began_s = in.front().start_s;
+    const std::vector<relay_interval> out = not_before(result.began_s, with_events(delivered));
     if (!out.empty()) result.drain_s = std::max(0.0, out.back().end_s - in.back().end_s);
     std::vector<double> edges;
     for (const auto* list : {&in, &out}) {
         for (const relay_interval& one : *list) {
-            for (const double edge : {one.start_s, one.end_s})
-                if (edge >= result.began_s) edges.push_back(edge);
+            edges.push_back(one.start_s);
+            edges.push_back(one.end_s);
         }
     }
     std::sort(edges.begin(), edges.end());
