@@ -27,8 +27,8 @@ base::expected<bool> print_ledger(const options& wanted);
 
 std::string render_ledger(const ledger_report& one, output kind);
 
-// What must be known of a ledger before its figures are believed, one sentence each: that nobody has
-// looked, that runs have no end, that copies belong to nothing.
+// What must be known of a ledger before its figures are believed, one sentence each: that nobody
+// has looked, that runs have no end, that copies belong to nothing.
 std::vector<std::string> ledger_remarks(const ledger::answers& found);
 
 // One line of a list with its end, and what stands before the first.

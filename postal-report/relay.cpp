@@ -156,6 +156,20 @@ relay_report report_of(const placed_record& sender, const placed_record& receive
 
 }  // namespace
 
+std::optional<double> relay_part::transit_us(double q) const noexcept {
+    return transit.quantile_us(q, counts.accepted);
+}
+
+std::optional<double> relay_part::mean_transit_us() const noexcept {
+    if (transit.count() == 0) return std::nullopt;
+    return transit.mean_us();
+}
+
+std::optional<double> relay_part::longest_transit_us() const noexcept {
+    if (transit.count() == 0) return std::nullopt;
+    return transit.at_rank_us(transit.count());
+}
+
 base::expected<relay_report> read_relay_ledger(
     const std::string& file, const std::optional<std::vector<std::string>>& domains) {
     auto book = ledger::reader::open(file);

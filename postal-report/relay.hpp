@@ -1,10 +1,10 @@
 // What a relay between postal and bhm did: how much mail it had at each moment, how long it took to
 // get rid of it, and how long messages were on their way.
 //
-// From a ledger that both wrote all is known, of each recipient's message, and apart for the domains
-// with most of it. From the two records only how many were accepted and delivered in each interval
-// is. Times are those of the hosts' clocks. Nothing is kept of single messages, so that memory does
-// not depend on how many there are.
+// From a ledger that both wrote all is known, of each recipient's message, and apart for the
+// domains with most of it. From the two records only how many were accepted and delivered in each
+// interval is. Times are those of the hosts' clocks. Nothing is kept of single messages, so that
+// memory does not depend on how many there are.
 //
 // Fails with one line that names the file.
 #pragma once
@@ -29,6 +29,12 @@ struct relay_part {
     stats::relay_backlog backlog;
     std::optional<double> drain_s;
     stats::transit_times transit;  // of a ledger
+
+    // Of that share of what was accepted; nothing where it lies among what never arrived.
+    [[nodiscard]] std::optional<double> transit_us(double q) const noexcept;
+    // Of what arrived; nothing when that is nothing.
+    [[nodiscard]] std::optional<double> mean_transit_us() const noexcept;
+    [[nodiscard]] std::optional<double> longest_transit_us() const noexcept;
 };
 
 struct relay_report {

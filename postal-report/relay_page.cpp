@@ -1,5 +1,5 @@
-// The page about a relay: the result, charts of accepted, delivered and backlog, for all mail and for
-// each domain, tails of transit times, and the tables.
+// The page about a relay: the result, charts of accepted, delivered and backlog, for all mail and
+// for each domain, tails of transit times, and the tables.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,30 +40,33 @@ std::string part_json(const relay_part& one, std::size_t most) {
                        script_string(base::printable(one.name, 80)), course_json(one, most));
 }
 
-std::string tail_json(const std::string& label, const relay_part& one, bool there) {
+enum class place { here, there };
+
+std::string tail_json(const relay_part& one, place where) {
     const auto at_rank = [&](std::uint64_t rank) { return one.transit.at_rank_us(rank); };
     const std::uint64_t all = std::max(one.counts.accepted, one.transit.count());
+    const std::string label = base::printable(one.name, 80);
+    const bool there = where == place::there;
     return fmt::format(R"({{"label":{},"there":{},"points":{}}})",
-                       script_string(base::printable(label, 80)), there,
+                       script_string(label + (there ? " there" : "")), there,
                        points_json(tail_of(one.transit.count(), all, at_rank)));
 }
 
 std::string tails_json(const shown_relay& one) {
     std::vector<std::string> list;
-    const auto add = [&](const relay_report& of, bool there) {
+    const auto add = [&](const relay_report& of, place where) {
         std::size_t drawn = 0;
         for (const relay_part& part : of.parts) {
             if (part.transit.count() == 0) continue;
             if (drawn++ == most_tails) break;
-            list.push_back(tail_json(there ? part.name + " there" : part.name, part, there));
+            list.push_back(tail_json(part, where));
         }
-        if (of.parts.size() == 1 && of.transit)
-            list.push_back(fmt::format(R"({{"label":{},"there":{},"points":{}}})",
-                                       script_string(of.all().name), there,
-                                       tail_points(&*of.transit)));
+        if (!of.transit) return;
+        list.push_back(fmt::format(R"({{"label":{},"there":false,"points":{}}})",
+                                   script_string(of.all().name), tail_points(&*of.transit)));
     };
-    add(one.here, false);
-    if (one.against) add(*one.against, true);
+    add(one.here, place::here);
+    if (one.against) add(*one.against, place::there);
     return list_of(list);
 }
 

@@ -1,4 +1,4 @@
-// What a relay did, as sentences and tables, and as CSV.
+// What a relay did, as a sentence and tables.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "postal-report/csv.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/relay.hpp"
 #include "stats/ranking.hpp"
@@ -44,27 +43,13 @@ std::string show_moment(const relay_report& one, double at_s) {
     return show_time(stats::timestamp(std::chrono::system_clock::time_point(since)));
 }
 
-std::optional<double> transit_us(const relay_part& one, double q) {
-    return one.transit.quantile_us(q, one.counts.accepted);
-}
-
 // Percentiles rank all that was accepted: what did not arrive lies above all that did.
 std::string show_transit(const relay_part& one, double q) {
     const support known = stats::support_of(q, one.counts.accepted);
     if (known == support::none) return unknown;
-    const auto value = transit_us(one, q);
+    const auto value = one.transit_us(q);
     if (!value) return "not reached";
     return (known == support::few ? "~ " : "") + show_latency(value);
-}
-
-std::optional<double> longest_us(const relay_part& one) {
-    if (one.transit.count() == 0) return std::nullopt;
-    return one.transit.at_rank_us(one.transit.count());
-}
-
-std::optional<double> mean_us(const relay_part& one) {
-    if (one.transit.count() == 0) return std::nullopt;
-    return one.transit.mean_us();
 }
 
 table counts_table(const relay_report& one) {
@@ -79,8 +64,7 @@ table counts_table(const relay_report& one) {
             result.columns.push_back({title, align::right});
         result.note =
             "elsewhere: to an address that it was not sent to; not known yet: a receiver that has "
-            "no "
-            "end may have it; unacknowledged: delivered, but not known to be accepted";
+            "no end may have it; unacknowledged: delivered, but not known to be accepted";
     } else {
         result.note =
             "from the records' intervals: all that the receiver accepted counts as delivered, also "
@@ -136,10 +120,10 @@ table transit_table(const relay_report& one) {
                  {}};
     for (const relay_part& part : one.parts) {
         auto& row = result.rows.emplace_back();
-        row = {part.name, format_count(part.transit.count()), show_latency(mean_us(part))};
+        row = {part.name, format_count(part.transit.count()), show_latency(part.mean_transit_us())};
         for (const auto& [name, q] : percentiles)
             row.push_back(show_transit(part, q));
-        row.push_back(show_latency(longest_us(part)));
+        row.push_back(show_latency(part.longest_transit_us()));
     }
     result.note =
         "percentiles rank all that was accepted: what did not arrive lies above all that did; mean "
@@ -178,9 +162,10 @@ table against_table(const relay_report& here, const relay_report& there) {
         auto& row = result.rows.emplace_back();
         row.push_back(part.name);
         for (const auto& [name, q] : percentiles) {
-            const auto now = transit_us(part, q);
-            const auto reference = other == nullptr ? std::nullopt : transit_us(*other, q);
-            row.push_back(show_transit(part, q) + show_change(now, reference));
+            const auto reference = other == nullptr ? std::nullopt : other->transit_us(q);
+            const std::string shown = show_transit(part, q);
+            row.push_back(shown == unknown ? shown
+                                           : shown + show_change(part.transit_us(q), reference));
             row.push_back(other == nullptr ? unknown : show_transit(*other, q));
         }
     }
@@ -195,94 +180,6 @@ std::vector<table> printed_tables(const shown_relay& one) {
                                 [](const table& each) { return each.rows.empty(); }),
                  result.end());
     return result;
-}
-
-// ---- CSV ----
-
-struct csv_column {
-    const char* name;
-    std::string (*make)(const relay_report&, const relay_part&);
-};
-
-template <std::uint64_t relay_counts::*Count>
-std::string count_cell(const relay_report&, const relay_part& part) {
-    return std::to_string(part.counts.*Count);
-}
-
-// What records do not tell is empty.
-template <std::uint64_t relay_counts::*Count>
-std::string ledger_cell(const relay_report& one, const relay_part& part) {
-    return one.from_ledger ? std::to_string(part.counts.*Count) : "";
-}
-
-// In thousandths, as p99 is 990.
-template <int Quantile, std::optional<double> phase::*Recorded>
-std::string transit_cell(const relay_report& one, const relay_part& part) {
-    if (one.transit) return csv_decimal(*one.transit.*Recorded);
-    return csv_decimal(transit_us(part, Quantile / 1000.0));
-}
-
-constexpr std::array<csv_column, 25> columns{{
-    {"source", [](const relay_report& one, const relay_part&) { return csv_cell(one.source); }},
-    {"part", [](const relay_report&, const relay_part& part) { return csv_cell(part.name); }},
-    {"began", [](const relay_report& one, const relay_part&) { return csv_decimal(one.began_s); }},
-    {"resolution_s",
-     [](const relay_report& one, const relay_part&) { return csv_decimal(one.resolution_s); }},
-    {"accepted", count_cell<&relay_counts::accepted>},
-    {"delivered", count_cell<&relay_counts::delivered>},
-    {"elsewhere", ledger_cell<&relay_counts::elsewhere>},
-    {"not_delivered", ledger_cell<&relay_counts::not_delivered>},
-    {"not_known", ledger_cell<&relay_counts::not_known>},
-    {"more_than_once", ledger_cell<&relay_counts::more_than_once>},
-    {"extra_copies", ledger_cell<&relay_counts::extra_copies>},
-    {"unacknowledged", ledger_cell<&relay_counts::unacknowledged>},
-    {"backlog_peak",
-     [](const relay_report&, const relay_part& part) { return csv_decimal(part.backlog.peak); }},
-    {"backlog_peak_at_s",
-     [](const relay_report&, const relay_part& part) {
-         return part.backlog.peak > 0 ? csv_decimal(part.backlog.peak_at_s) : "";
-     }},
-    {"backlog_area_message_s",
-     [](const relay_report&, const relay_part& part) { return csv_decimal(part.backlog.area_s); }},
-    {"backlog_left",
-     [](const relay_report&, const relay_part& part) { return csv_decimal(part.backlog.left); }},
-    {"drain_s",
-     [](const relay_report&, const relay_part& part) { return csv_decimal(part.drain_s); }},
-    {"transit_count",
-     [](const relay_report& one, const relay_part& part) {
-         if (one.transit) return std::to_string(one.transit->count);
-         return one.from_ledger ? std::to_string(part.transit.count()) : "";
-     }},
-    {"transit_mean_us",
-     [](const relay_report& one, const relay_part& part) {
-         return csv_decimal(one.transit ? one.transit->mean_us : mean_us(part));
-     }},
-    {"transit_p50_us", transit_cell<500, &phase::p50_us>},
-    {"transit_p90_us", transit_cell<900, &phase::p90_us>},
-    {"transit_p99_us", transit_cell<990, &phase::p99_us>},
-    {"transit_max_us",
-     [](const relay_report& one, const relay_part& part) {
-         return csv_decimal(one.transit ? one.transit->max_us : longest_us(part));
-     }},
-    {"received_before_sent",
-     [](const relay_report& one, const relay_part& part) {
-         return one.from_ledger ? std::to_string(part.transit.before_sent()) : "";
-     }},
-    {"furthest_before_us",
-     [](const relay_report& one, const relay_part& part) {
-         return one.from_ledger ? std::to_string(part.transit.furthest_before_us()) : "";
-     }},
-}};
-
-std::string csv_lines(const relay_report& one) {
-    std::string out;
-    for (const relay_part& part : one.parts) {
-        std::vector<std::string> cells;
-        for (const csv_column& each : columns)
-            cells.push_back(each.make(one, part));
-        out += base::join(cells, ",") + "\n";
-    }
-    return out;
 }
 
 }  // namespace
@@ -353,14 +250,6 @@ std::string render_markdown(const shown_relay& one) {
     for (const table& each : printed_tables(one))
         out += "\n" + render_markdown(each);
     return out;
-}
-
-std::string render_csv(const shown_relay& one) {
-    std::vector<std::string> names;
-    for (const csv_column& each : columns)
-        names.emplace_back(each.name);
-    return base::join(names, ",") + "\n" + csv_lines(one.here) +
-           (one.against ? csv_lines(*one.against) : "");
 }
 
 }  // namespace postal::report

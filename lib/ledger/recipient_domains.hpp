@@ -22,8 +22,8 @@ class recipient_domains {
     static base::expected<recipient_domains> look_up(database& file,
                                                      const std::vector<std::string>& names);
 
-    // The place among the names of the domain of the address with that number, or how many there are
-    // when it has another.
+    // The place among the names of the domain of the address with that number, or how many names
+    // there are when it has another.
     std::size_t place_of(std::int64_t address);
 
   private:

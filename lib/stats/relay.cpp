@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <utility>
 
 namespace postal::stats {
@@ -196,15 +195,15 @@ std::optional<double> transit_times::quantile_us(double q, std::uint64_t all) co
 }
 
 void relay_flow::add(const relayed_message& one) {
-    if (one.copies > 1) {
-        ++counts_.more_than_once;
-        counts_.extra_copies += one.copies - 1;
-    }
     if (!one.accepted_us) {
         ++counts_.unacknowledged;
         return;
     }
     ++counts_.accepted;
+    if (one.copies > 1) {
+        ++counts_.more_than_once;
+        counts_.extra_copies += one.copies - 1;
+    }
     counts_.delivered += one.end == relay_end::delivered ? 1 : 0;
     counts_.elsewhere += one.end == relay_end::elsewhere ? 1 : 0;
     counts_.not_delivered += one.end == relay_end::not_delivered ? 1 : 0;

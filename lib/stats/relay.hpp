@@ -1,5 +1,6 @@
-// What a relay in the middle did: how much it had accepted and not yet delivered at each moment, and
-// how long messages were on their way. Pure arithmetic: events or counts in, curves and figures out.
+// What a relay in the middle did: how much it had accepted and not yet delivered at each moment,
+// and how long messages were on their way. Pure arithmetic: events or counts in, curves and figures
+// out.
 //
 // Flow, from events: relay_flow flow; flow.add(message)...; flow.curve_in(frame); flow.transit().
 //       from counts: a relay_curve with its stretches; add_up_backlog(curve).
@@ -49,7 +50,7 @@ struct relay_backlog {
 };
 [[nodiscard]] relay_backlog measure_backlog(const relay_curve& curve) noexcept;
 
-// At most `most` stretches (1 or more), neighbours put together; `backlog` is the highest of theirs.
+// At most `most` stretches (1 or more), neighbours put together; `backlog` is the highest of them.
 [[nodiscard]] relay_curve put_together(const relay_curve& curve, std::size_t most);
 
 // Counts what was accepted and delivered in bins of equal length.
@@ -97,7 +98,7 @@ class transit_times {
     [[nodiscard]] double mean_us() const noexcept;
     // Of that rank, from 1 to count(), in ascending order.
     [[nodiscard]] double at_rank_us(std::uint64_t rank) const noexcept;
-    // Among `all`, of which those that have no time lie above: nothing where one of them is reached.
+    // Among `all`, of which those without a time lie above: nothing where one of them is reached.
     [[nodiscard]] std::optional<double> quantile_us(double q, std::uint64_t all) const noexcept;
 
     // How many lay below 0 by more than clock_bound_us, and by how much the worst did.
@@ -136,7 +137,8 @@ struct relay_counts {
     std::uint64_t not_known = 0;
     std::uint64_t more_than_once = 0;  // delivered in more copies than one
     std::uint64_t extra_copies = 0;
-    std::uint64_t unacknowledged = 0;  // delivered, and not known to be accepted: in no curve
+    // Delivered, and not known to be accepted: in no other figure.
+    std::uint64_t unacknowledged = 0;
 
     [[nodiscard]] std::uint64_t arrived() const noexcept { return delivered + elsewhere; }
 };
@@ -170,14 +172,14 @@ struct relay_interval {
     double count = 0;
 };
 
-// The curve of two lists of intervals, each in order and without overlaps, on one clock: it begins
-// with the first acceptance, ends with the last event, and has a stretch from each end of an
-// interval to the next. `start_s` of the first stretch is 0; `began_s` is when that was on the clock.
+// The curve of two lists of intervals, each in order and without overlaps, on one clock. It begins
+// with the first interval that accepted, ends with the last that has an event, and has a stretch
+// from each end of an interval to the next. What was delivered before it began is left out.
 struct placed_curve {
     relay_curve curve;
-    double began_s = 0;
-    std::optional<double>
-        drain_s;  // from the last interval that accepted to the last that delivered
+    double began_s = 0;  // on that clock
+    // From the end of the last interval that accepted to that of the last that delivered.
+    std::optional<double> drain_s;
 };
 [[nodiscard]] placed_curve curve_of(const std::vector<relay_interval>& accepted,
                                     const std::vector<relay_interval>& delivered);

@@ -174,4 +174,4 @@ def test_the_page_of_a_relay_is_drawn(run, relayed, tool, folder):
             capture_output=True, text=True, timeout=120, check=False)
         assert not [line for line in shown.stderr.splitlines() if "CONSOLE" in line]
         drawn = len(re.findall(r"<canvas[^>]* style=\"[^\"]*width: [1-9]", shown.stdout))
-        assert drawn == len(re.findall("<canvas", target.read_text())) >= charts
+        assert drawn == len(re.findall('<canvas role="img"', target.read_text())) >= charts

@@ -164,3 +164,14 @@ TEST_CASE("record: what a run writes is what is read") {
     REQUIRE(read->options.size() == 2);
     CHECK(read->options[1].second == "errors<1%, rate>1");
 }
+
+TEST_CASE("record: the time of a run's start is read back") {
+    CHECK(stats::seconds_of_timestamp("2026-01-01T00:00:00.000Z") == 1767225600.0);
+    CHECK(stats::seconds_of_timestamp("2026-01-01T00:00:20.500Z") == 1767225620.5);
+    CHECK(stats::seconds_of_timestamp("1970-01-01T00:00:00Z") == 0.0);
+    for (const char* text : {"", "today", "2026-01-01T00:00:00", "2026-01-01T00:00:00.000",
+                             "2026-01-01T00:00:00+01:00", "2026-01-01T00:00:00.5xZ"}) {
+        INFO(text);
+        CHECK_FALSE(stats::seconds_of_timestamp(text).has_value());
+    }
+}

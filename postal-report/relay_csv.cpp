@@ -1,0 +1,110 @@
+// What a relay did, as comma-separated values; see csv.hpp for the form of the fields.
+#include <array>
+
+#include "base/text.hpp"
+#include "postal-report/csv.hpp"
+#include "postal-report/relay.hpp"
+
+namespace postal::report {
+
+namespace {
+
+using stats::relay_counts;
+
+struct csv_column {
+    const char* name;
+    std::string (*make)(const relay_report&, const relay_part&);
+};
+
+template <std::uint64_t relay_counts::*Count>
+std::string count_cell(const relay_report&, const relay_part& part) {
+    return std::to_string(part.counts.*Count);
+}
+
+// What records do not tell is empty.
+template <std::uint64_t relay_counts::*Count>
+std::string ledger_cell(const relay_report& one, const relay_part& part) {
+    return one.from_ledger ? std::to_string(part.counts.*Count) : "";
+}
+
+// In thousandths, as p99 is 990.
+template <int Quantile, std::optional<double> phase::*Recorded>
+std::string transit_cell(const relay_report& one, const relay_part& part) {
+    if (one.transit) return csv_decimal(*one.transit.*Recorded);
+    return csv_decimal(part.transit_us(Quantile / 1000.0));
+}
+
+constexpr std::array<csv_column, 25> columns{{
+    {"source", [](const relay_report& one, const relay_part&) { return csv_cell(one.source); }},
+    {"part", [](const relay_report&, const relay_part& part) { return csv_cell(part.name); }},
+    {"began", [](const relay_report& one, const relay_part&) { return csv_decimal(one.began_s); }},
+    {"resolution_s",
+     [](const relay_report& one, const relay_part&) { return csv_decimal(one.resolution_s); }},
+    {"accepted", count_cell<&relay_counts::accepted>},
+    {"delivered", count_cell<&relay_counts::delivered>},
+    {"elsewhere", ledger_cell<&relay_counts::elsewhere>},
+    {"not_delivered", ledger_cell<&relay_counts::not_delivered>},
+    {"not_known", ledger_cell<&relay_counts::not_known>},
+    {"more_than_once", ledger_cell<&relay_counts::more_than_once>},
+    {"extra_copies", ledger_cell<&relay_counts::extra_copies>},
+    {"unacknowledged", ledger_cell<&relay_counts::unacknowledged>},
+    {"backlog_peak",
+     [](const relay_report&, const relay_part& part) { return csv_decimal(part.backlog.peak); }},
+    {"backlog_peak_at_s",
+     [](const relay_report&, const relay_part& part) {
+         return part.backlog.peak > 0 ? csv_decimal(part.backlog.peak_at_s) : "";
+     }},
+    {"backlog_area_message_s",
+     [](const relay_report&, const relay_part& part) { return csv_decimal(part.backlog.area_s); }},
+    {"backlog_left",
+     [](const relay_report&, const relay_part& part) { return csv_decimal(part.backlog.left); }},
+    {"drain_s",
+     [](const relay_report&, const relay_part& part) { return csv_decimal(part.drain_s); }},
+    {"transit_count",
+     [](const relay_report& one, const relay_part& part) {
+         if (one.transit) return std::to_string(one.transit->count);
+         return one.from_ledger ? std::to_string(part.transit.count()) : "";
+     }},
+    {"transit_mean_us",
+     [](const relay_report& one, const relay_part& part) {
+         return csv_decimal(one.transit ? one.transit->mean_us : part.mean_transit_us());
+     }},
+    {"transit_p50_us", transit_cell<500, &phase::p50_us>},
+    {"transit_p90_us", transit_cell<900, &phase::p90_us>},
+    {"transit_p99_us", transit_cell<990, &phase::p99_us>},
+    {"transit_max_us",
+     [](const relay_report& one, const relay_part& part) {
+         return csv_decimal(one.transit ? one.transit->max_us : part.longest_transit_us());
+     }},
+    {"received_before_sent",
+     [](const relay_report& one, const relay_part& part) {
+         return one.from_ledger ? std::to_string(part.transit.before_sent()) : "";
+     }},
+    {"furthest_before_us",
+     [](const relay_report& one, const relay_part& part) {
+         return one.from_ledger ? std::to_string(part.transit.furthest_before_us()) : "";
+     }},
+}};
+
+std::string csv_lines(const relay_report& one) {
+    std::string out;
+    for (const relay_part& part : one.parts) {
+        std::vector<std::string> cells;
+        for (const csv_column& each : columns)
+            cells.push_back(each.make(one, part));
+        out += base::join(cells, ",") + "\n";
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string render_csv(const shown_relay& one) {
+    std::vector<std::string> names;
+    for (const csv_column& each : columns)
+        names.emplace_back(each.name);
+    return base::join(names, ",") + "\n" + csv_lines(one.here) +
+           (one.against ? csv_lines(*one.against) : "");
+}
+
+}  // namespace postal::report
