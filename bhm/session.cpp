@@ -1,5 +1,6 @@
 #include "bhm/session.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -127,13 +128,12 @@ void session::count_refusals() {
     units_ended(static_cast<std::uint32_t>(due_->refusals.size()));
 }
 
-// From when postal made it; a clock behind postal's would give a time below 0, which is none.
+// From when postal made it. By a clock behind postal's it would come before it was made: that counts as 0.
 void session::count_transit(const mail::check_result& result) {
     if (result.id == nullptr) return;
     const std::int64_t passed = wall_clock_us() - static_cast<std::int64_t>(result.id->time_us);
-    if (passed < 0) return;
     tally().latency[static_cast<std::size_t>(phase::transit)].record(
-        std::chrono::microseconds(passed));
+        std::chrono::microseconds(std::max<std::int64_t>(passed, 0)));
 }
 
 void session::count_integrity() {
