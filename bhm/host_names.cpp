@@ -5,14 +5,6 @@
 #include "proto/address.hpp"
 
 namespace postal::bhm {
-namespace {
-
-bool is_host_name(std::string_view name) {
-    return proto::parse_mailbox("x@" + std::string(name), proto::bare_local_part::postmaster_only)
-        .ok();
-}
-
-}  // namespace
 
 base::expected<host_names> host_names::parse(std::string_view text, std::string_view file) {
     host_names result;
@@ -30,7 +22,7 @@ base::expected<host_names> host_names::parse(std::string_view text, std::string_
         }
         if (words.size() < 2)
             return base::fail("{}:{}: a name must follow the address", file, number);
-        if (!is_host_name(words[1])) {
+        if (!proto::is_host_name(words[1])) {
             return base::fail("{}:{}: \"{}\" is not a host name", file, number,
                               base::printable(words[1], 80));
         }

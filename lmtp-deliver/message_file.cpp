@@ -70,7 +70,6 @@ void message_file::append(std::string_view octets) {
     store(octets);
 }
 
-// A CR is held until it is known what follows.
 void message_file::append_lf(std::string_view octets) {
     std::array<char, 16 * 1024> text;
     std::size_t used = 0;
@@ -83,13 +82,7 @@ void message_file::append_lf(std::string_view octets) {
             piece.remove_prefix(fits);
         }
     };
-    while (!octets.empty()) {
-        if (held_cr_ && octets.front() != '\n') put("\r");
-        const std::size_t cr = std::min(octets.find('\r'), octets.size());
-        put(octets.substr(0, cr));
-        held_cr_ = cr < octets.size();
-        octets.remove_prefix(std::min(cr + 1, octets.size()));
-    }
+    lines_.feed(octets, put);
     if (used > 0) store({text.data(), used});
 }
 
@@ -122,7 +115,7 @@ void message_file::move_to_disk() {
 }
 
 base::expected<void> message_file::finish() {
-    if (std::exchange(held_cr_, false)) store("\r");
+    lines_.finish([this](std::string_view piece) { store(piece); });
     if (!file_.is_open() && error_ == 0) store({});  // an empty message is a file too
     if (error_ == 0 && in_memory_) {
         const int seals = F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK;

@@ -20,6 +20,7 @@
 #include "base/file_descriptor.hpp"
 #include "base/result.hpp"
 #include "mail/canonical.hpp"
+#include "mail/crlf_to_lf.hpp"
 
 namespace postal::lmtp_deliver {
 
@@ -56,7 +57,7 @@ class message_file {
     std::uint64_t size_ = 0;
     int error_ = 0;  // the first failure, an errno value
     bool in_memory_ = true;
-    bool held_cr_ = false;  // the last octet so far, with line_ends::lf
+    mail::crlf_to_lf lines_{};  // with line_ends::lf
 };
 
 // An unlinked file in `folder`: the test, before anything is received, that one can be made there.

@@ -20,16 +20,6 @@ failure cannot(const std::string& path, int error) {
     return fail("{}: cannot be written: {}", printable(path, 300), system_message(error));
 }
 
-// 0, or the errno of the write that failed.
-int write_all(int number, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(number, text.data(), text.size());
-        if (written < 0 && errno != EINTR) return errno;
-        if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return 0;
-}
-
 // Where the octets go, and to what that is renamed; nothing to rename where a device, a pipe or a
 // socket is written to.
 struct place {
@@ -54,6 +44,15 @@ expected<place> place_of(const std::string& path) {
 }
 
 }  // namespace
+
+int write_all(int number, std::string_view text) noexcept {
+    while (!text.empty()) {
+        const ssize_t written = ::write(number, text.data(), text.size());
+        if (written < 0 && errno != EINTR) return errno;
+        if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return 0;
+}
 
 expected<void> write_file(const std::string& path, std::string_view text) {
     if (path == "-") {

@@ -15,6 +15,9 @@ namespace postal::base {
 
 [[nodiscard]] expected<void> write_file(const std::string& path, std::string_view text);
 
+// Writes all of it to a descriptor that blocks; 0, or the errno of the write that failed.
+[[nodiscard]] int write_all(int number, std::string_view text) noexcept;
+
 // To be asked before there is anything to write. Leaves nothing behind.
 [[nodiscard]] expected<void> check_writable(const std::string& path);
 

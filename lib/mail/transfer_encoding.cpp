@@ -8,7 +8,52 @@
 #include <charconv>
 #include <cstdint>
 
+#include <fmt/format.h>
+
 namespace postal::mail {
+namespace {
+
+constexpr std::size_t longest_encoded_line = 76;  // RFC 2045 6.7 (5)
+
+// A blank that ends a line would be lost on the way.
+bool stays(char c, bool ends_line) noexcept {
+    if (c == ' ' || c == '\t') return !ends_line;
+    return c > ' ' && c <= '~' && c != '=';
+}
+
+void append_encoded_line(std::string_view line, std::string& to) {
+    std::size_t used = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const bool plain = stays(line[i], i + 1 == line.size());
+        const std::size_t wanted = plain ? 1 : 3;
+        if (used + wanted >= longest_encoded_line) {  // with room for the soft line break's "="
+            to += "=\r\n";
+            used = 0;
+        }
+        if (plain) {
+            to += line[i];
+        } else {
+            to += fmt::format("={:02X}", static_cast<unsigned char>(line[i]));
+        }
+        used += wanted;
+    }
+}
+
+}  // namespace
+
+std::string to_quoted_printable(std::string_view text) {
+    std::string out;
+    out.reserve(text.size() + text.size() / 8);
+    while (!text.empty()) {
+        const std::size_t end = text.find("\r\n");
+        append_encoded_line(text.substr(0, end), out);
+        if (end == std::string_view::npos) break;
+        out += "\r\n";
+        text.remove_prefix(end + 2);
+    }
+    return out;
+}
+
 std::string from_quoted_printable(std::string_view text) {
     std::string out;
     out.reserve(text.size());

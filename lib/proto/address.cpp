@@ -263,6 +263,10 @@ path_result parse_mailbox(std::string_view input, bare_local_part bare) noexcept
     return result;
 }
 
+bool is_host_name(std::string_view name) {
+    return parse_mailbox("x@" + std::string(name), bare_local_part::postmaster_only).ok();
+}
+
 std::string unquoted_local_part(const path& of) {
     if (!of.quoted) return std::string(of.local_part);
     const std::string_view inside = of.local_part.substr(1, of.local_part.size() - 2);

@@ -52,6 +52,9 @@ path_result parse_path(std::string_view input, path_rules rules) noexcept;
 // The whole of `input` is one mailbox without brackets.
 path_result parse_mailbox(std::string_view input, bare_local_part bare) noexcept;
 
+// Whether it may stand behind an "@": a domain or an address literal.
+bool is_host_name(std::string_view name);
+
 // What a parsed path means: its local part without quotes and the backslashes of quoted pairs (RFC
 // 5321 4.1.2), and the same with "@" and the domain, if there is one.
 std::string unquoted_local_part(const path& of);

@@ -175,3 +175,15 @@ TEST_CASE("address: what a mailbox means without its quotes") {
     }
     CHECK(unquoted_mailbox(path{}).empty());
 }
+
+TEST_CASE("address: what may stand behind an @ is a host name") {
+    for (const char* right : {"example.com", "localhost", "[192.0.2.1]", "[IPv6:2001:db8::1]"}) {
+        CAPTURE(right);
+        CHECK(is_host_name(right));
+    }
+    for (const char* wrong :
+         {"", "a b", "a@b", "-x.example", "192.0.2.1 x", "[192.0.2.1", "a\r\nb"}) {
+        CAPTURE(wrong);
+        CHECK_FALSE(is_host_name(wrong));
+    }
+}
