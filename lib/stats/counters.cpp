@@ -63,6 +63,15 @@ constexpr std::array table{
             .by = by::checkers, .failure = true, .remark = "messages were duplicate"},
     counter{.name = "original", .title = "of the original postal", .value = &counts::original, .kind = integrity,
             .by = by::readers, .rare = true},
+    counter{.name = "bounces_sent", .title = "bounces sent", .value = &counts::bounces_sent, .kind = traffic,
+            .by = by::sinks, .rare = true},
+    counter{.name = "bounces_failed", .title = "bounces not sent", .value = &counts::bounces_failed, .kind = traffic,
+            .by = by::sinks, .failure = true, .rare = true, .remark = "bounces could not be sent"},
+    counter{.name = "stored", .title = "stored", .value = &counts::stored, .kind = traffic, .by = by::sinks,
+            .rare = true},
+    counter{.name = "not_stored", .title = "not stored", .value = &counts::not_stored, .kind = traffic,
+            .by = by::sinks, .failure = true, .rare = true,
+            .remark = "messages were accepted and not kept: the store was full, or could not be written"},
 };
 // clang-format on
 

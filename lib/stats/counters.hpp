@@ -47,7 +47,11 @@ struct counts {
     std::uint64_t foreign = 0;
     std::uint64_t corrupt = 0;
     std::uint64_t duplicate = 0;
-    std::uint64_t original = 0;  // mail of the original postal
+    std::uint64_t original = 0;        // mail of the original postal
+    std::uint64_t bounces_sent = 0;    // notifications that a relay took from us
+    std::uint64_t bounces_failed = 0;  // that could not be sent
+    std::uint64_t stored = 0;          // accepted messages, of LMTP too, that were kept
+    std::uint64_t not_stored = 0;      // that were to be kept, and were not
 
     void add(const counts& other) noexcept;
     [[nodiscard]] bool none() const noexcept;
@@ -70,7 +74,8 @@ enum class counted_by {
     open_loops,
     servers,
     readers,
-    checkers  // where messages are verified
+    checkers,  // where messages are verified
+    sinks      // what accepted mail ends in, and may be kept or bounced
 };
 
 // Whether an interval has it, and from which log format on its line does.

@@ -46,6 +46,7 @@ struct run_description {
     bool serves = false;            // a server: it may be that its replies are not heard
     bool reads_mail = false;        // a reader: POP3 and IMAP connections, deletions
     bool checks_integrity = false;  // verified, foreign, corrupt, duplicate mean something
+    bool ends_mail = false;         // a sink: bounces and stored messages mean something
     bool runs_agents = false;       // tally::agents means something
     std::size_t agent_phase = 0;    // from an agent's start to its end; only with runs_agents
     std::string tls_library;        // "OpenSSL 3.0.15"; empty: a run without TLS
@@ -76,6 +77,8 @@ struct run_description {
                 return reads_mail;
             case counted_by::checkers:
                 return checks_integrity;
+            case counted_by::sinks:
+                return ends_mail;
             case counted_by::all:
                 break;
         }
