@@ -109,7 +109,7 @@ expected<std::unique_ptr<envelope>> parse_envelope(std::string_view text, const 
         if (!read) return base::at("--envelope", read.error());
     }
     if (made->client) made->here.client = &*made->client;
-    if (made->here.recipient != nullptr) made->here.known = list.valid(made->recipient);
+    if (made->here.recipient != nullptr) made->here.known = list.find(made->recipient) != nullptr;
     return made;
 }
 

@@ -36,7 +36,7 @@ exit_status serve(const bhm::plan& of, stats::run_description description) {
          .description = std::move(description),
          .console = {.run = chosen.run},
          .ledger_run = of.run,
-         .descriptors_a_session = 1,
+         .descriptors_a_session = of.delivery.store ? 2U : 1U,  // a message's file
          .descriptors_beside_sessions = 4 * chosen.run.workers + descriptors_beside_sessions,
          .begin = [&](const auto& worker) { return begin(of, worker); },
          .listen = [&](auto& context) { return serve::open_listeners(of.places, context); }});

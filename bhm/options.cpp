@@ -194,6 +194,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       auth_options(into),
                       mail_options(into),
                       behaviour_options(into),
+                      delivery_group(into.delivery),
                       program::server_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
@@ -212,6 +213,8 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     if (!behaviour) return behaviour.error();
     auto auth = check_auth(into);
     if (!auth) return auth.error();
+    auto delivery = check(into.delivery, into.user_list);
+    if (!delivery) return delivery.error();
     auto checked = program::check(static_cast<const program::server_options&>(into));
     if (!checked) return checked.error();
     return parsed;

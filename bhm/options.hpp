@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "behaviour/rule.hpp"
+#include "bhm/delivery_options.hpp"
 #include "cli/parse.hpp"
 #include "program/server_options.hpp"
 #include "proto/smtp/server.hpp"
@@ -34,6 +35,7 @@ struct options : program::server_options {
     std::string envelope;  // for --check-behaviour
     std::optional<std::uint64_t> seed{};
     std::optional<behaviour::number_range> speed{};  // octets a second
+    delivery_options delivery{};
 };
 
 // done when --help or --version was asked for and printed.

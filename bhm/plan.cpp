@@ -117,13 +117,22 @@ expected<void> configure_server(plan& into) {
     return program::prepare(into.rules, into.chosen);
 }
 
+// The last step, since it makes files.
+expected<void> prepare_delivery(plan& into) {
+    if (into.chosen.check_behaviour) return {};
+    auto done = prepare(into.delivery, into.chosen, into.valid, into.run);
+    if (done && into.delivery.wanted()) into.rules.server.judges_senders = true;
+    return done;
+}
+
 }  // namespace
 
 expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>();
     result->chosen = std::move(given);
     result->run = base::fresh_entropy();
-    for (auto* step : {find_places, load_files, announce_auth, load_behaviour, configure_server}) {
+    for (auto* step : {find_places, load_files, announce_auth, load_behaviour, configure_server,
+                       prepare_delivery}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -144,6 +153,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.checks_integrity = chosen.verify;
+    result.ends_mail = plan.delivery.store || plan.delivery.bounces;
     if (!chosen.ledger.empty()) {
         std::string run;
         mail::append_run(plan.run, run);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "behaviour/engine.hpp"
+#include "bhm/delivery_plan.hpp"
 #include "bhm/host_names.hpp"
 #include "bhm/options.hpp"
 #include "bhm/recipients.hpp"
@@ -37,6 +38,7 @@ struct plan {
     // Octets a second that a session of this number reads; 0: as they come.
     std::uint64_t speed_of(std::uint64_t session) const;
     std::uint64_t seed() const { return chosen.seed.value_or(run >> 11U); }
+    delivery_plan delivery;
     std::uint64_t run = 0;  // in the ledger
 };
 

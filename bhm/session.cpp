@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/release.hpp"
+#include "behaviour/situation.hpp"
 #include "bhm/phases.hpp"
 
 namespace postal::bhm {
@@ -18,18 +19,44 @@ std::int64_t wall_clock_us() {
     return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
 }
 
+// Of users with d, r, g (RFC 3463: the mailbox takes no messages, or for another reason).
+constexpr proto::server_reply deferred_user{450, "4.2.1", "Deferred on request"};
+constexpr proto::server_reply rejected_user{550, "5.2.1", "Rejected on request"};
+constexpr proto::server_reply greylisted_user{450, "4.2.0", "Greylisted, try again later"};
+
 }  // namespace
 
+void session::greeted(std::string_view name) {
+    if (context_.of_run.delivery.store) helo_ = name;
+}
+
+proto::server_reply session::judge_sender() {
+    const proto::path& who = machine().current_path();
+    ++messages_;
+    const auto own =
+        conduct_ ? obey(conduct_->at_sender(who, machine().declared_octets(), since_start()))
+                 : std::nullopt;
+    if (own && !own->positive()) return *own;
+    if (context_.of_run.delivery.wanted())
+        delivery_ = std::make_unique<final_delivery>(context_, who, number_, messages_);
+    return own.value_or(proto::replies::sender_ok);
+}
+
+// A rule's reply comes before that of the user list.
 proto::server_reply session::judge_recipient() {
     const proto::path& who = machine().current_path();
-    const bool known = context_.of_run.valid.valid(who);
-    proto::server_reply answer =
-        known ? proto::replies::recipient_ok : proto::replies::no_such_user;
-    if (conduct_) {
-        if (const auto own = obey(conduct_->at_recipient(who, known, since_start()))) answer = *own;
-    }
+    const recipient* listed = context_.of_run.valid.find(who);
+    const auto own = conduct_ ? obey(conduct_->at_recipient(who, listed != nullptr, since_start()))
+                              : std::nullopt;
+    const proto::server_reply answer = own                 ? *own
+                                       : listed != nullptr ? judge(*listed, who)
+                                                           : proto::replies::no_such_user;
     if (!answer.positive()) return answer;
+    const fate what = listed == nullptr ? fate::accepted : listed->what;
+    if (what == fate::bounced && !delivery_->may_bounce_another())
+        return proto::replies::too_many_recipients;
     if (conduct_) conduct_->took_recipient();
+    if (delivery_) delivery_->add(who, what);
     if (context_.ledger_feed() != nullptr) {
         if (machine().recipients() == 0) recipients_.clear();
         recipients_.push_back(context_.ledger_feed()->row_buffer().address(who.mailbox));
@@ -37,11 +64,45 @@ proto::server_reply session::judge_recipient() {
     return answer;
 }
 
+// By the third column of the user list.
+proto::server_reply session::judge(const recipient& who, const proto::path& path) {
+    switch (who.what) {
+        case fate::deferred:
+            return deferred_user;
+        case fate::rejected:
+            return rejected_user;
+        case fate::greylisted:
+            return passes_greylist(path) ? proto::replies::recipient_ok : greylisted_user;
+        case fate::bounced:
+        case fate::accepted:
+            break;
+    }
+    return proto::replies::recipient_ok;
+}
+
+bool session::passes_greylist(const proto::path& path) {
+    const auto client = client_address();
+    proto::path sender;
+    sender.mailbox = delivery_->reverse_path();
+    sender.null = sender.mailbox.empty();
+    behaviour::situation here;
+    here.client = client ? &*client : nullptr;
+    here.sender = &sender;
+    here.recipient = &path;
+    const auto verdict = context_.of_run.delivery.greylists->judge(behaviour::triplet_text(here),
+                                                                   now() - context_.own.start());
+    return verdict == behaviour::grey_verdict::passes;
+}
+
 void session::begin_message() {
+    if (delivery_ && delivery_->keeps_copy()) {
+        delivery_->begin({client_name(), helo_, connection().secure()});
+    }
     if (context_.of_run.chosen.verify) examination_ = context_.lend_examination();
 }
 
 void session::take_content(std::string_view text) {
+    if (delivery_) delivery_->take(text);
     if (!examination_) return;
     if (context_.ledger_feed() != nullptr && !examination_->skipping())
         return examination_->feed(text);
@@ -113,6 +174,8 @@ void session::answers_due_now() {
     counts.bytes += due_->octets * due_->units;
     if (context_.of_run.chosen.verify) count_integrity();
     if (context_.ledger_feed() != nullptr) write_sightings();
+    if (delivery_ && due_->units != 0) delivery_->accept();
+    delivery_.reset();
     units_ended(due_->units);
     if (due_->units != 0) answered(due_->units);
     count_refusals();
@@ -174,6 +237,7 @@ void session::drop_message() {
     unanswered_ = false;
     due_.reset();
     late_reply_.reset();
+    delivery_.reset();
     late_ = false;
     context_.forget(*this);
     if (examination_) context_.take_back(std::move(examination_));

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bhm/conduct.hpp"
+#include "bhm/final_delivery.hpp"
 #include "bhm/worker_context.hpp"
 #include "ledger/rows.hpp"
 #include "serve/session.hpp"
@@ -46,6 +47,7 @@ class session final : public serve::session, private worker_context::held {
         ledger::seen_row sighting{};  // of the first recipient; with a ledger only
     };
 
+    void greeted(std::string_view name) override;
     void connection_ready() override;
     serve::auth_answer judge_auth(const proto::server_step& step) override;
     std::optional<proto::server_reply> judge_stage(proto::server_stage stage, std::string_view verb,
@@ -64,6 +66,8 @@ class session final : public serve::session, private worker_context::held {
     void stop_now() override;
     void go_on() override;
 
+    proto::server_reply judge(const recipient& who, const proto::path& path);
+    bool passes_greylist(const proto::path& path);
     void describe(const mail::check_result& result, delayed_reply& into) const;
     void count_transit(const mail::check_result& result);
     void answer();
@@ -98,6 +102,9 @@ class session final : public serve::session, private worker_context::held {
     std::vector<ledger::address_id> recipients_;  // with a ledger only
     std::vector<ledger::seen_row> doubtful_;      // for when it is known whether they were heard
     std::unique_ptr<ledger::examination> examination_;
+    std::string helo_;                          // with a store only
+    std::uint64_t messages_ = 0;                // of the session so far
+    std::unique_ptr<final_delivery> delivery_;  // from MAIL on, where the plan wants it
 };
 
 }  // namespace postal::bhm

@@ -96,12 +96,6 @@ std::optional<proto::server_reply> session::judge_stage(server_stage at, std::st
                  : std::nullopt;
 }
 
-proto::server_reply session::judge_sender() {
-    const auto own = obey(
-        conduct_->at_sender(machine().current_path(), machine().declared_octets(), since_start()));
-    return own.value_or(proto::replies::sender_ok);
-}
-
 // Over LMTP each recipient has an answer of its own, judged when all else is known.
 std::optional<proto::server_reply> session::judge_end() {
     if (context_.of_run.chosen.dialect == proto::dialect::lmtp) return std::nullopt;

@@ -1,5 +1,5 @@
 // What bhm's sessions of one worker share beside a server's context: the plan, spare examinations,
-// what logging in needs, and what is kept of messages for the ledger.
+// what logging in needs, what is kept of messages for the ledger, and who sends bounces.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bhm/bouncer.hpp"
 #include "bhm/plan.hpp"
 #include "ledger/examination.hpp"
 #include "mail/rebuild.hpp"
@@ -27,6 +28,7 @@ struct worker_context : serve::worker_context {
             sasl.emplace();
             passwords = [&run](std::string_view user) { return run.valid.password(user); };
         }
+        if (run.delivery.bounces) bounces.emplace(*run.delivery.bounces, worker);
         if (book == nullptr) return;
         ledger_feed_.emplace(*book, worker, [this](bool keeps_up) {
             if (keeps_up) let_go();
@@ -61,6 +63,7 @@ struct worker_context : serve::worker_context {
     const plan& of_run;
     std::optional<sasl::context> sasl;  // with --auth only
     sasl::password_of passwords;
+    std::optional<bouncer> bounces;  // where users have b
 
   private:
     void let_go() {

@@ -37,6 +37,8 @@ COMPANIONS = {
     "tls-crl": {"postal": 'tls-verify = "on"', "rabid": 'tls-verify = "on"',
                 "bhm": 'tls-client-ca = "/etc/ssl/clients.pem"', "lmtp-deliver": 'tls-client-ca = "/etc/ssl/clients.pem"'},
     "seed": {"bhm": 'speed = "10K..1M"'},
+    "store-": {"bhm": 'store = "/nonexistent/store"'},
+    "sample": {"bhm": 'store = "/nonexistent/store"'},
     "tls-key": dict.fromkeys(SAMPLES, 'tls-cert = "/etc/ssl/server.pem"'),
 }
 

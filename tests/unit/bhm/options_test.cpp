@@ -63,7 +63,7 @@ TEST_CASE("bhm options: what cannot be done is refused") {
     CHECK(parse({"--bare-newline", "maybe"}).refusal.find("reject") != std::string::npos);
     CHECK(parse({"--threshold", "p99(banner)<1s"}).refusal.find("--threshold") !=
           std::string::npos);
-    CHECK_FALSE(parse({"--store", "x"}).refusal.empty());
+    CHECK_FALSE(parse({"--keep", "x"}).refusal.empty());
     CHECK(parse({"--lmtp=no"}).refusal.starts_with("--lmtp: \"no\" is a value"));
     CHECK(parse({"--lmtp="}).refusal.starts_with("--lmtp: \"\" is a value"));
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <string>
+#include <utility>
 
 using namespace postal;
 
@@ -19,7 +20,7 @@ bhm::recipients listed(const std::string& text) {
 bool valid(const bhm::recipients& list, const std::string& mailbox) {
     const auto path = proto::parse_mailbox(mailbox, proto::bare_local_part::allowed);
     REQUIRE(path.ok());
-    return list.valid(path.value);
+    return list.find(path.value) != nullptr;
 }
 
 }  // namespace
@@ -55,11 +56,31 @@ TEST_CASE("recipients: the list decides, without regard to case and quotes") {
     }
 }
 
-TEST_CASE("recipients: behaviours are refused with file and line") {
-    const auto users = mail::parse_users("a@example.com x\nb@example.com x d\n", "users");
+TEST_CASE("recipients: the third column says what becomes of their mail") {
+    const bhm::recipients list = listed(
+        "a@example.com - d\nb@example.com x r\nc@example.com - b\nd@example.com - g\n"
+        "e@example.com\nA@example.com - r\n");
+    using enum bhm::fate;
+    const std::pair<std::string, bhm::fate> rows[] = {
+        {"a@example.com", deferred},   {"B@Example.com", rejected}, {"c@example.com", bounced},
+        {"d@example.com", greylisted}, {"e@example.com", accepted}, {"postmaster", accepted}};
+    for (const auto& [mailbox, wanted] : rows) {
+        CAPTURE(mailbox);
+        const auto path = proto::parse_mailbox(mailbox, proto::bare_local_part::allowed);
+        REQUIRE(path.ok());
+        REQUIRE(list.find(path.value) != nullptr);
+        CHECK(list.find(path.value)->what == wanted);
+    }
+    REQUIRE(list.first(rejected) != nullptr);
+    CHECK(list.first(rejected)->line == 2);
+    CHECK(bhm::recipients{}.first(bounced) == nullptr);
+    CHECK(*list.password("b@example.com") == "x");
+}
+
+TEST_CASE("recipients: several letters are refused with file and line") {
+    const auto users = mail::parse_users("a@example.com x d\nb@example.com x gb\n", "users");
     REQUIRE(users.has_value());
     const auto admitted = bhm::recipients{}.admit(*users, "users");
     REQUIRE_FALSE(admitted.has_value());
-    CHECK(admitted.error().message.starts_with("users:2: "));
-    CHECK(admitted.error().message.find("behaviour") != std::string::npos);
+    CHECK(admitted.error().message.starts_with("users:2: behaviour \"gb\" "));
 }
