@@ -99,7 +99,7 @@ enum class closing : std::uint8_t {
     no,
     fin,     // in good order
     rst,     // with a reset
-    silence  // not at all: nothing more is read or said until the client has gone
+    silence  // not at all: nothing is said, and what comes thrown away, until the client has gone
 };
 
 // What is counted apart: each client, say, has a bucket of its own.

@@ -183,18 +183,6 @@ void session::wake() {
     if (sleeping_ != nullptr) sleeping_->cancel();
 }
 
-asio::awaitable<void> session::pause(std::chrono::nanoseconds how_long) {
-    if (stopped_now_) co_return lost(net::fault::stopped);
-    clear_deadline();
-    asio::steady_timer timer(context_.own.context(), how_long);
-    pausing_ = &timer;
-    boost::system::error_code cancelled;
-    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-    pausing_ = nullptr;
-    now_ = steady_clock::now();
-    if (cancelled) lost(net::fault::stopped);
-}
-
 // The socket is full: nothing more is read or answered until the client has read.
 asio::awaitable<void> session::send_slowly() {
     unsent_.clear();
@@ -223,7 +211,8 @@ bool session::read_input() {
     if (read_rate_ != 0) room = room.first(room_for(read_rate_, room.size()));
     const net::read_result got = connection_.read_ready(room);
     if (got.why != net::fault::none) lost(got.why);
-    read_at_once_ = got.size;
+    // What came before a rate was set was read as it came.
+    read_at_once_ = read_rate_ == 0 ? 0 : got.size;
     now_ = steady_clock::now();
     input_ = {context_.input.data(), got.size};
     return got.size != 0;
@@ -237,6 +226,7 @@ void session::keep_input() {
 }
 
 session::next session::process() {
+    if (std::exchange(answers_first_, false)) return next::answers;
     if (then_ != next::read) return std::exchange(then_, next::read);
     for (;;) {
         if (machine_.answers_due() != 0) return next::answers;
@@ -289,6 +279,8 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
             break;
         case server_event::message_begin:
             message_begins();
+            // Of a chunk the reply follows its octets.
+            if (step.replies == 0) return next::read;
             break;
         case server_event::message_end:
             message_ends();
@@ -395,10 +387,9 @@ void session::on_stop(load::stop_kind how) {
         return;
     }
     stop_gently();
-    if (at_rest() || shaking_hands_ || cut_ == cut::silence) {
-        if (pausing_ != nullptr) pausing_->cancel();
-        if (reading_) connection_.cancel(net::cancelled_by::stop);
-    }
+    const bool idle = at_rest() || shaking_hands_;
+    if (idle && pausing_ != nullptr) pausing_->cancel();
+    if ((idle || cut_ == cut::silence) && reading_) connection_.cancel(net::cancelled_by::stop);
 }
 
 // Nothing is under way, and no message waits for its answer.

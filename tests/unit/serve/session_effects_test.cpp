@@ -37,6 +37,8 @@ TEST_CASE("serve session: cut in the place of a reply") {
          "1 started, 1 failed, 1x rcpt 0 closed", false},
         {"data", cut_at(stage::data, cut::rst), recipient_given + line("DATA\r\n"),
          "1 started, 1 failed, 1x data 0 reset"},
+        {"chunk, when it has come", cut_at(stage::data, cut::fin),
+         recipient_given + line("BDAT 4\r\nbody"), "1 started, 1 failed, 1x data 0 closed"},
         {"end", cut_at(stage::end, cut::fin), content_sent + transcript{closed},
          "1 started, 1 in doubt, 1x end 0 closed"},
         {"quit", cut_at(stage::quit, cut::fin), greeted + line("QUIT\r\n"), "1x quit 0 closed"},
@@ -68,12 +70,37 @@ TEST_CASE("serve session: silence lasts until the client goes, its time is over,
     });
 }
 
+TEST_CASE("serve session: a client that talks into the silence keeps nobody from ending it") {
+    const transcript talking =
+        sender_given + transcript{says("RCPT TO:<b@b.org>\r\n" + std::string(300'000, 'x'))};
+    check(
+        {{"its time is over", cut_at(stage::rcpt, cut::silence),
+          talking + transcript{silence, closed}, "1 started, 1 failed, 1x rcpt 0 silence", false}});
+}
+
+TEST_CASE("serve session: an answer that takes its time is heard before the end") {
+    settings late = cut_at(stage::end, cut::fin);
+    late.judged.effect.says_reply = true;
+    late.how = answering::later;
+    settings delayed_too = late;
+    delayed_too.judged.effect.delay = 1us;
+    const transcript heard = content_sent + transcript{answer, hears(message_ok), closed};
+    const std::string counted = "1 started, 1 accepted, 1x end 0 closed";
+    check({{"at once", late, heard, counted}, {"delayed, too", delayed_too, heard, counted}});
+}
+
 TEST_CASE("serve session: delays, of refusals and ends too") {
     check({
         {"connect", delayed(stage::connect), accepted + quits, "1 started, 1 accepted"},
         {"banner", delayed(stage::banner), accepted + quits, "1 started, 1 accepted"},
         {"mail", delayed(stage::mail), accepted + quits, "1 started, 1 accepted"},
         {"end", delayed(stage::end), accepted + quits, "1 started, 1 accepted"},
+        {"chunk", delayed(stage::data),
+         recipient_given +
+             transcript{says("BDAT 4\r\nbody"), hears("250 2.0.0 Chunk received\r\n"),
+                        says("BDAT 0 LAST\r\n"), hears(message_ok)} +
+             quits,
+         "1 started, 1 accepted"},
         {"a refusal", delayed(stage::rcpt, refusal),
          sender_given + transcript{says("RCPT TO:<b@b.org>\r\n"), hears("550 5.7.1 Not you\r\n")} +
              quits,
