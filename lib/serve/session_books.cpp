@@ -24,10 +24,7 @@ void session::command_answered(server_stage stage, const proto::server_reply& re
         case server_stage::rcpt:
             return recipient_answered(reply);
         case server_stage::data:
-            if (!reply.positive() && refusal_ == 0) refusal_ = reply.code;
-            // A chunk that was refused has ended its message.
-            if (!machine_.in_transaction()) message_dropped();
-            return;
+            return content_answered(reply);
         default:
             if (!machine_.in_transaction()) message_dropped();
     }
@@ -57,6 +54,16 @@ void session::recipient_answered(const proto::server_reply& reply) {
     } else if (machine_.recipients() == 0 && (refusal_ < 400 || refusal_ >= 500)) {
         refusal_ = reply.code;
     }
+}
+
+// A chunk that was refused has ended its message, and what is refused behind it follows from that.
+void session::content_answered(const proto::server_reply& reply) {
+    const bool of_message = begun_ != 0 || refusal_ != 0;
+    if (!reply.positive() && refusal_ == 0) refusal_ = reply.code;
+    if (machine_.in_transaction()) return;
+    const unsigned code = of_message ? refusal_ : 0;
+    message_dropped();
+    refusal_ = code;
 }
 
 // What a client has pipelined behind a refusal, and cannot be taken, is the same event.

@@ -259,8 +259,12 @@ server_step smtp_server::end_chunk(std::string& out) {
     mode_ = mode::command;
     if (chunk_refusal_) {
         const server_reply refusal = *std::exchange(chunk_refusal_, std::nullopt);
-        // RFC 3030 2: what came of the message before is thrown away, too.
-        if (state_ == state::chunks) end_transaction();
+        // RFC 3030 2: the transaction has failed, and chunks that were pipelined behind this one
+        // are thrown away, too.
+        if (state_ >= state::rcpt) {
+            end_transaction();
+            mail_refused_ = true;
+        }
         return refusal.code == 421 ? close_with(refusal, server_stage::data, out)
                                    : respond(refusal, server_stage::data, out);
     }

@@ -228,7 +228,7 @@ class smtp_server {
     enum class discarding : std::uint8_t { nothing, too_long, auth_too_long, refused };
     discarding discarding_ = discarding::nothing;
     char last_discarded_ = 0;
-    bool mail_refused_ = false;
+    bool mail_refused_ = false;  // or a chunk: what was pipelined behind it is no nonsense
     bool partial_done_ = false;  // partial_ is whole and was handed out
     bool smtputf8_ = false;
     bool refused_recipient_ = false;

@@ -92,6 +92,12 @@ TEST_CASE("serve session: a message that is refused early has begun, and ends on
         {"a chunk", refusing(stage::data, fault.reject),
          recipient_given + said("BDAT 4\r\nbodyRSET\r\n", rejected + flushed) + quits,
          "1 started, 1 rejected, 1x data 550 5.7.1"},
+        {"a chunk, and those behind it", refusing(stage::data, fault.reject),
+         recipient_given +
+             said("BDAT 4\r\nbodyBDAT 4\r\nbodyBDAT 0 LAST\r\n",
+                  rejected + mail_first + mail_first) +
+             quits,
+         "1 started, 1 rejected, 1x data 550 5.7.1"},
         {"a chunk for nobody",
          {},
          sender_given + said(nobody + "BDAT 4 LAST\r\nbody", unknown + no_recipients) + quits,
