@@ -27,15 +27,17 @@ namespace postal::bhm {
 class session final : public serve::session, private worker_context::held {
   public:
     session(worker_context& context, serve::accepted_client&& who)
-        : session(context, std::move(who), who.number) {}
+        : session(context, std::move(who), who.number, who.listener) {}
     ~session() override { context_.forget(*this); }
 
   private:
-    session(worker_context& context, serve::accepted_client&& who, std::uint64_t number)
+    session(worker_context& context, serve::accepted_client&& who, std::uint64_t number,
+            const net::address* listener)
         : serve::session(context, std::move(who),
                          context.of_run.names.name_of_socket(who.socket.descriptor.get())),
           context_(context),
-          number_(number) {}
+          number_(number),
+          listener_(listener) {}
 
     // A message between its end and the moment when its reply is due.
     struct delayed_reply {
@@ -90,8 +92,9 @@ class session final : public serve::session, private worker_context::held {
     };
 
     worker_context& context_;
-    const std::uint64_t number_;        // in the order in which clients came
-    std::unique_ptr<conduct> conduct_;  // with a behaviour only
+    const std::uint64_t number_;          // in the order in which clients came
+    const net::address* const listener_;  // null: unknown
+    std::unique_ptr<conduct> conduct_;    // with a behaviour only
     // What takes the place of 250: of the message, or in LMTP of each of its recipients.
     std::vector<std::optional<proto::server_reply>> own_answers_;
     bool unanswered_ = false;       // a cut leaves recipients without a reply

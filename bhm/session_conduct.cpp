@@ -66,7 +66,7 @@ behaviour::nanoseconds session::since_start() const {
 void session::meet() {
     conduct_ = std::make_unique<conduct>(
         *context_.of_run.engine,
-        conduct::origin{.listener = net::own_name(connection().native()),
+        conduct::origin{.listener = listener_ == nullptr ? std::string() : net::to_text(*listener_),
                         .client = client_address(),
                         .session = number_,
                         .lmtp = context_.of_run.chosen.dialect == proto::dialect::lmtp});

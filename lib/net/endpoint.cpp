@@ -174,14 +174,6 @@ std::string peer_name(int socket) {
     return known && other.sa_family == AF_UNIX ? "unix" : "unknown";
 }
 
-std::string own_name(int socket) {
-    address own;
-    socklen_t size = static_cast<socklen_t>(own.capacity());
-    if (::getsockname(socket, own.data(), &size) != 0) return {};
-    own.resize(size);
-    return to_text(own);
-}
-
 std::string to_text(const address& where) {
     const auto ip = ip_endpoint_of(*where.data());
     if (!ip)

@@ -52,9 +52,6 @@ base::expected<std::vector<address>> parse_local_addresses(std::string_view text
 // for a Unix socket, and "unknown" when the kernel does not say.
 std::string peer_name(int socket);
 
-// This end of a connected or listening socket, as to_text() has it; empty when the kernel does not say.
-std::string own_name(int socket);
-
 // `127.0.0.1:25`, `[::1]:25`, `unix:/path`, for people to read.
 std::string to_text(const address& where);
 

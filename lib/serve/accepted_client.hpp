@@ -5,6 +5,7 @@
 #include <new>
 
 #include "net/connection.hpp"
+#include "net/endpoint.hpp"
 #include "serve/session_slots.hpp"
 #include "stats/tally.hpp"
 
@@ -13,8 +14,9 @@ namespace postal::serve {
 struct accepted_client {
     net::accepted socket;
     session_slot where;
-    bool tls = false;          // from the first octet
-    std::uint64_t number = 1;  // in the order in which they came
+    bool tls = false;                        // from the first octet
+    std::uint64_t number = 1;                // in the order in which they came
+    const net::address* listener = nullptr;  // where they came; outlives them
 };
 
 // A client could not be served for want of memory.

@@ -122,7 +122,8 @@ net::fault acceptor::accept_all() {
 void acceptor::hand_over(net::accepted client, session_slot place) {
     const std::uint64_t came = slots_.next_turn();
     const auto turn = static_cast<std::size_t>(came % workers_.size());
-    accepted_client who{std::move(client), std::move(place), listener_.tls, came + 1};
+    accepted_client who{std::move(client), std::move(place), listener_.tls, came + 1,
+                        &listener_.where};
     load::worker& where = workers_.at(turn);
     if (&where == &first_) return begin(where, serve_, turn, std::move(who));
     asio::post(where.context(), [&where, &serve = serve_, turn, who = std::move(who)]() mutable {
