@@ -1,9 +1,17 @@
 #include "bhm/conduct.hpp"
 
+#include "base/release.hpp"
+
 #include <limits>
 #include <utility>
 
 namespace postal::bhm {
+
+namespace {
+
+constexpr std::size_t kept_recipients = 64;  // room for them in an idle session
+
+}  // namespace
 
 using behaviour::decision;
 using behaviour::nanoseconds;
@@ -55,6 +63,7 @@ decision conduct::at_sender(const proto::path& sender, std::uint64_t declared, n
     ++here_.message;
     here_.size = declared == 0 ? std::optional<std::uint64_t>() : declared;
     recipients_.clear();
+    if (recipients_.capacity() > kept_recipients) base::release(recipients_);
     asked_.number = 0;
     return ask(stage::mail, now);
 }

@@ -147,6 +147,7 @@ setter speed_option(options& o) {
         const auto range = behaviour::parse_number_range(given);
         if (!range) return range.error();
         if (range->least == 0) return base::fail("\"{}\": nothing would ever be read", given);
+        if (range->step != 1) return base::fail("\"{}\" is no rate; give 20K or 10K..1M", given);
         o.speed = *range;
         return {};
     };

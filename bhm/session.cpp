@@ -46,11 +46,19 @@ proto::server_reply session::judge_sender() {
 proto::server_reply session::judge_recipient() {
     const proto::path& who = machine().current_path();
     const recipient* listed = context_.of_run.valid.find(who);
-    const auto own = conduct_ ? obey(conduct_->at_recipient(who, listed != nullptr, since_start()))
-                              : std::nullopt;
-    const proto::server_reply answer = own                 ? *own
-                                       : listed != nullptr ? judge(*listed, who)
-                                                           : proto::replies::no_such_user;
+    proto::server_reply answer = proto::replies::no_such_user;
+    std::optional<proto::server_reply> own;
+    if (conduct_) {
+        const auto judged = conduct_->at_recipient(who, listed != nullptr, since_start());
+        own = obey(judged);
+        // Who hears nothing is not refused.
+        if (judged.close != behaviour::closing::no && !own) own = proto::replies::recipient_ok;
+    }
+    if (own) {
+        answer = *own;
+    } else if (listed != nullptr) {
+        answer = judge(*listed, who);
+    }
     if (!answer.positive()) return answer;
     const fate what = listed == nullptr ? fate::accepted : listed->what;
     if (what == fate::bounced && !delivery_->may_bounce_another())
