@@ -126,7 +126,7 @@ void session::judge_deliveries(delayed_reply& found) {
         }
         if (cut) break;
         // RFC 5321 3.8: whoever is told 421 is sent away; behind the replies for the others.
-        if (own && own->code == 421) add_effect({.ending = serve::cut::fin, .why = "421"});
+        if (own && own->code == 421) add_effect({.ending = serve::cut::fin, .is_error = false});
     }
     unanswered_ = own_answers_.size() < asked;
     found.units = found.recipients;

@@ -62,6 +62,7 @@ struct stage_effect {
     bool says_reply = true;  // before that ending
     std::string_view
         why{};  // of the ending, for the error that it is counted as; outlives the session
+    bool is_error = true;         // that ending: not where a 421 has said so
     std::uint64_t read_rate = 0;  // octets a second that are read from here on; 0: as before
     std::uint64_t window = 0;     // octets of the socket's receive buffer; 0: as before
 };

@@ -32,7 +32,8 @@ session::next session::in_time(server_stage stage, std::size_t before, next what
         what = next::cut;
         unsaid_ = !effect.says_reply;
         if (unsaid_) context_.output.resize(before);
-        tally().errors.add(proto::to_text(stage), 0, to_text(cut_), effect.why);
+        if (effect.is_error)
+            tally().errors.add(proto::to_text(stage), 0, to_text(cut_), effect.why);
     }
     const auto delay = delay_at(stage) + effect.delay;
     const bool nothing_to_delay = context_.output.size() == before && what == next::read;
@@ -52,6 +53,7 @@ void session::add_effect(const stage_effect& one) {
         effect_.ending = one.ending;
         effect_.says_reply = one.says_reply;
         effect_.why = one.why;
+        effect_.is_error = one.is_error;
     }
     if (one.read_rate != 0) read_rate_ = one.read_rate;
     if (one.window != 0) connection_.shrink_window(one.window);
