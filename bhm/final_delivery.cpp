@@ -1,5 +1,6 @@
 #include "bhm/final_delivery.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -37,7 +38,16 @@ void final_delivery::add(const proto::path& forward_path, fate what) {
     if (keeps_copy_) recipients_.emplace_back(forward_path.mailbox);
     if (what == fate::bounced && !reverse_path_.empty()) {
         bounced_.emplace_back(forward_path.mailbox);
+        bounced_places_.push_back(added_);
     }
+    ++added_;
+}
+
+void final_delivery::withdraw(std::size_t recipient) {
+    const auto place = std::find(bounced_places_.begin(), bounced_places_.end(), recipient);
+    if (place == bounced_places_.end()) return;
+    bounced_.erase(bounced_.begin() + (place - bounced_places_.begin()));
+    bounced_places_.erase(place);
 }
 
 void final_delivery::begin(const origin& from) {

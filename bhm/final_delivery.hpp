@@ -5,9 +5,9 @@
 // copy, where content begins, take() the content; accept() when the message is. Destroyed without
 // accept(), it leaves nothing behind.
 //
-// A copy has Return-Path (RFC 5321 4.4), a Delivered-To for each recipient, and Received in front.
-// One that cannot be kept is no reason to refuse the message: it is counted (not_stored), and where
-// writing failed as an error of the stage "end", reason "not_stored".
+// A copy has Return-Path (RFC 5321 4.4), a Delivered-To for each recipient that RCPT took, and
+// Received in front. One that cannot be kept is no reason to refuse the message: it is counted
+// (not_stored), and where writing failed as an error of the stage "end", reason "not_stored".
 //
 // A message for several recipients with b gives one bounce. None is made for the null reverse-path
 // (RFC 5321 6.1). Mail that says Auto-Submitted is bounced like any other: RFC 5321 6.1 knows no
@@ -49,6 +49,9 @@ class final_delivery {
     const std::string& reverse_path() const noexcept { return reverse_path_; }
     bool may_bounce_another() const noexcept { return bounced_.size() < most_bounced; }
     void add(const proto::path& forward_path, fate what);
+    // Over LMTP a recipient, the first one is 0, may still be refused, or hear nothing: whoever sent
+    // the message keeps it then, and is told of no bounce.
+    void withdraw(std::size_t recipient);
     // Whether the message is to be kept; then begin() must be called.
     bool keeps_copy() const noexcept { return keeps_copy_; }
     void begin(const origin& from);
@@ -66,6 +69,8 @@ class final_delivery {
     std::string reverse_path_;
     std::vector<std::string> recipients_{};  // with a store only
     std::vector<std::string> bounced_{};
+    std::vector<std::size_t> bounced_places_{};  // of the same, among all recipients
+    std::size_t added_ = 0;
     std::string original_{};  // its beginning, where somebody is bounced
     bool keeps_copy_ = false;
     std::unique_ptr<stored_message> copy_{};

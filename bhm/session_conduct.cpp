@@ -131,6 +131,11 @@ void session::judge_deliveries(delayed_reply& found) {
     unanswered_ = own_answers_.size() < asked;
     found.units = found.recipients;
     recipients_ = std::move(reached);
+    for (std::uint32_t i = 0; delivery_ && i < asked; ++i) {
+        const bool answered = i < own_answers_.size();
+        const bool taken = answered && (!own_answers_[i] || own_answers_[i]->positive());
+        if (!taken) delivery_->withdraw(i);
+    }
 }
 
 }  // namespace postal::bhm

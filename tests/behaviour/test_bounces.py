@@ -5,6 +5,7 @@ import smtplib
 
 import pytest
 
+from support.behaviours import rule
 from support.dialogue import Client
 from support.postal import run
 from support.process import free_port, wait_until
@@ -116,6 +117,26 @@ class TestBounces:
             assert receiver.mail == [] and receiver.connections == 0
         assert done.total("messages") == 2
         assert (done.total("bounces_sent"), done.total("bounces_failed")) == (0, 0)
+
+    def test_none_over_lmtp_for_whom_its_client_has_been_refused(self, behaving, users_file):
+        rules = rule("end", 'reply = "550 5.7.1 no"', 'recipient = "b@example.com"')
+        with Receiver() as receiver:
+            hole = behaving(rules, "--lmtp", users_file(BOUNCED), "--bounce-via", receiver.endpoint)
+            with Client(("127.0.0.1", hole.port)) as client:
+                client.expect(220)
+                client.say("LHLO client.example", 250)
+                client.say("MAIL FROM:<sender@example.org>", 250)
+                client.say("RCPT TO:<b@example.com>", 250)
+                client.say("RCPT TO:<b2@example.com>", 250)
+                client.say("DATA", 354)
+                client.write(b"Subject: one\r\n\r\nbody\r\n.\r\n")
+                client.expect(550)
+                client.expect(250)
+                client.quit()
+            bounce = receiver.wait_for(1)[0]
+            hole.stop()
+        _, status, _ = parts_of(bounce.octets)[1:]
+        assert [one["Final-Recipient"] for one in status.get_payload()[1:]] == ["rfc822; b2@example.com"]
 
     def test_none_for_what_was_refused_or_given_up(self, bhm, users_file):
         with Receiver() as receiver:
