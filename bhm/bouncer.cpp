@@ -58,15 +58,15 @@ void bouncer::add(bounce one) {
                         : failure{0, "full", "too many bounces wait for " + route_.text};
         return count_failed();
     }
-    octets_ += one.text.size();
+    const std::size_t size = one.text.size();
     waiting_.push_back(std::move(one));
+    octets_ += size;
     if (std::exchange(running_, true)) return;
     try {
         own_.spawn(run());
-    } catch (...) {
+    } catch (const std::bad_alloc&) {
         running_ = false;
-        fail_all();
-        throw;
+        fail_for_memory();
     }
 }
 
@@ -79,10 +79,7 @@ asio::awaitable<void> bouncer::run() {
     } catch (const std::bad_alloc&) {
         no_memory = true;
     }
-    if (no_memory) {
-        why_ = failure{0, std::string(net::to_text(net::fault::resources)), "no memory"};
-        fail_all();
-    }
+    if (no_memory) fail_for_memory();
     clear_deadline();
     line_.close();
     open_ = false;
@@ -294,7 +291,8 @@ void bouncer::count_failed() {
     own_.tally().errors.add("bounce", why_.code, why_.detail, why_.text);
 }
 
-void bouncer::fail_all() {
+void bouncer::fail_for_memory() {
+    why_ = failure{0, std::string(net::to_text(net::fault::resources)), "no memory"};
     while (!waiting_.empty())
         ended(attempt::not_now);
 }

@@ -86,7 +86,7 @@ class bouncer final : public load::watched {
     bool lost(net::fault why);
     void ended(attempt how);
     void count_failed();
-    void fail_all();
+    void fail_for_memory();
 
     const bounce_route& route_;
     load::worker& own_;
