@@ -42,7 +42,8 @@ TEST_CASE("relay: backlog is what was accepted and not delivered") {
     relay_flow flow;
     // Accepted at 0, 0.5, 1 and 2.2 s; delivered at 1.5, 3.1, 3.2 and 5.9 s.
     // The order means nothing.
-    for (const auto& [in, out] : {std::pair{0.0, 1.5}, {2.2, 5.9}, {1.0, 3.2}, {0.5, 3.1}})
+    for (const auto& [in, out] :
+         {std::pair{0.0, 1.5}, std::pair{2.2, 5.9}, std::pair{1.0, 3.2}, std::pair{0.5, 3.1}})
         flow.add(message(in, out));
     const relay_curve curve = flow.curve_in(flow);
     REQUIRE(curve.size() == 6);
