@@ -36,6 +36,22 @@ class recent_keys {
         return {place->value, true};
     }
 
+    // Null for a key that is not known; one that is has now been used last.
+    [[nodiscard]] Value* find(std::string_view key) {
+        const auto known = places_.find(key);
+        if (known == places_.end()) return nullptr;
+        by_age_.splice(by_age_.end(), by_age_, known->second);
+        return &known->second->value;
+    }
+
+    void erase(std::string_view key) {
+        const auto known = places_.find(key);
+        if (known == places_.end()) return;
+        const auto place = known->second;
+        places_.erase(known);
+        by_age_.erase(place);
+    }
+
     [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
 
   private:
