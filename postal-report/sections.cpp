@@ -84,6 +84,7 @@ std::vector<figure> counter_figures(const std::vector<record>& records, counter_
         if (!is_told(shown, records)) continue;
         if (shown.part) {
             figures.back().text = [shown, before = figures.back().text](const record& one) {
+                if (!one.totals.has(shown)) return before(one);
                 return before(one) + ", " + show_counter(one, shown) + " " +
                        std::string{shown.title};
             };
@@ -182,6 +183,14 @@ table outcome_table(const std::vector<record>& records) {
 
 table mailbox_table(const std::vector<record>& records) {
     return counter_table({"mailboxes", "Mailboxes", {}, {}}, records, counter_kind::mailbox);
+}
+
+table retry_table(const std::vector<record>& records) {
+    table made =
+        counter_table({"retries", "Recipients that were deferred, and their retries", {}, {}},
+                      records, counter_kind::retry);
+    add_rows(made, records, counter_figures(records, counter_kind::greylist));
+    return made;
 }
 
 table integrity_table(const std::vector<record>& records) {

@@ -21,6 +21,7 @@ table threshold_table(const std::vector<record>& records);
 table generator_table(const std::vector<record>& records);
 table security_table(const std::vector<record>& records);
 table mailbox_table(const std::vector<record>& records);
+table retry_table(const std::vector<record>& records);
 table integrity_table(const std::vector<record>& records);
 table host_table(const std::vector<record>& records);
 // What several records were compared for, and the other options; one record has only the latter.

@@ -235,9 +235,9 @@ table interval_table(const record& one) {
 
 std::vector<table> sections(const std::vector<record>& records) {
     std::vector<table> made;
-    for (const auto& make :
-         {differing_options_table, result_table, outcome_table, latency_table, error_table,
-          threshold_table, mailbox_table, integrity_table, security_table, generator_table}) {
+    for (const auto& make : {differing_options_table, result_table, outcome_table, latency_table,
+                             error_table, threshold_table, mailbox_table, retry_table,
+                             integrity_table, security_table, generator_table}) {
         table one = make(records);
         if (!one.rows.empty()) made.push_back(std::move(one));
     }

@@ -38,6 +38,23 @@ struct counts {
     std::uint64_t failed = 0;           // before the data was complete
     std::uint64_t in_doubt = 0;         // connection lost between the end of the data and its reply
     std::uint64_t unheard = 0;          // accepted by a server whose client did not hear so
+    std::uint64_t transactions = 0;  // whose message a server had whole, and did not refuse at once
+    std::uint64_t pipelined = 0;     // of these, with commands that came before they were due
+    // Recipients that a server deferred, and what became of them: the sum of the next four. Those
+    // that wait become less when they are settled, so that a time slice alone may have them below 0,
+    // modulo 2^64; sums are right.
+    std::uint64_t deferred_recipients = 0;
+    std::uint64_t taken_after_retry = 0;
+    std::uint64_t rejected_after_retry = 0;
+    std::uint64_t still_deferred = 0;     // came again, in vain so far
+    std::uint64_t not_retried = 0;        // never came again
+    std::uint64_t retries = 0;            // of deferred recipients
+    std::uint64_t retries_forgotten = 0;  // deferred recipients that made room for others
+    std::uint64_t grey_first = 0;         // what greylists found, as behaviour::grey_verdict has it
+    std::uint64_t grey_early = 0;
+    std::uint64_t grey_late = 0;
+    std::uint64_t grey_passed = 0;
+    std::uint64_t grey_in_time = 0;  // of these, retries that a greylist had asked for
     // Of an open loop, the messages that its schedule asked for: started + not_started. Of a reader
     // visits: those that were begun + not_started.
     std::uint64_t due = 0;
@@ -65,6 +82,8 @@ enum class counter_kind {
     traffic,
     error,
     mailbox,    // what a reader did
+    retry,      // what became of recipients that a server deferred
+    greylist,   // what its greylists found
     integrity,  // what a receiver or reader found out; a part of its own in the record
 };
 
@@ -73,6 +92,7 @@ enum class counted_by {
     all,
     open_loops,
     servers,
+    deferrers,  // servers that may refuse recipients for now on purpose
     readers,
     checkers,  // where messages are verified
     sinks      // what accepted mail ends in, and may be kept or bounced

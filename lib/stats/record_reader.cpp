@@ -15,10 +15,10 @@ namespace {
 constexpr std::string_view schema = "postal-record/1";
 
 // The phases of every program, in the order in which its protocol goes through them.
-constexpr std::array<std::string_view, 19> phase_order{
-    "connect", "tls",      "tls_resumed", "banner",   "ehlo",     "auth", "login",
-    "list",    "retrieve", "delete",      "queue",    "envelope", "data", "agent",
-    "service", "message",  "session",     "delivery", "transit"};
+constexpr std::array<std::string_view, 21> phase_order{
+    "connect", "tls",      "tls_resumed", "banner",   "ehlo",     "auth",  "login",
+    "list",    "retrieve", "delete",      "queue",    "envelope", "data",  "agent",
+    "service", "message",  "session",     "delivery", "transit",  "retry", "retried"};
 
 auto order_of(const recorded_phase& one) {
     return std::find(phase_order.begin(), phase_order.end(), one.name) - phase_order.begin();

@@ -128,6 +128,14 @@ json cap_of(const cap_summary& cap) {
             {"behind", cap.behind}};
 }
 
+json connections_of(const connection_summary& use) {
+    return {{"messages_per_connection", number(use.messages)},
+            {"recipients_per_transaction", number(use.recipients)},
+            {"tls_share", number(use.tls)},
+            {"pipelined_share", number(use.pipelined)},
+            {"most_open", use.most_open}};
+}
+
 json errors_of(const tally& total) {
     json array = json::array();
     for (const auto& entry : total.errors.by_count()) {
@@ -252,6 +260,7 @@ json record_of(const run_report& report) {
     }
     if (run.runs_agents) record["agents"] = agents_of(total.agents);
     if (!run.tls_library.empty()) record["tls"] = tls_of(run.tls_library, total.tls);
+    if (run.serves) record["connection_use"] = connections_of(report.connections());
     record["rate"] = rate_of(report);
     record["latency_us"] = latencies_of(report);
     record["intervals"] = json::array();

@@ -44,6 +44,7 @@ struct run_description {
     std::function<double(double)> asked;
     bool transcript = false;        // -z, -Z or -a slowed the run down
     bool serves = false;            // a server: it may be that its replies are not heard
+    bool defers = false;            // a server that may refuse recipients for now on purpose
     bool reads_mail = false;        // a reader: POP3 and IMAP connections, deletions
     bool checks_integrity = false;  // verified, foreign, corrupt, duplicate mean something
     bool ends_mail = false;         // a sink: bounces and stored messages mean something
@@ -73,6 +74,8 @@ struct run_description {
                 return open_loop();
             case counted_by::servers:
                 return serves;
+            case counted_by::deferrers:
+                return defers;
             case counted_by::readers:
                 return reads_mail;
             case counted_by::checkers:

@@ -46,6 +46,18 @@ std::uint64_t still_due(const tally& total, std::size_t due_phase) {
     return total.due - std::min(total.due, ended);
 }
 
+// Recipients that wait when the warm-up ends have their end in these totals.
+void carry_over_waiting(counts& into, const counts& from) {
+    into.deferred_recipients += from.still_deferred + from.not_retried;
+    into.still_deferred += from.still_deferred;
+    into.not_retried += from.not_retried;
+}
+
+std::optional<double> ratio(std::uint64_t part, std::uint64_t whole) {
+    if (whole == 0) return std::nullopt;
+    return static_cast<double>(part) / static_cast<double>(whole);
+}
+
 }  // namespace
 
 void time_slice::add_worker(std::size_t worker, const tally& counted) {
@@ -91,6 +103,7 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
             if (description_.open_loop())
                 totals_.due += still_due(with_warmup_, *description_.due_phase);
             totals_.agents.carry_over(with_warmup_.agents.running());
+            carry_over_waiting(totals_, with_warmup_);
         }
         totals_.merge(added.counts);
         if (!added.draining) {
@@ -161,6 +174,15 @@ std::optional<cap_summary> run_report::cap() const {
     const double behind = asked - static_cast<double>(stopped_.begun);
     result.behind = behind >= 1 ? static_cast<std::uint64_t>(behind) : 0;
     return result;
+}
+
+connection_summary run_report::connections() const {
+    const counts& all = with_warmup_;
+    return {.messages = ratio(all.messages, all.connections),
+            .recipients = ratio(all.recipients, all.transactions),
+            .tls = ratio(all.tls_connections, all.connections),
+            .pipelined = ratio(all.pipelined, all.transactions),
+            .most_open = end_.most_connections};
 }
 
 // Of the intervals those that may be judged, and all of the run: an interval of some seconds has too

@@ -97,12 +97,23 @@ struct cap_summary {
     std::uint64_t behind = 0;  // messages that were asked for since the run began, and not begun
 };
 
+// How clients used their connections to a server. Of the whole run, the warm-up too, since connections
+// outlast it; empty where there is nothing to divide by.
+struct connection_summary {
+    std::optional<double> messages;    // accepted, a connection
+    std::optional<double> recipients;  // who were accepted, a transaction
+    std::optional<double> tls;         // share of the connections
+    std::optional<double> pipelined;   // share of the transactions
+    std::uint64_t most_open = 0;       // at once
+};
+
 struct run_end {
     double duration_s = 0;
     std::string_view why = {};  // it ended, as load::run_ending has it
     double cpu_user_s = 0;
     double cpu_system_s = 0;
     std::uint64_t max_rss_bytes = 0;
+    std::uint64_t most_connections = 0;  // open at once; of servers
 };
 
 class run_report {
@@ -128,6 +139,7 @@ class run_report {
     [[nodiscard]] ranking latency(std::size_t phase) const;
     [[nodiscard]] rate_summary rate() const;
     [[nodiscard]] std::optional<cap_summary> cap() const;
+    [[nodiscard]] connection_summary connections() const;
     [[nodiscard]] generator_summary generator() const;
     // What was asked for in vain, "--option VALUE: why", with the number of connections; of the whole
     // run.

@@ -122,6 +122,19 @@ std::string due_text(const run_report& report) {
     return text;
 }
 
+// "3.20 messages a connection, 1.50 recipients a transaction, 50 % with TLS, at most 20 open at once;
+// 35 % of the transactions pipelined"
+std::string connections_text(const connection_summary& use) {
+    if (!use.messages) return "none";
+    std::string text = fmt::format("{:.2f} messages a connection", *use.messages);
+    if (use.recipients) text += fmt::format(", {:.2f} recipients a transaction", *use.recipients);
+    text += fmt::format(", {:.0f} % with TLS, at most {} open at once", *use.tls * 100,
+                        base::format_count(use.most_open));
+    if (use.pipelined)
+        text += fmt::format("; {:.0f} % of the transactions pipelined", *use.pipelined * 100);
+    return text;
+}
+
 std::string outcome_text(const run_report& report) {
     return counters_text(report, counter_kind::outcome) + " of " +
            counters_text(report, counter_kind::begun);
@@ -298,7 +311,10 @@ std::string format_summary(const run_report& report) {
         text += row("asked", cap_text(*cap, report.description().what_is_due()));
     if (run.open_loop()) text += row(run.what_is_due(), due_text(report));
     text += row("traffic", counters_text(report, counter_kind::traffic));
+    if (run.serves) text += row("connections", connections_text(report.connections()));
     text += row("outcomes", outcome_text(report));
+    text += counters_row("retries", counter_kind::retry);
+    text += counters_row("greylists", counter_kind::greylist);
     text += counters_row("integrity", counter_kind::integrity);
     text += counters_row("mailboxes", counter_kind::mailbox);
     if (!report.totals().authentications.empty()) {

@@ -43,7 +43,8 @@ stats::run_report counted_run() {
     stats::run_description description;
     description.program = "postal";
     description.counters = rows();
-    description.serves = description.reads_mail = true;
+    description.serves = description.defers = description.ends_mail = true;
+    description.reads_mail = true;
     description.checks_integrity = true;
     description.due_phase = description.message_phase;
     description.phases = {"message"};

@@ -183,6 +183,65 @@ TEST_CASE("run report: what the warm-up left in flight counts as started in the 
     CHECK(report.totals_with_warmup().started == 33);
 }
 
+TEST_CASE("run report: recipients that wait from the warm-up count as deferred in the totals") {
+    auto run = test::description();
+    run.warmup = 60s;
+    run_report report(run);
+    auto first = counted(0, 60, 10);
+    first.in_warmup = true;
+    first.counts.deferred_recipients = 6;
+    first.counts.taken_after_retry = 1;
+    first.counts.still_deferred = 2;
+    first.counts.not_retried = 3;
+    report.add_time_slice(first);
+    auto second = counted(60, 120, 20);
+    second.counts.taken_after_retry = 4;
+    second.counts.still_deferred -= 1;  // one of 2 is left
+    second.counts.not_retried -= 3;
+    report.add_time_slice(second);
+    const tally& totals = report.totals();
+    CHECK(totals.deferred_recipients == 5);
+    CHECK(totals.taken_after_retry == 4);
+    CHECK(totals.still_deferred == 1);
+    CHECK(totals.not_retried == 0);
+    CHECK(report.totals_with_warmup().deferred_recipients == 6);
+    CHECK(report.totals_with_warmup().taken_after_retry == 5);
+    CHECK(report.totals_with_warmup().still_deferred == 1);
+}
+
+TEST_CASE("run report: how connections were used, the warm-up's too") {
+    auto run = test::description();
+    run.serves = true;
+    run.warmup = 60s;
+    run_report report(run);
+    CHECK_FALSE(report.connections().messages.has_value());
+    CHECK_THAT(format_summary(report), Catch::Contains("connections  none"));
+    auto first = counted(0, 60, 10);
+    first.in_warmup = true;
+    first.counts.connections = 4;
+    first.counts.tls_connections = 1;
+    first.counts.transactions = 8;
+    first.counts.pipelined = 2;
+    report.add_time_slice(first);
+    auto second = counted(60, 120, 20);
+    second.counts.connections = 0;
+    second.counts.transactions = 2;
+    report.add_time_slice(second);
+    run_end end;
+    end.most_connections = 3;
+    report.finish(end);
+    const connection_summary use = report.connections();
+    CHECK(use.messages.value_or(0) == Approx(7.5));
+    CHECK(use.recipients.value_or(0) == Approx(3));
+    CHECK(use.tls.value_or(0) == Approx(0.25));
+    CHECK(use.pipelined.value_or(0) == Approx(0.2));
+    CHECK(use.most_open == 3);
+    CHECK_THAT(
+        format_summary(report),
+        Catch::Contains("7.50 messages a connection, 3.00 recipients a transaction, 25 % with "
+                        "TLS, at most 3 open at once; 20 % of the transactions pipelined"));
+}
+
 TEST_CASE("run report: without a whole interval the rate is of the time measured") {
     run_report report(test::description());
     auto part = counted(0, 12, 100);
