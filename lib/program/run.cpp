@@ -53,8 +53,9 @@ struct run_reports {
         return *kept;
     }
     void close() { written = !kept || kept->close(); }
-    exit_status finish(const load::worker_pool& workers) const {
-        const exit_status status = console->finish(workers.lasted(), workers.ended_by());
+    exit_status finish(const load::worker_pool& workers, unsigned most_connections = 0) const {
+        const exit_status status =
+            console->finish(workers.lasted(), workers.ended_by(), most_connections);
         return written ? status : exit_status::system_error;
     }
 };
@@ -141,7 +142,7 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
         reports.watch_over(workers));
     handlers.clear();
     reports.close();
-    const exit_status status = reports.finish(workers);
+    const exit_status status = reports.finish(workers, slots.most_taken());
     if (!ran) return ran.error();
     return status;
 }

@@ -97,10 +97,11 @@ void run_console::note(const base::expected<void>& written) {
     say(written.error().message);
 }
 
-cli::exit_status run_console::finish(std::chrono::nanoseconds lasted, load::run_ending why) {
+cli::exit_status run_console::finish(std::chrono::nanoseconds lasted, load::run_ending why,
+                                     unsigned most_connections) {
     const os::usage used = os::process_usage();
     report_.finish({std::chrono::duration<double>(lasted).count(), to_text(why), used.user_s,
-                    used.system_s, used.max_rss_bytes});
+                    used.system_s, used.max_rss_bytes, most_connections});
     const bool passed = stats::check_thresholds(thresholds_, report_);
     erase_live_line();
     put(stats::format_summary(report_));

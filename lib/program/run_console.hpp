@@ -51,8 +51,9 @@ class run_console : public load::run_watcher {
     // One line on standard error, in the program's name; the live line is put out of its way.
     void say(const std::string& line);
 
-    // Summary, thresholds, record.
-    cli::exit_status finish(std::chrono::nanoseconds lasted, load::run_ending why);
+    // Summary, thresholds, record. Of a server with the most connections that were open at once.
+    cli::exit_status finish(std::chrono::nanoseconds lasted, load::run_ending why,
+                            unsigned most_connections = 0);
 
     const stats::run_report& report() const noexcept { return report_; }
 

@@ -241,6 +241,7 @@ class session : public load::watched, private proto::stage_judge {
     // The code that refused the transaction's sender, content or, so far, all its recipients.
     unsigned refusal_ = 0;
     bool recipient_named_ = false;
+    bool pipelined_ = false;  // more stood in the input when MAIL, or a RCPT, was answered
     // Units that are accepted: in the output; within what may not have left, which it has when
     // octets_out comes to said_until_; answered when the client may have gone.
     std::uint32_t accepted_in_output_ = 0;

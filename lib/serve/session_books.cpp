@@ -35,6 +35,7 @@ void session::sender_answered(const proto::server_reply& reply) {
     if (!reply.positive() && machine_.in_transaction()) return;
     units_begin();
     recipient_named_ = false;
+    pipelined_ = !input_.empty();
     refusal_ = 0;
     if (reply.positive()) return;
     refusal_ = reply.code;
@@ -44,6 +45,7 @@ void session::sender_answered(const proto::server_reply& reply) {
 void session::recipient_answered(const proto::server_reply& reply) {
     const bool sender_refused = !machine_.in_transaction();
     if (sender_refused && refusal_ == 0) return;  // there was none
+    pipelined_ = pipelined_ || !input_.empty();
     const bool first = !std::exchange(recipient_named_, true);
     const bool ends_unit = lmtp() && !reply.positive() && !(first && sender_refused);
     if (lmtp() && !first) units_begin();
@@ -91,6 +93,8 @@ void session::message_begins() {
 
 void session::message_ends() {
     tally().latency[context_.rules.data_phase].record(now_ - data_at_);
+    ++tally().transactions;
+    if (pipelined_) ++tally().pipelined;
     end_message();
 }
 

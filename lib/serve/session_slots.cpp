@@ -30,6 +30,12 @@ std::optional<session_slot> session_slots::take() {
     return given;
 }
 
+// One is opened only when none that was given back is free.
+unsigned session_slots::most_taken() {
+    const std::scoped_lock lock(mutex_);
+    return opened_;
+}
+
 void session_slot::giver_back::operator()(session_slots* to) const noexcept {
     const std::scoped_lock lock(to->mutex_);
     to->free_.push_back(number);

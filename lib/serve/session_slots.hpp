@@ -36,6 +36,9 @@ class session_slots {
 
     std::optional<session_slot> take();
 
+    // How many were taken at once, so far.
+    unsigned most_taken();
+
     // How many have come before, for whose turn it is, of the workers; asked by the acceptors, which
     // share a thread.
     std::uint64_t next_turn() noexcept { return turn_++; }

@@ -278,12 +278,16 @@ class single_session {
         CHECK(counted->started == counted->messages + counted->rejected + counted->deferred +
                                       counted->failed + counted->in_doubt);
         CHECK(counted->latency[message].count() <= counted->messages);
+        transactions = counted->transactions;
+        pipelined = counted->pipelined;
         return told(*counted);
     }
 
     std::string greeting;
     std::string content;
     unsigned dropped = 0;
+    std::uint64_t transactions = 0;
+    std::uint64_t pipelined = 0;
 
   private:
     void start(const transcript& spoken, worker_context& context) {

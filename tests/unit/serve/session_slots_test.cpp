@@ -4,6 +4,16 @@
 
 using postal::serve::session_slots;
 
+TEST_CASE("session_slots: how many were taken at once") {
+    session_slots slots(10, {});
+    CHECK(slots.most_taken() == 0);
+    for (int i = 0; i < 5; ++i) {
+        const auto one = slots.take();
+        const auto other = slots.take();
+    }
+    CHECK(slots.most_taken() == 2);
+}
+
 TEST_CASE("session_slots: the lowest free place is given out, and no more than there are") {
     session_slots slots(3, {});
     auto first = slots.take();
@@ -15,6 +25,7 @@ TEST_CASE("session_slots: the lowest free place is given out, and no more than t
     CHECK(third->number() == 2);
     CHECK(third->transcript == nullptr);
     CHECK_FALSE(slots.take());
+    CHECK(slots.most_taken() == 3);
     second.reset();
     first.reset();
     first = slots.take();

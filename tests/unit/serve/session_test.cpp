@@ -277,6 +277,61 @@ TEST_CASE("serve session: lost between a message's end and its answer") {
     });
 }
 
+TEST_CASE("serve session: transactions, and whose commands came before they were due") {
+    const std::string mail = "MAIL FROM:<a@example.com>\r\n";
+    const std::string rcpt = "RCPT TO:<b@example.com>\r\n";
+    const std::string unknown = "RCPT TO:<nobody@example.com>\r\n";
+    const transcript content{says("body\r\n.\r\n"), hears(message_ok)};
+    struct play {
+        std::string_view reason;
+        transcript spoken;
+        std::uint64_t transactions, pipelined;
+    };
+    const play plays[] = {
+        {"no mail", greeted + quits, 0, 0},
+        {"each command after the reply to the one before", accepted + quits, 1, 0},
+        {"a whole envelope",
+         greeted +
+             transcript{says(mail + rcpt + "DATA\r\n"), hears(sender_ok), hears(recipient_ok),
+                        hears(start_data)} +
+             content + quits,
+         1, 1},
+        {"from RCPT on",
+         sender_given +
+             transcript{says(rcpt + "DATA\r\n"), hears(recipient_ok), hears(start_data)} + content +
+             quits,
+         1, 1},
+        {"behind a recipient that is refused",
+         sender_given +
+             transcript{says(unknown + rcpt), hears(no_such_user), hears(recipient_ok),
+                        says("DATA\r\n"), hears(start_data)} +
+             content + quits,
+         1, 1},
+        {"the first of two, and the second as it was due",
+         greeted +
+             transcript{says(mail + rcpt + "DATA\r\n"), hears(sender_ok), hears(recipient_ok),
+                        hears(start_data)} +
+             content +
+             transcript{says(mail), hears(sender_ok), says(rcpt), hears(recipient_ok),
+                        says("DATA\r\n"), hears(start_data)} +
+             content + quits,
+         2, 1},
+        {"one that comes to nothing",
+         greeted +
+             transcript{says(mail + rcpt + "RSET\r\n"), hears(sender_ok), hears(recipient_ok),
+                        hears("250 2.0.0 Flushed\r\n")} +
+             quits,
+         0, 0},
+    };
+    for (const play& one : plays) {
+        INFO(one.reason);
+        single_session session({});
+        session.run(one.spoken);
+        CHECK(session.transactions == one.transactions);
+        CHECK(session.pipelined == one.pipelined);
+    }
+}
+
 TEST_CASE("serve session: sent away with the banner") {
     const settings closing = judged(
         {.at = proto::server_stage::banner, .reply = proto::server_reply{421, "", "Not now"}});
