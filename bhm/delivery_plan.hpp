@@ -23,8 +23,8 @@ struct delivery_plan {
     std::unique_ptr<behaviour::greylists> greylists;  // null: nobody has g
     std::optional<bounce_route> bounces;              // nothing: nobody has b
 
-    // Whether a session has to know senders, and what it accepted for whom.
-    bool wanted() const noexcept { return store || greylists || bounces; }
+    // Whether something becomes of what is accepted.
+    bool wanted() const noexcept { return store || bounces; }
 };
 
 // Fails with one line on what cannot be, such as users with b and no --bounce-via. `run` is the

@@ -45,8 +45,6 @@ class final_delivery {
     final_delivery(worker_context& context, const proto::path& reverse_path, std::uint64_t session,
                    std::uint64_t message);
 
-    // As the client wrote it, without brackets; empty for the null path.
-    const std::string& reverse_path() const noexcept { return reverse_path_; }
     bool may_bounce_another() const noexcept { return bounced_.size() < most_bounced; }
     void add(const proto::path& forward_path, fate what);
     // Over LMTP a recipient, the first one is 0, may still be refused, or hear nothing: whoever sent

@@ -117,6 +117,17 @@ expected<void> configure_server(plan& into) {
     return program::prepare(into.rules, into.chosen);
 }
 
+// By rules, and by the letters of the user list.
+expected<void> prepare_retries(plan& into) {
+    if (into.engine) into.defers = deferrals_of(into.engine->what());
+    for (const fate one : {fate::deferred, fate::greylisted})
+        into.defers.any = into.defers.any || into.valid.first(one) != nullptr;
+    if (!into.defers.any) return {};
+    into.retries = std::make_unique<waiting_recipients>();
+    into.rules.server.judges_senders = true;
+    return {};
+}
+
 // The last step, since it makes files.
 expected<void> prepare_delivery(plan& into) {
     if (into.chosen.check_behaviour) return {};
@@ -132,7 +143,7 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     result->chosen = std::move(given);
     result->run = base::fresh_entropy();
     for (auto* step : {find_places, load_files, announce_auth, load_behaviour, configure_server,
-                       prepare_delivery}) {
+                       prepare_retries, prepare_delivery}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -153,6 +164,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.checks_integrity = chosen.verify;
+    result.defers = plan.retries != nullptr;
     result.ends_mail = plan.delivery.store || plan.delivery.bounces;
     if (!chosen.ledger.empty()) {
         std::string run;

@@ -14,6 +14,7 @@
 #include "bhm/host_names.hpp"
 #include "bhm/options.hpp"
 #include "bhm/recipients.hpp"
+#include "bhm/retries.hpp"
 #include "serve/acceptor.hpp"
 #include "serve/worker_context.hpp"
 #include "stats/run_description.hpp"
@@ -35,6 +36,8 @@ struct plan {
     } auth;
     serve::session_rules rules;
     std::unique_ptr<behaviour::engine> engine;  // null without --behaviour and --speed
+    deferrals defers;
+    std::unique_ptr<waiting_recipients> retries;  // null where nobody is refused for now on purpose
     // Octets a second that a session of this number reads; 0: as they come.
     std::uint64_t speed_of(std::uint64_t session) const;
     std::uint64_t seed() const { return chosen.seed.value_or(run >> 11U); }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "base/release.hpp"
-#include "behaviour/situation.hpp"
 #include "bhm/phases.hpp"
 
 namespace postal::bhm {
@@ -24,6 +24,23 @@ constexpr proto::server_reply deferred_user{450, "4.2.1", "Deferred on request"}
 constexpr proto::server_reply rejected_user{550, "5.2.1", "Rejected on request"};
 constexpr proto::server_reply greylisted_user{450, "4.2.0", "Greylisted, try again later"};
 
+// By the third column of the user list; `grey` is what its greylist says.
+proto::server_reply answer_for(fate what, std::optional<behaviour::grey_verdict> grey) {
+    switch (what) {
+        case fate::deferred:
+            return deferred_user;
+        case fate::rejected:
+            return rejected_user;
+        case fate::greylisted:
+            return grey == behaviour::grey_verdict::passes ? proto::replies::recipient_ok
+                                                           : greylisted_user;
+        case fate::bounced:
+        case fate::accepted:
+            break;
+    }
+    return proto::replies::recipient_ok;
+}
+
 }  // namespace
 
 void session::greeted(std::string_view name) {
@@ -33,6 +50,7 @@ void session::greeted(std::string_view name) {
 proto::server_reply session::judge_sender() {
     const proto::path& who = machine().current_path();
     ++messages_;
+    note_sender();
     const auto own =
         conduct_ ? obey(conduct_->at_sender(who, machine().declared_octets(), since_start()))
                  : std::nullopt;
@@ -46,23 +64,20 @@ proto::server_reply session::judge_sender() {
 proto::server_reply session::judge_recipient() {
     const proto::path& who = machine().current_path();
     const recipient* listed = context_.of_run.valid.find(who);
-    proto::server_reply answer = proto::replies::no_such_user;
-    std::optional<proto::server_reply> own;
-    if (conduct_) {
-        const auto judged = conduct_->at_recipient(who, listed != nullptr, since_start());
-        own = obey(judged);
-        // Who hears nothing is not refused.
-        if (judged.close != behaviour::closing::no && !own) own = proto::replies::recipient_ok;
-    }
-    if (own) {
-        answer = *own;
-    } else if (listed != nullptr) {
-        answer = judge(*listed, who);
-    }
-    if (!answer.positive()) return answer;
     const fate what = listed == nullptr ? fate::accepted : listed->what;
-    if (what == fate::bounced && !delivery_->may_bounce_another())
-        return proto::replies::too_many_recipients;
+    behaviour::decision judged;
+    if (conduct_) judged = conduct_->at_recipient(who, listed != nullptr, since_start());
+    auto own = obey(judged);
+    // Who hears nothing is not refused.
+    if (judged.close != behaviour::closing::no && !own) own = proto::replies::recipient_ok;
+    if (!own && what == fate::greylisted) judged.grey = ask_greylist(who);
+    proto::server_reply answer = own                 ? *own
+                                 : listed != nullptr ? answer_for(what, judged.grey)
+                                                     : proto::replies::no_such_user;
+    if (answer.positive() && what == fate::bounced && !delivery_->may_bounce_another())
+        answer = proto::replies::too_many_recipients;
+    note_recipient(judged, answer.code);
+    if (!answer.positive()) return answer;
     if (conduct_) conduct_->took_recipient();
     if (delivery_) delivery_->add(who, what);
     if (context_.ledger_feed() != nullptr) {
@@ -72,34 +87,9 @@ proto::server_reply session::judge_recipient() {
     return answer;
 }
 
-// By the third column of the user list.
-proto::server_reply session::judge(const recipient& who, const proto::path& path) {
-    switch (who.what) {
-        case fate::deferred:
-            return deferred_user;
-        case fate::rejected:
-            return rejected_user;
-        case fate::greylisted:
-            return passes_greylist(path) ? proto::replies::recipient_ok : greylisted_user;
-        case fate::bounced:
-        case fate::accepted:
-            break;
-    }
-    return proto::replies::recipient_ok;
-}
-
-bool session::passes_greylist(const proto::path& path) {
-    const auto client = client_address();
-    proto::path sender;
-    sender.mailbox = delivery_->reverse_path();
-    sender.null = sender.mailbox.empty();
-    behaviour::situation here;
-    here.client = client ? &*client : nullptr;
-    here.sender = &sender;
-    here.recipient = &path;
-    const auto verdict = context_.of_run.delivery.greylists->judge(behaviour::triplet_text(here),
-                                                                   now() - context_.own.start());
-    return verdict == behaviour::grey_verdict::passes;
+// Of users with g.
+behaviour::grey_verdict session::ask_greylist(const proto::path& recipient) {
+    return context_.of_run.delivery.greylists->judge(attempts_->triplet(recipient), since_start());
 }
 
 void session::begin_message() {
@@ -141,7 +131,9 @@ void session::answer() {
     for (std::size_t i = 0; machine().answers_due() != 0; ++i) {
         if (unanswered_ && i == own_answers_.size()) break;
         const bool own = i < own_answers_.size() && own_answers_[i];
-        machine().answer_delivery(own ? *own_answers_[i] : proto::replies::message_ok, output());
+        const proto::server_reply said = own ? *own_answers_[i] : proto::replies::message_ok;
+        if (attempts_) attempts_->answered(i, said.code);
+        machine().answer_delivery(said, output());
     }
     own_answers_.clear();
 }
@@ -184,6 +176,7 @@ void session::answers_due_now() {
     if (context_.ledger_feed() != nullptr) write_sightings();
     if (delivery_ && due_->units != 0) delivery_->accept();
     delivery_.reset();
+    if (attempts_) attempts_->let_go(since_start());
     units_ended(due_->units);
     if (due_->units != 0) answered(due_->units);
     count_refusals();
@@ -246,6 +239,7 @@ void session::drop_message() {
     due_.reset();
     late_reply_.reset();
     delivery_.reset();
+    if (attempts_) attempts_->drop();
     late_ = false;
     context_.forget(*this);
     if (examination_) context_.take_back(std::move(examination_));

@@ -18,6 +18,7 @@
 
 #include "bhm/conduct.hpp"
 #include "bhm/final_delivery.hpp"
+#include "bhm/retries.hpp"
 #include "bhm/worker_context.hpp"
 #include "ledger/rows.hpp"
 #include "serve/session.hpp"
@@ -68,8 +69,7 @@ class session final : public serve::session, private worker_context::held {
     void stop_now() override;
     void go_on() override;
 
-    proto::server_reply judge(const recipient& who, const proto::path& path);
-    bool passes_greylist(const proto::path& path);
+    behaviour::grey_verdict ask_greylist(const proto::path& recipient);
     void describe(const mail::check_result& result, delayed_reply& into) const;
     void count_transit(const mail::check_result& result);
     void answer();
@@ -84,6 +84,12 @@ class session final : public serve::session, private worker_context::held {
     void judge_deliveries(delayed_reply& found);
     behaviour::nanoseconds since_start() const;
 
+    // How deferred recipients are tried again (session_retries.cpp).
+    behaviour::nanoseconds said_at(proto::server_stage at, const behaviour::decision& judged) const;
+    void note_sender();
+    void note_recipient(const behaviour::decision& judged, unsigned code);
+    void note_refusal(proto::server_stage at, const behaviour::decision& judged);
+
     // One exchange of AUTH (session_auth.cpp).
     struct login {
         std::string channel_binding;
@@ -95,6 +101,8 @@ class session final : public serve::session, private worker_context::held {
     const std::uint64_t number_;          // in the order in which clients came
     const net::address* const listener_;  // null: unknown
     std::unique_ptr<conduct> conduct_;    // with a behaviour only
+    // From the first MAIL on, where recipients may be deferred.
+    std::unique_ptr<attempts> attempts_;
     // What takes the place of 250: of the message, or in LMTP of each of its recipients.
     std::vector<std::optional<proto::server_reply>> own_answers_;
     bool unanswered_ = false;       // a cut leaves recipients without a reply

@@ -92,14 +92,18 @@ std::optional<proto::server_reply> session::judge_stage(server_stage at, std::st
     if (at == server_stage::ehlo) conduct_->greeted(argument.substr(0, argument.find(' ')));
     if (at == server_stage::end) return judge_end();
     const auto which = stage_of(at, verb);
-    return which ? obey(conduct_->at(*which, machine().message_octets(), since_start()))
-                 : std::nullopt;
+    if (!which) return std::nullopt;
+    const auto judged = conduct_->at(*which, machine().message_octets(), since_start());
+    if (at == server_stage::data) note_refusal(at, judged);
+    return obey(judged);
 }
 
 // Over LMTP each recipient has an answer of its own, judged when all else is known.
 std::optional<proto::server_reply> session::judge_end() {
     if (context_.of_run.chosen.dialect == proto::dialect::lmtp) return std::nullopt;
-    const auto own = obey(conduct_->at(stage::end, machine().message_octets(), since_start()));
+    const auto judged = conduct_->at(stage::end, machine().message_octets(), since_start());
+    note_refusal(server_stage::end, judged);
+    const auto own = obey(judged);
     if (!own || !own->positive()) return own;
     own_answers_.assign(1, own);
     return std::nullopt;
