@@ -172,12 +172,12 @@ void session::answers_due_now() {
     counts.recipients += due_->recipients;
     // over LMTP once for each recipient, as the messages are, so that bytes/messages is a size
     counts.bytes += due_->octets * due_->units;
+    units_ended(due_->units);
     if (context_.of_run.chosen.verify) count_integrity();
     if (context_.ledger_feed() != nullptr) write_sightings();
     if (delivery_ && due_->units != 0) delivery_->accept();
     delivery_.reset();
     if (attempts_) attempts_->let_go(since_start());
-    units_ended(due_->units);
     if (due_->units != 0) answered(due_->units);
     count_refusals();
     due_.reset();
