@@ -65,7 +65,7 @@ base::expected<void> check_text(std::string_view text) {
 // Takes an enhanced code off the beginning of `rest`; it may be missing.
 base::expected<std::string> take_enhanced(std::string_view code, std::string_view& rest) {
     const std::string_view word = rest.substr(0, rest.find(' '));
-    if (!is_like_enhanced(word)) return std::string();
+    if (!is_like_enhanced(word)) return {boost::system::in_place_value};
     if (proto::enhanced_status(word) != word || has_leading_zero(word))
         return base::fail("\"{}\" is no enhanced code; one is such as 4.2.1 (RFC 3463)",
                           base::printable(word, 40));
@@ -73,7 +73,7 @@ base::expected<std::string> take_enhanced(std::string_view code, std::string_vie
         return base::fail("{} and {} are of different classes; both begin with the same digit",
                           code, word);
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
-    return std::string(word);
+    return {boost::system::in_place_value, word};
 }
 
 }  // namespace
