@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t longest_line = 998;  // RFC 5322 2.1.1
 
 // The header fields, without the blank line behind them, and without a line that is not whole.
-std::string_view header_section(std::string_view original) {
+std::string_view whole_fields(std::string_view original) {
     original = original.substr(0, delivery_status::most_of_original);
     const std::size_t end = header_end(original);
     std::string_view section = original.substr(0, std::min(end, original.size()));
@@ -120,7 +120,7 @@ void add_status(std::string& to, const delivery_status& of, std::string_view dat
 }  // namespace
 
 std::string make_delivery_status(const delivery_status& of) {
-    const std::string_view section = header_section(of.original);
+    const std::string_view section = whole_fields(of.original);
     const bool clean = is_clean(section);
     const std::string headers = clean ? std::string(section) : to_quoted_printable(section);
     const std::string boundary = boundary_beside(headers, of.number);
