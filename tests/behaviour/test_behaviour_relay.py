@@ -44,7 +44,7 @@ class Trip:
         self.senders = [f"sender{number}@{DOMAIN}" for number in range(5)]
 
     def receiver(self, *options):
-        return self.start("--ledger", self.book, "--grace", "1s", "--seed", "1", *options, listen=self.hosts)
+        return self.start("--ledger", self.book, "--grace", "1s", *options, listen=self.hosts)
 
     def send(self, postal, users_file, count=MESSAGES):
         """postal to the relay, which takes everything."""
@@ -120,7 +120,7 @@ def test_profile(bhm, postfix, postal, users_file, folder, report, name):
     profile = ROOT / f"conf/profiles/{name}.toml"
     with Returns() as returns:
         trip = Trip(bhm, postfix, folder, returns, domains_of(profile))
-        hole = trip.receiver("--behaviour", profile)
+        hole = trip.receiver("--behaviour", profile, "--seed", "1")
         trip.send(postal, users_file)
         trip.wait(PATIENCE if name == "fast" else BESIDE)
         first = hole.stop()

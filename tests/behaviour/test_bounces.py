@@ -6,6 +6,7 @@ import smtplib
 import pytest
 
 from support.behaviours import rule
+from support.deliver import LmtpClient
 from support.dialogue import Client
 from support.postal import run
 from support.process import free_port, wait_until
@@ -86,10 +87,14 @@ class TestBounces:
         with Receiver() as receiver:
             hole = bhm(*(["--lmtp"] if protocol == "lmtp" else []), users_file(BOUNCED), "--bounce-via",
                        receiver.endpoint)
-            client_type = smtplib.LMTP if protocol == "lmtp" else smtplib.SMTP
-            with client_type("127.0.0.1", hole.port) as client:
-                assert client.sendmail("sender@example.org", ["plain@example.com", "b@example.com", "b2@example.com"],
-                                       MAIL) == {}
+            recipients = ["plain@example.com", "b@example.com", "b2@example.com"]
+            if protocol == "lmtp":
+                with LmtpClient(("127.0.0.1", hole.port)) as client:
+                    client.greet()
+                    assert [one.code for one in client.deliver(recipients, MAIL, sender="sender@example.org")] == [250] * 3
+            else:
+                with smtplib.SMTP("127.0.0.1", hole.port) as client:
+                    assert client.sendmail("sender@example.org", recipients, MAIL) == {}
             bounce = receiver.wait_for(1)[0]
             done = hole.stop()
         assert (bounce.reverse_path, bounce.recipients) == ("", ["sender@example.org"])

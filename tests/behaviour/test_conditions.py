@@ -117,7 +117,7 @@ def test_listener(behaving):
 def test_unix_socket(behaving, folder):
     """A listener like others; its clients are in no network."""
     path = f"{folder}/hole"
-    behaving(rule("mail", REPLY, 'client = ["0.0.0.0/0", "::/0"]') + rule("rcpt", REPLY, f'listener = "unix:{path}"'),
+    behaving(rule("mail", REPLY, 'client = ["0.0.0.0/0", "::/0"]') + rule("rcpt", REPLY, f'listener = "unix:{path}"', "by listener"),
              listen=[f"unix:{path}"])
     with Scripted(path) as client:
         client.reach("rcpt")

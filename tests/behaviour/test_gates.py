@@ -133,7 +133,7 @@ def test_whose_tokens(behaving, differs, apart):
 def test_beyond_the_limit_other_rules_are_asked(behaving):
     """Who has a token meets the rules behind it."""
     hole = behaving(rule("rcpt", 'limit = 1\nper = "session"\nreply = "452 4.5.3 One only"')
-                    + rule("rcpt", 'reply = "550 5.1.1 Nobody"', 'recipient = "nobody@*"'))
+                    + rule("rcpt", 'reply = "550 5.1.1 Nobody"', 'recipient = "nobody@*"', "nobody"))
     with Scripted(("127.0.0.1", hole.port)) as client:
         client.recipient = "nobody@example.com"
         client.reach("rcpt")
@@ -242,7 +242,7 @@ def test_greylist_forgets(behaving):
 
 def test_greylist_against_postal(behaving, postal, users_file):
     """It does not retry: each of a list's recipients is refused for as long as that lasts, and both books say so."""
-    hole = behaving(greylisting("1h"))
+    hole = behaving(greylisting("1h", "2h"))
     sent = postal(*LOAD, "--messages", 300, hole.endpoint, users_file(10), status=4)
     check_both(sent, hole.stop())
     assert sent.total("deferred") == 300

@@ -254,7 +254,7 @@ def test_content_is_read_slowly(behaving, bhm, way):
 @pytest.mark.parametrize("window", ['window = "4K"', None], ids=["small", "usual"])
 def test_a_small_window(behaving, window):
     """What bhm does not read yet fills its window, and the rest waits at the client."""
-    hole = behaving((rule("connect", window) if window else "") + rule("data", 'read = "1K"'), "--grace", "0s")
+    hole = behaving((rule("connect", window, name="the window") if window else "") + rule("data", 'read = "1K"'), "--grace", "0s")
     with Scripted(("127.0.0.1", hole.port)) as client:
         client.reach("end")
         client.socket.setblocking(False)

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from support.deliver import LmtpClient
 from support.dialogue import Client
 from support.mail import Message, read_maildir, to_crlf
 from support.postal import run
@@ -82,8 +83,9 @@ class TestFormats:
 
     def test_lmtp_keeps_a_message_once(self, bhm, store):
         hole = bhm("--lmtp", "--store", store)
-        with smtplib.LMTP("127.0.0.1", hole.port) as client:
-            client.sendmail("a@example.com", ["b@example.com", "c@example.com"], MAIL)
+        with LmtpClient(("127.0.0.1", hole.port)) as client:
+            client.greet()
+            client.deliver(["b@example.com", "c@example.com"], MAIL, sender="a@example.com")
         done = hole.stop()
         assert done.total("messages") == 2 and done.total("stored") == 1
         [one] = mailbox.Maildir(store, create=False)

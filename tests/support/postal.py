@@ -172,7 +172,7 @@ class Server:
             self.endpoints.append(f"{endpoint[:-1]}{line.group(1)}" if endpoint.endswith(":0") else endpoint)
         self.endpoint = self.endpoints[0] if self.endpoints else None
         if listen_tls:
-            pattern = r"listening on .*\n" * len(listen) + r".*listening on (127\.0\.0\.1:\d+)$"
+            pattern = r"listening on .*\n.*" * len(listen) + r"listening on (127\.0\.0\.1:\d+)$"
             self.tls_endpoint = self.process.wait_for_line(pattern).group(1)
 
     pid = property(lambda self: self.process.pid)

@@ -76,7 +76,8 @@ class Scripted(Client):
         """`octets`, and what is heard then; who has left meanwhile is heard, too."""
         begin = time.monotonic()
         try:
-            self.write(octets)
+            if octets:  # writing nothing would take the error of a reset away from who listens
+                self.write(octets)
         except (BrokenPipeError, ConnectionResetError):
             pass
         heard = self.hear(patience)
