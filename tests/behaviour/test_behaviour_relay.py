@@ -88,7 +88,7 @@ def nothing_comes(first):
 
 def all_are_greylisted(first):
     assert first.total("messages") == 0 < first.total("deferred")
-    assert {one[:2] for one in errors(first.record)} == {("rcpt", 450)}
+    assert {one[:2] for one in errors(first.record)} - {("quit", "no_quit")} == {("rcpt", 450)}  # its end may come between
 
 
 def some_may_come(first):

@@ -92,6 +92,7 @@ class TestBounces:
                 with LmtpClient(("127.0.0.1", hole.port)) as client:
                     client.greet()
                     assert [one.code for one in client.deliver(recipients, MAIL, sender="sender@example.org")] == [250] * 3
+                    client.say("QUIT", 221)
             else:
                 with smtplib.SMTP("127.0.0.1", hole.port) as client:
                     assert client.sendmail("sender@example.org", recipients, MAIL) == {}

@@ -44,8 +44,11 @@ class Scripted(Client):
     """tls: an ssl.SSLContext for a server that begins with TLS. proxy: the address that a PROXY header names."""
 
     def __init__(self, endpoint, lmtp=False, chunked=False, tls=None, proxy=None):
-        self.begun = time.monotonic()
-        super().__init__(endpoint, PATIENCE)
+        self.begun, self.was_reset = time.monotonic(), False
+        try:
+            super().__init__(endpoint, PATIENCE)
+        except ConnectionResetError:  # before connect() has returned
+            self.was_reset, self.pending = True, b""
         self.lmtp, self.chunked = lmtp, chunked
         self.sender, self.recipient, self.helo = "sender@example.com", USER, "client.example"
         self.size, self.content, self.patience = 0, CONTENT, PATIENCE
@@ -61,6 +64,8 @@ class Scripted(Client):
     def hear(self, patience=None):
         """The next reply, or the end."""
         begin = time.monotonic()
+        if self.was_reset:
+            return Heard(0, end="rst")
         self.socket.settimeout(patience or self.patience)
         code, text, end = 0, b"", ""
         try:
