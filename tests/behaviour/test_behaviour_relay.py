@@ -79,7 +79,8 @@ def domains_of(profile):
 
 
 def nothing_is_wrong(first):
-    assert first.total("messages") == MESSAGES and not first.record["errors"]
+    assert first.total("messages") == MESSAGES
+    assert {one[:2] for one in errors(first.record)} <= {("quit", "no_quit")}  # Postfix gives up waiting for 221
 
 
 def nothing_comes(first):
@@ -88,7 +89,7 @@ def nothing_comes(first):
 
 def all_are_greylisted(first):
     assert first.total("messages") == 0 < first.total("deferred")
-    assert {one[:2] for one in errors(first.record)} - {("quit", "no_quit")} == {("rcpt", 450)}  # its end may come between
+    assert {one[:2] for one in errors(first.record)} - {("quit", "no_quit")} == {("rcpt", 450)}
 
 
 def some_may_come(first):
@@ -156,7 +157,7 @@ def test_greylisting_and_a_real_retry_schedule(behaving, postfix, postal, users_
             "AND seen.sequence = sent.sequence AND seen.mailbox = sent.recipient GROUP BY sent.sender, sent.recipient").fetchall()
     assert len(triplets) > 30
     assert all(seen - made >= wait * 1e6 for made, seen in triplets)
-    assert [one[:2] for one in errors(done.record)] == [("rcpt", 450)]
+    assert {one[:2] for one in errors(done.record)} - {("quit", "no_quit")} == {("rcpt", 450)}
     assert refusals(done.record, 450) >= len(triplets)
     check_ledger(report, trip, 0, count=200)
 
