@@ -89,7 +89,7 @@ def test_smtp_what_was_offered_in_plain_is_forgotten(postal, users_file, backend
         take_mail(peer)
         peer.line = line
     with PeerServer(play) as server:
-        run = postal("--messages", "2", "-c", "1", "--duration", "5s", "--chunking", "auto", "-s", "100", *backend, server.endpoint, users_file(2))
+        run = postal("--messages", "2", "-c", "1", "--duration", "20s", "--chunking", "auto", "-s", "100", *backend, server.endpoint, users_file(2))
     assert run.total("messages") == server.accepted == 2
     commands = b"".join(heard)
     assert b"SIZE=" not in commands and b"BODY=" not in commands and b"BDAT" not in commands
@@ -108,7 +108,7 @@ def test_smtp_starttls_behind_tls_is_not_asked_for(postal, users_file, backend, 
         peer.write(ehlo_reply((b"STARTTLS",)))
         take_mail(peer)
     with PeerServer(play) as server:
-        run = postal("--messages", "2", "--duration", "5s", "-s", "100", *backend, server.endpoint, users_file(2))
+        run = postal("--messages", "2", "--duration", "20s", "-s", "100", *backend, server.endpoint, users_file(2))
     assert run.total("messages") == server.accepted == 2
 
 
@@ -195,7 +195,7 @@ def test_imap_what_was_said_in_plain_is_forgotten(rabid, logins, backend, contex
             if verb.upper() == b"LOGOUT":
                 return peer.send(peer.goodbye())
     with PeerServer(play) as server:
-        run = rabid("--connections", "1", "--duration", "5s", "-s", "100", "--compress", "auto", *backend, *imap(server, logins))
+        run = rabid("--connections", "1", "--duration", "20s", "-s", "100", "--compress", "auto", *backend, *imap(server, logins))
     check_reading(run)
     assert set(tls_errors(run)) <= {"contradiction"} and len(run.record["errors"]) <= 1, run.record["errors"]  # its, in plain
     assert verbs[:2] == [b"CAPABILITY", b"LOGIN"] and b"COMPRESS" not in verbs
