@@ -93,9 +93,16 @@ void attempts::begin(const proto::path& sender) {
 }
 
 std::string attempts::triplet(const proto::path& recipient) const {
+    std::string room;
+    return triplet(behaviour::address_text(&recipient, room).value_or(""));
+}
+
+std::string attempts::triplet(std::string_view address) const {
     proto::path sender;
     sender.mailbox = sender_;
     sender.null = null_sender_;
+    proto::path recipient;
+    recipient.mailbox = address;
     behaviour::situation here;
     here.client = from_.client ? &*from_.client : nullptr;
     here.sender = &sender;
@@ -103,27 +110,22 @@ std::string attempts::triplet(const proto::path& recipient) const {
     return behaviour::triplet_text(here);
 }
 
-bool attempts::concerns_us(const recipient_answer& answer) const noexcept {
-    return !waiting_.none() || for_now(answer.code) ||
-           (from_.taken_may_wait && positive(answer.code));
-}
-
 void attempts::recipient(const proto::path& who, const recipient_answer& answer) {
     const std::size_t number = taken_;
     if (positive(answer.code)) ++taken_;
     if (answer.grey) count(*answer.grey);
-    if (!concerns_us(answer)) return;
-    const std::string named = triplet(who);
-    const bool waits = try_again(named, answer);
+    std::string room;
+    const std::string_view address = behaviour::address_text(&who, room).value_or("");
+    const bool waits = !waiting_.none() && try_again(triplet(address), answer);
     if (for_now(answer.code)) {
         const bool greylisted = answer.grey && *answer.grey != grey_verdict::passes;
-        defer(named, greylisted, answer.said);
+        defer(triplet(address), greylisted, answer.said);
         // RFC 5321 3.8: the client is sent away, and nothing becomes of its transaction.
         if (answer.code == 421) refused(answer.code, answer.said);
     } else if (for_good(answer.code) && waits) {
-        settle(named, answer.code, answer.said);
+        settle(triplet(address), answer.code, answer.said);
     } else if (positive(answer.code) && (waits || from_.taken_may_wait)) {
-        kept_.push_back({.triplet = named, .number = number, .waits = waits});
+        kept_.push_back({.address = std::string(address), .number = number, .waits = waits});
     }
 }
 
@@ -179,10 +181,10 @@ void attempts::settle(const std::string& named, unsigned code, nanoseconds now) 
 
 void attempts::end(taken_recipient& one, unsigned code, nanoseconds now) {
     if (for_now(code)) {
-        defer(one.triplet, false, now);
+        defer(triplet(one.address), false, now);
         one.waits = true;
     } else if (std::exchange(one.waits, false)) {
-        settle(one.triplet, code, now);
+        settle(triplet(one.address), code, now);
     }
 }
 

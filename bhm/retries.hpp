@@ -121,13 +121,13 @@ class attempts {
   private:
     // One that was taken at RCPT.
     struct taken_recipient {
-        std::string triplet;
+        std::string address;  // its triplet is only made when it is needed
         std::size_t number = 0;
         bool waits = false;
         unsigned code = 0;  // until it is let go
     };
 
-    bool concerns_us(const recipient_answer& answer) const noexcept;
+    std::string triplet(std::string_view address) const;
     bool try_again(const std::string& named, const recipient_answer& answer);
     void count(behaviour::grey_verdict verdict) noexcept;
     void defer(const std::string& named, bool greylisted, nanoseconds said);
