@@ -88,9 +88,6 @@ inline constexpr server_reply bare_newline{550, "5.5.2", "Message has a bare CR 
 inline constexpr server_reply no_such_user{550, "5.1.1", "No such user"};
 inline constexpr server_reply no_such_list{550, "5.1.1", "No such mailing list"};
 inline constexpr server_reply too_much_junk{421, "4.7.0", "Too many bad commands, closing"};
-inline constexpr server_reply fault_defer{451, "4.7.1", "Deferred on request"};
-inline constexpr server_reply fault_reject{550, "5.7.1", "Rejected on request"};
-inline constexpr server_reply fault_disconnect{421, "4.3.2", "Closing on request"};
 
 }  // namespace replies
 }  // namespace postal::proto
