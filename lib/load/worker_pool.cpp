@@ -92,6 +92,7 @@ base::expected<void> worker_pool::run(const std::function<void(worker&)>& begin,
 }
 
 void worker_pool::plan_times() {
+    machine_ = {};
     started_ = std::chrono::system_clock::now();
     times_.start = std::chrono::steady_clock::now();
     times_.interval = plan_.interval;
@@ -253,6 +254,7 @@ void worker_pool::hand_on(stats::time_slice& time_slice, bool final) {
     time_slice.partial =
         time_slice.draining || end - interval_start_ < plan_.interval - whole_enough;
     if (time_slice.closes_interval) interval_start_ = end;
+    time_slice.machine = machine_.since_last();
     watcher_->on_time_slice(time_slice);
 }
 

@@ -36,6 +36,7 @@
 
 #include "base/result.hpp"
 #include "load/worker.hpp"
+#include "os/machine_time.hpp"
 #include "stats/live_line.hpp"
 #include "stats/run_report.hpp"
 
@@ -123,6 +124,7 @@ class worker_pool {
     std::optional<std::chrono::nanoseconds> stopped_at_;
     std::chrono::nanoseconds handed_on_until_{0};
     std::chrono::nanoseconds interval_start_{0};
+    os::machine_watch machine_;
 
     std::mutex mutex_;  // guards what follows: workers deposit at the end of each time slice
     std::map<std::chrono::nanoseconds, stats::time_slice> slices_;  // by where they begin

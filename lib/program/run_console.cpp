@@ -48,13 +48,11 @@ run_console::run_console(stats::run_description description, console_options opt
       live_(options_.run.progress || isatty(STDERR_FILENO) == 1) {}
 
 base::expected<void> run_console::begin() {
-    machine_ = {};
     return log_.write_header();
 }
 
 void run_console::on_time_slice(const stats::time_slice& time_slice) {
-    if (const auto closed = report_.add_time_slice(time_slice, machine_.since_last()))
-        show(*closed);
+    if (const auto closed = report_.add_time_slice(time_slice)) show(*closed);
     if (options_.after_time_slice) options_.after_time_slice();
 }
 

@@ -20,7 +20,6 @@
 #include "cli/main.hpp"
 #include "cli/run_options.hpp"
 #include "load/worker_pool.hpp"
-#include "os/machine_time.hpp"
 #include "stats/interval_log.hpp"
 #include "stats/run_report.hpp"
 #include "stats/threshold.hpp"
@@ -67,7 +66,6 @@ class run_console : public load::run_watcher {
 
     console_options options_;
     stats::run_report report_;
-    os::machine_watch machine_;
     stats::interval_log log_;
     std::vector<stats::threshold> thresholds_;
     bool live_ = false;        // whether the live line is wanted

@@ -69,6 +69,7 @@ void time_slice::add_worker(std::size_t worker, const tally& counted) {
 void time_slice::merge(const time_slice& other) {
     counts.merge(other.counts);
     add_times(workers, other.workers);
+    add_machine(machine, other.machine);
 }
 
 run_report::run_report(run_description description)
@@ -77,13 +78,13 @@ run_report::run_report(run_description description)
       totals_(description_.phases.size()),
       with_warmup_(description_.phases.size()) {}
 
-std::optional<closed_interval> run_report::add_time_slice(const time_slice& added,
-                                                          const base::machine_time& machine) {
+std::optional<closed_interval> run_report::add_time_slice(const time_slice& added) {
     if (!current_open_) {
         current_.counts.clear();
         current_.workers.clear();
         current_.start_s = added.start_s;
-        current_machine_ = {};
+        current_.machine = {};
+        current_.ranks = added.ranks;
         current_.in_warmup = current_.partial = current_.draining = false;
         current_open_ = true;
     }
@@ -93,7 +94,8 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
     current_.counts.merge(added.counts);
     current_.draining = current_.draining || added.draining;
     add_times(current_.workers, added.workers);
-    add_machine(current_machine_, machine);
+    add_machine(current_.machine, added.machine);
+    current_.ranks = std::min(current_.ranks, added.ranks);
     if (!added.in_warmup) {
         // What the warm-up left in flight ends in these totals, so it counts as started in them.
         if (!std::exchange(measuring_, true)) {
@@ -109,7 +111,7 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
         if (!added.draining) {
             whole_.end_s = added.end_s;
             add_times(measured_workers_, added.workers);
-            add_machine(measured_machine_, machine);
+            add_machine(measured_machine_, added.machine);
             measured_s_ += std::max(0.0, added.end_s - added.start_s);
             measured_ = totals_;
         }
@@ -141,7 +143,7 @@ interval_row run_report::close_row() const {
         row.asked =
             row.draining ? 0 : description_.asked(row.end_s) - description_.asked(row.start_s);
     }
-    row.measure(current_.workers, counted, current_machine_);
+    row.measure(current_.workers, counted, current_.machine);
     if (description_.message_phase < counted.latency.size()) {
         const histogram& message = counted.latency[description_.message_phase];
         row.message_p50 = known_quantile(message, 0.5);

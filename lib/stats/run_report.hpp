@@ -43,6 +43,8 @@ struct time_slice {
     bool draining = false;         // after the stop, while what was in flight is finished
     tally counts;
     std::vector<worker_time> workers;  // by worker, always the same order
+    base::machine_time machine{};      // what its processors did meanwhile
+    unsigned ranks = 1;                // whose counts these are
 
     // Merges what worker number `worker` counted, and notes its own busy and wall time.
     void add_worker(std::size_t worker, const tally& counted);
@@ -120,9 +122,8 @@ class run_report {
   public:
     explicit run_report(run_description description);
 
-    // Empty while the interval goes on. `machine` is what its processors did meanwhile.
-    std::optional<closed_interval> add_time_slice(const time_slice& added,
-                                                  const base::machine_time& machine = {});
+    // Empty while the interval goes on.
+    std::optional<closed_interval> add_time_slice(const time_slice& added);
     void finish(const run_end& end) noexcept { end_ = end; }
 
     [[nodiscard]] const run_description& description() const noexcept { return description_; }
@@ -153,7 +154,6 @@ class run_report {
     run_description description_;
     std::vector<interval_row> rows_;
     time_slice current_;  // the interval that goes on
-    base::machine_time current_machine_;
     bool current_open_ = false;
     tally totals_;
     tally with_warmup_;

@@ -45,6 +45,11 @@ time_slice waiting(time_slice made, double share) {
     return made;
 }
 
+time_slice on(const base::machine_time& machine, time_slice made) {
+    made.machine = machine;
+    return made;
+}
+
 }  // namespace
 
 TEST_CASE("generator: each symptom has its verdict") {
@@ -134,8 +139,8 @@ TEST_CASE("generator: the worst span decides, and its reason says when") {
 TEST_CASE("generator: a run that starves is not called unlimited") {
     run_report report(test::description());
     const base::machine_time full{120, 2, 0, 59.0};
-    report.add_time_slice(test::counted(0, 60, 10), {120, 80, 0, 1.0});
-    report.add_time_slice(waiting(test::counted(60, 120, 10), 0.45), full);
+    report.add_time_slice(on({120, 80, 0, 1.0}, test::counted(0, 60, 10)));
+    report.add_time_slice(on(full, waiting(test::counted(60, 120, 10), 0.45)));
     const auto judged = report.generator();
     CHECK(judged.verdict == machine_full);
     CHECK_FALSE(judged.limited);
@@ -180,6 +185,6 @@ TEST_CASE("generator: finishing what was in flight is not judged") {
     report.add_time_slice(test::counted(0, 60, 10));
     auto rest = waiting(test::counted(60, 66, 1), 0.9);
     rest.draining = rest.partial = true;
-    report.add_time_slice(rest, {12, 0, 0, 6.0});
+    report.add_time_slice(on({12, 0, 0, 6.0}, rest));
     CHECK(report.generator().verdict == none);
 }

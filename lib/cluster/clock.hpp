@@ -1,0 +1,51 @@
+// How far another machine's clock is from ours, from questions and answers; the arithmetic alone.
+//
+// We send at `asked`, the other reads its clock at `read`, we hear it at `heard`. The truth lies
+// within half of the round trip of read - (asked + heard) / 2, however the way is split, so the
+// fastest answer says most (as SKaMPI and NTP do it). Answers of a burst are one measurement; two
+// and more bursts that lie apart say how the clocks drift, too, and each later one is judged with
+// it. Nothing here reads a clock or fails.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+namespace postal::cluster {
+
+using nanoseconds = std::chrono::nanoseconds;
+
+// Readings of steady clocks since whatever they count from; `wall` is of the system clock.
+struct clock_answer {
+    nanoseconds asked{};
+    nanoseconds read{};  // of the other's
+    nanoseconds heard{};
+};
+
+class clock_estimate {
+  public:
+    void add(const clock_answer& one) noexcept;
+    // What was added since the last call is a burst of its own.
+    void end_burst();
+
+    [[nodiscard]] bool known() const noexcept { return !bursts_.empty(); }
+    // The other's clock less ours, when ours says `at`.
+    [[nodiscard]] nanoseconds offset(nanoseconds at) const noexcept;
+    // Half of the fastest round trip of the last burst: the offset's error at that time is at most this.
+    [[nodiscard]] nanoseconds bound() const noexcept;
+    // Seconds that the other gains in a second of ours; 0 before two bursts that lie far enough apart to say so.
+    [[nodiscard]] double drift() const noexcept;
+
+  private:
+    // The fastest answer of one burst.
+    struct burst {
+        nanoseconds at{};      // ours, the middle
+        nanoseconds offset{};  // theirs less ours
+        nanoseconds bound{};
+    };
+    burst current_{};
+    bool open_ = false;
+    std::vector<burst> bursts_;  // the first, and the last ones
+};
+
+}  // namespace postal::cluster

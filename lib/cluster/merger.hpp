@@ -1,0 +1,64 @@
+// Puts the time slices of all ranks together, in the order of time: what one report is made from.
+//
+// All ranks cut their time alike (the same interval, the same warm-up, from the same start), so that
+// slices with the same beginning are parts of one. A run's last slices are shorter: a rank ends, or
+// hears of the stop a moment later than another, and what a rank counted while it was draining is kept
+// apart from what others counted before they stopped. A merged time slice is complete when every rank
+// that is not lost has gone beyond it.
+// Holds what is not complete yet, and nothing else. Nothing here fails or reads a clock.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "load/worker.hpp"
+#include "stats/run_report.hpp"
+
+namespace postal::cluster {
+
+class slice_merger {
+  public:
+    // `workers` of each rank, in the order of ranks: a merged time slice has them all, one behind the other.
+    slice_merger(load::timetable times, std::size_t phases, std::vector<std::size_t> workers);
+
+    // A rank's slices come in order. What comes of a rank that was lost is not taken: false.
+    bool add(unsigned rank, stats::time_slice slice);
+    void end(unsigned rank);
+    void lose(unsigned rank);
+
+    // The next that is complete; its `ranks` says how many have a part in it. After the last rank has ended
+    // or was lost everything is complete.
+    std::optional<stats::time_slice> take();
+    // The rank for which take() has waited longest: the one that has counted least far, and until when; nothing when all have ended.
+    struct straggler {
+        unsigned rank = 0;
+        std::chrono::nanoseconds until{};
+    };
+    std::optional<straggler> slowest() const;
+
+  private:
+    struct slot {
+        std::chrono::nanoseconds begin{};
+        bool draining = false;
+        bool operator<(const slot& other) const noexcept {
+            return std::pair(begin, draining) < std::pair(other.begin, other.draining);
+        }
+    };
+    // one rank's way
+    struct progress {
+        std::chrono::nanoseconds until{};
+        bool over = false;
+    };
+    load::timetable times_;
+    std::size_t phases_;
+    std::vector<std::size_t> first_worker_;  // of each rank, and behind the last
+    std::vector<progress> ranks_;
+    std::map<slot, stats::time_slice> open_;
+    std::chrono::nanoseconds interval_start_{};
+};
+
+}  // namespace postal::cluster

@@ -1,0 +1,47 @@
+// What a rank of a run on many machines had a share in; plain data, in the record's `ranks`.
+//
+// Clocks are compared with rank 0's, whose own offset is 0. Times are seconds since the start of the
+// run, on rank 0's clock. What is not known is empty.
+#pragma once
+
+#include "stats/counters.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace postal::stats {
+
+struct rank_share {
+    unsigned rank = 0;
+    std::string host;
+    std::uint64_t workers = 0;
+    std::uint64_t sessions = 0;
+    std::uint64_t processors = 0;  // that it may run on
+    std::uint64_t machine_processors = 0;
+
+    std::optional<double> wall_offset_s;   // its wall clock less that of rank 0
+    std::optional<double> clock_offset_s;  // the same of the steady clocks, which schedules go by
+    std::optional<double> clock_bound_s;   // the offset is wrong by at most that
+    std::optional<double> clock_drift;     // seconds that it gains in a second
+    std::optional<double> start_late_s;    // after the agreed instant
+    bool missed_start = false;             // so late that its schedule was not the others'
+
+    counts totals;  // after the warm-up
+    counts totals_with_warmup;
+    std::vector<std::uint64_t> messages;  // accepted, by interval, in the order of the record's
+    std::optional<double> p50_us;         // of the message phase, after the warm-up
+    std::optional<double> p99_us;
+
+    std::string ended;              // why, as a run's; empty: not known
+    std::optional<double> done_s;   // when it had nothing left to do
+    std::optional<double> lost_s;   // when it was last heard of, where it did not end
+    std::uint64_t unaccounted = 0;  // of a lost one: messages that are in no outcome, at least
+
+    std::string verdict;  // of its generator; empty: not known
+    std::string reason;
+    std::optional<double> worker_busy;
+};
+
+}  // namespace postal::stats
