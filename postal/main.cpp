@@ -15,6 +15,7 @@
 #include "postal/plan.hpp"
 #include "postal/session.hpp"
 #include "postal/worker_context.hpp"
+#include "program/ranks.hpp"
 #include "program/run.hpp"
 #include "program/worker_sessions.hpp"
 
@@ -26,15 +27,19 @@ using cli::exit_status;
 using worker_sessions = program::worker_sessions<plan, worker_context, session>;
 
 exit_status run(int argc, char** argv) {
+    program::ranks others("postal");
+    if (const auto joined = others.join(); !joined)
+        return others.refuse(joined.error(), exit_status::system_error);
     options chosen;
     const auto asked = parse_options(chosen, {argv + 1, argv + argc});
-    if (!asked) return program::refuse("postal", asked.error(), exit_status::bad_parameters);
-    if (*asked == cli::parse_result::done) return exit_status::done;
-    auto made = make_plan(std::move(chosen));
-    if (!made) return program::refuse("postal", made.error(), exit_status::bad_parameters);
+    if (!asked) return others.refuse(asked.error(), exit_status::bad_parameters);
+    if (*asked == cli::parse_result::done) return others.leave(exit_status::done);
+    auto made = make_plan(std::move(chosen), others.identity());
+    if (!made) return others.refuse(made.error(), exit_status::bad_parameters);
     plan& of = **made;
     const bool only_connects = of.chosen.messages_a_connection == 0;
-    return program::run_clients({.plan = of.load,
+    return program::run_clients({.others = others,
+                                 .plan = of.load,
                                  .chosen = of.chosen,
                                  .description = describe(of, argc, argv),
                                  .messages = of.chosen.messages.value_or(0),

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/main.hpp"
+#include "program/ranks.hpp"
 #include "program/run.hpp"
 #include "program/worker_sessions.hpp"
 #include "rabid/options.hpp"
@@ -32,14 +33,18 @@ bool let_in(const stats::tally& all) {
 }
 
 exit_status run(int argc, char** argv) {
+    program::ranks others("rabid");
+    if (const auto joined = others.join(); !joined)
+        return others.refuse(joined.error(), exit_status::system_error);
     rabid::options chosen;
     const auto asked = rabid::parse_options(chosen, {argv + 1, argv + argc});
-    if (!asked) return program::refuse("rabid", asked.error(), exit_status::bad_parameters);
-    if (*asked == cli::parse_result::done) return exit_status::done;
-    auto made = rabid::make_plan(std::move(chosen));
-    if (!made) return program::refuse("rabid", made.error(), exit_status::bad_parameters);
+    if (!asked) return others.refuse(asked.error(), exit_status::bad_parameters);
+    if (*asked == cli::parse_result::done) return others.leave(exit_status::done);
+    auto made = rabid::make_plan(std::move(chosen), others.identity());
+    if (!made) return others.refuse(made.error(), exit_status::bad_parameters);
     rabid::plan& of = **made;
-    return program::run_clients({.plan = of.load,
+    return program::run_clients({.others = others,
+                                 .plan = of.load,
                                  .chosen = of.chosen,
                                  .description = rabid::describe(of, argc, argv),
                                  .ledger_role = ledger::role::reader,

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -99,6 +100,10 @@ struct ended {
     double cpu_system_s = 0;
     std::uint64_t max_rss_bytes = 0;
     std::uint64_t status = 0;  // what it would end with alone
+    stats::counts totals{};
+    stats::counts totals_with_warmup{};
+    std::optional<nanoseconds> p50{};  // of the message phase, after the warm-up
+    std::optional<nanoseconds> p99{};
     stats::generator_summary generator;
 };
 

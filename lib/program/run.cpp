@@ -43,7 +43,8 @@ expected<void> claim_descriptors(std::uint64_t sessions, std::uint64_t each, std
 // To what a run reports.
 struct run_reports {
     std::unique_ptr<run_console> console;
-    std::unique_ptr<run_ledger> kept{};  // null without a ledger
+    std::unique_ptr<run_ledger> kept{};     // null without a ledger
+    std::unique_ptr<run_console> merged{};  // of all ranks, where this one leads several
     bool written = true;
 
     ledger::writer* book() const noexcept { return kept ? &kept->book() : nullptr; }
@@ -54,8 +55,7 @@ struct run_reports {
     }
     void close() { written = !kept || kept->close(); }
     exit_status finish(const load::worker_pool& workers, unsigned most_connections = 0) const {
-        const exit_status status =
-            console->finish(workers.lasted(), workers.ended_by(), most_connections);
+        const exit_status status = console->finish(end_of(workers, most_connections));
         return written ? status : exit_status::system_error;
     }
 };
@@ -82,22 +82,75 @@ expected<run_reports> open_reports(const stats::run_description& of, console_opt
     return made;
 }
 
-exit_status run_workers(const client_run& what, run_reports& reports) {
+load::worker_pool_plan worker_pool_plan_of(const client_run& what) {
     auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
     plan.workers = what.plan.workers;
     plan.finishes_due = what.description.open_loop();
     plan.give_up = what.plan.give_up;
+    plan.start_at = what.plan.start_at;
+    return plan;
+}
+
+// Whoever keeps this process's own record and ledger, and the console of the whole run.
+expected<run_reports> open_client_reports(const client_run& what) {
+    const ranks& others = what.others;
+    const std::string book = others.own_file(what.chosen.ledger);
+    const console_options speaking{
+        .run = what.chosen.run, .messages = what.messages, .give_up = what.plan.give_up};
+    console_options own = speaking;
+    own.silent = !others.alone();
+    own.record = others.own_file(what.chosen.run.record);
+    own.who = others.name();
+    auto reports = open_reports(others.own(what.description), std::move(own),
+                                {book, what.ledger_role, what.plan.run, what.plan.seed});
+    if (!reports || others.alone() || !others.leads()) return reports;
+    auto merged = run_console::create(what.description, speaking);
+    if (!merged) return merged.error();
+    reports->merged = std::move(*merged);
+    return reports;
+}
+
+// All have ended. Rank 0 speaks for them.
+exit_status finish_together(const client_run& what, run_reports& reports, exit_status own) {
+    ranks& others = what.others;
+    others.finish(reports.console->report(), own);
+    if (!others.leads()) return others.leave_after_all();
+    const cluster::ended all = others.all_ended();
+    stats::run_report& report = reports.merged->report();
+    report.set_ranks(others.shares());
+    exit_status status =
+        reports.merged->finish({.duration_s = std::chrono::duration<double>(all.lasted).count(),
+                                .why = reports.console->report().end().why,
+                                .cpu_user_s = all.cpu_user_s,
+                                .cpu_system_s = all.cpu_system_s,
+                                .max_rss_bytes = all.max_rss_bytes});
+    const bool failed =
+        others.any_lost() || all.status == static_cast<std::uint64_t>(exit_status::system_error);
+    if (status == exit_status::done && !what.achieved(report.totals_with_warmup()))
+        status = exit_status::nothing_delivered;
+    return others.leave_after_all(failed ? exit_status::system_error : status);
+}
+
+exit_status run_workers(const client_run& what, const load::worker_pool_plan& plan,
+                        run_reports& reports) {
     // Lives as long as the process: its end would wait for look-ups of names that nobody needs any
     // more.
     static auto& workers = *new load::worker_pool(plan);
     std::vector<std::shared_ptr<void>> sessions(plan.workers);  // end before the loops they live on
+    what.others.attend(workers, reports.merged.get(), plan.phases);
+    load::run_watcher& own = reports.watch_over(workers);
+    rank_watcher watcher(what.others, own);
     const auto ran = workers.run(
-        [&](load::worker& own) { sessions[own.index()] = what.begin(own, reports.book()); },
-        reports.watch_over(workers));
+        [&](load::worker& one) { sessions[one.index()] = what.begin(one, reports.book()); },
+        what.others.alone() ? own : watcher);
     sessions.clear();
     reports.close();
-    const exit_status status = reports.finish(workers);
-    if (!ran) return refuse(what.description.program, ran.error(), exit_status::system_error);
+    exit_status status = reports.finish(workers);
+    if (!ran) {
+        reports.console->say(ran.error().message);
+        status = exit_status::system_error;
+    }
+    if (!what.others.alone()) return finish_together(what, reports, status);
     if (status == exit_status::system_error) return status;
     const bool achieved = what.achieved(reports.console->report().totals_with_warmup());
     return achieved ? status : exit_status::nothing_delivered;
@@ -150,19 +203,22 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
 }  // namespace
 
 exit_status run_clients(client_run what) {
-    const std::string& name = what.description.program;
+    ranks& others = what.others;
     const auto claimed = claim_descriptors(what.plan.sessions, 1, descriptors_beside_sessions,
                                            what.plan.transcripts);
-    if (!claimed) return refuse(name, claimed.error(), exit_status::system_error);
-    auto reports = open_reports(
-        what.description,
-        {.run = what.chosen.run, .messages = what.messages, .give_up = what.plan.give_up},
-        {what.chosen.ledger, what.ledger_role, what.plan.run, what.plan.seed});
-    if (!reports) return refuse(name, reports.error(), exit_status::bad_parameters);
-    say_unverified(*reports->console, what.chosen.tls);
-    const auto header = reports->console->begin();
-    if (!header) return refuse(name, header.error(), exit_status::system_error);
-    return run_workers(what, *reports);
+    if (!claimed) return others.refuse(claimed.error(), exit_status::system_error);
+    auto reports = open_client_reports(what);
+    if (!reports) return others.refuse(reports.error(), exit_status::bad_parameters);
+    auto plan = worker_pool_plan_of(what);
+    if (const auto refused = others.agree(what.description, what.plan.sessions, plan))
+        return others.refuse({refused->message}, refused->status);
+    if (others.leads()) {
+        run_console& speaking = others.alone() ? *reports->console : *reports->merged;
+        say_unverified(speaking, what.chosen.tls);
+        const auto header = speaking.begin();
+        if (!header) return others.refuse(header.error(), exit_status::system_error);
+    }
+    return run_workers(what, plan, *reports);
 }
 
 exit_status run_servers(const server_run& what) {

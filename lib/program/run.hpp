@@ -14,6 +14,7 @@
 #include "ledger/writer.hpp"
 #include "load/worker_pool.hpp"
 #include "program/client_options.hpp"
+#include "program/ranks.hpp"
 #include "program/run_console.hpp"
 #include "program/server_options.hpp"
 #include "serve/acceptor.hpp"
@@ -26,6 +27,7 @@ cli::exit_status refuse(std::string_view program, const base::failure& why,
                         cli::exit_status status);
 
 struct client_run {
+    ranks& others;
     client::load_plan& plan;
     const client_options& chosen;
     stats::run_description description;

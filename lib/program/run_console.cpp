@@ -29,10 +29,12 @@ void put(const std::string& text) {
 
 base::expected<std::unique_ptr<run_console>> run_console::create(stats::run_description description,
                                                                  console_options options) {
-    auto thresholds = stats::parse_thresholds(options.run.thresholds, description.phases);
+    using texts = std::vector<std::string>;
+    auto thresholds = stats::parse_thresholds(options.silent ? texts{} : options.run.thresholds,
+                                              description.phases);
     if (!thresholds) return thresholds.error();
-    if (!options.run.record.empty()) {
-        auto writable = base::check_writable(options.run.record);
+    if (!options.record.empty()) {
+        auto writable = base::check_writable(options.record);
         if (!writable) return writable.error();
     }
     return std::unique_ptr<run_console>(
@@ -45,7 +47,7 @@ run_console::run_console(stats::run_description description, console_options opt
       report_(std::move(description)),
       log_(stdout, options_.run.format, report_.description()),
       thresholds_(std::move(thresholds)),
-      live_(options_.run.progress || isatty(STDERR_FILENO) == 1) {}
+      live_(!options_.silent && (options_.run.progress || isatty(STDERR_FILENO) == 1)) {}
 
 base::expected<void> run_console::begin() {
     return log_.write_header();
@@ -57,6 +59,7 @@ void run_console::on_time_slice(const stats::time_slice& time_slice) {
 }
 
 void run_console::show(const stats::closed_interval& closed) {
+    if (options_.silent) return;
     erase_live_line();
     note(log_.write(closed.row));
     for (const std::string& line : stats::interval_diagnostics(closed.counts.errors)) {
@@ -85,7 +88,8 @@ void run_console::erase_live_line() {
 void run_console::say(const std::string& line) {
     if (options_.diagnostics) return options_.diagnostics(line);
     erase_live_line();
-    put(fmt::format("{}: {}\n", report_.description().program, line));
+    const std::string who = options_.who.empty() ? "" : options_.who + ": ";
+    put(fmt::format("{}: {}{}\n", report_.description().program, who, line));
 }
 
 // Standard output that cannot be written is said once and makes the run a failed one.
@@ -95,15 +99,22 @@ void run_console::note(const base::expected<void>& written) {
     say(written.error().message);
 }
 
-cli::exit_status run_console::finish(std::chrono::nanoseconds lasted, load::run_ending why,
-                                     unsigned most_connections) {
+stats::run_end end_of(const load::worker_pool& workers, unsigned most_connections) {
     const os::usage used = os::process_usage();
-    report_.finish({std::chrono::duration<double>(lasted).count(), to_text(why), used.user_s,
-                    used.system_s, used.max_rss_bytes, most_connections});
+    return {.duration_s = std::chrono::duration<double>(workers.lasted()).count(),
+            .why = to_text(workers.ended_by()),
+            .cpu_user_s = used.user_s,
+            .cpu_system_s = used.system_s,
+            .max_rss_bytes = used.max_rss_bytes,
+            .most_connections = most_connections};
+}
+
+cli::exit_status run_console::finish(const stats::run_end& end) {
+    report_.finish(end);
     const bool passed = stats::check_thresholds(thresholds_, report_);
     erase_live_line();
-    put(stats::format_summary(report_));
-    if (!options_.run.record.empty()) note(stats::write_record(report_, options_.run.record));
+    if (!options_.silent) put(stats::format_summary(report_));
+    if (!options_.record.empty()) note(stats::write_record(report_, options_.record));
     if (output_failed_) return cli::exit_status::system_error;
     return passed ? cli::exit_status::done : cli::exit_status::threshold_not_met;
 }

@@ -33,7 +33,15 @@ struct console_options {
     std::function<void()> after_time_slice{};
     std::uint64_t messages = 0;           // the stop rules, for the live line's estimate; 0: none
     std::chrono::nanoseconds give_up{0};  // as in worker_pool_plan
+    // Of one rank among several: another console speaks for the run. It keeps the record alone, to
+    // that file; its diagnostics begin with `who`.
+    bool silent = false;
+    std::string record = run.record;
+    std::string who{};
 };
+
+// What this process ends with; of a server with the most connections that were open at once.
+stats::run_end end_of(const load::worker_pool& workers, unsigned most_connections = 0);
 
 class run_console : public load::run_watcher {
   public:
@@ -50,11 +58,11 @@ class run_console : public load::run_watcher {
     // One line on standard error, in the program's name; the live line is put out of its way.
     void say(const std::string& line);
 
-    // Summary, thresholds, record. Of a server with the most connections that were open at once.
-    cli::exit_status finish(std::chrono::nanoseconds lasted, load::run_ending why,
-                            unsigned most_connections = 0);
+    // Summary, thresholds, record.
+    cli::exit_status finish(const stats::run_end& end);
 
     const stats::run_report& report() const noexcept { return report_; }
+    stats::run_report& report() noexcept { return report_; }
 
   private:
     run_console(stats::run_description description, console_options options,

@@ -1,0 +1,421 @@
+#include "cluster/leader.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "cluster/wait.hpp"
+
+namespace postal::cluster {
+
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::steady_clock;
+using std::chrono::system_clock;
+
+constexpr auto nap = std::chrono::milliseconds(1);
+// Before the start a rank's clock is asked so often, and in the run again and again.
+constexpr unsigned first_burst = 60;
+constexpr unsigned next_burst = 12;
+constexpr auto burst_patience = std::chrono::milliseconds(200);
+// From telling the ranks to the start itself: more than the slowest way.
+constexpr auto lead_time = std::chrono::milliseconds(150);
+// All clocks are asked once in so long a time.
+constexpr auto measure_period = std::chrono::seconds(2);
+constexpr auto first_answer_nap = std::chrono::microseconds(100);
+
+double seconds(nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+nanoseconds wall_now() {
+    return duration_cast<nanoseconds>(system_clock::now().time_since_epoch());
+}
+
+std::uint64_t outcomes(const stats::counts& of) {
+    std::uint64_t sum = 0;
+    for (const stats::counter& one : stats::all_counters())
+        if (one.kind == stats::counter_kind::outcome) sum += of.*one.value;
+    return sum;
+}
+
+// The first line in which two ranks' loads differ, as a refusal has it.
+std::string first_difference(std::string_view theirs, std::string_view ours) {
+    const auto next_line = [](std::string_view& text) {
+        const auto line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        return line;
+    };
+    while (!theirs.empty() || !ours.empty()) {
+        const auto one = next_line(theirs), other = next_line(ours);
+        if (one != other)
+            return fmt::format("{} in place of {}", one.empty() ? "nothing" : one,
+                               other.empty() ? "nothing" : other);
+    }
+    return "nothing";
+}
+
+}  // namespace
+
+leader::leader(transport& way, const welcome& common) : way_(way), members_(way.ranks()) {
+    tell_others(common);
+}
+
+void leader::tell_others(const word& what) {
+    const std::string octets = encode(what);
+    for (unsigned rank = 1; rank < members_.size(); ++rank)
+        if (!members_[rank].lost_s) way_.send(rank, octets);
+}
+
+std::string leader::name_of(unsigned rank) const {
+    const std::string& host = members_[rank].said.host;
+    return host.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} on {}", rank, host);
+}
+
+double leader::since_start() const {
+    return running_ ? seconds(steady_clock::now() - start_) : 0;
+}
+
+// ---- before the start ----
+
+base::expected<void> leader::everybody_is_ready(const hello& mine) {
+    members_[0].said = mine;
+    members_[0].greeted = true;
+    const auto all_greeted = [this] {
+        hear_all();
+        return std::all_of(members_.begin(), members_.end(),
+                           [](const member& one) { return one.greeted; });
+    };
+    if (!wait_for(answers_within, nap, all_greeted)) {
+        const auto silent = std::find_if(members_.begin(), members_.end(),
+                                         [](const member& one) { return !one.greeted; });
+        return base::fail("rank {} has said nothing for {} s; is it the same program?",
+                          silent - members_.begin(), answers_within.count());
+    }
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        const hello& said = members_[rank].said;
+        if (!said.refusal.empty()) return base::fail("{}: {}", name_of(rank), said.refusal);
+        if (said.load != mine.load)
+            return base::fail("{} has {} of rank 0; all ranks need the same load", name_of(rank),
+                              first_difference(said.load, mine.load));
+    }
+    return {};
+}
+
+base::expected<void> leader::know_clocks() {
+    for (unsigned rank = 1; rank < members_.size(); ++rank)
+        if (!measure(rank, first_burst, answers_within))
+            return base::fail("{} does not answer questions about its clock", name_of(rank));
+    return {};
+}
+
+base::expected<start> leader::assemble(const hello& mine, nanoseconds first_interval,
+                                       std::optional<nanoseconds> start_at) {
+    auto ready = everybody_is_ready(mine);
+    if (ready) ready = know_clocks();
+    if (!ready) {
+        tell_others(refused{1});
+        return ready.error();
+    }
+    const nanoseconds now = steady_clock::now().time_since_epoch();
+    const nanoseconds at = std::max(now + lead_time, start_at.value_or(nanoseconds(0)));
+    for (unsigned rank = 1; rank < members_.size(); ++rank)
+        tell(rank, start{at + members_[rank].steady.offset(at), first_interval});
+    way_.receive();
+    return start{at, first_interval};
+}
+
+std::vector<std::string> leader::refuse(const std::string& why, std::uint64_t status) {
+    wait_for(answers_within, nap, [this] {
+        hear_all();
+        return std::all_of(members_.begin() + 1, members_.end(),
+                           [](const member& one) { return one.greeted; });
+    });
+    tell_others(refused{status});
+    std::vector<std::string> others;
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        const std::string& theirs = members_[rank].said.refusal;
+        if (!theirs.empty() && theirs != why) others.push_back(name_of(rank) + ": " + theirs);
+    }
+    return others;
+}
+
+std::optional<std::string> leader::bound_ranks() const {
+    const auto bound = [](const member& one) {
+        return one.said.processors < one.said.machine_processors;
+    };
+    const auto first = std::find_if(members_.begin(), members_.end(), bound);
+    if (first == members_.end()) return std::nullopt;
+    return fmt::format(
+        "{} of {} ranks may use some of their machine's processors only (rank {}: {} of {}); "
+        "mpirun --bind-to none leaves them all",
+        std::count_if(members_.begin(), members_.end(), bound), members_.size(),
+        first - members_.begin(), first->said.processors, first->said.machine_processors);
+}
+
+// ---- clocks ----
+
+// Asks a rank for its clock so often; whether it answered in time. What comes meanwhile is heard.
+bool leader::measure(unsigned rank, unsigned answers, nanoseconds patience) {
+    for (unsigned left = answers; left > 0; --left) {
+        asked_ = rank;
+        answered_ = false;
+        ++asked_number_;
+        asked_wall_ = wall_now();
+        asked_at_ = steady_clock::now();
+        tell(rank, ping{asked_number_, left > 1});
+        const auto until = asked_at_ + patience;
+        while (!answered_ && !members_[rank].lost_s) {
+            hear_all();
+            const auto now = steady_clock::now();
+            if (now > until) break;
+            // The other side naps before the first of a burst, and waits for the rest.
+            if (left == answers)
+                std::this_thread::sleep_for(first_answer_nap);
+            else
+                std::this_thread::yield();
+        }
+        if (!answered_) return false;
+        patience = burst_patience;
+    }
+    members_[rank].steady.end_burst();
+    members_[rank].wall.end_burst();
+    return true;
+}
+
+void leader::on_pong(unsigned rank, const pong& answer) {
+    if (answered_ || rank != asked_ || answer.number != asked_number_) return;
+    answered_ = true;
+    const auto heard = steady_clock::now();
+    const nanoseconds asked = asked_at_.time_since_epoch();
+    members_[rank].steady.add({asked, answer.steady, heard.time_since_epoch()});
+    members_[rank].wall.add({asked_wall_, answer.wall, asked_wall_ + (heard - asked_at_)});
+}
+
+// One rank after the other, so that no poll takes long; it also shows them that we live.
+void leader::measure_next() {
+    const auto now = steady_clock::now();
+    if (members_.size() < 2 || now < measure_at_) return;
+    const auto others = static_cast<nanoseconds::rep>(members_.size() - 1);
+    measure_at_ = now + nanoseconds(measure_period) / others;
+    if (measured_next_ >= members_.size()) measured_next_ = 1;
+    const unsigned rank = measured_next_++;
+    const member& one = members_[rank];
+    if (!one.lost_s && !one.done) measure(rank, next_burst, std::chrono::milliseconds(20));
+}
+
+// ---- while the run goes on ----
+
+void leader::begin(const load::timetable& times, std::size_t phases, leader_events events) {
+    std::vector<std::size_t> workers_of;
+    for (member& one : members_) {
+        workers_of.push_back(one.said.workers);
+        one.heard = steady_clock::now();
+    }
+    phases_ = phases;
+    start_ = times.start;
+    merger_.emplace(times, phases, std::move(workers_of));
+    events_ = std::move(events);
+    measure_at_ = start_ + measure_period;
+    running_ = true;
+}
+
+void leader::began(nanoseconds late) {
+    members_[0].late = late;
+}
+
+void leader::poll() {
+    members_[0].heard = steady_clock::now();
+    hear_all();
+    measure_next();
+    lose_silent();
+    hand_on();
+}
+
+void leader::lose_silent() {
+    const auto now = steady_clock::now();
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        const member& one = members_[rank];
+        if (one.done || one.lost_s || now - one.heard < lost_after || now < start_ + lost_after)
+            continue;
+        lose(rank, fmt::format("silent for {} s", lost_after.count()));
+    }
+}
+
+void leader::lose(unsigned rank, const std::string& why) {
+    member& one = members_[rank];
+    if (one.lost_s) return;
+    one.lost_s = running_ ? std::max(0.0, seconds(one.heard - start_)) : 0.0;
+    if (merger_) merger_->lose(rank);
+    if (events_.say)
+        events_.say(fmt::format("{} is lost: {}; the others go on", name_of(rank), why));
+}
+
+void leader::hear_all() {
+    while (const auto one = way_.receive())
+        hear(*one);
+}
+
+void leader::hear(const parcel& one) {
+    if (one.from == 0 || one.from >= members_.size()) return;
+    member& from = members_[one.from];
+    from.heard = steady_clock::now();
+    if (from.lost_s) return;
+    const auto said = decode(one.octets, phases_);
+    if (said) return hear(one.from, *said);
+    lose(one.from, said.error().message);
+    if (running_) return;
+    from.greeted = true;
+    from.said.refusal = said.error().message;
+}
+
+void leader::hear(unsigned rank, const word& said) {
+    member& from = members_[rank];
+    if (const auto* answer = std::get_if<pong>(&said)) return on_pong(rank, *answer);
+    if (const auto* greeting = std::get_if<hello>(&said)) {
+        from.said = *greeting;
+        from.greeted = true;
+    } else if (const auto* late = std::get_if<cluster::began>(&said)) {
+        from.late = late->late;
+    } else if (const auto* part = std::get_if<counted>(&said)) {
+        if (running_) add(rank, part->slice);
+    } else if (const auto* lives = std::get_if<beat>(&said)) {
+        from.shown = lives->live;
+        from.started = lives->started;
+    } else if (const auto* asked = std::get_if<stop>(&said)) {
+        if (events_.on_stop) events_.on_stop(*asked);
+        tell_others(*asked);
+    } else if (const auto* done = std::get_if<ended>(&said)) {
+        from.done = *done;
+        if (merger_) merger_->end(rank);
+    }
+}
+
+void leader::add(unsigned rank, const stats::time_slice& slice) {
+    member& from = members_[rank];
+    if (!merger_->add(rank, slice)) return;
+    from.all.add(slice.counts.counted());
+    if (!slice.in_warmup) from.measured.add(slice.counts.counted());
+    from.waiting.push_back({slice.start_s, slice.draining, slice.counts.messages});
+    if (rank == 0) hand_on();
+}
+
+void leader::hand_on() {
+    while (auto merged = merger_->take()) {
+        for (member& one : members_) {
+            const auto belongs = [&](const piece& part) {
+                return part.draining == merged->draining && part.start_s < merged->end_s;
+            };
+            for (const piece& part : one.waiting)
+                if (belongs(part)) one.messages_now += part.messages;
+            std::erase_if(one.waiting, belongs);
+            if (merged->closes_interval) one.messages.push_back(std::exchange(one.messages_now, 0));
+        }
+        events_.on_time_slice(*merged);
+    }
+}
+
+stats::live_state leader::live(const stats::live_state& ours) const {
+    stats::live_state all = ours;
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        const stats::live_state& one = members_[rank].shown;
+        all.messages += one.messages;
+        all.appended += one.appended;
+        all.errors += one.errors;
+        all.open_connections += one.open_connections;
+        all.messages_per_second += one.messages_per_second;
+    }
+    return all;
+}
+
+// ---- the end ----
+
+void leader::end(const ended& ours) {
+    members_[0].done = ours;
+    merger_->end(0);
+    hand_on();
+}
+
+bool leader::over() const {
+    return std::all_of(members_.begin(), members_.end(),
+                       [](const member& one) { return one.done || one.lost_s; });
+}
+
+std::size_t leader::lost() const noexcept {
+    return static_cast<std::size_t>(
+        std::count_if(members_.begin(), members_.end(),
+                      [](const member& one) { return one.lost_s.has_value(); }));
+}
+
+ended leader::all_ended() const {
+    ended all = members_[0].done.value_or(ended{});
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        if (!members_[rank].done) continue;
+        const ended& one = *members_[rank].done;
+        all.lasted = std::max(all.lasted, one.lasted);
+        all.cpu_user_s += one.cpu_user_s;
+        all.cpu_system_s += one.cpu_system_s;
+        all.max_rss_bytes = std::max(all.max_rss_bytes, one.max_rss_bytes);
+        if (one.status == 2) all.status = 2;
+    }
+    return all;
+}
+
+std::vector<stats::rank_share> leader::shares() const {
+    std::vector<stats::rank_share> made;
+    const nanoseconds now = steady_clock::now().time_since_epoch();
+    for (unsigned rank = 0; rank < members_.size(); ++rank) {
+        const member& one = members_[rank];
+        stats::rank_share share;
+        share.rank = rank;
+        share.host = one.said.host;
+        share.workers = one.said.workers;
+        share.sessions = one.said.sessions;
+        share.processors = one.said.processors;
+        share.machine_processors = one.said.machine_processors;
+        if (one.steady.known()) {
+            share.clock_offset_s = seconds(one.steady.offset(now));
+            share.wall_offset_s = seconds(one.wall.offset(wall_now()));
+            share.clock_bound_s = seconds(one.steady.bound());
+            share.clock_drift = one.steady.drift();
+        } else if (rank == 0) {
+            share.clock_offset_s = share.wall_offset_s = share.clock_bound_s = 0;
+        }
+        if (one.late) {
+            share.start_late_s = seconds(*one.late);
+            share.missed_start = *one.late > std::chrono::milliseconds(1) + one.steady.bound();
+        }
+        share.messages = one.messages;
+        share.totals = one.measured;
+        share.totals_with_warmup = one.all;
+        if (one.done) {
+            share.totals = one.done->totals;
+            share.totals_with_warmup = one.done->totals_with_warmup;
+            if (one.done->p50) share.p50_us = seconds(*one.done->p50) * 1e6;
+            if (one.done->p99) share.p99_us = seconds(*one.done->p99) * 1e6;
+            share.ended = one.done->why;
+            share.done_s = seconds(one.done->lasted);
+            share.verdict = to_text(one.done->generator.verdict);
+            share.reason = one.done->generator.reason;
+            share.worker_busy = one.done->generator.worker_busy;
+        }
+        share.lost_s = one.lost_s;
+        if (one.lost_s) {
+            const std::uint64_t begun = std::max(one.started, one.all.started);
+            share.unaccounted = begun - std::min(outcomes(one.all), begun);
+        }
+        made.push_back(std::move(share));
+    }
+    return made;
+}
+
+void leader::release() {
+    tell_others(cluster::over{});
+    wait_for(std::chrono::seconds(2), nap, [this] {
+        hear_all();
+        return way_.unsent() == 0;
+    });
+}
+
+}  // namespace postal::cluster
