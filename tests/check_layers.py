@@ -24,12 +24,13 @@ LIBRARIES = {
     "cli": {"stats", "os", "base"},
     "net": {"proto", "base"},
     "load": {"stats", "os", "base"},
+    "cluster": {"load", "stats", "os", "base"},
     "behaviour": {"cli", "net", "proto", "base"},
     "report": {"base"},
     "experiment": {"cli", "mail", "net", "report", "stats", "os", "base"},
     "serve": {"load", "net", "proto", "stats", "base"},
     "client": {"sasl", "mail", "load", "net", "stats", "base"},
-    "program": {"cli", "client", "serve", "sasl", "ledger", "mail", "load", "net", "proto", "stats", "os", "base"},
+    "program": {"cluster", "cli", "client", "serve", "sasl", "ledger", "mail", "load", "net", "proto", "stats", "os", "base"},
 }
 PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-report", "postal-compare")
 
@@ -56,6 +57,8 @@ FORBIDDEN = {
     "os": [("Asio", ASIO), ("TLS", TLS), ("the terminal", TERMINAL)],
     "behaviour": [("Asio", ASIO), ("TLS", r"(openssl/|gnutls)"), ("sockets", SOCKETS), ("files", FILES),
                   ("the terminal", TERMINAL)],
+    "cluster": [("Asio", ASIO), ("TLS", TLS), ("sockets", SOCKETS), ("files", r"(fstream|filesystem|cstdio|stdio\.h|fcntl\.h)$"),
+                ("the terminal", TERMINAL)],
     "cli": [("Asio", ASIO), ("TLS", TLS), ("sockets", SOCKETS)],
     "net": [("the terminal", TERMINAL), ("the message digests", r"xxhash\.h$|openssl/evp\.h$")],
     "client": [("TLS", TLS), ("files", FILES), ("the terminal", TERMINAL)],

@@ -15,7 +15,7 @@ namespace postal::cluster {
 
 using nanoseconds = std::chrono::nanoseconds;
 
-// Readings of steady clocks since whatever they count from; `wall` is of the system clock.
+// Since whatever the clocks count from.
 struct clock_answer {
     nanoseconds asked{};
     nanoseconds read{};  // of the other's
@@ -31,9 +31,10 @@ class clock_estimate {
     [[nodiscard]] bool known() const noexcept { return !bursts_.empty(); }
     // The other's clock less ours, when ours says `at`.
     [[nodiscard]] nanoseconds offset(nanoseconds at) const noexcept;
-    // Half of the fastest round trip of the last burst: the offset's error at that time is at most this.
+    // Half of the fastest round trip lately: the offset's error at that time is at most this.
     [[nodiscard]] nanoseconds bound() const noexcept;
-    // Seconds that the other gains in a second of ours; 0 before two bursts that lie far enough apart to say so.
+    // Seconds that the other gains in a second of ours; 0 while bursts do not lie so far apart that
+    // their errors cannot explain it.
     [[nodiscard]] double drift() const noexcept;
 
   private:
@@ -43,6 +44,9 @@ class clock_estimate {
         nanoseconds offset{};  // theirs less ours
         nanoseconds bound{};
     };
+    // The best of the last ones.
+    [[nodiscard]] const burst& latest() const noexcept;
+
     burst current_{};
     bool open_ = false;
     std::vector<burst> bursts_;  // the first, and the last ones

@@ -14,6 +14,8 @@ using std::chrono::duration_cast;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
+// Of a rank; more is a mistake.
+constexpr std::uint64_t most_workers = 65'536;
 constexpr auto nap = std::chrono::milliseconds(1);
 // Before the start a rank's clock is asked so often, and in the run again and again.
 constexpr unsigned first_burst = 60;
@@ -96,6 +98,8 @@ base::expected<void> leader::everybody_is_ready(const hello& mine) {
     for (unsigned rank = 1; rank < members_.size(); ++rank) {
         const hello& said = members_[rank].said;
         if (!said.refusal.empty()) return base::fail("{}: {}", name_of(rank), said.refusal);
+        if (said.workers > most_workers)
+            return base::fail("{} says that it has {} workers", name_of(rank), said.workers);
         if (said.load != mine.load)
             return base::fail("{} has {} of rank 0; all ranks need the same load", name_of(rank),
                               first_difference(said.load, mine.load));
@@ -247,7 +251,7 @@ void leader::lose(unsigned rank, const std::string& why) {
     member& one = members_[rank];
     if (one.lost_s) return;
     one.lost_s = running_ ? std::max(0.0, seconds(one.heard - start_)) : 0.0;
-    if (merger_) merger_->lose(rank);
+    if (merger_) merger_->end(rank);
     if (events_.say)
         events_.say(fmt::format("{} is lost: {}; the others go on", name_of(rank), why));
 }

@@ -100,12 +100,15 @@ void error_table::add(std::string_view stage, int code, std::string_view enhance
     ++total_;
 }
 
+void error_table::add(const error_entry& counted) {
+    entry_for({counted.stage, counted.code, counted.detail, counted.sample}).count += counted.count;
+    total_ += counted.count;
+}
+
 void error_table::merge(const error_table& other) {
     for (const auto& theirs : other.entries_) {
-        if (theirs.count == 0) continue;
-        entry_for({theirs.stage, theirs.code, theirs.detail, theirs.sample}).count += theirs.count;
+        if (theirs.count > 0) add(theirs);
     }
-    total_ += other.total_;
 }
 
 void error_table::clear() noexcept {

@@ -53,6 +53,8 @@ class error_table {
     // enhanced_or_reason and stage beyond 64 octets are cut.
     void add(std::string_view stage, int code, std::string_view enhanced_or_reason,
              std::string_view sample);
+    // What was counted elsewhere.
+    void add(const error_entry& counted);
     void merge(const error_table& other);
     void clear() noexcept;
 

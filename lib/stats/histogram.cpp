@@ -99,6 +99,27 @@ std::vector<histogram::bucket> histogram::buckets() const {
     return found;
 }
 
+histogram::contents histogram::all() const {
+    contents made{{}, sum_low_, sum_high_, min_, max_};
+    if (count_ == 0) return made;
+    for (std::size_t i = 0; i < bucket_count; ++i)
+        if (counts_[i] != 0) made.counts.emplace_back(i, counts_[i]);
+    return made;
+}
+
+bool histogram::set(const contents& given) {
+    for (const auto& [index, count] : given.counts)
+        if (index >= bucket_count) return false;
+    clear();
+    for (const auto& [index, count] : given.counts)
+        add(static_cast<std::size_t>(index), count);
+    sum_low_ = given.sum_low;
+    sum_high_ = given.sum_high;
+    min_ = given.min;
+    max_ = given.max;
+    return true;
+}
+
 std::string histogram::encode() const {
     std::string text(prefix);
     for (std::size_t i = 0; i < bucket_count; ++i) {

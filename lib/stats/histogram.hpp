@@ -23,6 +23,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace postal::stats {
@@ -78,6 +79,18 @@ class histogram {
     // Text from outside is safe to give. The text has no exact sum, min and max: they come from the
     // buckets (midpoints, the lowest bound, the highest bound). Fails on any other form.
     [[nodiscard]] static base::expected<histogram> decode(std::string_view text);
+
+    // Everything that is in it, exact: how it travels from rank to rank.
+    struct contents {
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> counts;  // by index, ascending
+        std::uint64_t sum_low = 0;
+        std::uint64_t sum_high = 0;
+        std::uint64_t min = 0;
+        std::uint64_t max = 0;
+    };
+    [[nodiscard]] contents all() const;
+    // False, and unchanged, for an index that there is not.
+    [[nodiscard]] bool set(const contents& given);
 
     // The bucket of a value, and a bucket's bounds, in nanoseconds.
     [[nodiscard]] static constexpr std::size_t index_of(std::uint64_t ns) noexcept {

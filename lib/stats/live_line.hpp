@@ -21,6 +21,7 @@ struct live_state {
     std::uint64_t open_connections = 0;
     std::optional<std::chrono::nanoseconds> remaining;  // empty: runs until it is stopped
     std::uint64_t appended = 0;                         // by a reader; shown where there are any
+    std::uint64_t started = 0;                          // not shown
 };
 
 [[nodiscard]] std::string format_live_line(const live_state& state, std::size_t width = 79);

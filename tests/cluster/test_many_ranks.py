@@ -1,0 +1,253 @@
+"""postal and rabid under mpirun on this host: one log, one record, one status; nothing is lost in the sum."""
+import os
+import pathlib
+import re
+import signal
+import time
+
+import pytest
+
+from support.postal import HEADER, RABID_HEADER, read_record, check_books, Run
+from support.process import wait_until
+from support.ranks import Launched
+
+OUTCOMES = ("messages", "rejected", "deferred", "failed", "in_doubt")
+
+
+@pytest.fixture
+def launch(programs, folder, tool):
+    """launch(4, "postal", word, …) is a program that mpirun has started with so many ranks, not yet waited for."""
+    tool("mpirun")
+    started = []
+
+    def start(ranks, program, *words, header=HEADER, **keywords):
+        record = folder / "whole.json"
+        started.append(Launched(ranks, [getattr(programs, program), "--record", record, *words], folder, **keywords))
+        started[-1].record_path, started[-1].header = record, header
+        return started[-1]
+    yield start
+    for one in started:
+        one.kill()
+
+
+def finish(launched, status=0, timeout=90):
+    """Its Run; `shares` holds each rank's own record."""
+    ended = launched.wait(timeout)
+    run = Run(launched.argv, ended, launched.stdout, launched.stderr, header=launched.header)
+    assert ended == status, f"{ended}: {run.stderr}\n{run.stdout}"
+    if launched.record_path.exists():
+        run.record = read_record(launched.record_path)
+        run.shares = [read_record(path) for path in own_files(launched.record_path)]
+    return run
+
+
+def own_files(path):
+    """Of each rank, in the order of ranks."""
+    path = pathlib.Path(path)
+    named = {int(re.search(r"rank-(\d+)", one.name).group(1)): one
+             for one in path.parent.glob(f"{path.stem}.rank-*{path.suffix}")}
+    return [named[rank] for rank in sorted(named)]
+
+
+def buckets(phase):
+    """Bucket number → count."""
+    pieces = phase["buckets"].partition(":")[2]
+    return {int(index): int(count) for index, count in (piece.split("*") for piece in pieces.split(",") if piece)}
+
+
+def added(records, phase):
+    sums = {}
+    for record in records:
+        for index, count in buckets(record["latency_us"][phase]).items():
+            sums[index] = sums.get(index, 0) + count
+    return sums
+
+
+def check_sum(run, ranks):
+    """The whole is the sum of its ranks: counters, intervals, and percentiles of all samples together."""
+    check_books(run)
+    record = run.record
+    assert [one["rank"] for one in record["ranks"]] == list(range(ranks))
+    assert len(run.shares) == ranks
+    for name in (*OUTCOMES, "started", "bytes", "errors", "connections"):
+        assert record["totals"][name] == sum(one["totals"][name] for one in run.shares), name
+    for one, share in zip(record["ranks"], run.shares):
+        assert one["messages"] == share["totals"]["messages"]
+    for phase in record["latency_us"]:
+        assert buckets(record["latency_us"][phase]) == added(run.shares, phase), phase
+        assert record["latency_us"][phase]["count"] == sum(one["latency_us"][phase]["count"] for one in run.shares)
+    assert record["workers"] == sum(one["workers"] for one in run.shares)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_ranks_are_one_run(launch, bhm, users_file, ranks):
+    sink = bhm()
+    run = finish(launch(ranks, "postal", "--messages", "403", "-t", "3", "--workers", "1", "--interval", "1s", "-m", "2",
+                        sink.endpoint, users_file(50)))
+    assert run.total("messages") == 403
+    assert sink.stop().total("messages") == 403
+    if ranks == 1:
+        assert "ranks" not in run.record
+        return
+    check_sum(run, ranks)
+    assert [one["sessions"] for one in run.record["ranks"]] == [3] * ranks
+    assert {one["messages"] for one in run.record["ranks"]} <= {403 // ranks, 403 // ranks + 1}
+    assert run.stderr.count("messages accepted") == 1, "one summary"
+
+
+def test_a_rate_is_of_the_whole_run(launch, bhm, users_file):
+    sink = bhm()
+    run = finish(launch(3, "postal", "--rate", "60/s", "--open-loop", "--duration", "3s", "--interval", "1s", "-m", "1", "-t", "4",
+                        "--workers", "1", sink.endpoint, users_file(5)))
+    check_sum(run, 3)
+    due = run.total("due")
+    assert due == run.total("started") + run.total("not_started")
+    assert 175 <= due <= 185
+    assert sink.stop().total("messages") == run.total("messages")
+
+
+def test_identities_are_disjoint(launch, bhm, users_file, folder, report):
+    sink = bhm("--ledger", folder / "sink.db")
+    run = finish(launch(3, "postal", "--messages", "200", "-t", "2", "-m", "1", "--workers", "2", "--ledger", folder / "mail.db",
+                        sink.endpoint, users_file(20)))
+    assert run.total("messages") == 200
+    assert sink.stop().record["integrity"] == {"verified": 200, "foreign": 0, "corrupt": 0, "duplicate": 0, "original": 0}
+    books = own_files(folder / "mail.db")
+    assert len(books) == 3
+    said = report("--ledger", *books, folder / "sink.db")
+    assert said.status == 0, said.stderr
+    assert "200" in said.stdout
+
+
+def test_the_same_seed_sends_the_same_mail(launch, bhm, users_file, folder):
+    """With as many sessions in all: each sends what it would send alone."""
+    sent = []
+    for ranks in (1, 2):
+        store = folder / f"store-{ranks}"
+        sink = bhm("--store", store)
+        finish(launch(ranks, "postal", "--messages", "2", "--sessions-total", "2", "--workers", "1", "-m", "1", "--seed", "5",
+                      sink.endpoint, users_file(20)))
+        sink.stop()
+        mails = sorted(one.read_bytes() for one in store.rglob("*") if one.is_file())
+        sent.append([re.search(rb"s=(\d+); n=(\d+); seed=(\d+); kind=(\w+); size=(\d+)", mail).groups() for mail in mails])
+    assert sorted(sent[0]) == sorted(sent[1])
+
+
+def test_a_threshold_is_of_all(launch, bhm, users_file):
+    sink = bhm()
+    run = finish(launch(2, "postal", "--messages", "100", "-m", "1", "--threshold", "messages>99", "--threshold", "messages>100",
+                        sink.endpoint, users_file(5)), status=3)
+    assert [(one["value"], one["passed"]) for one in run.record["thresholds"]] == [(100, True), (100, False)]
+
+
+def test_nobody_answers(launch, users_file):
+    run = finish(launch(2, "postal", "--duration", "1s", "127.0.0.1:1", users_file(5)), status=4)
+    assert run.total("messages") == 0 and run.total("errors") > 0
+
+
+@pytest.mark.parametrize("words, said", [
+    (("--rate", "fast"), "--rate"), (("--sessions-total", "1"), "--sessions-total"), (("--threshold", "nonsense"), "--threshold")])
+def test_a_mistake_is_told_once(launch, users_file, words, said):
+    run = finish(launch(2, "postal", *words, "127.0.0.1:1", users_file(5)), status=1)
+    mine = [line for line in run.stderr.splitlines() if line.startswith("postal: ")]
+    assert len(mine) == 1 and said in mine[0], run.stderr
+    assert run.stdout == "" and run.record is None
+
+
+def test_loads_that_differ_are_refused(launch, users_file):
+    """mpirun starts whatever it is told to, behind a colon."""
+    users = users_file(5)
+    started = launch(1, "postal", "--duration", "1s", "-m", "1", "127.0.0.1:1", users,
+                     beside=[["--duration", "1s", "-m", "2", "127.0.0.1:1", users]])
+    run = finish(started, status=1)
+    assert "rank 1" in run.stderr and "all ranks need the same load" in run.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_launcher_ends_all(launch, bhm, users_file, number):
+    """SIGINT and SIGTERM leave a second before mpirun kills everybody; the record is complete before that."""
+    sink = bhm()
+    started = launch(3, "postal", "--duration", "60s", "--interval", "1s", "-m", "1", "--workers", "1", sink.endpoint, users_file(5))
+    wait_until(lambda: started.stdout.count("\n") > 2, "two intervals")
+    started.signal(number)
+    begin = time.monotonic()
+    status = started.wait(30)
+    assert time.monotonic() - begin < 10
+    if number == signal.SIGUSR1:
+        assert status == 0, started.stderr
+    record = wait_until(lambda: started.record_path.exists() and read_record(started.record_path), "the record")
+    assert record["ended"] == "signal" and len(record["ranks"]) == 3
+    assert all(one["ended"] == "signal" for one in record["ranks"])
+    totals = record["totals"]
+    assert totals["started"] == sum(totals[key] for key in OUTCOMES)
+    heard = sink.stop().total("messages")
+    assert totals["messages"] <= heard <= totals["messages"] + totals["in_doubt"]
+
+
+def rank_pids(started, ranks):
+    """Of the programs that the launcher runs, by rank."""
+    def look():
+        found = {}
+        for entry in os.listdir("/proc"):
+            try:
+                words = pathlib.Path(f"/proc/{entry}/environ").read_bytes().split(b"\0")
+                command = pathlib.Path(f"/proc/{entry}/cmdline").read_bytes()
+            except (OSError, ValueError):
+                continue
+            numbers = [word for word in words if word.startswith(b"OMPI_COMM_WORLD_RANK=")]
+            if numbers and str(started.record_path).encode() in command:
+                found[int(numbers[0].partition(b"=")[2])] = int(entry)
+        return found if len(found) == ranks else None
+    return wait_until(look, f"{ranks} ranks")
+
+
+def test_a_rank_that_dies_is_told(launch, bhm, users_file):
+    sink = bhm()
+    started = launch(3, "postal", "--duration", "20s", "--interval", "1s", "-m", "1", "--workers", "1", "--rate", "300/s",
+                     sink.endpoint, users_file(5), options=["--enable-recovery"])
+    wait_until(lambda: started.stdout.count("\n") > 2, "two intervals")
+    os.kill(rank_pids(started, 3)[2], signal.SIGKILL)
+    started.wait(60)
+    record = read_record(started.record_path)
+    assert "rank 2" in started.stderr and "lost" in started.stderr
+    lost = record["ranks"][2]
+    assert 2 <= lost["lost_s"] <= 12 and lost["unaccounted"] >= 0
+    assert [one.get("lost_s") for one in record["ranks"][:2]] == [None, None]
+    assert all(one["ended"] == "duration" for one in record["ranks"][:2])
+    totals = record["totals"]
+    heard = sink.stop().total("messages")
+    assert totals["messages"] <= heard
+    assert sum(interval["messages"] for interval in record["intervals"]) == totals["messages"]
+    assert min(interval["ranks"] for interval in record["intervals"]) == 2
+
+
+def test_a_rank_that_pauses_is_waited_for(launch, bhm, users_file):
+    sink = bhm()
+    started = launch(3, "postal", "--messages", "900", "--rate", "150/s", "--interval", "1s", "-m", "1", "--workers", "1",
+                     sink.endpoint, users_file(5))
+    wait_until(lambda: started.stdout.count("\n") > 2, "two intervals")
+    paused = rank_pids(started, 3)[1]
+    os.kill(paused, signal.SIGSTOP)
+    time.sleep(4)
+    os.kill(paused, signal.SIGCONT)
+    run = finish(started)
+    check_sum(run, 3)
+    assert run.total("messages") == 900 == sink.stop().total("messages")
+    assert all(interval["ranks"] == 3 for interval in run.record["intervals"][:5])
+
+
+def test_rabid_reads_as_one(launch, dovecot, postal, folder):
+    server = dovecot(users=7)
+    postal("-L", "--messages", "60", "-m", "1", "-M", "10", server.lmtp, server.users)
+    run = finish(launch(2, "rabid", "--connections", "20", "-p", "2", "--workers", "1", "--imap", server.imap, "--interval", "1s",
+                        server.pop3, server.logins, header=RABID_HEADER))
+    assert run.total("connections") == 20
+    for name in ("messages", "connections", "errors"):
+        assert run.total(name) == sum(one["totals"][name] for one in run.shares)
+    assert run.total("errors") == 0, run.record["errors"]
+
+
+def test_alone_nothing_is_different(postal, bhm, users_file):
+    sink = bhm()
+    run = postal("--messages", "5", "-m", "1", sink.endpoint, users_file(5))
+    assert "ranks" not in run.record and all("ranks" not in one for one in run.record["intervals"])
