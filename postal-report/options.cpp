@@ -59,7 +59,7 @@ cli::program describe_program(options& into) {
           .set = cli::flag(into.relay)},
          {.names = "--against",
           .value = "FILE",
-          .help = "another ledger, whose transit times of the same domains stand beside these",
+          .help = "another ledger, whose mail, backlogs and transit stand beside these",
           .set = cli::text(into.against)}}};
     return cli::program{
         .name = "postal-report",

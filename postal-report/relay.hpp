@@ -70,6 +70,12 @@ std::string render_markdown(const shown_relay& one);
 std::string render_csv(const shown_relay& one);
 std::string render_page(const shown_relay& one, const page_parts& parts);
 
+// That of a name; nullptr when there is none.
+const relay_part* find_part(const relay_report& one, const std::string& name) noexcept;
+
+// Of both reports; those of the other one begin with its file.
+std::vector<std::string> relay_remarks(const shown_relay& one);
+
 // The result in one sentence without a full stop, and the tables but for the one over time.
 std::string relay_result(const relay_report& one);
 std::vector<table> relay_tables(const shown_relay& one);

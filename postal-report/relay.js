@@ -5,7 +5,8 @@ const [START, END, ACCEPTED, DELIVERED, BACKLOG] = [0, 1, 2, 3, 4];
 const course = (part, column) => part.course.map(of => ({ x: (of[START] + of[END]) / 2, y: of[column], of }));
 
 const courseChart = part => () => {
-    const most = Math.max(1, ...part.course.map(of => of[BACKLOG]));
+    const there = part.there ? { course: part.there } : null;
+    const most = Math.max(1, ...[...part.course, ...part.there ?? []].map(of => of[BACKLOG]));
     const show = item => item.dataset.yAxisID === 'y'
         ? number(item.raw.y) + ' messages/min' : number(item.raw.y) + ' messages';
     return {
@@ -16,7 +17,9 @@ const courseChart = part => () => {
                 line('delivered', course(part, DELIVERED), own(2),
                     { yAxisID: 'y', pointStyle: 'triangle', borderDash: [7, 3] }),
                 line('backlog', course(part, BACKLOG), own(1),
-                    { yAxisID: 'y2', pointStyle: 'rect', fill: 'origin', borderWidth: 1.2 })
+                    { yAxisID: 'y2', pointStyle: 'rect', fill: 'origin', borderWidth: 1.2 }),
+                ...there ? [line('backlog there', course(there, BACKLOG), own(3),
+                    { yAxisID: 'y2', pointStyle: 'rectRot', borderWidth: 1.2, borderDash: [5, 4] })] : []
             ]
         },
         options: options(
@@ -36,14 +39,9 @@ const courseChart = part => () => {
     };
 };
 
-// A domain has the same colour and mark in both reports.
-const transitChart = () => {
-    const labels = data.tails.filter(one => !one.there).map(one => one.label);
-    const place = one => Math.max(0, labels.indexOf(one.there ? one.label.replace(/ there$/, '') : one.label));
-    return tailChart(data.tails.map(one => line(one.label, tail(one.points), own(place(one)), {
-        pointStyle: shapes[place(one) % shapes.length], borderDash: one.there ? [5, 4] : []
-    })), true);
-};
+const transitChart = () => tailChart(data.tails.map(one => line(one.label, tail(one.points), own(one.colour), {
+    pointStyle: shapes[one.colour % shapes.length], borderDash: one.there ? [5, 4] : []
+})), true);
 
 show({
     'chart-course': courseChart(data.series[0]),

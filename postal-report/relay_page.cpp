@@ -35,39 +35,50 @@ std::string course_json(const relay_part& one, std::size_t most) {
     return list_of(list);
 }
 
-std::string part_json(const relay_part& one, std::size_t most) {
-    return fmt::format(R"({{"label":{},"course":{}}})",
-                       script_string(base::printable(one.name, 80)), course_json(one, most));
+std::string part_json(const relay_part& one, const relay_part* there, std::size_t most) {
+    return fmt::format(R"({{"label":{},"course":{},"there":{}}})",
+                       script_string(base::printable(one.name, 80)), course_json(one, most),
+                       there == nullptr ? "null" : course_json(*there, most));
+}
+
+const relay_part* part_there(const shown_relay& one, const relay_part& part) {
+    return one.against ? find_part(*one.against, part.name) : nullptr;
 }
 
 enum class place { here, there };
 
-std::string tail_json(const relay_part& one, place where) {
+// `colour` counts from 0.
+std::string tail_json(const relay_part& one, place where, std::size_t colour) {
     const auto at_rank = [&](std::uint64_t rank) { return one.transit.at_rank_us(rank); };
     const std::uint64_t all = std::max(one.counts.accepted, one.transit.count());
     const std::string label = base::printable(one.name, 80);
     const bool there = where == place::there;
-    return fmt::format(R"({{"label":{},"there":{},"points":{}}})",
-                       script_string(label + (there ? " there" : "")), there,
+    return fmt::format(R"({{"label":{},"there":{},"colour":{},"points":{}}})",
+                       script_string(label + (there ? " there" : "")), there, colour,
                        points_json(tail_of(one.transit.count(), all, at_rank)));
 }
 
+// A domain has the same colour in both reports, also where nothing of it arrived in one of them.
 std::string tails_json(const shown_relay& one) {
-    std::vector<std::string> list;
-    const auto add = [&](const relay_report& of, place where) {
-        std::size_t drawn = 0;
-        for (const relay_part& part : of.parts) {
-            if (part.transit.count() == 0) continue;
-            if (drawn++ == most_tails) break;
-            list.push_back(tail_json(part, where));
-        }
-        if (!of.transit) return;
-        list.push_back(fmt::format(R"({{"label":{},"there":false,"points":{}}})",
-                                   script_string(of.all().name), tail_points(&*of.transit)));
-    };
-    add(one.here, place::here);
-    if (one.against) add(*one.against, place::there);
-    return list_of(list);
+    std::vector<std::string> here;
+    std::vector<std::string> beside;
+    std::size_t drawn = 0;
+    for (const relay_part& part : one.here.parts) {
+        const relay_part* there = part_there(one, part);
+        const bool arrived_there = there != nullptr && there->transit.count() > 0;
+        if (part.transit.count() == 0 && !arrived_there) continue;
+        if (drawn == most_tails) break;
+        if (part.transit.count() > 0) here.push_back(tail_json(part, place::here, drawn));
+        if (arrived_there) beside.push_back(tail_json(*there, place::there, drawn));
+        ++drawn;
+    }
+    if (one.here.transit) {
+        here.push_back(fmt::format(R"({{"label":{},"there":false,"colour":0,"points":{}}})",
+                                   script_string(one.here.all().name),
+                                   tail_points(&*one.here.transit)));
+    }
+    here.insert(here.end(), beside.begin(), beside.end());
+    return list_of(here);
 }
 
 bool has_tails(const relay_report& one) {
@@ -82,6 +93,11 @@ std::string span_of_points(const relay_part& one, std::size_t most) {
                : "one step of the curve";
 }
 
+std::string backlog_there(const shown_relay& one) {
+    return one.against ? " \"Backlog there\" is that of " + escape_html(one.against->source) + "."
+                       : "";
+}
+
 std::string charts_html(const shown_relay& one) {
     const relay_report& of = one.here;
     std::string out;
@@ -91,9 +107,9 @@ std::string charts_html(const shown_relay& one) {
              "Messages a minute on the left; what the relay had accepted and not delivered, the "
              "area, on the right. Each point is " +
                  span_of_points(of.all(), most_points) + ", known to " +
-                 show_seconds(of.resolution_s) + "."});
+                 show_seconds(of.resolution_s) + "." + backlog_there(one)});
     }
-    if (has_tails(of)) {
+    if (has_tails(of) || (one.against && has_tails(*one.against))) {
         const bool some = of.parts.size() > most_tails;
         out += figure_html(
             {"chart-transit", "Transit by percentile",
@@ -106,14 +122,15 @@ std::string charts_html(const shown_relay& one) {
     const auto parts = drawn_parts(of);
     for (std::size_t each = 0; each < parts.size(); ++each) {
         out += figure_html({fmt::format("chart-part-{}", each), escape_html(parts[each]->name),
-                            "Accepted and delivered a minute on the left, backlog on the right."});
+                            "Accepted and delivered a minute on the left, backlog on the right." +
+                                backlog_there(one)});
     }
     return out;
 }
 
-std::string remarks_html(const relay_report& one) {
+std::string remarks_html(const shown_relay& one) {
     std::string out;
-    for (const std::string& remark : one.remarks) {
+    for (const std::string& remark : relay_remarks(one)) {
         out += "<p class=\"remark limit\" role=\"note\">" + escape_html(remark) + ".</p>\n";
     }
     return out.empty() ? out : "<div class=\"remarks\">\n" + out + "</div>\n";
@@ -141,27 +158,35 @@ std::vector<const relay_part*> drawn_parts(const relay_report& one) {
 
 std::string relay_chart_data(const shown_relay& one) {
     const relay_report& of = one.here;
-    const double longest_s = of.all().curve.empty() ? 0 : of.all().curve.back().end_s;
+    double longest_s = 0;
+    for (const relay_report* each : {&of, one.against ? &*one.against : &of}) {
+        const stats::relay_curve& curve = each->all().curve;
+        if (!curve.empty()) longest_s = std::max(longest_s, curve.back().end_s);
+    }
     std::vector<std::string> parts;
     for (const relay_part* each : drawn_parts(of))
-        parts.push_back(part_json(*each, most_domain_points));
+        parts.push_back(part_json(*each, part_there(one, *each), most_domain_points));
     return fmt::format(R"({{"longest_s":{},"warmup_s":0,"series":{},"parts":{},"tails":{}}})",
-                       number(longest_s), list_of({part_json(of.all(), most_points)}),
+                       number(longest_s),
+                       list_of({part_json(of.all(), part_there(one, of.all()), most_points)}),
                        list_of(parts), tails_json(one));
 }
 
 std::string render_page(const shown_relay& one, const page_parts& parts) {
     const std::string result = fmt::format(
         "<section class=\"card verdicts several\" id=\"relay\">\n"
-        "<p class=\"say\">{}.</p>\n</section>\n",
-        escape_html(relay_result(one.here)));
+        "<p class=\"say\">{}.</p>\n{}</section>\n",
+        escape_html(relay_result(one.here)),
+        one.against
+            ? "<p class=\"further\">Beside " + escape_html(relay_result(*one.against)) + ".</p>\n"
+            : "");
     return fill(page_frame,
                 {{"TITLE", "Relay: " + escape_html(one.here.source)},
                  {"SUBTITLE", one.against ? "beside " + escape_html(one.against->source) : ""},
                  {"VERSION", POSTAL_VERSION},
                  {"NONCE", std::string{parts.nonce}},
                  {"STYLE", std::string{page_style}},
-                 {"REMARKS", remarks_html(one.here)},
+                 {"REMARKS", remarks_html(one)},
                  {"HEADLINE", result},
                  {"CHARTS", charts_html(one)},
                  {"KIND", " relay"},

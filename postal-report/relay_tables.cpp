@@ -102,7 +102,7 @@ table backlog_table(const relay_report& one) {
     }
     result.note = fmt::format(
         "times count from {}; the curve is known to {}; drained: from the last acceptance to the "
-        "last delivery",
+        "last delivery; what never arrives, mail that the relay returned too, stays in the backlog",
         show_moment(one, 0), show_seconds(one.resolution_s));
     return result;
 }
@@ -145,13 +145,35 @@ table recorded_transit_table(const phase& one) {
     return result;
 }
 
-const relay_part* find_part(const relay_report& one, const std::string& name) {
-    const auto found = std::find_if(one.parts.begin(), one.parts.end(),
-                                    [&](const relay_part& part) { return part.name == name; });
-    return found == one.parts.end() ? nullptr : &*found;
+// What the two runs were given, and how far they came.
+table course_against_table(const relay_report& here, const relay_report& there) {
+    table result{"course-against", "Mail and backlog beside " + there.source, {column{}}, {}};
+    for (const char* title : {"accepted", "delivered", "backlog at most", "left"}) {
+        result.columns.push_back({title, align::right});
+        result.columns.push_back({std::string("there ") + title, align::right});
+    }
+    for (const relay_part& part : here.parts) {
+        const relay_part* other = find_part(there, part.name);
+        const auto add = [&](auto&& show) {
+            result.rows.back().push_back(show(part));
+            result.rows.back().push_back(other == nullptr ? unknown : show(*other));
+        };
+        result.rows.push_back({part.name});
+        add([](const relay_part& of) { return format_count(of.counts.accepted); });
+        add([](const relay_part& of) {
+            return show_share(static_cast<double>(of.counts.arrived()),
+                              static_cast<double>(of.counts.accepted));
+        });
+        add([](const relay_part& of) { return whole(of.backlog.peak); });
+        add([](const relay_part& of) { return whole(of.backlog.left); });
+    }
+    result.note =
+        "messages; transit is comparable where the relay was given about as many in both, of all "
+        "mail too";
+    return result;
 }
 
-table against_table(const relay_report& here, const relay_report& there) {
+table transit_against_table(const relay_report& here, const relay_report& there) {
     table result{"against", "Transit beside " + there.source, {column{}}, {}};
     for (const auto& [name, q] : percentiles) {
         result.columns.push_back({name, align::right});
@@ -169,7 +191,7 @@ table against_table(const relay_report& here, const relay_report& there) {
             row.push_back(other == nullptr ? unknown : show_transit(*other, q));
         }
     }
-    result.note = "the same domains in both, whatever their share there";
+    result.note = "the same domains in both; one run each does not say how much differs by chance";
     return result;
 }
 
@@ -184,6 +206,20 @@ std::vector<table> printed_tables(const shown_relay& one) {
 
 }  // namespace
 
+const relay_part* find_part(const relay_report& one, const std::string& name) noexcept {
+    const auto found = std::find_if(one.parts.begin(), one.parts.end(),
+                                    [&](const relay_part& part) { return part.name == name; });
+    return found == one.parts.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> relay_remarks(const shown_relay& one) {
+    std::vector<std::string> result = one.here.remarks;
+    if (!one.against) return result;
+    for (const std::string& remark : one.against->remarks)
+        result.push_back(one.against->source + ": " + remark);
+    return result;
+}
+
 std::string relay_result(const relay_report& one) {
     const relay_part& all = one.all();
     if (all.counts.accepted == 0) return one.source + ": the relay accepted no message";
@@ -192,7 +228,7 @@ std::string relay_result(const relay_report& one) {
                                      plural(all.counts.accepted, "message", "messages"),
                                      format_count(all.counts.arrived()));
     if (backlog.peak > 0) {
-        result += fmt::format("; at most {} waiting in it, after {}", whole(backlog.peak),
+        result += fmt::format("; at most {} not yet delivered, after {}", whole(backlog.peak),
                               show_seconds(backlog.peak_at_s));
     }
     if (all.drain_s) {
@@ -209,7 +245,10 @@ std::vector<table> relay_tables(const shown_relay& one) {
     std::vector<table> result{counts_table(one.here), backlog_table(one.here)};
     if (one.here.from_ledger) result.push_back(transit_table(one.here));
     if (one.here.transit) result.push_back(recorded_transit_table(*one.here.transit));
-    if (one.against) result.push_back(against_table(one.here, *one.against));
+    if (one.against) {
+        result.push_back(course_against_table(one.here, *one.against));
+        result.push_back(transit_against_table(one.here, *one.against));
+    }
     return result;
 }
 
@@ -236,7 +275,10 @@ table relay_course_table(const relay_report& one, std::size_t most_rows) {
 
 std::string render_text(const shown_relay& one) {
     std::string out = base::printable(relay_result(one.here), longest_line) + "\n";
-    for (const std::string& remark : one.here.remarks)
+    if (one.against) {
+        out += "beside " + base::printable(relay_result(*one.against), longest_line) + "\n";
+    }
+    for (const std::string& remark : relay_remarks(one))
         out += "! " + base::printable(remark, longest_line) + ".\n";
     for (const table& each : printed_tables(one))
         out += "\n" + render_text(each);
@@ -245,7 +287,8 @@ std::string render_text(const shown_relay& one) {
 
 std::string render_markdown(const shown_relay& one) {
     std::string out = "# Relay\n\n" + escape_markdown(relay_result(one.here)) + "\n";
-    for (const std::string& remark : one.here.remarks)
+    if (one.against) out += "\nBeside " + escape_markdown(relay_result(*one.against)) + "\n";
+    for (const std::string& remark : relay_remarks(one))
         out += "\n> **" + escape_markdown(remark) + ".**\n";
     for (const table& each : printed_tables(one))
         out += "\n" + render_markdown(each);

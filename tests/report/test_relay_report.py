@@ -113,7 +113,7 @@ def test_figures_are_those_of_the_rows(run, steady):
     for name in ("mean", "p50", "p90", "p99", "max"):
         assert whole[f"transit_{name}_us"] == pytest.approx(3_000_000)
     text = run("--relay", "--ledger", steady).stdout
-    assert text.startswith(f"{steady}: 100 messages accepted by the relay, 100 delivered; at most 30 waiting in it, after 3s")
+    assert text.startswith(f"{steady}: 100 messages accepted by the relay, 100 delivered; at most 30 not yet delivered, after 3s")
     assert re.search(r"^  3s +4s +600 /min +600 /min +30 messages$", text, re.MULTILINE)
     assert max(map(len, text.splitlines())) <= 230
     for table in re.findall(r"(?:^\|.*\n)+", run("--relay", "--ledger", steady, "--markdown").stdout, re.MULTILINE):
@@ -148,6 +148,24 @@ def test_against_another_ledger(run, steady, folder):
     rows = list(csv.DictReader(io.StringIO(run("--relay", "--ledger", other, "--against", steady, "--csv").stdout)))
     assert [row["source"] for row in rows] == [str(other)] * 4 + [str(steady)] * 4
     assert [row["part"] for row in rows[:4]] == [row["part"] for row in rows[4:]]
+    assert text.splitlines()[1].startswith(f"beside {steady}: 100 messages accepted by the relay, 100 delivered; at most 30 ")
+    assert re.search(rf"Mail and backlog beside {steady}\n.*\n  all mail +100 +100 +100\.00 % +100\.00 % +60 +30 +0 +0\n", text)
+
+
+def test_what_arrived_only_in_the_other_run(run, steady, folder):
+    """A domain of which nothing arrived here is drawn there, in the colour that is its own; remarks of both are said."""
+    here = change(copy_ledger(steady, folder / "here"), "DELETE FROM seen WHERE mailbox IN "
+                  "(SELECT id FROM addresses WHERE address LIKE '%@slow.example')")
+    change(steady, "UPDATE seen SET time_us = sent_us - 5000000 WHERE number % 2")
+    page = run("--relay", "--ledger", here, "--against", steady, "--html", "-", status=3).stdout
+    tails = re.findall(r'\{"label":"([^"]+)","there":(true|false),"colour":(\d)', page)
+    colours = {label: int(colour) for label, _, colour in tails}
+    assert len(tails) == 7 and len(set(colours.values())) == 4
+    assert "slow.example" not in colours and list(colours.values()).count(colours["slow.example there"]) == 1
+    for label in ("all mail", "one.example", "two.example"):
+        assert colours[label] == colours[f"{label} there"]
+    text = run("--relay", "--ledger", here, "--against", steady, status=3).stdout
+    assert f"! {steady}: 50 messages were received before being sent" in text
 
 
 @pytest.mark.parametrize("arguments, wanted", [
