@@ -89,7 +89,9 @@ std::string show_change(std::optional<double> now, std::optional<double> referen
     if (!now || !reference || !(*reference > 0)) return {};
     const double percent = (*now / *reference - 1) * 100;
     if (!std::isfinite(percent) || std::abs(percent) < 0.05) return {};
-    if (percent >= 1000) return fmt::format(" (x {:.3g})", *now / *reference);
+    const double times = *now / *reference;
+    if (times >= 999.5) return fmt::format(" (x {})", show_number(times));
+    if (percent >= 1000) return fmt::format(" (x {:.3g})", times);
     return fmt::format(" ({:+.1f} %)", percent);
 }
 

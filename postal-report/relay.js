@@ -39,9 +39,15 @@ const courseChart = part => () => {
     };
 };
 
-const transitChart = () => tailChart(data.tails.map(one => line(one.label, tail(one.points), own(one.colour), {
-    pointStyle: shapes[one.colour % shapes.length], borderDash: one.there ? [5, 4] : []
-})), true);
+// A colour is one domain's; what of it is dashed, of the other report, needs a name only where there is nothing else of it.
+const transitChart = () => {
+    const named = new Map([...data.tails].reverse().map(one => [one.colour, one.label]));
+    const chart = tailChart(data.tails.map(one => line(one.label, tail(one.points), own(one.colour), {
+        pointStyle: shapes[one.colour % shapes.length], borderDash: one.there ? [5, 4] : []
+    })), true);
+    chart.options.plugins.legend.labels.filter = item => [...named.values()].includes(item.text);
+    return chart;
+};
 
 show({
     'chart-course': courseChart(data.series[0]),
