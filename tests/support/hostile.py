@@ -9,17 +9,20 @@ step: banner, ehlo, mail, rcpt, data (the reply to DATA), transfer (while the me
 reply after the data, for BDAT too) or quit. Faults are the keys of FAULTS. It counts what it accepted
 (`accepted`), and apart from that the messages whose reply was the faulty one (`unclear`): the client cannot
 know what became of those. Commands follow RFC 5321, RFC 2033 (LMTP), RFC 2920 and RFC 3030; it does not
-check what it is told, for the clients are what is tested. The same server runs by hand:
+check what it is told, for the clients are what is tested. The same server runs by hand, in tests:
 
-    python3 hostile.py --step end --fault close --every 3 --port 2525
+    python3 -m support.hostile --step end --fault close --every 3 --port 2525
 """
 import argparse
 import asyncio
+import contextlib
 import dataclasses
 import random
 import socket
 import struct
 import threading
+
+from .served import Served
 
 STEPS = ("banner", "ehlo", "mail", "rcpt", "data", "transfer", "end", "quit")
 LONG_LINE = 64 * 1024 * 1024
@@ -242,7 +245,7 @@ FAULTS = {"silence": Session.silence, "close": Session.close, "reset": Session.r
 Session.FAULTS = FAULTS
 
 
-class Hostile:
+class Hostile(Served):
     """step and fault: what goes wrong. every: on each every-th connection, from the first. once: once a
     connection, not at each turn of the step. capabilities: what EHLO offers. heard: called with each line of
     commands and of messages sent with DATA. session: another class of conversation. receive_buffer: of its sockets, as
@@ -253,58 +256,20 @@ class Hostile:
         assert (step in session.STEPS and fault in session.FAULTS) or step is fault is None
         assert fault != "early" or step not in ("banner", "transfer"), "nothing comes before that"
         self.step, self.fault, self.every, self.once, self.lmtp = step, fault, every, once, lmtp
-        self.late_seconds, self.port, self.capabilities = late_seconds, port, capabilities
-        self.receive_buffer = receive_buffer
-        self.heard, self.session, self.tls = heard, session, tls
+        super().__init__(port, limit=receive_buffer or 1 << 20, ssl=tls)
+        self.late_seconds, self.capabilities, self.receive_buffer = late_seconds, capabilities, receive_buffer
+        self.heard, self.session = heard, session
         self.count = Count()
-        self.sessions, self.failure, self.ready = set(), None, threading.Event()
-        self.thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
 
-    @property
-    def endpoint(self):
-        return f"127.0.0.1:{self.port}"
-
-    def __enter__(self):
-        self.thread.start()
-        self.ready.wait()
-        return self
-
-    def __exit__(self, *_):
-        self.loop.call_soon_threadsafe(self.ended.set)
-        self.thread.join(10)
-        assert not self.thread.is_alive(), "the hostile server did not end"
-        if self.failure:
-            raise self.failure
-
-    async def serve(self):
-        self.loop, self.ended = asyncio.get_running_loop(), asyncio.Event()
-        listener = socket.create_server(("127.0.0.1", self.port))
+    def prepare(self, listener):
         if self.receive_buffer:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.receive_buffer)
-        server = await asyncio.start_server(self.accept, sock=listener, backlog=512, limit=self.receive_buffer or 1 << 20, ssl=self.tls)
-        self.port = server.sockets[0].getsockname()[1]
-        self.ready.set()
-        await self.ended.wait()
-        server.close()
-        for task in self.sessions:
-            task.cancel()
-        await asyncio.gather(*self.sessions, return_exceptions=True)
 
-    async def accept(self, reader, writer):
-        self.sessions.add(asyncio.current_task())
+    async def converse(self, reader, writer):
         self.count.connections += 1
         faulty = self.step is not None and (self.count.connections - 1) % self.every == 0
-        try:
+        with contextlib.suppress(Over, ValueError):
             await self.session(self, reader, writer, faulty).run()
-        except (Over, OSError, asyncio.IncompleteReadError, ValueError):
-            pass
-        except asyncio.CancelledError:
-            writer.transport.abort()
-        except Exception as error:  # a fault of this server, not one of its scripted ones
-            self.failure = error
-        finally:
-            self.sessions.discard(asyncio.current_task())
-            writer.close()
 
 
 def main():

@@ -7,7 +7,8 @@ received has been passed on.
 import asyncio
 import collections
 import re
-import threading
+
+from .served import Served
 
 # Answers to the data of a message: the first digit.
 LMTP_DELIVER = rb"(?m)^(\d)\d\d \d\.\d+\.\d+ (?:Delivered|Agent )"
@@ -15,44 +16,19 @@ DOVECOT = rb"(?m)^(\d)\d\d \d\.\d+\.\d+ <"
 POSTFIX = rb"(?m)^(\d)\d\d \d\.\d+\.\d+ (?:Ok: queued|Error: queue|Bad message|Error: timeout)"
 
 
-class Relay:
+class Relay(Served):
     def __init__(self, target_port, pattern=rb"(?m)^250 2\.[06]\.0 (?!Flushed)"):
-        self.target_port, self.pattern = target_port, re.compile(pattern)
-        self.counted, self.lock = 0, threading.Lock()
-        self.ready, self.port = threading.Event(), None
-        self.thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
+        super().__init__()
+        self.target_port, self.pattern, self.counted = target_port, re.compile(pattern), 0
 
-    endpoint = property(lambda self: f"127.0.0.1:{self.port}")
-
-    async def serve(self):
-        self.loop, self.ended = asyncio.get_running_loop(), asyncio.Event()
-        self.sessions = set()
-        server = await asyncio.start_server(self.relay, "127.0.0.1", 0, backlog=512)
-        self.port = server.sockets[0].getsockname()[1]
-        self.ready.set()
-        await self.ended.wait()
-        server.close()
-        for session in self.sessions:
-            session.cancel()
-        await asyncio.gather(*self.sessions, return_exceptions=True)
-
-    async def relay(self, reader, writer):
-        self.sessions.add(asyncio.current_task())
+    async def converse(self, reader, writer):
+        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self.target_port)
+        sent, answered = self.listeners()
+        back = asyncio.ensure_future(self.pump(there_reader, writer, answered))
         try:
-            there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self.target_port)
-            sent, answered = self.listeners()
-            back = asyncio.ensure_future(self.pump(there_reader, writer, answered))
-            try:
-                await asyncio.wait({back, asyncio.ensure_future(self.pump(reader, there_writer, sent))})
-            finally:
-                there_writer.close()
-        except OSError:
-            pass
-        except asyncio.CancelledError:
-            writer.transport.abort()
+            await asyncio.wait({back, asyncio.ensure_future(self.pump(reader, there_writer, sent))})
         finally:
-            self.sessions.discard(asyncio.current_task())
-            writer.close()
+            there_writer.close()
 
     def listeners(self):
         """What of one connection gets the whole lines from the client, and from the server, before they go on."""
@@ -75,15 +51,6 @@ class Relay:
             pass
         finally:
             writer.close()
-
-    def __enter__(self):
-        self.thread.start()
-        self.ready.wait()
-        return self
-
-    def __exit__(self, *_):
-        self.loop.call_soon_threadsafe(self.ended.set)
-        self.thread.join(10)
 
 
 class WireLedger(Relay):
