@@ -7,6 +7,7 @@ received has been passed on.
 import asyncio
 import collections
 import re
+import time
 
 from .served import Served
 
@@ -78,3 +79,35 @@ class WireLedger(Relay):
                 if first == b"2":
                     self.acknowledged.add(key)
         return from_client, from_server
+
+
+class Delaying(Relay):
+    """Keeps the content of each message sent with DATA back, for `seconds` from when all of it has come.
+
+    `kept` has how long that really was: on a busy machine it is longer."""
+
+    def __init__(self, target_port, seconds):
+        super().__init__(target_port)
+        self.seconds, self.kept = seconds, []
+
+    async def pump(self, reader, writer, listener=None):
+        if listener:  # the server's replies
+            return await super().pump(reader, writer, listener)
+        pending, in_message = b"", False
+        try:
+            while octets := await reader.read(65536):
+                came = time.monotonic()
+                pending += octets
+                if in_message:
+                    if b"\r\n.\r\n" not in pending:
+                        continue
+                    await asyncio.sleep(self.seconds - (time.monotonic() - came))
+                    self.kept.append(time.monotonic() - came)
+                in_message = not in_message and pending.endswith(b"DATA\r\n")
+                writer.write(pending)
+                pending = b""
+                await writer.drain()
+        except OSError:
+            pass
+        finally:
+            writer.close()
