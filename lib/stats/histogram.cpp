@@ -1,5 +1,5 @@
 // Merging, quantiles and the text form of the histogram. A quantile walks the buckets up to its
-// rank: about 2000 additions, which is nothing beside printing it.
+// rank: about 2600 additions, which is nothing beside printing it.
 #include "stats/histogram.hpp"
 
 #include "base/text.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view prefix = "loglin64:";
 
-// 2^64 values of 2^40 ns each do not fit 64 bits.
+// 2^64 values of 2^50 ns each do not fit 64 bits.
 __extension__ typedef unsigned __int128 wide;
 
 std::chrono::nanoseconds as_duration(std::uint64_t ns) {

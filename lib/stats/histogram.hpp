@@ -1,9 +1,9 @@
 // A latency histogram with log-linear buckets: cheap to fill, mergeable, at most 0.8 % wrong.
 //
-// Each octave of nanoseconds, from 512 ns to 2^40 ns (18 min), is cut into 64 equal buckets, so
+// Each octave of nanoseconds, from 512 ns to 2^50 ns (13 days), is cut into 64 equal buckets, so
 // that a bucket is at most 1/64 as wide as its lower bound and its midpoint at most 1/128 away from
 // any value in it. What lies outside counts in the first or last bucket; count, sum, min and max
-// stay exact. record() is a handful of instructions and never allocates; a histogram holds 15.5 KiB
+// stay exact. record() is a handful of instructions and never allocates; a histogram holds 20.5 KiB
 // on the heap.
 //
 // Text form: "loglin64:INDEX*COUNT,INDEX*COUNT,...", indexes ascending, empty buckets left out,
@@ -31,7 +31,7 @@ namespace postal::stats {
 class histogram {
   public:
     static constexpr unsigned first_octave = 9;  // 2^9 ns
-    static constexpr unsigned last_octave = 39;
+    static constexpr unsigned last_octave = 49;
     static constexpr std::size_t bucket_count = (last_octave - first_octave + 1) * 64;
 
     // One bucket that is not empty.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 namespace postal::stats {
@@ -14,9 +15,6 @@ constexpr std::int64_t us_a_second = 1'000'000;
 std::int64_t divide(std::int64_t value, std::int64_t by) noexcept {
     return value / by - (value % by < 0 ? 1 : 0);
 }
-
-// A histogram's highest bound, in microseconds.
-constexpr std::int64_t longest_short_us = (std::int64_t{1} << (histogram::last_octave + 1)) / 1000;
 
 // Of times that may be anything without leaving the range.
 std::int64_t difference(std::int64_t later_us, std::int64_t earlier_us) noexcept {
@@ -168,23 +166,12 @@ void transit_times::record(std::int64_t transit_us) noexcept {
         ++before_sent_;
         furthest_before_us_ = std::max(furthest_before_us_, -transit_us);
     }
-    if (transit_us < longest_short_us) {
-        short_.record(std::chrono::microseconds(std::max<std::int64_t>(transit_us, 0)));
-    } else {
-        long_.record(std::chrono::nanoseconds(transit_us));
-    }
-}
-
-double transit_times::mean_us() const noexcept {
-    if (count() == 0) return 0;
-    const double sum_us = short_.mean_us() * static_cast<double>(short_.count()) +
-                          long_.mean_us() * 1e3 * static_cast<double>(long_.count());
-    return sum_us / static_cast<double>(count());
+    constexpr std::int64_t longest_us = std::numeric_limits<std::int64_t>::max() / 1000;
+    times_.record(std::chrono::microseconds(std::clamp<std::int64_t>(transit_us, 0, longest_us)));
 }
 
 double transit_times::at_rank_us(std::uint64_t rank) const noexcept {
-    if (rank <= short_.count()) return static_cast<double>(short_.at_rank(rank).count()) / 1e3;
-    return static_cast<double>(long_.at_rank(rank - short_.count()).count());
+    return static_cast<double>(times_.at_rank(rank).count()) / 1e3;
 }
 
 std::optional<double> transit_times::quantile_us(double q, std::uint64_t all) const noexcept {

@@ -84,8 +84,7 @@ class relay_bins {
     std::deque<bin> bins_;
 };
 
-// Times from sending to receipt. Some last longer than a histogram's 18 minutes: those are kept in
-// one of microseconds, up to 12 days, as exactly.
+// Times from sending to receipt.
 class transit_times {
   public:
     // Two programs on one host may read the clock so far apart.
@@ -94,8 +93,8 @@ class transit_times {
     // One below 0, which clocks that differ give, counts as 0.
     void record(std::int64_t transit_us) noexcept;
 
-    [[nodiscard]] std::uint64_t count() const noexcept { return short_.count() + long_.count(); }
-    [[nodiscard]] double mean_us() const noexcept;
+    [[nodiscard]] std::uint64_t count() const noexcept { return times_.count(); }
+    [[nodiscard]] double mean_us() const noexcept { return times_.mean_us(); }
     // Of that rank, from 1 to count(), in ascending order.
     [[nodiscard]] double at_rank_us(std::uint64_t rank) const noexcept;
     // Among `all`, of which those without a time lie above: nothing where one of them is reached.
@@ -106,8 +105,7 @@ class transit_times {
     [[nodiscard]] std::int64_t furthest_before_us() const noexcept { return furthest_before_us_; }
 
   private:
-    histogram short_;
-    histogram long_;  // its nanoseconds are microseconds
+    histogram times_;
     std::uint64_t before_sent_ = 0;
     std::int64_t furthest_before_us_ = 0;
 };

@@ -4,7 +4,7 @@
 // be merged, and clears it.
 //
 // latency has one histogram a phase; the index is the program's own enum, the names stand in
-// run_description. A tally with n phases is about (n + 3) * 15.5 KiB. Nothing here fails.
+// run_description. A tally with n phases is about (n + 3) * 20.5 KiB. Nothing here fails.
 #pragma once
 
 #include "stats/agent_counts.hpp"
