@@ -129,6 +129,27 @@ std::uint64_t sum_of(const record& one) {
     return sum;
 }
 
+std::string clock_text(const base::host_info& of) {
+    if (!of.clock) return fmt::format("of that of {} nothing is known", of.name);
+    if (!of.clock->synchronised) return fmt::format("that of {} was not synchronised", of.name);
+    return fmt::format("that of {} was synchronised (estimated error {}, at most {})", of.name,
+                       show_latency(static_cast<double>(of.clock->estimated_error_us)),
+                       show_latency(static_cast<double>(of.clock->most_error_us)));
+}
+
+// Containers on one kernel have its clock, whatever they are called.
+void compare_hosts(relay_report& to, const base::host_info& sender,
+                   const base::host_info& receiver) {
+    const bool told = !sender.boot_id.empty() && !receiver.boot_id.empty();
+    if (told ? sender.boot_id != receiver.boot_id : sender.name != receiver.name) {
+        to.remarks.push_back(fmt::format(
+            "the records are of two hosts, {} and {}: their courses are laid over each other by "
+            "the clocks of these, and transit compares them; {}, {}",
+            sender.name, receiver.name, clock_text(sender), clock_text(receiver)));
+    }
+    to.one_host = told && sender.boot_id == receiver.boot_id;
+}
+
 relay_report report_of(const placed_record& sender, const placed_record& receiver) {
     relay_report result;
     result.source = sender.of.file + ", " + receiver.of.file;
@@ -145,12 +166,7 @@ relay_report report_of(const placed_record& sender, const placed_record& receive
     if (const phase* transit = receiver.of.find_phase("transit"); transit != nullptr) {
         result.transit = *transit;
     }
-    if (sender.of.host.name != receiver.of.host.name) {
-        result.remarks.push_back(fmt::format(
-            "the records are of two hosts, {} and {}: their courses are laid over each other by "
-            "the clocks of these",
-            sender.of.host.name, receiver.of.host.name));
-    }
+    compare_hosts(result, sender.of.host, receiver.of.host);
     return result;
 }
 

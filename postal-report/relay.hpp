@@ -46,6 +46,7 @@ struct relay_report {
     std::optional<phase> transit;                                // the receiver's, of records
     std::vector<std::string> remarks;
     bool from_ledger = false;
+    bool one_host = false;  // its records are known to be of one clock
     bool kept_word = true;  // see ledger.hpp
 
     [[nodiscard]] const relay_part& all() const noexcept { return parts.front(); }

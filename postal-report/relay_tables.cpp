@@ -132,9 +132,10 @@ table transit_table(const relay_report& one) {
 }
 
 // The receiver has measured it.
-table recorded_transit_table(const phase& one) {
+table recorded_transit_table(const phase& one, bool one_host) {
     table result{"transit",
-                 "Transit, from the time in a message to its receipt",
+                 std::string("Transit, from the time in a message to its receipt") +
+                     (one_host ? ", by the clock of one host" : ""),
                  numbers({"arrived", "mean", "p50", "p90", "p99", "longest"}),
                  {}};
     auto& row = result.rows.emplace_back();
@@ -244,7 +245,8 @@ std::string relay_result(const relay_report& one) {
 std::vector<table> relay_tables(const shown_relay& one) {
     std::vector<table> result{counts_table(one.here), backlog_table(one.here)};
     if (one.here.from_ledger) result.push_back(transit_table(one.here));
-    if (one.here.transit) result.push_back(recorded_transit_table(*one.here.transit));
+    if (one.here.transit)
+        result.push_back(recorded_transit_table(*one.here.transit, one.here.one_host));
     if (one.against) {
         result.push_back(course_against_table(one.here, *one.against));
         result.push_back(transit_against_table(one.here, *one.against));

@@ -1,10 +1,14 @@
 #include "os/host.hpp"
 
 #include <sched.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+
+#include "base/read_file.hpp"
+#include "base/text.hpp"
 
 namespace postal::os {
 
@@ -30,6 +34,24 @@ unsigned usable_cpus() {
     return online > 0 ? static_cast<unsigned>(online) : 1U;
 }
 
+namespace {
+
+// The same for all containers on a kernel, as its clock is (random(4)); "" where it is not told.
+std::string boot_id() {
+    const auto text = base::read_file("/proc/sys/kernel/random/boot_id");
+    return text ? std::string(base::trim(*text)) : "";
+}
+
+std::optional<base::clock_state> clock_state() noexcept {
+    timex told{};  // asks, and sets nothing
+    if (::adjtimex(&told) < 0 || told.esterror < 0 || told.maxerror < 0) return std::nullopt;
+    return base::clock_state{.synchronised = (told.status & STA_UNSYNC) == 0,
+                             .estimated_error_us = static_cast<std::uint64_t>(told.esterror),
+                             .most_error_us = static_cast<std::uint64_t>(told.maxerror)};
+}
+
+}  // namespace
+
 base::host_info describe_host() {
     base::host_info host;
     utsname names{};
@@ -43,6 +65,8 @@ base::host_info describe_host() {
     if (pages > 0 && page > 0) {
         host.memory_bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
     }
+    host.boot_id = boot_id();
+    host.clock = clock_state();
     return host;
 }
 

@@ -136,15 +136,25 @@ std::string plain(const json& value) {
     return base::join(pieces, ", ");
 }
 
+base::host_info read_host(const json_fields& from) {
+    base::host_info to;
+    to.cpus = 0;
+    from.read("name", to.name, "kernel", to.kernel, "cpus", to.cpus, "memory_bytes",
+              to.memory_bytes, "boot_id", to.boot_id);
+    if (!from.has("clock")) return to;
+    base::clock_state& clock = to.clock.emplace();
+    from.object("clock").read("synchronised", clock.synchronised, "estimated_error_us",
+                              clock.estimated_error_us, "most_error_us", clock.most_error_us);
+    return to;
+}
+
 void read_run(const json_fields& from, run_record& to) {
     from.read("program", to.program, "version", to.version, "argv", to.argv, "seed", to.seed,
               "started", to.started, "ended", to.ended, "duration_s", to.duration_s, "warmup_s",
               to.warmup_s, "interval_s", to.interval_s, "transcript", to.transcript);
     to.measured_s = std::max(0.0, to.duration_s - to.warmup_s);
     from.read("measured_s", to.measured_s);
-    to.host.cpus = 0;
-    from.object("host").read("name", to.host.name, "kernel", to.host.kernel, "cpus", to.host.cpus,
-                             "memory_bytes", to.host.memory_bytes);
+    to.host = read_host(from.object("host"));
     from.object("options").members([&](const std::string& name, const json& value) {
         to.options.emplace_back(name, plain(value));
     });

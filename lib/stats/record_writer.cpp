@@ -194,6 +194,19 @@ json options_of(const run_description& run) {
     return object;
 }
 
+json host_of(const base::host_info& host) {
+    json object{{"name", host.name},
+                {"kernel", host.kernel},
+                {"cpus", host.cpus},
+                {"memory_bytes", host.memory_bytes},
+                {"boot_id", host.boot_id}};
+    if (!host.clock) return object;
+    object["clock"] = {{"synchronised", host.clock->synchronised},
+                       {"estimated_error_us", host.clock->estimated_error_us},
+                       {"most_error_us", host.clock->most_error_us}};
+    return object;
+}
+
 json head_of(const run_report& report) {
     const run_description& run = report.description();
     return {{"schema", "postal-record/1"},
@@ -211,11 +224,7 @@ json head_of(const run_report& report) {
             {"measured_s", number(report.measured_s())},
             {"interval_s", seconds(run.interval)},
             {"align_minutes", run.align_minutes},
-            {"host",
-             {{"name", run.host.name},
-              {"kernel", run.host.kernel},
-              {"cpus", run.host.cpus},
-              {"memory_bytes", run.host.memory_bytes}}}};
+            {"host", host_of(run.host)}};
 }
 
 json interval_of(const run_description& run, const interval_row& row) {

@@ -16,6 +16,8 @@ TEST_CASE("os: the host has a name, a kernel, processors and memory") {
     CHECK(host.cpus >= 1);
     CHECK(host.cpus == os::usable_cpus());
     CHECK(host.memory_bytes > 1U << 20U);
+    CHECK(host.boot_id.size() == 36);
+    CHECK(host.boot_id == os::describe_host().boot_id);
 }
 
 TEST_CASE("os: a soft limit of descriptors is raised, and never lowered") {

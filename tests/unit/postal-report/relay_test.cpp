@@ -113,6 +113,39 @@ TEST_CASE("relay report: the receiver's own transit times are shown") {
     CHECK_THAT(got->remarks.front(), Contains("two hosts, one and two"));
 }
 
+TEST_CASE("relay report: whose clocks transit compares") {
+    const struct {
+        const char* sender;
+        const char* receiver;
+        const char* said;
+        const char* reason;
+    } table[]{
+        {R"("name":"one","boot_id":"x")", R"("name":"two","boot_id":"x")",
+         "to its receipt, by the clock of one host", "two containers"},
+        {R"("name":"one","boot_id":"x")",
+         R"("name":"one","boot_id":"y","clock":{"synchronised":false,"estimated_error_us":1})",
+         "two hosts, one and one: ", "two of the same name"},
+        {R"("name":"one","boot_id":"x","clock":{"synchronised":false})",
+         R"("name":"two","boot_id":"y","clock":{"synchronised":true,"estimated_error_us":200,"most_error_us":3000})",
+         "that of one was not synchronised, that of two was synchronised (estimated error 200 µs, "
+         "at most 3.00 ms)",
+         "what the kernels said"},
+        {R"("name":"one","boot_id":"x")", R"("name":"two")",
+         "of that of one nothing is known, of that of two nothing is known", "an older record"},
+    };
+    for (const auto& [sender, receiver, said, reason] : table) {
+        INFO(reason);
+        const auto host = [](const char* of) { return fmt::format(R"(,"host":{{{}}})", of); };
+        const test::temporary_file sent(record_text("postal", started, {10}, host(sender)));
+        const test::temporary_file seen(
+            record_text("bhm", started, {10},
+                        host(receiver) + R"(,"latency_us":{"transit":{"count":10,"p50":251000}})"));
+        const auto got = report::read_relay_records({sent.path(), seen.path()});
+        REQUIRE(got.has_value());
+        CHECK_THAT(report::render_markdown({*got, std::nullopt}), Contains(said));
+    }
+}
+
 TEST_CASE("relay report: records that do not fit are refused in one line") {
     const test::temporary_file sender(record_text("postal", started, {10}));
     const test::temporary_file reader(record_text("rabid", started, {10}));

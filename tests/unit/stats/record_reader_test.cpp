@@ -117,7 +117,7 @@ TEST_CASE("record: what a run writes is what is read") {
     description.message_phase = 1;
     description.options["sessions"] = std::uint64_t{12};
     description.options["threshold"] = std::vector<std::string>{"errors<1%", "rate>1"};
-    description.host = {"mx", "Linux", 2, 1024};
+    description.host = {"mx", "Linux", 2, 1024, "of this boot", base::clock_state{true, 12, 500}};
     stats::run_report run{description};
     for (int second = 0; second < 3; ++second) {
         stats::time_slice time_slice{3};
@@ -161,6 +161,8 @@ TEST_CASE("record: what a run writes is what is read") {
     REQUIRE(read->thresholds.size() == 1);
     CHECK(read->thresholds[0].unit == "us");
     CHECK(read->host.name == "mx");
+    CHECK(read->host.boot_id == "of this boot");
+    CHECK(read->host.clock == base::clock_state{true, 12, 500});
     REQUIRE(read->options.size() == 2);
     CHECK(read->options[1].second == "errors<1%, rate>1");
 }

@@ -62,7 +62,7 @@ void check_shape(const json& record) {
     CHECK(record.at("argv").is_array());
     CHECK(record.at("options").is_object());
     CHECK(record.at("transcript").is_boolean());
-    for (const char* key : {"name", "kernel", "cpus", "memory_bytes"}) {
+    for (const char* key : {"name", "kernel", "cpus", "memory_bytes", "boot_id"}) {
         CHECK(record.at("host").contains(key));
     }
     for (const char* key :
