@@ -173,6 +173,7 @@ expected<answers> reader::reconcile(const questions& wanted) {
     auto done = judge_strangers(judge);
     if (done) done = judge_all(judge);
     if (done && noted != SQLITE_OK) done = file_.failure(noted);
+    if (done && domains->result() != SQLITE_OK) done = file_.failure(domains->result());
     if (done && wanted.list && wanted.on_row) done = print_list(wanted);
     file_.execute("COMMIT");
     if (!done) return done.error();

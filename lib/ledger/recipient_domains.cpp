@@ -40,11 +40,15 @@ std::size_t recipient_domains::place_of(std::int64_t address) {
 }
 
 std::size_t recipient_domains::ask_place_of(std::int64_t address) {
+    if (result_ != SQLITE_OK) return elsewhere_;
     ask_.bind(1, address);
     std::size_t place = elsewhere_;
-    if (ask_.step() == SQLITE_ROW) {
+    const int step = ask_.step();
+    if (step == SQLITE_ROW) {
         const auto found = places_.find(ask_.text(0));
         if (found != places_.end()) place = found->second;
+    } else if (step != SQLITE_DONE) {
+        result_ = step;
     }
     ask_.reset();
     return place;

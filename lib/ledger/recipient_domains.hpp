@@ -23,8 +23,10 @@ class recipient_domains {
                                                      const std::vector<std::string>& names);
 
     // The place among the names of the domain of the address with that number, or how many names
-    // there are when it has another.
+    // there are when it has another. From the first failure on all have another; see result().
     std::size_t place_of(std::int64_t address);
+    // SQLITE_OK, or what has failed.
+    [[nodiscard]] int result() const noexcept { return result_; }
 
   private:
     struct known_address {
@@ -39,6 +41,7 @@ class recipient_domains {
     std::unordered_map<std::string, std::size_t> places_;
     std::size_t elsewhere_;
     std::vector<known_address> recent_;  // by the lowest digits of their numbers
+    int result_ = SQLITE_OK;
 };
 
 // The domains to which most messages were acknowledged, most first, at most that many.

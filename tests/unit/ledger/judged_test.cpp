@@ -116,4 +116,21 @@ TEST_CASE("ledger domains: the largest ones, however addresses look") {
     }
     for (const std::int64_t unheard : {-1, 0, 1'000'000})
         CHECK(domains->place_of(unheard) == 2);
+    CHECK(domains->result() == SQLITE_OK);
+}
+
+TEST_CASE("ledger report: a domain that cannot be read is a failure, and no other domain") {
+    const folder here;
+    book all(here / "b");
+    all.sent(0, "a@one").sent(1, "a@two");
+    all.report();
+    auto raw = database::open(here / "b", SQLITE_OPEN_READWRITE);
+    REQUIRE(raw.has_value());
+    auto domains = recipient_domains::look_up(*raw, {"one", "two"});
+    REQUIRE(domains.has_value());
+    run_sql(here / "b", "DROP TABLE addresses");
+    domains->place_of(1);
+    CHECK(domains->result() == SQLITE_ERROR);
+    CHECK(domains->place_of(2) == 2);
+    CHECK(domains->result() == SQLITE_ERROR);
 }
