@@ -20,9 +20,10 @@ constexpr std::string_view bounce_diagnostic = "550 5.2.1 Bounced on request";
 constexpr std::size_t most_kept = mail::delivery_status::most_of_original;
 
 // RFC 3848.
-std::string_view with_text(bool lmtp, bool secure) {
-    if (lmtp) return secure ? "LMTPS" : "LMTP";
-    return secure ? "ESMTPS" : "SMTP";
+std::string with_text(bool lmtp, const final_delivery::origin& from) {
+    if (!from.extended) return "SMTP";
+    return fmt::format("{}{}{}", lmtp ? "LMTP" : "ESMTP", from.secure ? "S" : "",
+                       from.authenticated ? "A" : "");
 }
 
 }  // namespace
@@ -60,12 +61,13 @@ std::string final_delivery::headers(const origin& from) const {
     for (const std::string& one : recipients_)
         text += fmt::format("Delivered-To: {}\r\n", one);
     const bool lmtp = context_.of_run.chosen.dialect == proto::dialect::lmtp;
+    const std::string with = with_text(lmtp, from);
     const std::string id = fmt::format("{}.{}", session_, message_);
     return text + mail::received_header(
                       {.helo = from.helo,
                        .client = from.client,
                        .by = context_.of_run.delivery.host_name,
-                       .with = with_text(lmtp, from.secure),
+                       .with = with,
                        .id = id,
                        .recipient = recipients_.size() == 1 ? std::string_view(recipients_[0]) : "",
                        .when = std::chrono::system_clock::now()});

@@ -38,7 +38,9 @@ class final_delivery {
     struct origin {
         std::string client{};  // an address without a port, or "unix"
         std::string_view helo{};
+        bool extended = false;  // EHLO or LHLO
         bool secure = false;
+        bool authenticated = false;
     };
 
     // `session` and `message` number the mail of a run, from 1 on.

@@ -94,7 +94,11 @@ behaviour::grey_verdict session::ask_greylist(const proto::path& recipient) {
 
 void session::begin_message() {
     if (delivery_ && delivery_->keeps_copy()) {
-        delivery_->begin({client_name(), helo_, connection().secure()});
+        delivery_->begin({.client = client_name(),
+                          .helo = helo_,
+                          .extended = machine().extended(),
+                          .secure = connection().secure(),
+                          .authenticated = machine().authenticated()});
     }
     if (context_.of_run.chosen.verify) examination_ = context_.lend_examination();
 }

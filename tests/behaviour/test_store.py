@@ -44,7 +44,7 @@ class TestFormats:
         assert [one["Return-Path"] for one in mail] == ["<a@example.com>", "<>"]
         assert [one.get_all("Delivered-To") for one in mail] == [["b@example.com"], ["b@example.com", "c@example.com"]]
         assert [one.get_payload() for one in mail] == [BODY, BODY]
-        assert re.match(r"from client\.example \(\[127\.0\.0\.1\]\)\s+by \S+ with SMTP id 1\.1\s+for <b@example\.com>; ",
+        assert re.match(r"from client\.example \(\[127\.0\.0\.1\]\)\s+by \S+ with ESMTP id 1\.1\s+for <b@example\.com>; ",
                         mail[0]["Received"])
         files = list((store / "new").iterdir())
         assert all(re.fullmatch(r"\d+\.M\d+P\d+Q\d+\.\S+", one.name) for one in files)
@@ -90,6 +90,24 @@ class TestFormats:
         assert done.total("messages") == 2 and done.total("stored") == 1
         [one] = mailbox.Maildir(store, create=False)
         assert one.get_all("Delivered-To") == ["b@example.com", "c@example.com"] and "with LMTP id" in one["Received"]
+
+
+    @pytest.mark.parametrize("words, said", [("", "SMTP"), ("ehlo", "ESMTP"), ("ehlo auth", "ESMTPA"), ("ehlo tls", "ESMTPS"),
+                                             ("ehlo tls auth", "ESMTPSA"), ("tls auth, then helo", "SMTP")])
+    def test_how_it_came(self, bhm, store, users_file, certificates, words, said):
+        """RFC 3848."""
+        hole = bhm("--store", store, "-s", "--tls-cert", certificates.good, "--auth", "PLAIN", "--auth-insecure",
+                   users_file(["b@example.com secret"]))
+        with smtplib.SMTP("127.0.0.1", hole.port, local_hostname="client.example") as client:
+            if "tls" in words:
+                client.starttls()
+            if "auth" in words:
+                client.login("b@example.com", "secret")
+            client.ehlo() if "ehlo" in words else client.helo()
+            client.sendmail("a@example.com", ["b@example.com"], MAIL)
+        hole.stop()
+        [one] = mailbox.Maildir(store, create=False)
+        assert re.search(r"with (\S+) id", one["Received"])[1] == said
 
 
 class TestWhatIsNotAccepted:

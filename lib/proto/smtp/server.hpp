@@ -143,6 +143,9 @@ class smtp_server {
     std::uint32_t recipients() const noexcept { return recipients_; }
     // SIZE of the last MAIL (RFC 1870); 0 without.
     std::uint64_t declared_octets() const noexcept { return declared_; }
+    // Whether the last greeting was EHLO or LHLO; whether AUTH has succeeded.
+    bool extended() const noexcept { return extended_; }
+    bool authenticated() const noexcept { return authenticated_; }
     // Octets of the current message, or of the one that just ended.
     std::uint64_t message_octets() const noexcept { return octets_; }
     // Whether a command line has begun and not ended.
@@ -225,6 +228,7 @@ class smtp_server {
     std::string_view auth_mechanisms_{};
     std::string_view auth_over_tls_{};
     bool authenticated_ = false;
+    bool extended_ = false;
     enum class discarding : std::uint8_t { nothing, too_long, auth_too_long, refused };
     discarding discarding_ = discarding::nothing;
     char last_discarded_ = 0;

@@ -78,6 +78,7 @@ const smtp_server::command* smtp_server::find_command(std::string_view verb) noe
 server_step smtp_server::on_ehlo(std::string_view argument, std::string& out) {
     end_transaction();
     state_ = state::greeted;
+    extended_ = true;
     out.append("250-").append(host_name_).append("\r\n250-PIPELINING\r\n250-SIZE ");
     out.append(std::to_string(config_->max_message));
     out.append("\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250-SMTPUTF8\r\n250-CHUNKING\r\n");
@@ -95,6 +96,7 @@ server_step smtp_server::on_ehlo(std::string_view argument, std::string& out) {
 server_step smtp_server::on_helo(std::string_view argument, std::string& out) {
     end_transaction();
     state_ = state::greeted;
+    extended_ = false;
     server_step step = respond({250, "", host_name_}, server_stage::ehlo, out);
     step.text = argument;
     return step;
