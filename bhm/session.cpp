@@ -171,6 +171,9 @@ void session::describe(const mail::check_result& result, delayed_reply& into) co
 
 void session::answers_due_now() {
     if (!due_) return;
+    // First, since it may find no memory: then nothing of it is counted as accepted.
+    if (delivery_ && due_->units != 0) delivery_->accept();
+    delivery_.reset();
     stats::tally& counts = tally();
     counts.messages += due_->units;
     counts.recipients += due_->recipients;
@@ -179,8 +182,6 @@ void session::answers_due_now() {
     units_ended(due_->units);
     if (context_.of_run.chosen.verify) count_integrity();
     if (context_.ledger_feed() != nullptr) write_sightings();
-    if (delivery_ && due_->units != 0) delivery_->accept();
-    delivery_.reset();
     if (attempts_) attempts_->let_go(since_start());
     if (due_->units != 0) answered(due_->units);
     count_refusals();
