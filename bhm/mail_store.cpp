@@ -127,7 +127,7 @@ expected<void> mail_store::prepare() {
     if (::flock(mbox_.get(), LOCK_EX | LOCK_NB) != 0) {
         return cannot(path, "another process has it", errno);
     }
-    return {};
+    return check_empty(folder);  // who had it may have filled it meanwhile
 }
 
 bool mail_store::wants(std::uint64_t session, std::uint64_t message) const noexcept {
