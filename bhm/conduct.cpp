@@ -34,6 +34,7 @@ proto::path conduct::kept_path::view() const noexcept {
 
 conduct::conduct(behaviour::engine& rules, origin from) : rules_(rules), from_(std::move(from)) {
     here_.listener = from_.listener;
+    here_.local = from_.local;
     here_.client = from_.client ? &*from_.client : nullptr;
     here_.session = from_.session;
     of_session_ = rules_.begin(here_);

@@ -18,6 +18,7 @@ class conduct {
   public:
     struct origin {
         std::string listener;  // "127.0.0.1:2525", "unix:/run/bhm"
+        std::string local{};   // this end, where a rule may ask for it
         std::optional<net::ip_address> client;
         std::uint64_t session = 1;
         bool lmtp = false;

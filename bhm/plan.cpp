@@ -1,10 +1,12 @@
 #include "bhm/plan.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/random.hpp"
 #include "behaviour/behaviour_file.hpp"
 #include "bhm/phases.hpp"
+#include "bhm/rule_listeners.hpp"
 #include "mail/identity.hpp"
 #include "mail/user_list.hpp"
 #include "program/shared_options.hpp"
@@ -98,6 +100,13 @@ expected<void> load_behaviour(plan& into) {
         auto loaded = behaviour::load_behaviour(chosen.behaviour_file);
         if (!loaded) return base::fail("--behaviour: {}", loaded.error().message);
         rules = std::move(*loaded);
+    }
+    into.rules_name_listeners =
+        std::any_of(rules.rules.begin(), rules.rules.end(),
+                    [](const behaviour::rule& one) { return !one.when.listener.empty(); });
+    if (into.rules_name_listeners && !chosen.check_behaviour) {
+        const auto resolved = resolve_listeners(rules, into.places);
+        if (!resolved) return base::fail("--behaviour: {}", resolved.error().message);
     }
     if (!rules.empty() || chosen.speed)
         into.engine = std::make_unique<behaviour::engine>(std::move(rules), into.seed());

@@ -36,6 +36,7 @@ struct plan {
     } auth;
     serve::session_rules rules;
     std::unique_ptr<behaviour::engine> engine;  // null without --behaviour and --speed
+    bool rules_name_listeners = false;
     deferrals defers;
     std::unique_ptr<waiting_recipients> retries;  // null where nobody is refused for now on purpose
     // Octets a second that a session of this number reads; 0: as they come.

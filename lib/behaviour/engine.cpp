@@ -57,8 +57,10 @@ bool any_contains(std::span<const net::address_range> ranges, const net::ip_addr
 
 bool listener_and_session_hold(const conditions& when, const situation& here) {
     if (when.session && !contains(*when.session, here.session)) return false;
-    return when.listener.empty() || std::find(when.listener.begin(), when.listener.end(),
-                                              here.listener) != when.listener.end();
+    return when.listener.empty() ||
+           std::any_of(when.listener.begin(), when.listener.end(), [&](const std::string& one) {
+               return one == here.listener || one == here.local;
+           });
 }
 
 bool session_holds(const conditions& when, const situation& here) {

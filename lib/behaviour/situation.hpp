@@ -16,6 +16,7 @@ namespace postal::behaviour {
 // Views, and pointers that may be null: not known (yet), or none.
 struct situation {
     std::string_view listener{};              // "127.0.0.1:2525", "unix:/run/bhm"
+    std::string_view local{};                 // this end, where that may be another
     const net::ip_address* client = nullptr;  // null over a Unix socket
     bool tls = false;
     std::optional<std::string_view> helo{};

@@ -114,6 +114,29 @@ def test_listener(behaving):
     hole.stop()
 
 
+@pytest.mark.parametrize("listen, listener, to", [
+    ("127.0.0.1:{port}", "localhost:{port}", "127.0.0.1"),
+    ("0.0.0.0:{port}", "127.0.0.1:{port}", "127.0.0.1"),
+    ("0.0.0.0:{port}", "0.0.0.0:{port}", "127.0.0.2"),
+    ("[::]:{port}", "[0::1]:{port}", "::1"),
+])
+def test_listeners_are_addresses(behaving, listen, listener, to):
+    """However they are written, and by the connection's own address where all are listened on."""
+    port = free_port()
+    behaving(rule("banner", 'reply = "421 4.3.2 Not here"', f'listener = "{listener.format(port=port)}"'),
+             listen=[listen.format(port=port)])
+    with Scripted((to, port)) as client:
+        assert client.meet("banner").code == 421
+
+
+def test_another_address_of_all(behaving):
+    port = free_port()
+    behaving(rule("banner", 'reply = "421 4.3.2 Not here"', f'listener = "127.0.0.1:{port}"'), listen=[f"0.0.0.0:{port}"])
+    with Scripted(("127.0.0.2", port)) as client:
+        assert client.meet("banner").code == 220
+        client.leave()
+
+
 def test_unix_socket(behaving, folder):
     """A listener like others; its clients are in no network."""
     path = f"{folder}/hole"

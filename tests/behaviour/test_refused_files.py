@@ -104,6 +104,24 @@ per = "client"
 """
 
 
+@pytest.mark.parametrize("words", [["--listen", "127.0.0.1:2525"], ["--listen", "unix:{folder}/nowhere"], ["--bind", "127.0.0.1", "--port", "2526"],
+                                   ["--listen", "0.0.0.0:2526"], ["--listen", "[::]:2525"]])
+@pytest.mark.parametrize("listener", ["127.0.0.2:2525", "unix:/elsewhere"])
+def test_listeners_of_another_run(programs, folder, words, listener):
+    """They can never match; nothing listens."""
+    words = [word.format(folder=folder) for word in words]
+    path = folder / "behaviour.toml"
+    path.write_text(f'# first\n{RULE}listener = "{listener}"\n{RCPT}')
+    refused(run([programs.bhm, "--behaviour", path, *words], timeout=20), f"{path}:2", listener, "can never match",
+            f"listens on {':'.join(words[1::2])}", program="bhm")
+
+
+def test_an_address_of_another_host(programs, folder):
+    path = folder / "behaviour.toml"
+    path.write_text(f'{RULE}listener = "192.0.2.1:2525"\n{RCPT}')
+    refused(run([programs.bhm, "--behaviour", path, "--listen", "0.0.0.0:2525"], timeout=20), "192.0.2.1:2525", "can never match", program="bhm")
+
+
 @pytest.fixture
 def check(programs, folder):
     """check(envelope) is what is said, one line a stage that any rule is about; nothing listens."""
