@@ -2,6 +2,7 @@
 
 #include "base/release.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -16,21 +17,14 @@ constexpr std::size_t kept_recipients = 64;  // room for them in an idle session
 using behaviour::decision;
 using behaviour::nanoseconds;
 using behaviour::stage;
+using behaviour::stage_set;
 
-void conduct::kept_path::keep(const proto::path& from) {
-    mailbox.assign(from.mailbox);
-    shape = from;
-    shape.mailbox = shape.local_part = shape.domain = {};
-    local_octets = from.local_part.size();
-}
+namespace {
 
-proto::path conduct::kept_path::view() const noexcept {
-    proto::path made = shape;
-    made.mailbox = mailbox;
-    made.local_part = made.mailbox.substr(0, local_octets);
-    if (local_octets < mailbox.size()) made.domain = made.mailbox.substr(local_octets + 1);
-    return made;
-}
+// Those at which somebody is asked about whom RCPT has named before.
+constexpr stage_set behind_recipients{stage::data, stage::chunk, stage::end};
+
+}  // namespace
 
 conduct::conduct(behaviour::engine& rules, origin from) : rules_(rules), from_(std::move(from)) {
     here_.listener = from_.listener;
@@ -38,15 +32,18 @@ conduct::conduct(behaviour::engine& rules, origin from) : rules_(rules), from_(s
     here_.client = from_.client ? &*from_.client : nullptr;
     here_.session = from_.session;
     of_session_ = rules_.begin(here_);
-    const bool asked_later = rules_.knows(stage::data) || rules_.knows(stage::chunk);
-    if (asked_later || rules_.knows(stage::end)) most_recipients_ = 1;
-    if (from_.lmtp && rules_.knows(stage::end))
+    if (from_.lmtp && rules_.knows(stage::end)) {
         most_recipients_ = std::numeric_limits<std::size_t>::max();
+    } else if (rules_.knows(stage::data) || rules_.knows(stage::chunk) ||
+               rules_.knows(stage::end)) {
+        most_recipients_ = 1;
+    }
 }
 
 decision conduct::ask(stage at, nanoseconds now) {
+    if (!(reached_by_others() | reached_by_recipient_).contains(at)) return {};
     here_.now = now;
-    return rules_.knows(at) ? rules_.decide(at, here_, of_session_) : decision{};
+    return rules_.decide(at, here_, of_session_);
 }
 
 void conduct::greeted(std::string_view name) {
@@ -55,38 +52,66 @@ void conduct::greeted(std::string_view name) {
 }
 
 decision conduct::at_sender(const proto::path& sender, std::uint64_t declared, nanoseconds now) {
-    sender_.keep(sender);
-    shown_sender_ = sender_.view();
-    here_.sender = &shown_sender_;
+    ++here_.message;
+    here_.size = declared == 0 ? std::optional<std::uint64_t>() : declared;
     here_.recipient = nullptr;
     here_.known.reset();
     here_.recipient_number = 0;
-    ++here_.message;
-    here_.size = declared == 0 ? std::optional<std::uint64_t>() : declared;
+    asked_ = {};
+    reached_by_recipient_ = {};
     recipients_.clear();
     if (recipients_.capacity() > kept_recipients) base::release(recipients_);
-    asked_.number = 0;
+    paths_.clear();
+    if (rules_.asks_senders()) {
+        senders_.clear();
+        shown_sender_ = senders_.at(senders_.keep(sender));
+        here_.sender = &shown_sender_;
+        reached_by_sender_ = rules_.reached_by_sender(sender);
+    }
     return ask(stage::mail, now);
 }
 
-void conduct::show(const kept_recipient& one) {
-    shown_recipient_ = one.who.view();
+void conduct::show(const asked_recipient& one, const proto::path& who) noexcept {
+    shown_recipient_ = who;
     here_.recipient = &shown_recipient_;
     here_.known = one.known;
     here_.recipient_number = one.number;
+    reached_by_recipient_ = one.reached;
 }
 
+void conduct::show(const kept_recipient& one) {
+    show(one.asked, paths_.at(one.who));
+}
+
+// The path's views are good until the client's next command: behind the answer nobody looks at them.
 decision conduct::at_recipient(const proto::path& recipient, bool known, nanoseconds now) {
-    asked_.who.keep(recipient);
-    asked_.known = known;
-    ++asked_.number;
-    show(asked_);
-    return ask(stage::rcpt, now);
+    asked_ = {asked_.number + 1, known, rules_.reached_by_recipient(recipient)};
+    show(asked_, recipient);
+    const decision made = ask(stage::rcpt, now);
+    here_.recipient = nullptr;
+    here_.known.reset();
+    return made;
 }
 
-void conduct::took_recipient() {
+void conduct::took_recipient(const proto::path& recipient) {
     if (recipients_.size() >= most_recipients_) return;
-    recipients_.push_back(asked_);
+    const bool may_meet = (reached_by_others() | asked_.reached).contains_any(behind_recipients);
+    recipients_.push_back({asked_, may_meet ? paths_.keep(recipient) : kept_paths::place()});
+}
+
+// At data and chunk, and over SMTP at end, the first that was taken stands for it.
+bool conduct::may_meet_later() const noexcept {
+    stage_set reached = reached_by_others();
+    if (from_.lmtp || recipients_.empty()) reached |= asked_.reached;
+    if (!recipients_.empty()) reached |= recipients_.front().asked.reached;
+    return reached.contains_any(behind_recipients);
+}
+
+bool conduct::may_judge_deliveries() const noexcept {
+    return reached_by_others().contains(stage::end) ||
+           std::any_of(recipients_.begin(), recipients_.end(), [](const kept_recipient& one) {
+               return one.asked.reached.contains(stage::end);
+           });
 }
 
 decision conduct::at(stage at, std::uint64_t octets, nanoseconds now) {

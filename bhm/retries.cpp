@@ -40,7 +40,7 @@ deferrals deferrals_of(const behaviour::behaviour& rules) {
         for (const stage at : {stage::data, stage::chunk, stage::end})
             found.taken = found.taken || for_now(code_at(one, at));
         // 421 ends the session, and with it the transaction of those who were taken.
-        found.taken = found.taken || code_at(one, stage::rcpt) == 421;
+        found.beside = found.beside || code_at(one, stage::rcpt) == 421;
         found.any = found.any || found.taken || for_now(code_at(one, stage::rcpt));
     }
     return found;
@@ -114,6 +114,9 @@ void attempts::recipient(const proto::path& who, const recipient_answer& answer)
     const std::size_t number = taken_;
     if (positive(answer.code)) ++taken_;
     if (answer.grey) count(*answer.grey);
+    const bool nothing_to_note =
+        positive(answer.code) && !answer.may_be_deferred && waiting_.none();
+    if (nothing_to_note) return;
     std::string room;
     const std::string_view address = behaviour::address_text(&who, room).value_or("");
     const bool waits = !waiting_.none() && try_again(triplet(address), answer);
@@ -124,7 +127,7 @@ void attempts::recipient(const proto::path& who, const recipient_answer& answer)
         if (answer.code == 421) refused(answer.code, answer.said);
     } else if (for_good(answer.code) && waits) {
         settle(triplet(address), answer.code, answer.said);
-    } else if (positive(answer.code) && (waits || from_.taken_may_wait)) {
+    } else if (positive(answer.code) && (waits || answer.may_be_deferred)) {
         kept_.push_back({.address = std::string(address), .number = number, .waits = waits});
     }
 }

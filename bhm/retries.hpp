@@ -36,8 +36,9 @@ using behaviour::nanoseconds;
 
 // What rules may refuse for now.
 struct deferrals {
-    bool any = false;    // recipients, at RCPT or with their message
-    bool taken = false;  // also such as were taken at RCPT
+    bool any = false;     // recipients, at RCPT or with their message
+    bool taken = false;   // also such as were taken at RCPT: at data, chunk or end
+    bool beside = false;  // and those with others that are refused at RCPT
 };
 [[nodiscard]] deferrals deferrals_of(const behaviour::behaviour& rules);
 
@@ -85,7 +86,8 @@ class waiting_recipients {
 
 // What was said to RCPT.
 struct recipient_answer {
-    unsigned code = 0;  // 0: nothing
+    unsigned code = 0;             // 0: nothing
+    bool may_be_deferred = false;  // later, when it is taken now
     std::optional<behaviour::grey_verdict> grey{};
     nanoseconds came{};  // RCPT
     nanoseconds said{};  // the reply
@@ -98,7 +100,6 @@ class attempts {
     struct origin {
         std::optional<net::ip_address> client;
         bool lmtp = false;
-        bool taken_may_wait = false;  // deferrals::taken
     };
     attempts(waiting_recipients& waiting, origin from, stats::tally& counts);
 

@@ -78,7 +78,7 @@ proto::server_reply session::judge_recipient() {
         answer = proto::replies::too_many_recipients;
     note_recipient(judged, answer.code);
     if (!answer.positive()) return answer;
-    if (conduct_) conduct_->took_recipient();
+    if (conduct_) conduct_->took_recipient(who);
     if (delivery_) delivery_->add(who, what);
     if (context_.ledger_feed() != nullptr) {
         if (machine().recipients() == 0) recipients_.clear();

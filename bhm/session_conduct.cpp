@@ -102,7 +102,7 @@ std::optional<proto::server_reply> session::judge_stage(server_stage at, std::st
     if (at == server_stage::ehlo) conduct_->greeted(argument.substr(0, argument.find(' ')));
     if (at == server_stage::end) return judge_end();
     const auto which = stage_of(at, verb);
-    if (!which) return std::nullopt;
+    if (!which || !conduct_->may_act(*which)) return std::nullopt;
     const auto judged = conduct_->at(*which, machine().message_octets(), since_start());
     if (at == server_stage::data) note_refusal(at, judged);
     return obey(judged);
@@ -111,6 +111,7 @@ std::optional<proto::server_reply> session::judge_stage(server_stage at, std::st
 // Over LMTP each recipient has an answer of its own, judged when all else is known.
 std::optional<proto::server_reply> session::judge_end() {
     if (context_.of_run.chosen.dialect == proto::dialect::lmtp) return std::nullopt;
+    if (!conduct_->may_act(stage::end)) return std::nullopt;
     const auto judged = conduct_->at(stage::end, machine().message_octets(), since_start());
     note_refusal(server_stage::end, judged);
     const auto own = obey(judged);
@@ -122,7 +123,7 @@ std::optional<proto::server_reply> session::judge_end() {
 // A cut ends the replies: who stands behind it hears nothing, and is in doubt.
 void session::judge_deliveries(delayed_reply& found) {
     if (!conduct_ || context_.of_run.chosen.dialect != proto::dialect::lmtp) return;
-    if (!context_.of_run.engine->knows(stage::end)) return;
+    if (!conduct_->may_judge_deliveries()) return;
     const std::uint32_t asked = found.recipients;
     found.recipients = 0;
     std::vector<ledger::address_id> reached;

@@ -19,8 +19,7 @@ void session::note_sender() {
         attempts_ = std::make_unique<attempts>(
             *run.retries,
             attempts::origin{.client = client_address(),
-                             .lmtp = run.chosen.dialect == proto::dialect::lmtp,
-                             .taken_may_wait = run.defers.taken},
+                             .lmtp = run.chosen.dialect == proto::dialect::lmtp},
             tally());
     }
     attempts_->begin(machine().current_path());
@@ -30,7 +29,10 @@ void session::note_sender() {
 void session::note_recipient(const behaviour::decision& judged, unsigned code) {
     if (!attempts_) return;
     const bool said = judged.close == behaviour::closing::no || judged.reply.has_value();
+    const deferrals& of_run = context_.of_run.defers;
+    const bool later = of_run.taken && conduct_ && conduct_->may_meet_later();
     attempts_->recipient(machine().current_path(), {.code = said ? code : 0U,
+                                                    .may_be_deferred = later || of_run.beside,
                                                     .grey = judged.grey,
                                                     .came = since_start(),
                                                     .said = said_at(server_stage::rcpt, judged)});

@@ -5,8 +5,11 @@
 // time that is bounded by the square of the domain's length.
 #pragma once
 
+#include "behaviour/stage.hpp"
+
 #include "base/folded.hpp"
 
+#include <bitset>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,18 +21,30 @@ namespace postal::behaviour {
 
 class domain_index {
   public:
-    // `name` is a domain, or "." and a domain for all that lie below it.
-    void add(const std::string& name, std::uint32_t rule);
+    // `name` is a domain, or "." and a domain for all that lie below it; `at` are the stages that
+    // the rule is about.
+    void add(const std::string& name, std::uint32_t rule, stage_set at);
     // Gives each name the rules of the domains above it, so that one list answers find().
     void complete();
 
-    // In the order of the file, each once. Case does not matter.
-    [[nodiscard]] std::span<const std::uint32_t> find(std::string_view domain) const;
+    struct found {
+        std::span<const std::uint32_t> rules{};  // in the order of the file, each once
+        stage_set at{};                          // all that these are about
+    };
+    // Case does not matter.
+    [[nodiscard]] found find(std::string_view domain) const;
 
   private:
-    std::unordered_map<std::string, std::vector<std::uint32_t>, base::folded_hash,
-                       base::folded_equal>
-        by_name_;
+    struct entry {
+        std::vector<std::uint32_t> rules;
+        stage_set at;
+    };
+
+    [[nodiscard]] const entry* named(std::string_view name) const;
+
+    std::unordered_map<std::string, entry, base::folded_hash, base::folded_equal> by_name_;
+    std::bitset<256> lengths_;  // of all names: most others need not be looked up
+    bool any_below_ = false;
 };
 
 }  // namespace postal::behaviour

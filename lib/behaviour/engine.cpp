@@ -34,10 +34,31 @@ std::optional<std::string> indexed_name(std::string_view domain_pattern) {
     return (below ? "." : "") + std::string(name);
 }
 
+stage_set stages_of(const rule& one) {
+    stage_set found;
+    for (std::size_t i = 0; i < stage_count; ++i) {
+        if (one.at[i]) found |= static_cast<stage>(i);
+    }
+    return found;
+}
+
+bool asks_sender(const rule& one) {
+    return !one.when.sender.empty() ||
+           std::any_of(one.at.begin(), one.at.end(), [](const std::optional<action>& what) {
+               if (!what) return false;
+               return what->grey || (what->beyond && what->beyond->per == key::sender);
+           });
+}
+
 using name_of = std::optional<std::string> (*)(std::string_view pattern);
 
+struct numbered_rule {
+    std::uint32_t number;
+    stage_set at;
+};
+
 // Puts a rule under the name of each of its patterns; not at all when one has no name.
-bool add_to(domain_index& index, std::uint32_t number, const std::vector<std::string>& patterns,
+bool add_to(domain_index& index, numbered_rule own, const std::vector<std::string>& patterns,
             name_of name) {
     std::vector<std::string> names;
     for (const std::string& one : patterns) {
@@ -46,7 +67,7 @@ bool add_to(domain_index& index, std::uint32_t number, const std::vector<std::st
         names.push_back(std::move(*found));
     }
     for (const std::string& one : names)
-        index.add(one, number);
+        index.add(one, own.number, own.at);
     return !names.empty();
 }
 
@@ -132,6 +153,8 @@ void engine::add(std::uint32_t number) {
     asked_.push_back({patterns_of(one.when.helo), patterns_of(one.when.sender),
                       patterns_of(one.when.recipient), patterns_of(one.when.domain)});
     const found_by way = index(number);
+    asks_senders_ = asks_senders_ || asks_sender(one);
+    if (way == found_by::always) at_always_ |= stages_of(one);
     for (std::size_t i = 0; i < stage_count; ++i) {
         if (!one.at[i]) continue;
         at_[i].any = true;
@@ -146,11 +169,12 @@ void engine::add(std::uint32_t number) {
 
 engine::found_by engine::index(std::uint32_t number) {
     const conditions& when = what_.rules[number].when;
-    if (add_to(by_recipient_, number, when.domain, indexed_name) ||
-        add_to(by_recipient_, number, when.recipient, domain_of_pattern)) {
+    const numbered_rule own{number, stages_of(what_.rules[number])};
+    if (add_to(by_recipient_, own, when.domain, indexed_name) ||
+        add_to(by_recipient_, own, when.recipient, domain_of_pattern)) {
         return found_by::recipient_domain;
     }
-    if (add_to(by_sender_, number, when.sender, domain_of_pattern)) return found_by::sender_domain;
+    if (add_to(by_sender_, own, when.sender, domain_of_pattern)) return found_by::sender_domain;
     if (when.listener.empty() && when.client.empty() && !when.session) return found_by::always;
     index_by_session(number);
     return found_by::session;
@@ -164,13 +188,14 @@ void engine::index_by_session(std::uint32_t number) {
 }
 
 of_session engine::begin(const situation& here) const {
-    of_session of;
+    of_session of{.at = at_always_};
     const std::span ranges(client_ranges_);
     for (const session_rule& one : by_session_) {
         const auto own = ranges.subspan(one.first_range, one.ranges);
         if (!own.empty() && !any_contains(own, here.client)) continue;
         if (!listener_and_session_hold(what_.rules[one.number].when, here)) continue;
         of.candidates.push_back(one.number);
+        of.at |= stages_of(what_.rules[one.number]);
     }
     return of;
 }
@@ -182,9 +207,10 @@ engine::merged_rules engine::to_ask(stage at, const situation& here, const of_se
     rules.add(found.always);
     rules.add(of.candidates);
     if (found.by_recipient && here.recipient != nullptr) {
-        rules.add(by_recipient_.find(here.recipient->domain));
+        rules.add(by_recipient_.find(here.recipient->domain).rules);
     }
-    if (found.by_sender && here.sender != nullptr) rules.add(by_sender_.find(here.sender->domain));
+    if (found.by_sender && here.sender != nullptr)
+        rules.add(by_sender_.find(here.sender->domain).rules);
     return rules;
 }
 

@@ -52,6 +52,7 @@ struct decision {
 // The rules about listeners, clients and session numbers that this session may still meet.
 struct of_session {
     std::vector<std::uint32_t> candidates{};
+    stage_set at{};  // what these, and the rules that anybody may meet, are about
 };
 
 class engine {
@@ -64,6 +65,17 @@ class engine {
     [[nodiscard]] bool knows(stage at) const noexcept {
         return at_[static_cast<std::size_t>(at)].any;
     }
+
+    // Stages at which rules found by this recipient's, or sender's, domain may act. At one that is
+    // neither among these nor in of_session::at, decide() need not be asked.
+    [[nodiscard]] stage_set reached_by_recipient(const proto::path& recipient) const {
+        return by_recipient_.find(recipient.domain).at;
+    }
+    [[nodiscard]] stage_set reached_by_sender(const proto::path& sender) const {
+        return by_sender_.find(sender.domain).at;
+    }
+    // Whether any rule, or gate, looks at senders.
+    [[nodiscard]] bool asks_senders() const noexcept { return asks_senders_; }
 
     // At the connection, when listener, client and session are known; again if the client turns out
     // to be another (PROXY, XCLIENT).
@@ -117,6 +129,8 @@ class engine {
 
     behaviour what_;
     std::uint64_t seed_;
+    bool asks_senders_ = false;
+    stage_set at_always_;
     std::array<rules_at, stage_count> at_{};
     std::vector<asked_rule> asked_;  // of each rule
     domain_index by_recipient_;

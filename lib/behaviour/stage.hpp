@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -40,5 +41,37 @@ constexpr std::optional<stage> stage_of(std::string_view name) noexcept {
     }
     return std::nullopt;
 }
+
+// Some of them.
+class stage_set {
+  public:
+    constexpr stage_set() = default;
+    constexpr stage_set(std::initializer_list<stage> some) noexcept {
+        for (const stage one : some)
+            *this |= one;
+    }
+
+    constexpr stage_set& operator|=(stage one) noexcept {
+        bits_ = static_cast<std::uint16_t>(bits_ | 1U << static_cast<unsigned>(one));
+        return *this;
+    }
+    constexpr stage_set& operator|=(stage_set others) noexcept {
+        bits_ = static_cast<std::uint16_t>(bits_ | others.bits_);
+        return *this;
+    }
+    friend constexpr stage_set operator|(stage_set some, stage_set others) noexcept {
+        return some |= others;
+    }
+    [[nodiscard]] constexpr bool contains(stage one) const noexcept {
+        return (bits_ >> static_cast<unsigned>(one) & 1U) != 0;
+    }
+    [[nodiscard]] constexpr bool contains_any(stage_set others) const noexcept {
+        return (bits_ & others.bits_) != 0;
+    }
+    constexpr bool operator==(const stage_set&) const = default;
+
+  private:
+    std::uint16_t bits_ = 0;
+};
 
 }  // namespace postal::behaviour

@@ -59,14 +59,15 @@ std::string told(const stats::tally& counts) {
 // A session, its worker's tally, and what all sessions share.
 struct played {
     explicit played(bool lmtp = false, std::size_t most = 100)
-        : waiting(most), session(waiting, {std::nullopt, lmtp, true}, counts) {}
+        : waiting(most), session(waiting, {std::nullopt, lmtp}, counts) {}
 
     // MAIL, and RCPT for each recipient with that answer.
     void envelope(std::chrono::nanoseconds now,
                   const std::vector<std::pair<std::string_view, unsigned>>& answers) {
         session.begin(path("a@example.org"));
         for (const auto& [who, code] : answers)
-            session.recipient(path(who), {.code = code, .came = now, .said = now});
+            session.recipient(path(who),
+                              {.code = code, .may_be_deferred = true, .came = now, .said = now});
     }
     // The message, and one answer for all.
     void message(std::chrono::nanoseconds now, unsigned code) {
@@ -94,25 +95,26 @@ TEST_CASE("retries: which rules defer recipients") {
     struct row {
         stage at;
         std::uint16_t code;
-        bool any, taken;
+        bool any, taken, beside;
         std::string_view reason;
     };
     const row rows[] = {
-        {stage::rcpt, 450, true, false, "at RCPT"},
-        {stage::rcpt, 421, true, true, "with all that were taken before"},
-        {stage::rcpt, 550, false, false, "for good"},
-        {stage::mail, 451, false, false, "nobody is named yet"},
-        {stage::data, 451, true, true, "all that were taken"},
-        {stage::chunk, 452, true, true, "likewise"},
-        {stage::end, 451, true, true, "likewise"},
-        {stage::end, 550, false, false, "for good"},
-        {stage::rset, 421, false, false, "no message is under way"},
+        {stage::rcpt, 450, true, false, false, "at RCPT"},
+        {stage::rcpt, 421, true, false, true, "with all that were taken before"},
+        {stage::rcpt, 550, false, false, false, "for good"},
+        {stage::mail, 451, false, false, false, "nobody is named yet"},
+        {stage::data, 451, true, true, false, "all that were taken"},
+        {stage::chunk, 452, true, true, false, "likewise"},
+        {stage::end, 451, true, true, false, "likewise"},
+        {stage::end, 550, false, false, false, "for good"},
+        {stage::rset, 421, false, false, false, "no message is under way"},
     };
     for (const row& one : rows) {
         CAPTURE(one.reason);
         const bhm::deferrals found = bhm::deferrals_of(rules(one.at, one.code));
         CHECK(found.any == one.any);
         CHECK(found.taken == one.taken);
+        CHECK(found.beside == one.beside);
     }
     CHECK_FALSE(bhm::deferrals_of({}).any);
 }
@@ -272,7 +274,7 @@ TEST_CASE("retries: of more than there is room for those that were idle longest 
 
 TEST_CASE("retries: two sessions at once settle a recipient once") {
     played a;
-    bhm::attempts other(a.waiting, {std::nullopt, false, true}, a.counts);
+    bhm::attempts other(a.waiting, {std::nullopt, false}, a.counts);
     a.envelope(0s, {{"b@example.com", 450U}});
     a.envelope(1s, {{"b@example.com", 250U}});
     other.begin(path("a@example.org"));
