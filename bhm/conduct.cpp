@@ -49,6 +49,7 @@ decision conduct::ask(stage at, nanoseconds now) {
 void conduct::greeted(std::string_view name) {
     helo_.assign(name);
     here_.helo = helo_;
+    if (rules_.asks_names()) of_session_ = rules_.begin(here_);
 }
 
 decision conduct::at_sender(const proto::path& sender, std::uint64_t declared, nanoseconds now) {

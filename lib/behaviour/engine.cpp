@@ -153,6 +153,7 @@ void engine::add(std::uint32_t number) {
     asked_.push_back({patterns_of(one.when.helo), patterns_of(one.when.sender),
                       patterns_of(one.when.recipient), patterns_of(one.when.domain)});
     const found_by way = index(number);
+    asks_names_ = asks_names_ || !one.when.helo.empty();
     asks_senders_ = asks_senders_ || asks_sender(one);
     if (way == found_by::always) at_always_ |= stages_of(one);
     for (std::size_t i = 0; i < stage_count; ++i) {
@@ -175,7 +176,9 @@ engine::found_by engine::index(std::uint32_t number) {
         return found_by::recipient_domain;
     }
     if (add_to(by_sender_, own, when.sender, domain_of_pattern)) return found_by::sender_domain;
-    if (when.listener.empty() && when.client.empty() && !when.session) return found_by::always;
+    const bool of_any_session =
+        when.listener.empty() && when.client.empty() && !when.session && when.helo.empty();
+    if (of_any_session) return found_by::always;
     index_by_session(number);
     return found_by::session;
 }
@@ -194,6 +197,7 @@ of_session engine::begin(const situation& here) const {
         const auto own = ranges.subspan(one.first_range, one.ranges);
         if (!own.empty() && !any_contains(own, here.client)) continue;
         if (!listener_and_session_hold(what_.rules[one.number].when, here)) continue;
+        if (!any_matches(asked_[one.number].helo, here.helo)) continue;
         of.candidates.push_back(one.number);
         of.at |= stages_of(what_.rules[one.number]);
     }

@@ -12,10 +12,10 @@
 // Flow: engine e(behaviour, seed); for each session: of_session s = e.begin(situation);
 //       decision d = e.decide(stage, situation, s)...
 // decide() is called by all workers. Rules about a domain, or about senders or recipients of one,
-// are found by that domain, and rules about listeners, clients and session numbers are looked at
-// once for each session, so that a thousand of them cost little; where no rule says anything about
-// a stage, it costs nothing. It allocates nothing but for the keys of gates and for addresses that
-// are quoted.
+// are found by that domain, and rules about listeners, clients, names in EHLO and session numbers
+// are looked at once for each session, so that a thousand of them cost little; where no rule says
+// anything about a stage, it costs nothing. It allocates nothing but for the keys of gates and for
+// addresses that are quoted.
 #pragma once
 
 #include "behaviour/domain_index.hpp"
@@ -49,7 +49,7 @@ struct decision {
     std::optional<grey_verdict> grey{};
 };
 
-// The rules about listeners, clients and session numbers that this session may still meet.
+// The rules about listeners, clients, their names and session numbers that this session may still meet.
 struct of_session {
     std::vector<std::uint32_t> candidates{};
     stage_set at{};  // what these, and the rules that anybody may meet, are about
@@ -76,9 +76,11 @@ class engine {
     }
     // Whether any rule, or gate, looks at senders.
     [[nodiscard]] bool asks_senders() const noexcept { return asks_senders_; }
+    // Whether any rule looks at what clients call themselves.
+    [[nodiscard]] bool asks_names() const noexcept { return asks_names_; }
 
-    // At the connection, when listener, client and session are known; again if the client turns out
-    // to be another (PROXY, XCLIENT).
+    // At the connection, when listener, client and session are known; again when the client has given
+    // its name, or turns out to be another (PROXY, XCLIENT).
     [[nodiscard]] of_session begin(const situation& here) const;
     [[nodiscard]] decision decide(stage at, const situation& here, const of_session& of);
 
@@ -130,6 +132,7 @@ class engine {
     behaviour what_;
     std::uint64_t seed_;
     bool asks_senders_ = false;
+    bool asks_names_ = false;
     stage_set at_always_;
     std::array<rules_at, stage_count> at_{};
     std::vector<asked_rule> asked_;  // of each rule

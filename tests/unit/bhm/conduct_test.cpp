@@ -96,6 +96,7 @@ void compare(const behaviour::behaviour& rules, bool lmtp, base::random_source& 
     behaviour::engine ours(rules, 1), theirs(rules, 1);
     const net::ip_address client = address("192.0.2.7");
     bhm::conduct conduct(ours, {"127.0.0.1:25", client, 1, lmtp});
+    conduct.greeted("before.example");
     conduct.greeted("mx.example");
     told reference(theirs, client);
     for (unsigned message = 1; message <= 8; ++message) {
