@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "postal-report/ranks.hpp"
 
 namespace postal::report {
 
@@ -26,19 +27,15 @@ double us(std::chrono::nanoseconds value) {
     return static_cast<double>(value.count()) / 1e3;
 }
 
-std::string number(std::optional<double> value) {
-    return value && std::isfinite(*value) ? fmt::format("{}", *value) : "null";
-}
-
 // Arrays instead of objects: a day of seconds is 86,400 of them.
 std::string interval_points(const record& one) {
     std::vector<std::string> list;
     for (const point& each : points_of(one.intervals, intervals_a_point(one))) {
         const interval& covered = each.covered;
-        list.push_back(fmt::format("[{},{},{},{},{},{:d},{:d},{}]", number(covered.start_s),
-                                   number(covered.end_s), number(each.per_minute()),
-                                   number(covered.p50_us), number(covered.p99_us), covered.warmup,
-                                   covered.partial, each.together));
+        list.push_back(fmt::format("[{},{},{},{},{},{:d},{:d},{}]", json_number(covered.start_s),
+                                   json_number(covered.end_s), json_number(each.per_minute()),
+                                   json_number(covered.p50_us), json_number(covered.p99_us),
+                                   covered.warmup, covered.partial, each.together));
     }
     return list_of(list);
 }
@@ -100,8 +97,13 @@ std::string tail_points(const phase* of) {
 std::string points_json(const std::vector<tail_point>& points) {
     std::vector<std::string> list;
     for (const tail_point& each : points)
-        list.push_back(fmt::format("[{},{}]", number(each.one_in), number(each.latency_us)));
+        list.push_back(
+            fmt::format("[{},{}]", json_number(each.one_in), json_number(each.latency_us)));
     return list_of(list);
+}
+
+std::string json_number(std::optional<double> value) {
+    return value && std::isfinite(*value) ? fmt::format("{}", *value) : "null";
 }
 
 std::string list_of(const std::vector<std::string>& elements) {
@@ -128,8 +130,9 @@ std::string chart_data(const std::vector<record>& records) {
                                      interval_points(one), tail_points(message),
                                      tail_points(one.find_phase("service"))));
     }
-    return fmt::format(R"({{"longest_s":{},"warmup_s":{},"series":{}}})", number(longest_s),
-                       number(warmup_s), list_of(series));
+    const std::string ranks = records.size() == 1 ? rank_series(records.front()) : list_of({});
+    return fmt::format(R"({{"longest_s":{},"warmup_s":{},"series":{},"ranks":{}}})",
+                       json_number(longest_s), json_number(warmup_s), list_of(series), ranks);
 }
 
 std::string script_string(std::string_view text) {

@@ -22,6 +22,9 @@ namespace postal::report {
 
 std::string chart_data(const std::vector<record>& records);
 
+// null for what is not known, or not finite.
+std::string json_number(std::optional<double> value);
+
 // A list of JSON from its elements.
 std::string list_of(const std::vector<std::string>& elements);
 

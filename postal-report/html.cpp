@@ -10,6 +10,7 @@
 #include "postal-report/assets.hpp"
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
+#include "postal-report/ranks.hpp"
 #include "postal-report/sections.hpp"
 #include "report/table.hpp"
 
@@ -42,6 +43,15 @@ std::string subtitle_of(const std::vector<record>& records) {
     return out;
 }
 
+std::string ranks_caption(const record& one) {
+    const std::size_t shown = charted_ranks(one).size();
+    if (shown == one.ranks.size()) return {};
+    return fmt::format(
+        "Of {} ranks the one that accepted most, the median and the one that "
+        "accepted least; the table has all. ",
+        base::format_count(one.ranks.size()));
+}
+
 std::string charts_html(const std::vector<record>& records) {
     bool intervals = false;
     bool set_apart = false;
@@ -72,6 +82,9 @@ std::string charts_html(const std::vector<record>& records) {
                                 ". Where the line has a gap, no message was accepted, or too few "
                                 "for that percentile."});
     }
+    if (intervals && records.size() == 1 && records.front().ranks.size() > 1)
+        out += figure_html({"chart-ranks", "Messages accepted a minute, by rank",
+                            ranks_caption(records.front()) + "Each step is " + points + "."});
     if (distributions) {
         out +=
             figure_html({"chart-distribution", "Latency by percentile",

@@ -277,10 +277,12 @@ std::string render_ledger(const ledger_report& one, output kind) {
 }
 
 base::expected<bool> print_ledger(const options& wanted) {
-    auto book = ledger::reader::open(wanted.ledger);
+    auto book = ledger::reader::open(wanted.ledgers());
     if (!book) return book.error();
     ledger_report one;
     one.file = wanted.ledger;
+    if (const std::size_t more = wanted.records.size(); more > 0)
+        one.file += fmt::format(" and {} more", more);
     const output kind = wanted.printed();
     ledger::questions questions;
     questions.on_delivery = [&](std::int64_t us) {

@@ -20,6 +20,7 @@
 #include "postal-report/html.hpp"
 #include "postal-report/ledger.hpp"
 #include "postal-report/options.hpp"
+#include "postal-report/ranks.hpp"
 #include "postal-report/relay.hpp"
 #include "postal-report/sections.hpp"
 
@@ -94,13 +95,13 @@ cli::exit_status show_ledger(const report::options& wanted) {
 
 base::expected<report::shown_relay> read_relay(const report::options& wanted) {
     auto here = wanted.ledger.empty() ? report::read_relay_records(wanted.records)
-                                      : report::read_relay_ledger(wanted.ledger);
+                                      : report::read_relay_ledger(wanted.ledgers());
     if (!here) {
         return wanted.ledger.empty() ? here.error() : base::at("--ledger", here.error());
     }
     report::shown_relay result{std::move(*here), std::nullopt};
     if (wanted.against.empty()) return result;
-    auto there = report::read_relay_ledger(wanted.against, result.here.domains);
+    auto there = report::read_relay_ledger({wanted.against}, result.here.domains);
     if (!there) return base::at("--against", there.error());
     result.against = std::move(*there);
     return result;
@@ -139,12 +140,14 @@ cli::exit_status run(int argc, char** argv) {
         records.push_back(std::move(*read));
     }
     report::label(records);
-    return show(wanted, {[&] { return report::render_text(records); },
-                         [&] { return report::render_markdown(records); },
-                         [&] { return report::render_csv(records); },
-                         [&](const report::page_parts& parts) {
-                             return report::render_page(records, parts);
-                         }});
+    return show(
+        wanted,
+        {[&] { return report::render_text(records); },
+         [&] { return report::render_markdown(records); },
+         [&] {
+             return wanted.ranks ? report::render_ranks_csv(records) : report::render_csv(records);
+         },
+         [&](const report::page_parts& parts) { return report::render_page(records, parts); }});
 }
 
 }  // namespace

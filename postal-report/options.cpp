@@ -22,6 +22,10 @@ cli::program describe_program(options& into) {
          {.names = "--csv",
           .help = "one line of comma-separated values for each record or run, after a header",
           .set = cli::flag(into.csv)},
+         {.names = "--ranks",
+          .help =
+              "with --csv: one line for each rank of runs on many machines, and none for a record",
+          .set = cli::flag(into.ranks)},
          {.names = "--html",
           .value = "FILE",
           .help = "write a page with charts that needs no other file, and print nothing unless "
@@ -37,7 +41,8 @@ cli::program describe_program(options& into) {
         "Ledgers",
         {{.names = "--ledger",
           .value = "FILE",
-          .help = "in place of records: what a ledger says was lost, duplicated or corrupted",
+          .help = "in place of records: what a ledger says was lost, duplicated or corrupted; "
+                  "several, one behind the other, are read as one",
           .set = cli::text(into.ledger)},
          {.names = "--list",
           .value = "lost|misplaced|not-known|unacknowledged|duplicated|corrupt|misdelivered|"
@@ -80,6 +85,7 @@ cli::program describe_program(options& into) {
             "  postal-report --csv runs/*.json > runs.csv\n"
             "  postal-report --html ext4.html ext4-mount-options.results\n"
             "  postal-report --ledger mail.ledger --list lost\n"
+            "  postal-report --ledger mail.rank-*.ledger\n"
             "  postal-report --relay --ledger mail.ledger --html relay.html\n"
             "  postal-report --relay postal.json bhm.json\n"
             "Ends with 0 done, 1 bad parameters or input, 2 system error,\n"
@@ -113,9 +119,6 @@ base::expected<void> check(const options& given) {
     if (given.ledger.empty() && given.records.empty()) {
         return base::fail("RECORD is missing; give a run record, or --ledger FILE");
     }
-    if (!given.ledger.empty() && !given.records.empty()) {
-        return base::fail("--ledger: is shown by itself; leave the records out");
-    }
     if (!given.ledger.empty() && !given.html.empty() && !given.relay) {
         return base::fail("--html: is for records and --relay; leave it out with --ledger");
     }
@@ -124,6 +127,8 @@ base::expected<void> check(const options& given) {
         1) {
         return base::fail("--text, --markdown and --csv exclude each other; give one of them");
     }
+    if (given.ranks && (!given.csv || !given.ledger.empty() || given.relay))
+        return base::fail("--ranks: is for --csv of run records; give --csv and RECORD");
     if (given.html == "-" && given.printed() != output::none) {
         return base::fail(
             "--html - and another output both want standard output; give --html a file");
@@ -136,6 +141,12 @@ base::expected<void> check(const options& given) {
 }
 
 }  // namespace
+
+std::vector<std::string> options::ledgers() const {
+    std::vector<std::string> all{ledger};
+    all.insert(all.end(), records.begin(), records.end());
+    return all;
+}
 
 output options::printed() const noexcept {
     if (markdown) return output::markdown;

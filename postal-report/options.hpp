@@ -20,6 +20,7 @@ struct options {
     bool text = false;
     bool markdown = false;
     bool csv = false;
+    bool ranks = false;         // one line of CSV for each rank
     std::string html;           // a file, "-" for standard output, empty for none
     std::string chart_library;  // Chart.js
     std::string ledger;         // a file; empty: records are shown
@@ -27,6 +28,8 @@ struct options {
     bool relay = false;   // what stood between postal and bhm, from a ledger or two records
     std::string against;  // another ledger; empty: none
 
+    // Of --ledger, and what stands behind it.
+    std::vector<std::string> ledgers() const;
     // What goes to standard output beside the page.
     output printed() const noexcept;
 };

@@ -84,4 +84,20 @@ const distributionChart = () => {
     return tailChart(sets, true);
 };
 
-show({ 'chart-rate': rateChart, 'chart-latency': latencyChart, 'chart-distribution': distributionChart });
+const rankChart = () => {
+    const sets = (data.ranks || []).map((one, index) => line(one.label, steps(one), own(index), {
+        stepped: true, pointRadius: marked(true), pointStyle: shapes[index % shapes.length],
+        borderDash: index < 8 ? undefined : [5, 3]
+    }));
+    return {
+        type: 'line',
+        plugins: [warmup],
+        data: { datasets: sets },
+        options: options(
+            { x: timeAxis(), y: axis('messages / min', { beginAtZero: true, grace: '10%', ticks: { callback: number } }) },
+            { title: spanTitle, label: item => ' ' + item.dataset.label + ': ' + number(item.raw.y) + ' messages/min' },
+            true)
+    };
+};
+
+show({ 'chart-rate': rateChart, 'chart-ranks': rankChart, 'chart-latency': latencyChart, 'chart-distribution': distributionChart });

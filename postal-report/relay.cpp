@@ -187,8 +187,8 @@ std::optional<double> relay_part::longest_transit_us() const noexcept {
 }
 
 base::expected<relay_report> read_relay_ledger(
-    const std::string& file, const std::optional<std::vector<std::string>>& domains) {
-    auto book = ledger::reader::open(file);
+    const std::vector<std::string>& files, const std::optional<std::vector<std::string>>& domains) {
+    auto book = ledger::reader::open(files);
     if (!book) return book.error();
     auto names = domains ? base::expected<std::vector<std::string>>(*domains)
                          : book->largest_domains(most_domains);
@@ -206,7 +206,7 @@ base::expected<relay_report> read_relay_ledger(
     if (!found) return found.error();
 
     relay_report result;
-    result.source = file;
+    result.source = base::join(files, ", ");
     result.from_ledger = true;
     result.kept_word = !found->totals.broken_promise();
     result.began_s = static_cast<double>(all.bins().start_s());

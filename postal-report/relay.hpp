@@ -54,7 +54,8 @@ struct relay_report {
 
 // With `domains` those are told apart, else the 20 with most mail; the others are one part.
 base::expected<relay_report> read_relay_ledger(
-    const std::string& file, const std::optional<std::vector<std::string>>& domains = {});
+    const std::vector<std::string>& files,
+    const std::optional<std::vector<std::string>>& domains = {});
 
 // One record of postal and one of bhm, in either order.
 base::expected<relay_report> read_relay_records(const std::vector<std::string>& files);

@@ -7,8 +7,18 @@
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/sections.hpp"
+#include "stats/rank_summary.hpp"
 
 namespace postal::report {
+
+namespace {
+
+std::string capitalized(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] -= 'a' - 'A';
+    return text;
+}
+
+}  // namespace
 
 std::vector<remark> remarks(const record& one) {
     std::vector<remark> list;
@@ -43,6 +53,8 @@ std::vector<remark> remarks(const record& one) {
              fmt::format("The rate {} by {:.0f} % over the run: its mean is not a level",
                          *one.rate.trend > 0 ? "rose" : "fell", std::abs(*one.rate.trend) * 100)});
     }
+    for (const stats::rank_line& each : stats::rank_lines(one.ranks))
+        if (each.bad) list.push_back({"bad", capitalized(each.text)});
     if (one.ended == "gave_up")
         list.push_back({"bad", "The run was given up when nothing made any progress"});
     if (one.totals.messages == 0) list.push_back({"bad", "Not one message was accepted"});

@@ -6,6 +6,7 @@
 
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
+#include "postal-report/ranks.hpp"
 #include "postal-report/sections.hpp"
 
 namespace postal::report {
@@ -237,7 +238,7 @@ std::vector<table> sections(const std::vector<record>& records) {
     std::vector<table> made;
     for (const auto& make : {differing_options_table, result_table, outcome_table, latency_table,
                              error_table, threshold_table, mailbox_table, retry_table,
-                             integrity_table, security_table, generator_table}) {
+                             integrity_table, security_table, rank_table, generator_table}) {
         table one = make(records);
         if (!one.rows.empty()) made.push_back(std::move(one));
     }

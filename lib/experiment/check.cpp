@@ -39,7 +39,7 @@ base::expected<void> check_commands(const experiment& whole, const variant& of,
     for (const auto* list : {&of.of.prepare, &of.of.start, &of.of.stop, &of.teardown})
         all.insert(all.end(), list->begin(), list->end());
     for (const load_program& one : whole.offered.programs)
-        all.push_back(one.run);
+        all.insert(all.end(), {one.launcher, one.run});
     all.push_back(of.of.version);
     all.push_back(whole.costs.remote);
     for (const command& one : all) {

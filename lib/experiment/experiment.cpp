@@ -76,6 +76,7 @@ void read_program(section of, load& into) {
         if (std::find(decided_here.begin(), decided_here.end(), name) != decided_here.end())
             of.refuse("argv", fmt::format("{} is decided by the experiment", name));
     }
+    read_command(of, "launcher", one.launcher);
     one.name = one.run.words[0];
     of.read("name", one.name);
     if (!is_name(one.name))
@@ -264,7 +265,8 @@ void check_templates(const experiment& whole, complaint& problems) {
         for (const auto* list : {&each.of.ready, &each.of.pid_files})
             check.words(*list, each.of.line);
         for (const load_program& one : whole.offered.programs)
-            check.words(one.run);
+            for (const command* each_of : {&one.launcher, &one.run})
+                check.words(*each_of);
         for (const written_file& one : whole.files) {
             check.text(one.path, one.line);
             check.text(one.text, one.line);

@@ -79,6 +79,7 @@ class one_run {
     std::string at(std::uint32_t line) const { return fmt::format("{}:{}", what_.file, line); }
     base::expected<std::string> text(const std::string& from, std::uint32_t line) const;
     base::expected<job> ready_job(const command& from, const std::string& log) const;
+    base::expected<job> ready_load(std::size_t program) const;
     base::expected<std::vector<job>> ready_jobs(const std::vector<command>& from,
                                                 const std::string& log) const;
     done run_commands(const std::vector<command>& all);

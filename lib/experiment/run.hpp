@@ -80,5 +80,9 @@ struct run_result {
 // All words of a load program as it is started.
 [[nodiscard]] std::vector<std::string> load_words(const run_plan& plan, std::size_t program,
                                                   std::vector<std::string> words);
+// The same behind the words of a launcher, which is not told where the suite's programs are: the
+// program's path. Fails where there is no such program.
+[[nodiscard]] base::expected<std::vector<std::string>> launched(std::vector<std::string> launcher,
+                                                                std::vector<std::string> words);
 
 }  // namespace postal::experiment

@@ -36,11 +36,33 @@ std::vector<std::string> load_words(const run_plan& plan, std::size_t program,
     return words;
 }
 
+base::expected<std::vector<std::string>> launched(std::vector<std::string> launcher,
+                                                  std::vector<std::string> words) {
+    if (launcher.empty()) return words;
+    auto path = find_program(words.front());
+    if (!path) return path.error();
+    words.front() = fs::absolute(*path).string();
+    launcher.insert(launcher.end(), words.begin(), words.end());
+    return launcher;
+}
+
+base::expected<job> one_run::ready_load(std::size_t program) const {
+    const load_program& from = what_.offered.programs[program];
+    const std::string log = from.name + ".log";
+    auto one = ready_job(from.run, log);
+    if (!one) return one.error();
+    const auto launcher = ready_job(from.launcher, log);
+    if (!launcher) return launcher.error();
+    auto words = launched(launcher->words, load_words(plan_, program, std::move(one->words)));
+    if (!words) return base::at(one->where, words.error());
+    one->words = std::move(*words);
+    return one;
+}
+
 done one_run::start_load(std::size_t program) {
     const load_program& from = what_.offered.programs[program];
-    auto one = ready_job(from.run, from.name + ".log");
+    auto one = ready_load(program);
     if (!one) return one.error();
-    one->words = load_words(plan_, program, std::move(one->words));
     running_load load;
     load.result = {from.name, in_folder(from.name + ".json")};
     // One of an earlier attempt would be taken for this one's.

@@ -52,6 +52,9 @@ class statement {
         return sqlite3_column_int64(made_.get(), column);
     }
     [[nodiscard]] std::string text(int column) const;
+    [[nodiscard]] bool is_number(int column) const noexcept {
+        return sqlite3_column_type(made_.get(), column) == SQLITE_INTEGER;
+    }
     [[nodiscard]] bool is_null(int column) const noexcept {
         return sqlite3_column_type(made_.get(), column) == SQLITE_NULL;
     }

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "ledger/joined.hpp"
 #include "ledger/recipient_domains.hpp"
 #include "ledger/schema.hpp"
 
@@ -74,7 +75,14 @@ constexpr std::string_view seen_in_order =
 }  // namespace
 
 expected<reader> reader::open(const std::string& path) {
-    auto file = open_to_read(path);
+    return over(open_to_read(path));
+}
+
+expected<reader> reader::open(const std::vector<std::string>& paths) {
+    return paths.size() == 1 ? open(paths.front()) : over(join(paths));
+}
+
+expected<reader> reader::over(expected<database> file) {
     if (!file) return file.error();
     const int result =
         file->execute("PRAGMA temp_store = FILE; PRAGMA cache_size = -16384; PRAGMA threads = 2");

@@ -69,6 +69,8 @@ struct answers {
 class reader {
   public:
     static base::expected<reader> open(const std::string& path);
+    // Several as one; see joined.hpp.
+    static base::expected<reader> open(const std::vector<std::string>& paths);
 
     base::expected<answers> reconcile(const questions& wanted);
 
@@ -77,6 +79,7 @@ class reader {
     base::expected<std::vector<std::string>> largest_domains(std::size_t most);
 
   private:
+    static base::expected<reader> over(base::expected<database> file);
     explicit reader(database file) : file_(std::move(file)) {}
     base::expected<void> judge_all(reconciler& judge);
     base::expected<void> judge_strangers(reconciler& judge);

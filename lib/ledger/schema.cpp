@@ -170,6 +170,15 @@ expected<database> open_to_write(const std::string& path) {
     return file;
 }
 
+expected<database> make_temporary() {
+    auto file = database::open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (!file) return file.error();
+    const int result =
+        file->execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + whole_schema());
+    if (result != SQLITE_OK) return file->failure(result);
+    return file;
+}
+
 expected<database> open_to_read(const std::string& path) {
     const auto file_at_most = refuse_directories(path);
     if (!file_at_most) return file_at_most.error();

@@ -21,4 +21,7 @@ base::expected<database> open_to_write(const std::string& path);
 // For a reader, also of a file that it may not write to; the ledger must be there.
 base::expected<database> open_to_read(const std::string& path);
 
+// A ledger without rows that is gone with its owner; it lies in a temporary file.
+base::expected<database> make_temporary();
+
 }  // namespace postal::ledger

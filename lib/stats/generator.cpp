@@ -12,6 +12,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+constexpr std::array<std::string_view, 3> verdict_names{"none", "limit", "machine_full"};
+
 constexpr double busy_limit = 0.9;
 constexpr std::chrono::milliseconds late_limit{10};
 constexpr double waited_limit = 0.1;         // on a machine that is full
@@ -123,8 +125,19 @@ void generator_load::measure(const std::vector<worker_time>& workers, const tall
 }
 
 std::string_view to_text(generator_verdict verdict) noexcept {
-    constexpr std::array<std::string_view, 3> names{"none", "limit", "machine_full"};
-    return names[static_cast<std::size_t>(verdict)];
+    return verdict_names[static_cast<std::size_t>(verdict)];
+}
+
+generator_verdict verdict_of(std::string_view text) noexcept {
+    const auto found = std::find(verdict_names.begin(), verdict_names.end(), text);
+    if (found == verdict_names.end()) return generator_verdict::none;
+    return static_cast<generator_verdict>(found - verdict_names.begin());
+}
+
+int gravity(generator_verdict verdict) noexcept {
+    return verdict == generator_verdict::limit          ? 2
+           : verdict == generator_verdict::machine_full ? 1
+                                                        : 0;
 }
 
 generator_verdict judge(const generator_load& span) noexcept {
@@ -139,10 +152,6 @@ generator_verdict judge(const generator_load& span) noexcept {
 generator_summary judge_all(const std::vector<generator_load>& spans, std::string_view program) {
     generator_summary worst;
     const generator_load* because = nullptr;
-    // A generator that was the limit once is; what the machine did comes second.
-    constexpr auto order = [](generator_verdict one) {
-        return one == generator_verdict::limit ? 2 : one == generator_verdict::machine_full ? 1 : 0;
-    };
     for (const generator_load& span : spans) {
         worst.worker_busy = std::max(worst.worker_busy, span.worker_busy);
         widen(worst.run_delay, span.run_delay);
@@ -154,7 +163,7 @@ generator_summary judge_all(const std::vector<generator_load>& spans, std::strin
             worst.machine_idle = std::min(worst.machine_idle.value_or(1), *span.machine_idle);
         worst.judged = worst.judged || span.long_enough();
         const generator_verdict verdict = judge(span);
-        const bool graver = order(verdict) > order(worst.verdict);
+        const bool graver = gravity(verdict) > gravity(worst.verdict);
         const bool worse = verdict == worst.verdict && because != nullptr &&
                            badness(span, verdict) > badness(*because, verdict);
         if (!graver && !worse) continue;

@@ -49,6 +49,10 @@ enum class generator_verdict {
 };
 // "none", "limit", "machine_full"
 [[nodiscard]] std::string_view to_text(generator_verdict verdict) noexcept;
+// The same back; `none` for any other text.
+[[nodiscard]] generator_verdict verdict_of(std::string_view text) noexcept;
+// A generator that was the limit once is; what the machine did comes second.
+[[nodiscard]] int gravity(generator_verdict verdict) noexcept;
 
 [[nodiscard]] generator_verdict judge(const generator_load& span) noexcept;
 

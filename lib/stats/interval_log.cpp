@@ -24,6 +24,7 @@ constexpr std::string_view error_columns =
     ",wait_percent,idle_percent";
 
 constexpr std::string_view cap_column = ",asked";
+constexpr std::string_view ranks_column = ",ranks";
 
 std::string local_time(std::chrono::system_clock::time_point time, bool whole_minutes) {
     const auto rounded = std::chrono::round<std::chrono::seconds>(time.time_since_epoch());
@@ -114,7 +115,8 @@ std::string interval_log::header() const {
     if (format_ != log_format::extended) return text;
     text += latency_columns;
     text += counters(logged::extended, column_of);
-    return text.append(error_columns).append(run_.asked ? cap_column : "");
+    text.append(error_columns).append(run_.asked ? cap_column : "");
+    return text.append(run_.ranks > 1 ? ranks_column : "");
 }
 
 std::string interval_log::line(const interval_row& row) const {
@@ -127,7 +129,8 @@ std::string interval_log::line(const interval_row& row) const {
     if (run_.runs_agents) text += agent_fields(row);
     if (format_ != log_format::extended) return text;
     text += latency_fields(row) + counters(logged::extended, field);
-    return text + error_fields(row) + cap_field(row);
+    text += error_fields(row) + cap_field(row);
+    return run_.ranks > 1 ? text + fmt::format(",{}", row.ranks) : text;
 }
 
 base::expected<void> interval_log::put(std::string text) {

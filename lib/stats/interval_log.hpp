@@ -4,7 +4,7 @@
 // extended  the same, then p50_ms,p90_ms,p99_ms,max_ms (of the message phase, empty when there is
 //           no value), the other counters that an interval has (see counters.hpp), connect_errors,
 //           timeouts,errors_4xx,errors_5xx,other_errors,busy_percent,wait_percent,idle_percent; of
-//           a closed loop with a rate asked, too
+//           a closed loop with a rate asked, too; of several ranks ranks, how many had a part
 // Behind the original columns, rabid has IMAP connections in both, and programs that run agents
 // deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms (no second rejected and deferred in
 // extended).

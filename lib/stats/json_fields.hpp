@@ -54,7 +54,7 @@ class json_fields {
     bool has(std::string_view key) const { return find(key) != nullptr; }
 
     // read("name", to.name, "cpus", to.cpus, ...): each member into its target: a text, a list of
-    // texts, true or false, a whole number (the largest that fits instead of a larger one) or any
+    // texts or numbers, true or false, a whole number (the largest that fits instead of a larger one) or any
     // number, both 0 or more.
     template <class Target, class... More>
     void read(std::string_view key, Target& to, More&&... more) const {
@@ -161,7 +161,8 @@ class json_fields {
     void take(std::optional<Value>& to, const json& value, const place& path) const {
         take(to.emplace(), value, path);
     }
-    void take(std::vector<std::string>& to, const json& value, const place& path) const {
+    template <class Element>
+    void take(std::vector<Element>& to, const json& value, const place& path) const {
         if (!value.is_array()) return problems_->add(path, "a list");
         for (std::size_t index = 0; index < value.size(); ++index)
             take(to.emplace_back(), value[index], place(path, index));

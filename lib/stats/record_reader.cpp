@@ -13,6 +13,7 @@ namespace postal::stats {
 namespace {
 
 constexpr std::string_view schema = "postal-record/1";
+constexpr std::size_t most_ranks = 65536;
 
 // The phases of every program, in the order in which its protocol goes through them.
 constexpr std::array<std::string_view, 21> phase_order{
@@ -83,6 +84,11 @@ std::vector<recorded_phase> read_phases(const json_fields& from) {
     return phases;
 }
 
+void read_counters(const json_fields& from, counter_rows rows, counts& to) {
+    for (const counter& one : rows)
+        from.read(one.name, to.*one.value);
+}
+
 std::vector<recorded_interval> read_intervals(const json_fields& from, counter_rows rows) {
     std::vector<recorded_interval> list;
     double previous_s = 0;
@@ -91,14 +97,42 @@ std::vector<recorded_interval> read_intervals(const json_fields& from, counter_r
         to.start_s = previous_s;
         fields.read("start_s", to.start_s, "t_s", to.end_s, "warmup", to.warmup, "draining",
                     to.draining, "partial", to.partial, "worker_busy", to.worker_busy, "run_delay",
-                    to.run_delay);
+                    to.run_delay, "ranks", to.ranks);
         if (to.start_s < previous_s || to.end_s < to.start_s) {
             fields.complain("t_s", "after the end of the interval before it");
         }
         previous_s = to.end_s;
-        for (const counter& one : rows)
-            fields.read(one.name, to.*one.value);
+        read_counters(fields, rows, to);
         if (to.messages > 0) fields.read("message_p50_us", to.p50_us, "message_p99_us", to.p99_us);
+    });
+    return list;
+}
+
+// A rank stands in its place, and has no more intervals than the run.
+std::vector<rank_share> read_ranks(const json_fields& from, counter_rows rows,
+                                   std::size_t intervals) {
+    std::vector<rank_share> list;
+    from.each_object("ranks", [&](const json_fields& fields) {
+        if (list.size() == most_ranks)
+            return from.complain("ranks", fmt::format("a list of at most {}", most_ranks));
+        rank_share& to = list.emplace_back();
+        fields.read("rank", to.rank, "host", to.host, "workers", to.workers, "sessions",
+                    to.sessions, "processors", to.processors, "machine_processors",
+                    to.machine_processors);
+        if (to.rank != list.size() - 1) fields.complain("rank", "its place in the list");
+        fields.read_signed("wall_offset_s", to.wall_offset_s);
+        fields.read_signed("clock_offset_s", to.clock_offset_s);
+        fields.read_signed("clock_drift", to.clock_drift);
+        fields.read("clock_bound_s", to.clock_bound_s, "start_late_s", to.start_late_s,
+                    "missed_start", to.missed_start, "message_p50_us", to.p50_us, "message_p99_us",
+                    to.p99_us, "ended", to.ended, "done_s", to.done_s, "lost_s", to.lost_s,
+                    "unaccounted", to.unaccounted, "verdict", to.verdict, "reason", to.reason,
+                    "worker_busy", to.worker_busy);
+        read_counters(fields.object("totals"), rows, to.totals);
+        read_counters(fields.object("totals_with_warmup"), rows, to.totals_with_warmup);
+        fields.read("interval_messages", to.messages);
+        if (to.messages.size() > intervals)
+            fields.complain("interval_messages", "a list with at most one number an interval");
     });
     return list;
 }
@@ -227,6 +261,7 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     read_security(fields, to);
     to.phases = read_phases(fields.object("latency_us"));
     to.intervals = read_intervals(fields, rows);
+    to.ranks = read_ranks(fields, rows, to.intervals.size());
     fields.object("cap").read("asked_per_s", to.cap.asked_per_s, "reached_per_s",
                               to.cap.reached_per_s, "all_busy", to.cap.all_busy, "behind",
                               to.cap.behind);

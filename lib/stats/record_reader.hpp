@@ -13,6 +13,7 @@
 #include "stats/counters.hpp"
 #include "stats/error_table.hpp"
 #include "stats/histogram.hpp"
+#include "stats/rank_share.hpp"
 #include "stats/threshold.hpp"
 
 #include <cstdint>
@@ -58,6 +59,7 @@ struct recorded_interval : counts {
     bool warmup = false;
     bool partial = false;
     bool draining = false;
+    unsigned ranks = 1;  // that had a part in it
 };
 
 struct recorded_generator {
@@ -108,6 +110,7 @@ struct run_record {
     recorded_rate rate;
     std::vector<recorded_phase> phases;  // in the order of the protocol
     std::vector<recorded_interval> intervals;
+    std::vector<rank_share> ranks;  // of a run of several processes; the first is rank 0
     recorded_cap cap;
     recorded_generator generator;
     std::vector<error_entry> errors;  // most frequent first

@@ -239,6 +239,7 @@ json interval_of(const run_description& run, const interval_row& row) {
     object["message_p99_us"] = microseconds(row.message_p99);
     object["message_max_us"] = microseconds(row.message_max);
     if (row.asked) object["asked"] = number(*row.asked);
+    if (run.ranks > 1) object["ranks"] = row.ranks;
     object["worker_busy"] = number(row.worker_busy);
     object["slip_p99_us"] = microseconds(row.slip_p99);
     add_load(object, row);
@@ -248,6 +249,44 @@ json interval_of(const run_description& run, const interval_row& row) {
         object["agent_p99_us"] = microseconds(row.agent_p99);
     }
     return object;
+}
+
+// Clocks are compared to the microsecond, drifts are millionths.
+json fine_number(const std::optional<double>& value) {
+    if (!value || !std::isfinite(*value)) return nullptr;
+    return std::round(*value * 1e9) / 1e9;
+}
+
+json rank_of(const run_description& run, const rank_share& share) {
+    const auto all_of = [&](const counts& counted) {
+        json object = json::object();
+        add_counters(object, run, counted, [](const counter&) { return true; });
+        return object;
+    };
+    return {{"rank", share.rank},
+            {"host", share.host},
+            {"workers", share.workers},
+            {"sessions", share.sessions},
+            {"processors", share.processors},
+            {"machine_processors", share.machine_processors},
+            {"wall_offset_s", fine_number(share.wall_offset_s)},
+            {"clock_offset_s", fine_number(share.clock_offset_s)},
+            {"clock_bound_s", fine_number(share.clock_bound_s)},
+            {"clock_drift", fine_number(share.clock_drift)},
+            {"start_late_s", fine_number(share.start_late_s)},
+            {"missed_start", share.missed_start},
+            {"totals", all_of(share.totals)},
+            {"totals_with_warmup", all_of(share.totals_with_warmup)},
+            {"interval_messages", share.messages},
+            {"message_p50_us", number(share.p50_us)},
+            {"message_p99_us", number(share.p99_us)},
+            {"ended", share.ended},
+            {"done_s", number(share.done_s)},
+            {"lost_s", number(share.lost_s)},
+            {"unaccounted", share.unaccounted},
+            {"verdict", share.verdict},
+            {"reason", share.reason},
+            {"worker_busy", number(share.worker_busy)}};
 }
 
 json record_of(const run_report& report) {
@@ -276,6 +315,9 @@ json record_of(const run_report& report) {
     for (const auto& row : report.intervals())
         record["intervals"].push_back(interval_of(run, row));
     if (const auto cap = report.cap()) record["cap"] = cap_of(*cap);
+    if (report.ranks().size() > 1)
+        for (const rank_share& share : report.ranks())
+            record["ranks"].push_back(rank_of(run, share));
     record["generator"] = generator_of(report);
     record["not_in_effect"] = names_of(report.not_in_effect());
     record["errors"] = errors_of(total);

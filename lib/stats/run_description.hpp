@@ -40,6 +40,7 @@ struct run_description {
     // The phase that is this one over again unless the loop is open.
     std::optional<std::size_t> service_phase;
     unsigned workers = 1;
+    unsigned ranks = 1;  // processes that are this run together; a rank's own record is of one
     // Of a closed loop with a rate: the messages that it asks for until so many seconds after the start.
     std::function<double(double)> asked;
     bool transcript = false;        // -z, -Z or -a slowed the run down

@@ -3,6 +3,8 @@
 // again, so that memory grows by a row an interval and nothing else.
 #include "stats/run_report.hpp"
 
+#include "stats/rank_summary.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -56,6 +58,28 @@ void carry_over_waiting(counts& into, const counts& from) {
 std::optional<double> ratio(std::uint64_t part, std::uint64_t whole) {
     if (whole == 0) return std::nullopt;
     return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// The gravest verdict, and of several the busiest; null where no rank has one.
+const rank_share* worst_of(const std::vector<rank_share>& ranks) {
+    const auto less_grave = [](const rank_share& one, const rank_share& other) {
+        return std::pair(gravity(verdict_of(one.verdict)), one.worker_busy.value_or(0)) <
+               std::pair(gravity(verdict_of(other.verdict)), other.worker_busy.value_or(0));
+    };
+    const auto worst = std::max_element(ranks.begin(), ranks.end(), less_grave);
+    const bool any = worst != ranks.end() && verdict_of(worst->verdict) != generator_verdict::none;
+    return any ? &*worst : nullptr;
+}
+
+// A rank whose verdict is as grave as that of all together is the better reason: it says where.
+void blame_rank(generator_summary& all, const rank_share& worst) {
+    all.worker_busy = std::max(all.worker_busy, worst.worker_busy.value_or(0));
+    const generator_verdict verdict = verdict_of(worst.verdict);
+    if (gravity(verdict) < gravity(all.verdict)) return;
+    all.verdict = verdict;
+    all.limited = verdict == generator_verdict::limit;
+    all.judged = true;
+    all.reason = fmt::format("{}: {}", name_of(worst), worst.reason);
 }
 
 }  // namespace
@@ -144,6 +168,7 @@ interval_row run_report::close_row() const {
             row.draining ? 0 : description_.asked(row.end_s) - description_.asked(row.start_s);
     }
     row.measure(current_.workers, counted, current_.machine);
+    row.ranks = current_.ranks;
     if (description_.message_phase < counted.latency.size()) {
         const histogram& message = counted.latency[description_.message_phase];
         row.message_p50 = known_quantile(message, 0.5);
@@ -187,6 +212,11 @@ connection_summary run_report::connections() const {
             .most_open = end_.most_connections};
 }
 
+void run_report::set_ranks(std::vector<rank_share> ranks) {
+    ranks_ = std::move(ranks);
+    description_.ranks = std::max(description_.ranks, static_cast<unsigned>(ranks_.size()));
+}
+
 // Of the intervals those that may be judged, and all of the run: an interval of some seconds has too
 // few ticks for a percentile.
 generator_summary run_report::generator() const {
@@ -196,6 +226,7 @@ generator_summary run_report::generator() const {
         if (!row.warmup && !row.draining && row.long_enough()) spans.push_back(row);
     generator_summary made = judge_all(spans, description_.program);
     made.slip_p99 = spans.front().slip_p99;
+    if (const rank_share* worst = worst_of(ranks_)) blame_rank(made, *worst);
     return made;
 }
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "stats/generator.hpp"
+#include "stats/rank_share.hpp"
 #include "stats/ranking.hpp"
 #include "stats/run_description.hpp"
 #include "stats/tally.hpp"
@@ -64,6 +65,7 @@ struct interval_row : counts, generator_load {
     std::optional<std::chrono::nanoseconds> message_p99;
     std::optional<std::chrono::nanoseconds> message_max;
     std::optional<double> asked;  // messages, of a closed loop with a rate
+    unsigned ranks = 1;           // that had a part in it
     // At the interval's end; empty for programs that run none.
     std::optional<std::uint64_t> agents_running;
     std::optional<std::chrono::nanoseconds> agent_p50;
@@ -125,6 +127,8 @@ class run_report {
     // Empty while the interval goes on.
     std::optional<closed_interval> add_time_slice(const time_slice& added);
     void finish(const run_end& end) noexcept { end_ = end; }
+    // Of a run of several processes, rank 0 first.
+    void set_ranks(std::vector<rank_share> ranks);
 
     [[nodiscard]] const run_description& description() const noexcept { return description_; }
     // An interval that was not closed is not among them.
@@ -132,6 +136,8 @@ class run_report {
     [[nodiscard]] const tally& totals() const noexcept { return totals_; }
     [[nodiscard]] const tally& totals_with_warmup() const noexcept { return with_warmup_; }
     [[nodiscard]] const run_end& end() const noexcept { return end_; }
+    // Empty for a run of one process.
+    [[nodiscard]] const std::vector<rank_share>& ranks() const noexcept { return ranks_; }
     // Seconds from the end of the warm-up to the stop.
     [[nodiscard]] double measured_s() const noexcept { return measured_s_; }
     // What was counted in that time: without what was finished after the stop.
@@ -141,6 +147,8 @@ class run_report {
     [[nodiscard]] rate_summary rate() const;
     [[nodiscard]] std::optional<cap_summary> cap() const;
     [[nodiscard]] connection_summary connections() const;
+    // Of several ranks the worst, too: a rank's own verdict counts as much as that of all together, and
+    // its reason names it.
     [[nodiscard]] generator_summary generator() const;
     // What was asked for in vain, "--option VALUE: why", with the number of connections; of the whole
     // run.
@@ -169,6 +177,7 @@ class run_report {
     double measured_s_ = 0;
     counts measured_;
     run_end end_;
+    std::vector<rank_share> ranks_;
 };
 
 }  // namespace postal::stats

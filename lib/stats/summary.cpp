@@ -6,6 +6,7 @@
 #include "base/digits.hpp"
 #include "base/units.hpp"
 #include "stats/diagnostics.hpp"
+#include "stats/rank_summary.hpp"
 
 #include <cmath>
 #include <string_view>
@@ -326,6 +327,8 @@ std::string format_summary(const run_report& report) {
     text += latency_table(report);
     text += error_lines(report);
     text += "\n";
+    for (const rank_line& one : rank_lines(report.ranks()))
+        text += row(one.label, one.text);
     text += row("generator", generator_text(report));
     text += row("process", process_text(report.end()));
     text += not_in_effect_lines(report);

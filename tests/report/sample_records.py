@@ -124,3 +124,29 @@ def record(seed=42, per_minute=14752, median_us=2400.0, minutes=10, **changes):
 def write(path, made):
     path.write_text(json.dumps(made))
     return path
+
+
+def with_ranks(number, **changes):
+    """The same of a run on many machines: rank 1 is the slowest, the last one is lost."""
+    whole = record(**changes)
+    source = random.Random(number)
+    whole["ranks"] = []
+    for rank in range(number):
+        share = (0.8 if rank == 1 else 1.0) / number
+        lost = rank == number - 1
+        messages = [round(one["messages"] * share * (1 + source.gauss(0, 0.02))) for one in whole["intervals"]]
+        if lost:
+            messages = messages[:len(messages) // 2]
+        whole["ranks"].append({
+            "rank": rank, "host": f"gen{rank}", "workers": 2, "sessions": 50, "processors": 2, "machine_processors": 2,
+            "wall_offset_s": 0.0 if rank == 0 else source.gauss(0, 0.01),
+            "clock_offset_s": 0.0 if rank == 0 else source.gauss(0, 5000),
+            "clock_bound_s": 0.0 if rank == 0 else 0.00004, "clock_drift": 0.0 if rank == 0 else source.gauss(0, 2e-5),
+            "start_late_s": 0.00002 * (1 + source.random()), "missed_start": False,
+            "totals": {"messages": sum(messages)}, "totals_with_warmup": {"messages": sum(messages)},
+            "interval_messages": messages, "message_p50_us": 2400.0, "message_p99_us": 30000.0 + rank * 100,
+            "ended": "" if lost else "duration", "done_s": None if lost else 620.0 + source.random(),
+            "lost_s": 312.5 if lost else None, "unaccounted": 1234 if lost else 0,
+            "verdict": "limit" if rank == 1 else "none", "reason": "a worker was 95 % busy" if rank == 1 else "",
+            "worker_busy": 0.95 if rank == 1 else 0.4})
+    return whole

@@ -157,6 +157,16 @@ TEST_CASE("run: loads are the same for all variants of a block, and for no other
     CHECK(experiment::load_words(plan, 0, {"postal"})[8] != first[8]);
 }
 
+TEST_CASE("run: a launcher gets the program's path") {
+    const std::vector<std::string> words{"/bin/true", "--rate", "5"};
+    CHECK(experiment::launched({}, words).value() == words);
+    CHECK(experiment::launched({"mpirun", "-n", "4"}, words).value() ==
+          std::vector<std::string>{"mpirun", "-n", "4", "/bin/true", "--rate", "5"});
+    const auto named = experiment::launched({"mpirun"}, {"true"}).value();
+    CHECK(named[1].front() == '/');
+    CHECK(experiment::launched({"mpirun"}, {"no-such-program"}).has_error());
+}
+
 TEST_CASE("run: whatever step fails is told, and what had begun is undone") {
     struct row {
         std::function<void(scene&)> harm;

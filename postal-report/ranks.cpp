@@ -1,0 +1,182 @@
+#include "postal-report/ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "postal-report/chart_data.hpp"
+#include "postal-report/csv.hpp"
+#include "postal-report/figures.hpp"
+#include "stats/rank_summary.hpp"
+
+namespace postal::report {
+
+namespace {
+
+using stats::rank_share;
+
+constexpr std::size_t most_charted = 16;
+constexpr std::size_t longest_name = 80;
+
+std::string show_length(std::optional<double> seconds) {
+    return seconds ? show_latency(*seconds * 1e6) : unknown;
+}
+
+// "+1.20 ms"
+std::string show_offset(std::optional<double> seconds) {
+    if (!seconds || !std::isfinite(*seconds)) return unknown;
+    return (*seconds < 0 ? "-" : "+") + show_latency(std::abs(*seconds) * 1e6);
+}
+
+std::string show_drift(std::optional<double> share) {
+    if (!share || !std::isfinite(*share)) return unknown;
+    return fmt::format("{:+.2f} ppm", std::clamp(*share, -1.0, 1.0) * 1e6);
+}
+
+std::string show_moment(std::optional<double> seconds) {
+    return seconds ? show_seconds(*seconds) : unknown;
+}
+
+std::string show_start(const rank_share& one) {
+    return show_length(one.start_late_s) + (one.missed_start ? ", MISSED" : "");
+}
+
+std::string show_verdict(const rank_share& one) {
+    if (one.verdict == "limit") return "LIMIT";
+    if (one.verdict == "machine_full") return "machine full";
+    return one.verdict.empty() ? unknown : one.verdict;
+}
+
+std::string show_loss(const rank_share& one) {
+    if (!one.lost_s) return "";
+    return fmt::format("LOST after {}, at least {} unaccounted for", show_seconds(*one.lost_s),
+                       base::format_count(one.unaccounted));
+}
+
+std::vector<std::string> row_of(const rank_share& one, const record& of) {
+    return {std::to_string(one.rank),
+            base::printable(one.host, longest_name),
+            base::format_count(one.workers),
+            base::format_count(one.sessions),
+            show_offset(one.wall_offset_s),
+            show_offset(one.clock_offset_s),
+            show_length(one.clock_bound_s),
+            show_drift(one.clock_drift),
+            show_start(one),
+            base::format_count(one.totals.messages),
+            show_share(static_cast<double>(one.totals.messages),
+                       static_cast<double>(of.totals.messages)),
+            show_latency(one.p99_us),
+            show_moment(one.done_s),
+            show_verdict(one),
+            show_loss(one)};
+}
+
+std::vector<std::string> cells_of(const rank_share& one, const record& of) {
+    return {csv_cell(of.file),
+            std::to_string(one.rank),
+            csv_cell(one.host),
+            std::to_string(one.workers),
+            std::to_string(one.sessions),
+            std::to_string(one.processors),
+            csv_decimal(one.wall_offset_s, 9),
+            csv_decimal(one.clock_offset_s, 9),
+            csv_decimal(one.clock_bound_s, 9),
+            csv_decimal(one.clock_drift, 9),
+            csv_decimal(one.start_late_s, 9),
+            std::to_string(one.missed_start),
+            std::to_string(one.totals.started),
+            std::to_string(one.totals.messages),
+            std::to_string(one.totals.error_events),
+            csv_decimal(one.p50_us),
+            csv_decimal(one.p99_us),
+            csv_cell(one.ended),
+            csv_decimal(one.done_s),
+            csv_cell(one.verdict),
+            csv_decimal(one.worker_busy),
+            csv_decimal(one.lost_s),
+            std::to_string(one.unaccounted)};
+}
+
+// The record's intervals with what this rank had accepted in them.
+std::vector<interval> intervals_of(const rank_share& one, const record& of) {
+    std::vector<interval> own = of.intervals;
+    for (std::size_t i = 0; i < own.size(); ++i)
+        own[i].messages = i < one.messages.size() ? one.messages[i] : 0;
+    return own;
+}
+
+}  // namespace
+
+table rank_table(const std::vector<record>& records) {
+    table made{"ranks", "Ranks", {}, {}};
+    if (records.size() > 1) made.columns.push_back({"record"});
+    made.columns.insert(made.columns.end(), {{"rank", align::right},
+                                             {"host"},
+                                             {"workers", align::right},
+                                             {"sessions", align::right},
+                                             {"wall clock", align::right},
+                                             {"steady clock", align::right},
+                                             {"bound", align::right},
+                                             {"drift", align::right},
+                                             {"start late", align::right},
+                                             {"messages", align::right},
+                                             {"share", align::right},
+                                             {"p99", align::right},
+                                             {"done", align::right},
+                                             {"verdict"},
+                                             {"lost"}});
+    for (const record& one : records) {
+        for (const rank_share& each : one.ranks) {
+            std::vector<std::string> row = row_of(each, one);
+            if (records.size() > 1) row.insert(row.begin(), one.label);
+            made.rows.push_back(std::move(row));
+        }
+    }
+    made.note =
+        "clocks are compared with those of rank 0; bound: the steady clock's offset is wrong by "
+        "at most that";
+    return made;
+}
+
+std::string render_ranks_csv(const std::vector<record>& records) {
+    std::string out =
+        "record,rank,host,workers,sessions,processors,wall_offset_s,clock_offset_s,clock_bound_s,"
+        "clock_drift,start_late_s,missed_start,started,messages,errors,message_p50_us,"
+        "message_p99_us,ended,done_s,verdict,worker_busy,lost_s,unaccounted\n";
+    for (const record& one : records)
+        for (const rank_share& each : one.ranks)
+            out += base::join(cells_of(each, one), ",") + "\n";
+    return out;
+}
+
+std::vector<const rank_share*> charted_ranks(const record& one) {
+    std::vector<const rank_share*> all;
+    for (const rank_share& each : one.ranks)
+        all.push_back(&each);
+    if (all.size() <= most_charted) return all;
+    std::stable_sort(all.begin(), all.end(), [](const rank_share* left, const rank_share* right) {
+        return left->totals.messages > right->totals.messages;
+    });
+    return {all.front(), all[all.size() / 2], all.back()};
+}
+
+std::string rank_series(const record& one) {
+    std::vector<std::string> list;
+    for (const rank_share* each : charted_ranks(one)) {
+        std::vector<std::string> points;
+        for (const point& step : points_of(intervals_of(*each, one), intervals_a_point(one)))
+            points.push_back(fmt::format("[{},{},{}]", json_number(step.covered.start_s),
+                                         json_number(step.covered.end_s),
+                                         json_number(step.per_minute())));
+        list.push_back(fmt::format(
+            R"({{"label":{},"intervals":{}}})",
+            script_string(base::printable(stats::name_of(*each), longest_name)), list_of(points)));
+    }
+    return list_of(list);
+}
+
+}  // namespace postal::report

@@ -1,0 +1,199 @@
+// What is told of the ranks of a run: the record and back, the summary, the log, the verdict.
+#include "stats/interval_log.hpp"
+#include "stats/rank_summary.hpp"
+#include "stats/record_reader.hpp"
+#include "stats/record_writer.hpp"
+#include "stats/summary.hpp"
+#include "support.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace postal::stats;
+using Catch::Contains;
+
+namespace {
+
+rank_share share_of(unsigned rank, const std::string& host) {
+    rank_share one;
+    one.rank = rank;
+    one.host = host;
+    one.workers = 2;
+    one.sessions = 50;
+    one.processors = 2;
+    one.machine_processors = 4;
+    one.wall_offset_s = -0.001234567;
+    one.clock_offset_s = 1000.000000001;
+    one.clock_bound_s = 0.0001;
+    one.clock_drift = -0.00002;
+    one.start_late_s = 0.0001 * rank;
+    one.totals.messages = one.totals_with_warmup.messages = 100 + rank;
+    one.messages = {40, 60};
+    one.p50_us = 1000;
+    one.p99_us = 2500.5;
+    one.ended = "duration";
+    one.done_s = 60.2 - rank;
+    one.verdict = "none";
+    one.worker_busy = 0.5;
+    return one;
+}
+
+std::vector<rank_share> four_ranks() {
+    return {share_of(0, "a"), share_of(1, "a"), share_of(2, "b"), share_of(3, "b")};
+}
+
+run_report two_intervals(unsigned ranks) {
+    run_description run = test::description();
+    run.ranks = ranks;
+    run_report report(std::move(run));
+    for (const double end_s : {60.0, 120.0}) {
+        time_slice slice = test::counted(end_s - 60, end_s, 100);
+        slice.ranks = end_s > 60 ? ranks - 1 : ranks;
+        report.add_time_slice(slice);
+    }
+    return report;
+}
+
+run_record read_back(const run_report& report) {
+    auto read = parse_record(record_text(report));
+    INFO((read ? std::string() : read.error().message));
+    REQUIRE(read.has_value());
+    return std::move(*read);
+}
+
+}  // namespace
+
+TEST_CASE("ranks: a record has each rank's share, and is read back as it was") {
+    run_report report = two_intervals(4);
+    std::vector<rank_share> ranks = four_ranks();
+    ranks[3].ended = "";
+    ranks[3].done_s = std::nullopt;
+    ranks[3].lost_s = 12.3;
+    ranks[3].unaccounted = 1234;
+    ranks[2].missed_start = true;
+    report.set_ranks(ranks);
+    const run_record read = read_back(report);
+    REQUIRE(read.ranks.size() == 4);
+    const rank_share& lost = read.ranks[3];
+    CHECK(lost.rank == 3);
+    CHECK(lost.host == "b");
+    CHECK(lost.workers == 2);
+    CHECK(lost.sessions == 50);
+    CHECK(lost.processors == 2);
+    CHECK(lost.machine_processors == 4);
+    CHECK(lost.wall_offset_s == -0.001234567);
+    CHECK(lost.clock_offset_s == 1000.000000001);
+    CHECK(lost.clock_bound_s == 0.0001);
+    CHECK(lost.clock_drift == -0.00002);
+    CHECK(lost.start_late_s == 0.0003);
+    CHECK(lost.totals.messages == 103);
+    CHECK(lost.totals_with_warmup.messages == 103);
+    CHECK(lost.messages == std::vector<std::uint64_t>{40, 60});
+    CHECK(lost.p50_us == 1000);
+    CHECK(lost.p99_us == 2500.5);
+    CHECK(!lost.done_s);
+    CHECK(lost.lost_s == 12.3);
+    CHECK(lost.unaccounted == 1234);
+    CHECK(lost.worker_busy == 0.5);
+    CHECK(read.ranks[0].ended == "duration");
+    CHECK(read.ranks[0].done_s == 60.2);
+    CHECK(read.ranks[0].verdict == "none");
+    CHECK(read.ranks[2].missed_start);
+    REQUIRE(read.intervals.size() == 2);
+    CHECK(read.intervals[0].ranks == 4);
+    CHECK(read.intervals[1].ranks == 3);
+}
+
+TEST_CASE("ranks: a run of one process says nothing of them") {
+    run_report report = two_intervals(1);
+    CHECK_THAT(record_text(report), !Contains("\"ranks\""));
+    report.set_ranks({share_of(0, "a")});
+    CHECK_THAT(record_text(report), !Contains("\"ranks\""));
+    CHECK(rank_lines(report.ranks()).empty());
+    CHECK(interval_log(stdout, log_format::extended, report.description()).header().find("ranks") ==
+          std::string::npos);
+}
+
+TEST_CASE("ranks: what a record must not say of them") {
+    const auto refusal = [](const std::string& members) {
+        const auto read = parse_record(
+            R"({"schema": "postal-record/1", "program": "x", "totals": {}, )" + members + "}");
+        return read ? std::string("accepted") : read.error().message;
+    };
+    CHECK_THAT(refusal(R"("ranks": {})"), Contains("ranks is not a list"));
+    CHECK_THAT(refusal(R"("ranks": [1])"), Contains("ranks[0] is not an object"));
+    CHECK_THAT(refusal(R"("ranks": [{"rank": 1}])"),
+               Contains("ranks[0].rank is not its place in the list"));
+    CHECK_THAT(refusal(R"("ranks": [{"host": 7}])"), Contains("ranks[0].host is not a text"));
+    CHECK_THAT(refusal(R"("ranks": [{"clock_drift": "x"}])"),
+               Contains("ranks[0].clock_drift is not a number"));
+    CHECK_THAT(refusal(R"("ranks": [{"totals": {"messages": -1}}])"),
+               Contains("ranks[0].totals.messages is not a whole number"));
+    CHECK_THAT(refusal(R"("ranks": [{"interval_messages": [1]}])"),
+               Contains("ranks[0].interval_messages is not a list with at most one number"));
+    CHECK_THAT(refusal(R"("intervals": [{"t_s": 1}], "ranks": [{"interval_messages": [-1]}])"),
+               Contains("ranks[0].interval_messages[0] is not a whole number"));
+    CHECK(refusal(R"("intervals": [{"t_s": 1}], "ranks": [{"interval_messages": [1]}])") ==
+          "accepted");
+}
+
+TEST_CASE("ranks: the summary says how they began and ended") {
+    run_report report = two_intervals(4);
+    std::vector<rank_share> ranks = four_ranks();
+    report.set_ranks(ranks);
+    const std::string well = format_summary(report);
+    CHECK_THAT(well, Contains("4 ranks on 2 hosts, started within 300 us of each other"));
+    CHECK_THAT(well, Contains("first done rank 3 after 57.2 s, last rank 0 after 60.2 s"));
+    CHECK_THAT(well, !Contains("LOST") && !Contains("LATE"));
+    ranks[3].lost_s = 12.3;
+    ranks[3].done_s = std::nullopt;
+    ranks[3].unaccounted = 1234;
+    ranks[1].missed_start = true;
+    ranks[1].start_late_s = 3.2;
+    report.set_ranks(ranks);
+    const std::string badly = format_summary(report);
+    CHECK_THAT(badly, Contains("rank 3 on b was lost: last heard of after 12.3 s, at least 1,234 "
+                               "messages unaccounted for"));
+    CHECK_THAT(badly, Contains("rank 1 on a missed the start by 3.20 s"));
+    CHECK_THAT(badly, Contains("last rank 0 after 60.2 s"));
+}
+
+TEST_CASE("ranks: of many that are lost some are named") {
+    std::vector<rank_share> ranks;
+    for (unsigned rank = 0; rank < 96; ++rank) {
+        ranks.push_back(share_of(rank, "h" + std::to_string(rank)));
+        ranks.back().lost_s = 1;
+    }
+    const auto lines = rank_lines(ranks);
+    CHECK(lines.size() <= 8);
+    CHECK(lines.back().text == "and 92 ranks more");
+}
+
+TEST_CASE("ranks: one that was the limit is the whole run's reason") {
+    run_report report = two_intervals(4);
+    std::vector<rank_share> ranks = four_ranks();
+    report.set_ranks(ranks);
+    CHECK(report.generator().verdict == generator_verdict::none);
+    ranks[1].verdict = "machine_full";
+    ranks[1].reason = "it waited";
+    ranks[1].worker_busy = 0.99;
+    ranks[2].verdict = "limit";
+    ranks[2].reason = "a worker was 95 % busy";
+    ranks[2].worker_busy = 0.95;
+    report.set_ranks(ranks);
+    const generator_summary found = report.generator();
+    CHECK(found.verdict == generator_verdict::limit);
+    CHECK(found.limited);
+    CHECK(found.worker_busy == 0.99);
+    CHECK(found.reason == "rank 2 on b: a worker was 95 % busy");
+}
+
+TEST_CASE("ranks: the extended log and JSON lines say how many had a part") {
+    run_report report = two_intervals(4);
+    const interval_log extended(stdout, log_format::extended, report.description());
+    CHECK_THAT(extended.header(), Catch::EndsWith(",ranks"));
+    CHECK_THAT(extended.line(report.intervals()[1]), Catch::EndsWith(",3"));
+    const interval_log plain(stdout, log_format::csv, report.description());
+    CHECK_THAT(plain.header(), !Contains("ranks"));
+    const interval_log lines(stdout, log_format::jsonl, report.description());
+    CHECK_THAT(lines.line(report.intervals()[0]), Contains("\"ranks\":4"));
+}
