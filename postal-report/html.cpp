@@ -76,15 +76,15 @@ std::string charts_html(const std::vector<record>& records) {
         out += figure_html({"chart-rate", "Messages accepted a minute",
                             "Each step is " + points + ", as wide as it lasted" + marked +
                                 ". The numbers stand in the table of intervals."});
+        if (records.size() == 1 && records.front().ranks.size() > 1)
+            out += figure_html({"chart-ranks", "Messages accepted a minute, by rank",
+                                ranks_caption(records.front()) + "Each step is " + points + "."});
         out += figure_html({"chart-latency", "Latency over time",
                             "Percentiles of the messages accepted in each interval" +
                                 std::string(together > 1 ? ", the highest of each point's" : "") +
                                 ". Where the line has a gap, no message was accepted, or too few "
                                 "for that percentile."});
     }
-    if (intervals && records.size() == 1 && records.front().ranks.size() > 1)
-        out += figure_html({"chart-ranks", "Messages accepted a minute, by rank",
-                            ranks_caption(records.front()) + "Each step is " + points + "."});
     if (distributions) {
         out +=
             figure_html({"chart-distribution", "Latency by percentile",

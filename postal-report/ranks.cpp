@@ -28,6 +28,7 @@ std::string show_length(std::optional<double> seconds) {
 // "+1.20 ms"
 std::string show_offset(std::optional<double> seconds) {
     if (!seconds || !std::isfinite(*seconds)) return unknown;
+    if (*seconds == 0) return "0";
     return (*seconds < 0 ? "-" : "+") + show_latency(std::abs(*seconds) * 1e6);
 }
 
@@ -51,9 +52,8 @@ std::string show_verdict(const rank_share& one) {
 }
 
 std::string show_loss(const rank_share& one) {
-    if (!one.lost_s) return "";
     return fmt::format("LOST after {}, at least {} unaccounted for", show_seconds(*one.lost_s),
-                       base::format_count(one.unaccounted));
+                       plural(one.unaccounted, "message", "messages"));
 }
 
 std::vector<std::string> row_of(const rank_share& one, const record& of) {
@@ -61,18 +61,16 @@ std::vector<std::string> row_of(const rank_share& one, const record& of) {
             base::printable(one.host, longest_name),
             base::format_count(one.workers),
             base::format_count(one.sessions),
-            show_offset(one.wall_offset_s),
-            show_offset(one.clock_offset_s),
-            show_length(one.clock_bound_s),
-            show_drift(one.clock_drift),
-            show_start(one),
             base::format_count(one.totals.messages),
             show_share(static_cast<double>(one.totals.messages),
                        static_cast<double>(of.totals.messages)),
             show_latency(one.p99_us),
             show_moment(one.done_s),
-            show_verdict(one),
-            show_loss(one)};
+            one.lost_s ? show_loss(one) : show_verdict(one),
+            show_start(one),
+            show_offset(one.wall_offset_s),
+            show_length(one.clock_bound_s),
+            show_drift(one.clock_drift)};
 }
 
 std::vector<std::string> cells_of(const rank_share& one, const record& of) {
@@ -118,17 +116,15 @@ table rank_table(const std::vector<record>& records) {
                                              {"host"},
                                              {"workers", align::right},
                                              {"sessions", align::right},
-                                             {"wall clock", align::right},
-                                             {"steady clock", align::right},
-                                             {"bound", align::right},
-                                             {"drift", align::right},
-                                             {"start late", align::right},
                                              {"messages", align::right},
                                              {"share", align::right},
                                              {"p99", align::right},
                                              {"done", align::right},
                                              {"verdict"},
-                                             {"lost"}});
+                                             {"start late", align::right},
+                                             {"clock", align::right},
+                                             {"bound", align::right},
+                                             {"drift", align::right}});
     for (const record& one : records) {
         for (const rank_share& each : one.ranks) {
             std::vector<std::string> row = row_of(each, one);
@@ -137,8 +133,8 @@ table rank_table(const std::vector<record>& records) {
         }
     }
     made.note =
-        "clocks are compared with those of rank 0; bound: the steady clock's offset is wrong by "
-        "at most that";
+        "verdict: who was the limit there; clock: how far its wall clock is ahead of rank 0's; "
+        "bound: by how much that may be wrong";
     return made;
 }
 

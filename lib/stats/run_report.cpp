@@ -73,7 +73,6 @@ const rank_share* worst_of(const std::vector<rank_share>& ranks) {
 
 // A rank whose verdict is as grave as that of all together is the better reason: it says where.
 void blame_rank(generator_summary& all, const rank_share& worst) {
-    all.worker_busy = std::max(all.worker_busy, worst.worker_busy.value_or(0));
     const generator_verdict verdict = verdict_of(worst.verdict);
     if (gravity(verdict) < gravity(all.verdict)) return;
     all.verdict = verdict;
@@ -226,6 +225,8 @@ generator_summary run_report::generator() const {
         if (!row.warmup && !row.draining && row.long_enough()) spans.push_back(row);
     generator_summary made = judge_all(spans, description_.program);
     made.slip_p99 = spans.front().slip_p99;
+    for (const rank_share& one : ranks_)
+        made.worker_busy = std::max(made.worker_busy, one.worker_busy.value_or(0));
     if (const rank_share* worst = worst_of(ranks_)) blame_rank(made, *worst);
     return made;
 }
