@@ -18,6 +18,7 @@
 #include "client/stage.hpp"
 #include "load/admission.hpp"
 #include "load/pace.hpp"
+#include "load/run_share.hpp"
 #include "load/run_tickets.hpp"
 #include "net/endpoint.hpp"
 #include "net/ip_address.hpp"
@@ -82,11 +83,14 @@ struct timeouts {
 };
 
 struct load_plan {
-    // nullopt: as many tickets as are asked for.
-    explicit load_plan(std::optional<std::uint64_t> limit) : tickets(limit) {}
+    // `limit`: of the whole run; nullopt: as many tickets as are asked for.
+    explicit load_plan(std::optional<std::uint64_t> limit, load::run_share part = {})
+        : share(part), tickets(limit ? std::optional(part.part_of(*limit)) : limit) {}
 
-    unsigned sessions = 1;  // over all servers
+    const load::run_share share;  // of the run; rates, stages and the seed are of the whole
+    unsigned sessions = 1;        // of this share, over all servers
     unsigned workers = 1;
+    std::optional<load::steady_time> start_at;  // nothing: at once
     double connect_rate = 2000;  // connections opened at the start, or again, a second
     std::atomic<std::int64_t> next_retry_ns{0};  // of the steady clock: when another may try again
     std::optional<load::rate_curve> rate;        // nothing: as fast as servers answer
@@ -105,7 +109,7 @@ struct load_plan {
 
     load::pacing pacing() const {
         if (!rate) return {};
-        return {load::schedule(*rate, arrival, seed), open_loop};
+        return {load::schedule(*rate, arrival, seed), open_loop, share};
     }
 };
 

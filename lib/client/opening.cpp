@@ -60,7 +60,8 @@ asio::awaitable<void> opening::back_off() {
 
 // How long until it is this session's turn.
 nanoseconds opening::wait_for_retry() noexcept {
-    const auto gap = static_cast<std::int64_t>(1e9 / shared_.of_run.connect_rate);
+    const auto ranks = static_cast<double>(shared_.of_run.share.of);
+    const auto gap = static_cast<std::int64_t>(1e9 * ranks / shared_.of_run.connect_rate);
     const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch().count();
     std::atomic<std::int64_t>& next = shared_.of_run.next_retry_ns;
     std::int64_t mine = next.load(std::memory_order_relaxed);

@@ -25,7 +25,7 @@ struct worker_context final : load::watched {
         : of_run(of),
           own(worker),
           gate(worker, of.tickets, of.pacing()),
-          next_local_(worker.index()) {
+          next_local_(of.share.number(worker.index())) {
         if (of.auth.chosen.wanted()) sasl.emplace();
         own.watch(*this);
     }
@@ -56,7 +56,7 @@ struct worker_context final : load::watched {
     std::array<char, inbox_size> inbox{};
 
   private:
-    std::size_t next_local_;
+    std::uint64_t next_local_;
 };
 
 }  // namespace postal::client

@@ -10,7 +10,7 @@ admission::admission(run_tickets& stock, steady_time start, pacing how)
 
 steady_time admission::due(std::uint64_t number) noexcept {
     if (number == run_tickets::none) return steady_time::max();
-    const auto after = how_.when->due(number, stock_.put_off());
+    const auto after = how_.when->due(how_.part.number(number), stock_.put_off());
     return after == std::chrono::nanoseconds::max() ? steady_time::max() : start_ + after;
 }
 
@@ -18,7 +18,7 @@ steady_time admission::due(std::uint64_t number) noexcept {
 steady_time admission::due_at_most_so_late(std::uint64_t number, steady_time now) noexcept {
     const steady_time when = due(number);
     if (!is_cap() || when >= now - made_up_for) return when;
-    stock_.put_off(how_.when->put_off(number, now - made_up_for - start_));
+    stock_.put_off(how_.when->put_off(how_.part.number(number), now - made_up_for - start_));
     return now - made_up_for;
 }
 
@@ -91,7 +91,7 @@ void admission::finish_due(steady_time now) {
     std::uint64_t number = stock_.next();
     if (number == run_tickets::none) return;
     schedule ahead = *how_.when;  // whose numbers must not go down; ours goes on from here
-    while (ahead.due(number) <= now - start_)
+    while (ahead.due(how_.part.number(number)) <= now - start_)
         ++number;
     stock_.limit(number);
 }

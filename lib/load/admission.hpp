@@ -3,7 +3,7 @@
 //
 // Without a schedule a session passes at once, until all tickets are used or the run stops. With
 // one, each pass takes the next due ticket of the run; a ticket that came back goes first, with the
-// due time that it had.
+// due time that it had. A rank of a run has the due times of the numbers that are its own.
 //
 // An open loop's schedule never waits for a server: what is due while every session is busy stays in
 // it, and its wait is in its due time. In a closed loop the rate is a cap: what could not be sent
@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "load/pace.hpp"
+#include "load/run_share.hpp"
 #include "load/run_tickets.hpp"
 #include "load/watched.hpp"
 #include "stats/histogram.hpp"
@@ -39,8 +40,9 @@ struct ticket {
 
 // What a worker is asked to do; an open loop counts what was due and cannot begin any more.
 struct pacing {
-    std::optional<schedule> when;
+    std::optional<schedule> when;  // of the whole run
     bool open_loop = false;
+    run_share part{};  // whose numbers the stock's tickets have
 };
 
 class admission {
@@ -104,6 +106,7 @@ class admission {
   private:
     using queue = boost::intrusive::list<place, boost::intrusive::constant_time_size<false>>;
 
+    // `number`: of a ticket of the stock.
     steady_time due(std::uint64_t number) noexcept;
     steady_time due_at_most_so_late(std::uint64_t number, steady_time now) noexcept;
     ticket take_due(steady_time now, std::uint64_t wanted, bool was_busy) noexcept;

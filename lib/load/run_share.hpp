@@ -2,6 +2,8 @@
 // the numbers n * R + r. A process that runs alone has them all.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace postal::load {
@@ -15,6 +17,13 @@ struct run_share {
     // How many of so many are ours.
     constexpr std::uint64_t part_of(std::uint64_t all) const noexcept {
         return all / of + (rank < all % of ? 1 : 0);
+    }
+    // The same of a number that grows without steps, as a rate asks for messages; the parts of all
+    // ranks add up to it.
+    double part_of_curve(double all) const noexcept {
+        const auto ranks = static_cast<double>(of);
+        const double rounds = std::floor(all / ranks);
+        return rounds + std::clamp(all - rounds * ranks - static_cast<double>(rank), 0.0, 1.0);
     }
     constexpr bool whole() const noexcept { return of == 1; }
 };

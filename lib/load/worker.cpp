@@ -39,6 +39,7 @@ worker::worker(settings wanted, deposit where_to, alarm failed)
       deposit_(std::move(where_to)),
       failed_(std::move(failed)),
       context_(one_thread),
+      starter_(context_),
       ticker_(context_),
       cutter_(context_),
       tally_(wanted.phases) {}
@@ -46,14 +47,28 @@ worker::worker(settings wanted, deposit where_to, alarm failed)
 void worker::run(const timetable& times, const std::function<void(worker&)>& begin) {
     times_ = times;
     busy_before_ = os::thread_cpu_time();
+    if (std::chrono::steady_clock::now() >= times_.start) {
+        begin_run(begin);
+    } else {
+        starter_.expires_at(times_.start);
+        starter_.async_wait([&](const boost::system::error_code& error) {
+            if (!error && !finished_) begin_run(begin);
+        });
+    }
+    context_.run();
+    cut(std::chrono::steady_clock::now() - times_.start, true);
+}
+
+void worker::begin_run(const std::function<void(worker&)>& begin) {
+    const nanoseconds late = std::chrono::steady_clock::now() - times_.start;
+    began_late_.store(late.count(), std::memory_order_relaxed);
+    busy_before_ = os::thread_cpu_time();
     run_delay_ = os::run_delay_meter::of_this_thread();
     delay_before_ = run_delay_.read();
     arm_ticker();
     arm_cut();
     begin(*this);
     if (active_ == 0 && !settings_.serves) finish();
-    context_.run();
-    cut(std::chrono::steady_clock::now() - times_.start, true);
 }
 
 void worker::spawn(asio::awaitable<void> session) {
@@ -86,6 +101,7 @@ void worker::session_ended(std::exception_ptr problem) {
 
 void worker::finish() {
     finished_ = true;
+    starter_.cancel();
     ticker_.cancel();
     cutter_.cancel();
     context_.stop();  // a name look-up that nobody waits for any more must not hold the run up

@@ -1,4 +1,5 @@
 // One thread of the worker pool: its event loop, its counts, and the sessions that live on it.
+// Nothing begins before the run's start, which may lie ahead; a stop before it ends the worker.
 //
 // A session belongs to one worker for life. It counts into tally(), which nothing else writes; at
 // the end of each time slice the worker hands it over and clears it, between two steps of its
@@ -72,14 +73,19 @@ class worker {
     worker(
         settings wanted, deposit where_to, alarm failed = [] {});
 
-    // Runs the loop in the calling thread: calls `begin`, which spawns the first sessions, and
-    // returns when all have ended.
+    // Runs the loop in the calling thread: calls `begin` at the start, which spawns the first
+    // sessions, and returns when all have ended.
     void run(const timetable& times, const std::function<void(worker&)>& begin);
 
     unsigned index() const noexcept { return settings_.index; }
     unsigned of() const noexcept { return settings_.of; }
     asio::io_context& context() noexcept { return context_; }
     steady_time start() const noexcept { return times_.start; }
+    // How long after the start it began; empty before that. From any thread.
+    std::optional<std::chrono::nanoseconds> began_late() const noexcept {
+        const auto late = began_late_.load(std::memory_order_relaxed);
+        return late < 0 ? std::nullopt : std::optional(std::chrono::nanoseconds(late));
+    }
     stats::tally& tally() noexcept { return tally_; }
     std::uint64_t& open_connections() noexcept { return open_connections_; }
     // A peer did something for us; a run in which none does may be given up.
@@ -100,6 +106,7 @@ class worker {
     const std::optional<std::string>& failure() const noexcept { return failure_; }
 
   private:
+    void begin_run(const std::function<void(worker&)>& begin);
     void session_ended(std::exception_ptr problem);
     void finish();
     void tick();
@@ -115,11 +122,13 @@ class worker {
     timetable times_;
     reserved_memory tick_memory_;
     asio::io_context context_;
+    asio::steady_timer starter_;
     asio::steady_timer ticker_;
     asio::steady_timer cutter_;
     watch_list watched_;
     stats::tally tally_;
     gauges gauges_;
+    std::atomic<std::chrono::nanoseconds::rep> began_late_{-1};
     // Counted in the time slices that were handed over.
     std::uint64_t messages_before_ = 0;
     std::uint64_t appended_before_ = 0;

@@ -32,6 +32,13 @@ nanoseconds until_aligned(std::chrono::system_clock::time_point now, nanoseconds
 
 }  // namespace
 
+timetable timetable_of(const worker_pool_plan& plan, steady_time start,
+                       std::chrono::system_clock::time_point started) noexcept {
+    const nanoseconds first =
+        plan.align_minutes ? until_aligned(started, plan.interval) : plan.interval;
+    return {start, plan.first_interval.value_or(first), plan.interval, plan.warmup, plan.duration};
+}
+
 std::string_view to_text(run_ending why) noexcept {
     static constexpr std::string_view words[] = {"complete", "duration", "signal", "gave_up",
                                                  "failure"};
@@ -42,6 +49,7 @@ worker_pool::worker_pool(worker_pool_plan plan)
     : plan_(plan),
       main_(1),
       signals_(main_, SIGINT, SIGTERM),
+      start_(main_),
       duration_end_(main_),
       grace_end_(main_),
       live_(main_),
@@ -72,7 +80,7 @@ base::expected<void> worker_pool::run(const std::function<void(worker&)>& begin,
         threads_.emplace_back([&own = *one, &begin, this] { own.run(times_, begin); });
     }
     wait_for_signal();
-    show_live();
+    wait_for_start();
     if (plan_.duration.count() > 0) {
         duration_end_.expires_at(times_.start + plan_.duration);
         duration_end_.async_wait([this](const boost::system::error_code& error) {
@@ -83,7 +91,7 @@ base::expected<void> worker_pool::run(const std::function<void(worker&)>& begin,
     for (std::thread& thread : threads_) {
         thread.join();
     }
-    lasted_ = std::chrono::steady_clock::now() - times_.start;
+    lasted_ = std::max(since_start(), nanoseconds(0));
     hand_on();
     for (auto& one : workers_) {
         if (one->failure()) return base::fail("a session ended with: {}", *one->failure());
@@ -93,19 +101,59 @@ base::expected<void> worker_pool::run(const std::function<void(worker&)>& begin,
 
 void worker_pool::plan_times() {
     machine_ = {};
-    started_ = std::chrono::system_clock::now();
-    times_.start = std::chrono::steady_clock::now();
-    times_.interval = plan_.interval;
-    times_.first_interval =
-        plan_.align_minutes ? until_aligned(started_, plan_.interval) : plan_.interval;
-    times_.warmup = plan_.warmup;
-    times_.duration = plan_.duration;
+    const auto now = std::chrono::steady_clock::now();
+    const steady_time start = plan_.start_at.value_or(now);
+    started_ = std::chrono::system_clock::now() +
+               std::chrono::duration_cast<std::chrono::system_clock::duration>(start - now);
+    times_ = timetable_of(plan_, start, started_);
+}
+
+nanoseconds worker_pool::since_start() const noexcept {
+    return std::chrono::steady_clock::now() - times_.start;
+}
+
+void worker_pool::wait_for_start() {
+    start_.expires_at(times_.start);
+    start_.async_wait([this](const boost::system::error_code& error) {
+        if (error) return;
+        machine_ = {};
+        show_live();
+    });
+}
+
+std::optional<nanoseconds> worker_pool::start_late() const noexcept {
+    nanoseconds latest{0};
+    for (const auto& one : workers_) {
+        const auto late = one->began_late();
+        if (!late) return std::nullopt;
+        latest = std::max(latest, *late);
+    }
+    return latest;
+}
+
+void worker_pool::on_signal(std::function<bool(int)> hook) {
+    signals_.add(SIGUSR1);
+    hook_ = std::move(hook);
+}
+
+void worker_pool::every(nanoseconds period, std::function<void()> what) {
+    repeat(repeated_.emplace_back(repetition{asio::steady_timer(main_), period, std::move(what)}));
+}
+
+void worker_pool::repeat(repetition& one) {
+    one.timer.expires_after(one.period);
+    one.timer.async_wait([this, &one](const boost::system::error_code& error) {
+        if (error) return;
+        one.what();
+        repeat(one);
+    });
 }
 
 void worker_pool::wait_for_signal() {
-    signals_.async_wait([this](const boost::system::error_code& error, int) {
+    signals_.async_wait([this](const boost::system::error_code& error, int signal) {
         if (error) return;
-        stop(stopped_at_ ? stop_kind::now : stop_kind::gently, run_ending::signal);
+        if (!hook_ || hook_(signal))
+            stop(stopped_at_ ? stop_kind::now : stop_kind::gently, run_ending::signal);
         wait_for_signal();
     });
 }
@@ -115,9 +163,11 @@ void worker_pool::stop(stop_kind how) {
 }
 
 void worker_pool::stop(stop_kind how, run_ending why) {
-    asio::post(main_, [this, how, why] {
-        end(how, std::chrono::steady_clock::now() - times_.start, why);
-    });
+    asio::post(main_, [this, how, why] { end(how, since_start(), why); });
+}
+
+void worker_pool::stop(stop_kind how, run_ending why, nanoseconds when) {
+    asio::post(main_, [this, how, why, when] { end(how, std::min(when, since_start()), why); });
 }
 
 // Gently only once.
@@ -144,7 +194,7 @@ void worker_pool::show_live() {
     live_.async_wait([this](const boost::system::error_code& error) {
         if (error) return;
         stats::live_state state;
-        state.elapsed = std::chrono::steady_clock::now() - times_.start;
+        state.elapsed = since_start();
         for (auto& one : workers_) {
             state.messages += one->shown().messages.load(std::memory_order_relaxed);
             state.appended += one->shown().appended.load(std::memory_order_relaxed);

@@ -3,12 +3,15 @@
 //
 // Flow:
 //   worker_pool workers(plan);
+//   workers.on_signal(hook), workers.every(period, what);    where somebody else has a say in it
 //   workers.run(begin, watcher);    blocks in the calling (main) thread until the run is over
 // `begin` is called in each worker's thread to spawn its sessions. The main thread waits for
 // signals, the end of the duration, and the workers' counts; for each time slice it calls
 // watcher.on_time_slice() with the merged counts of all workers, in order, and on_live() twice a
 // second.
 //
+// Workers begin at `start_at`, or at once; what is measured is measured from there. A stop before it
+// ends the run without a time slice.
 // The run ends when all sessions have ended, at the end of the duration, with SIGINT or SIGTERM, or
 // when it is given up: sessions then finish what is in flight, for at most `grace`; a second signal
 // ends them at once.
@@ -26,6 +29,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -47,14 +51,20 @@ struct worker_pool_plan {
     std::size_t phases = 0;
     bool serves = false;        // a server: runs without sessions until it is stopped
     bool finishes_due = false;  // an open loop: what is due at the end is begun, within the grace
+    std::optional<steady_time> start_at{};  // one that is over: at once, and late by that much
     std::chrono::nanoseconds interval = std::chrono::minutes(1);
     bool align_minutes = false;
+    std::optional<std::chrono::nanoseconds> first_interval{};  // that somebody else has aligned
     std::chrono::nanoseconds warmup{0};
     std::chrono::nanoseconds duration{0};  // 0: without end
     std::chrono::nanoseconds grace = std::chrono::seconds(10);
     // End when for so long peers were waited for or failed, and none did anything for us; 0: never.
     std::chrono::nanoseconds give_up{0};
 };
+
+// When time slices end in a run that starts then.
+timetable timetable_of(const worker_pool_plan& plan, steady_time start,
+                       std::chrono::system_clock::time_point started) noexcept;
 
 // Why a run ended: all sessions by themselves, the end of its duration, a signal, no progress, or
 // something of our own that failed.
@@ -78,18 +88,39 @@ class worker_pool {
 
     worker& at(std::size_t index) noexcept { return *workers_[index]; }
     std::size_t size() const noexcept { return workers_.size(); }
-    // Wall-clock time of the start; valid from run() on.
+    // The start and the wall-clock time of it; valid from run() on.
+    const timetable& times() const noexcept { return times_; }
     std::chrono::system_clock::time_point started() const noexcept { return started_; }
     // How long the run was; valid after run().
     std::chrono::nanoseconds lasted() const noexcept { return lasted_; }
     run_ending ended_by() const noexcept { return ended_by_; }
 
+    // How late the last of the workers began, empty before that; from any thread.
+    std::optional<std::chrono::nanoseconds> start_late() const noexcept;
+
     // Ends the run as a signal would, from any thread: for a failure that all must hear of.
     void stop(stop_kind how);
+    // The same as of `when`, since the start, for that reason; not as of a time to come.
+    void stop(stop_kind how, run_ending why, std::chrono::nanoseconds when);
+
+    // Both before run(); called in the main thread.
+    // Sees SIGINT, SIGTERM and SIGUSR1, which is not caught without it; true: stop as with SIGINT.
+    void on_signal(std::function<bool(int)> hook);
+    // While the run goes on, and before its start.
+    void every(std::chrono::nanoseconds period, std::function<void()> what);
 
   private:
+    struct repetition {
+        asio::steady_timer timer;
+        std::chrono::nanoseconds period;
+        std::function<void()> what;
+    };
+
     void plan_times();
+    void wait_for_start();
     void wait_for_signal();
+    void repeat(repetition& one);
+    std::chrono::nanoseconds since_start() const noexcept;
     void stop(stop_kind how, run_ending why);
     void end(stop_kind how, std::chrono::nanoseconds when, run_ending why);
     void show_live();
@@ -105,6 +136,9 @@ class worker_pool {
     worker_pool_plan plan_;
     asio::io_context main_;
     asio::signal_set signals_;
+    std::function<bool(int)> hook_;
+    std::list<repetition> repeated_;
+    asio::steady_timer start_;
     asio::steady_timer duration_end_;
     asio::steady_timer grace_end_;
     asio::steady_timer live_;

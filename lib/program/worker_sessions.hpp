@@ -1,5 +1,5 @@
 // A worker's share of a client's sessions, with what they have in common; they live as long as its
-// loop.
+// loop. A session's number is that in the whole run, whichever rank and worker carries it.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,8 @@ class worker_sessions {
     // Spawns them. Without a ledger `book` is null.
     worker_sessions(Plan& of, load::worker& own, ledger::writer* book) : context_(of, own, book) {
         for (unsigned index = own.index(); index < of.load.sessions; index += own.of()) {
-            sessions_.push_back(std::make_unique<Session>(context_, index));
+            sessions_.push_back(std::make_unique<Session>(
+                context_, static_cast<unsigned>(of.load.share.number(index))));
             own.spawn(sessions_.back()->run());
         }
     }
