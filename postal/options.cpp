@@ -66,6 +66,7 @@ cli::group session_options(options& o) {
             {
                 {"-t,--sessions", "N", "1", "sessions at once, for each server",
                  cli::count(o.sessions, 1, most_sessions)},
+                program::sessions_total_option(o, "-t"),
                 {"-c,--messages-per-connection", "N", "1",
                  "messages a connection: N > 1 is a random 1..N, -1 no end, 0 only connects",
                  cli::count(o.messages_a_connection, -1)},
@@ -167,6 +168,7 @@ cli::group pace_options(options& o) {
                 {"--messages", "N", "", "stop after N messages were started",
                  cli::count(o.messages, 1)},
                 program::give_up_option(o.give_up, "--messages"),
+                program::start_at_option(o),
             }};
 }
 

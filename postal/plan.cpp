@@ -60,13 +60,30 @@ expected<void> find_servers(plan& into) {
     auto servers = program::find_servers(into.chosen.servers, "SERVER", port, into.chosen.tls);
     if (!servers) return servers.error();
     into.targets = std::move(*servers);
-    into.load.sessions = into.chosen.sessions * static_cast<unsigned>(into.targets.size());
+    return {};
+}
+
+expected<void> count_sessions(plan& into) {
+    const auto servers = static_cast<unsigned>(into.targets.size());
+    const auto total = into.chosen.sessions_total;
+    if (total && *total < servers) {
+        return base::fail("--sessions-total: {} are too few for {} servers; give at least {}",
+                          *total, servers, servers);
+    }
+    auto sessions =
+        program::own_sessions(into.chosen, into.load.share, into.chosen.sessions * servers);
+    if (!sessions) return sessions.error();
+    into.load.sessions = *sessions;
     return {};
 }
 
 expected<void> prepare_load(plan& into) {
     into.load.patience = into.chosen.timeouts;
-    return program::prepare(into.load, into.chosen);
+    return program::prepare(into.load, into.chosen, into.identity);
+}
+
+expected<void> plan_start(plan& into) {
+    return program::plan_start(into.load, into.chosen);
 }
 
 expected<mail::message_options> message_options_of(const plan& from) {
@@ -116,10 +133,11 @@ std::unique_ptr<mail::message_source> plan::make_source() const {
     return std::make_unique<mail::message_factory>(generated);
 }
 
-expected<std::unique_ptr<plan>> make_plan(options given) {
-    auto result = std::make_unique<plan>(std::move(given));
+expected<std::unique_ptr<plan>> make_plan(options given, const program::run_identity& who) {
+    auto result = std::make_unique<plan>(std::move(given), who);
     result->helo = result->chosen.helo.empty() ? os::describe_host().name : result->chosen.helo;
-    for (auto* step : {load_users, find_servers, prepare_load, load_accounts, prepare_messages}) {
+    for (auto* step : {load_users, find_servers, count_sessions, prepare_load, load_accounts,
+                       prepare_messages, plan_start}) {
         auto done = step(*result);
         if (!done) return done.error();
     }

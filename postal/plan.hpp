@@ -21,9 +21,11 @@
 namespace postal {
 
 struct plan {
-    explicit plan(options given) : chosen(std::move(given)), load(chosen.messages) {}
+    explicit plan(options given, const program::run_identity& who = {})
+        : chosen(std::move(given)), identity(who), load(chosen.messages, who.share) {}
 
     options chosen;
+    program::run_identity identity;
     client::load_plan load;
     std::vector<client::target> targets;
     std::vector<mail::user> recipients;
@@ -43,9 +45,10 @@ struct plan {
     std::unique_ptr<mail::message_source> make_source() const;
 };
 
-base::expected<std::unique_ptr<plan>> make_plan(options given);
+base::expected<std::unique_ptr<plan>> make_plan(
+    options given, const program::run_identity& who = program::fresh_identity());
 
-// What the record says of it.
+// What the record says of it; of ranks it is that of the whole run.
 stats::run_description describe(const plan& plan, int argc, char** argv);
 
 }  // namespace postal

@@ -56,4 +56,11 @@ std::vector<account> accounts_of(const std::vector<mail::user>& users, bool stri
     return result;
 }
 
+std::vector<account> part_of(std::vector<account> all, const load::run_share& share) {
+    std::vector<account> result;
+    for (std::size_t own = 0; share.number(own) < all.size(); ++own)
+        result.push_back(std::move(all[share.number(own)]));
+    return result;
+}
+
 }  // namespace postal::rabid

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "load/run_share.hpp"
 #include "mail/user_list.hpp"
 #include "proto/imap/memory.hpp"
 
@@ -62,5 +63,7 @@ class accounts {
 
 // Of a user list; addresses that stand there twice are one account.
 std::vector<account> accounts_of(const std::vector<mail::user>& users, bool strip_domain);
+// Those of one rank, so that no two ranks open one mailbox.
+std::vector<account> part_of(std::vector<account> all, const load::run_share& share);
 
 }  // namespace postal::rabid

@@ -41,6 +41,7 @@ cli::group session_options(options& o) {
         {
             {"-p,--sessions", "N", "1", "sessions at once",
              cli::count(o.sessions, 1, most_sessions)},
+            program::sessions_total_option(o, "-p"),
             {"-i,--imap-percent", "PERCENT", "0", "share of IMAP connections; the others are POP3",
              cli::percent(o.imap_percent)},
             {"--imap", "ENDPOINT", "SERVER at port 143 or 993", "where IMAP connections go",
@@ -93,6 +94,7 @@ cli::group pace_options(options& o) {
                 {"--connections", "N", "", "end after so many connections",
                  cli::count(o.connections, 1)},
                 program::give_up_option(o.give_up, "--connections"),
+                program::start_at_option(o),
                 {"--open-loop", "", "", "let the schedule wait for nobody", cli::flag(o.open_loop)},
                 {"--arrival", "constant|poisson", "constant", "how connections are spread",
                  cli::choice(o.arrival, {{"constant", load::arrival::constant},

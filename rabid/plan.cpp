@@ -24,12 +24,14 @@ bool needs_passwords(const plan& of) {
 }
 
 expected<void> prepare_load(plan& into) {
-    into.load.sessions = into.chosen.sessions;
+    auto sessions = program::own_sessions(into.chosen, into.load.share, into.chosen.sessions);
+    if (!sessions) return sessions.error();
+    into.load.sessions = *sessions;
     into.load.patience = client::timeouts::all(into.chosen.timeout);
     // The default is that of the original; stages begin at rest unless a rate is given.
     if (!into.chosen.rate && into.chosen.stages.empty())
         into.chosen.rate = base::rate{24'000.0 / 60};
-    auto done = program::prepare(into.load, into.chosen);
+    auto done = program::prepare(into.load, into.chosen, into.identity);
     if (!done) return done;
     if (into.chosen.apop && into.chosen.auth.wanted()) {
         return base::fail("--apop: is not for --auth; leave one of the two out");
@@ -47,7 +49,14 @@ expected<void> load_accounts(plan& into) {
                           into.chosen.user_list, bare->line);
     }
     const sharing how = into.chosen.shared_accounts ? sharing::shared : sharing::exclusive;
-    into.users = std::make_unique<accounts>(accounts_of(*users, into.chosen.strip_domain), how);
+    auto all = accounts_of(*users, into.chosen.strip_domain);
+    const load::run_share& share = into.load.share;
+    if (all.size() < share.of) {
+        return base::fail("USER-LIST: {}: {} accounts are too few for {} ranks; give at least {}",
+                          into.chosen.user_list, all.size(), share.of, share.of);
+    }
+    into.accounts_of_all = all.size();
+    into.users = std::make_unique<accounts>(part_of(std::move(all), share), how);
     return {};
 }
 
@@ -84,6 +93,10 @@ expected<void> prepare_profile(plan& into) {
     return {};
 }
 
+expected<void> plan_start(plan& into) {
+    return program::plan_start(into.load, into.chosen);
+}
+
 }  // namespace
 
 std::uint64_t now_us() {
@@ -92,10 +105,10 @@ std::uint64_t now_us() {
         std::chrono::duration_cast<std::chrono::microseconds>(now).count());
 }
 
-expected<std::unique_ptr<plan>> make_plan(options given) {
-    auto result = std::make_unique<plan>(std::move(given));
+expected<std::unique_ptr<plan>> make_plan(options given, const program::run_identity& who) {
+    auto result = std::make_unique<plan>(std::move(given), who);
     result->started_us = now_us();
-    for (auto* step : {prepare_load, load_accounts, find_servers, prepare_profile}) {
+    for (auto* step : {prepare_load, load_accounts, find_servers, prepare_profile, plan_start}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -129,7 +142,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
             "delivery times compare this host's clock with the sender's: right on one host, or as "
             "far as the clocks agree";
     }
-    result.options["accounts"] = plan.users->size();
+    result.options["accounts"] = plan.accounts_of_all;
     return result;
 }
 

@@ -18,24 +18,28 @@
 namespace postal::rabid {
 
 struct plan {
-    explicit plan(options given) : chosen(std::move(given)), load(chosen.connections) {}
+    explicit plan(options given, const program::run_identity& who = {})
+        : chosen(std::move(given)), identity(who), load(chosen.connections, who.share) {}
 
     options chosen;
+    program::run_identity identity;
     client::load_plan load;  // its tickets are connections
     std::vector<client::target> pop3;
     std::vector<client::target> imap;
-    std::unique_ptr<accounts> users;
+    std::unique_ptr<accounts> users;  // of this share
+    std::size_t accounts_of_all = 0;
     profile behaviour;                                  // of IMAP sessions
     std::shared_ptr<const mail::message_plan> appends;  // what APPEND puts into mailboxes
     std::uint64_t started_us = 0;                       // since the epoch
 };
 
-base::expected<std::unique_ptr<plan>> make_plan(options given);
+base::expected<std::unique_ptr<plan>> make_plan(
+    options given, const program::run_identity& who = program::fresh_identity());
 
 // Microseconds since the epoch, for what stands in messages and ledgers.
 std::uint64_t now_us();
 
-// What the record says of it.
+// What the record says of it; of ranks it is that of the whole run.
 stats::run_description describe(const plan& plan, int argc, char** argv);
 
 }  // namespace postal::rabid

@@ -15,7 +15,7 @@ worker_context::made_message worker_context::make_message(const account& whose) 
     const std::string_view to = whose.address;
     made_message result;
     result.sequence = appended_++;
-    factory_.make({.session = shared.own.index(),
+    factory_.make({.session = append_session(),
                    .sequence = result.sequence,
                    .from = to,
                    .recipients = {&to, 1},
@@ -32,7 +32,7 @@ void worker_context::note_appended(const account& whose, const made_message& wha
     if (outcome == ledger::outcome::in_doubt) ++shared.counts().append_in_doubt;
     if (row_buffer() == nullptr) return;
     ledger::sent_row row;
-    row.session = shared.own.index();
+    row.session = append_session();
     row.sequence = what.sequence;
     row.time_us = now_us();
     row.recipient = row.sender = row_buffer()->address(whose.address);

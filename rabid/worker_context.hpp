@@ -45,6 +45,11 @@ struct worker_context final {
     ledger::evidence_memory evidence;  // of the messages in hand
 
   private:
+    // In the identities of what it appends: this worker's number among those of all ranks.
+    std::uint64_t append_session() const noexcept {
+        return of_run.load.share.number(shared.own.index());
+    }
+
     std::optional<program::ledger_feed> ledger_feed_;
     mail::message_factory factory_;
     mail::message made_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "cli/binders.hpp"
 #include "mail/identity.hpp"
 
 namespace postal::program {
@@ -11,6 +12,19 @@ namespace postal::program {
 using base::expected;
 
 namespace {
+
+constexpr unsigned most_sessions = 1'000'000;
+
+expected<void> check_sessions(const client_options& chosen) {
+    if (!chosen.sessions_total) return {};
+    const auto& all = chosen.effective;
+    const bool both = std::any_of(all.begin(), all.end(), [](const cli::effective_option& one) {
+        return one.given && one.name == "sessions";
+    });
+    if (both)
+        return base::fail("--sessions-total: is in place of --sessions; leave one of the two out");
+    return {};
+}
 
 expected<void> find_local_addresses(client::load_plan& into, const client_options& chosen) {
     if (chosen.local_addresses.empty()) return {};
@@ -42,7 +56,27 @@ std::chrono::nanoseconds default_give_up(const client::load_plan& of,
 
 }  // namespace
 
+run_identity fresh_identity() {
+    return {base::fresh_entropy() >> 11U, base::fresh_entropy()};
+}
+
+cli::option sessions_total_option(client_options& target, std::string_view each) {
+    return {"--sessions-total", "N", "",
+            fmt::format("sessions at once over all servers and ranks, in place of {}", each),
+            cli::count(target.sessions_total, 1)};
+}
+
+cli::option start_at_option(client_options& target) {
+    return {"--start-at", "TIME", "",
+            "begin then: 2026-11-21T12:00:00Z, or 12:00 or 12:00:30 by this host's clock",
+            cli::parsed(target.start_at, [](std::string_view text) {
+                return parse_start(text, std::chrono::system_clock::now());
+            })};
+}
+
 expected<void> check(const client_options& chosen) {
+    auto sessions = check_sessions(chosen);
+    if (!sessions) return sessions.error();
     auto tls = check(chosen.tls);
     if (!tls) return tls.error();
     auto origin = check(chosen.origin);
@@ -50,9 +84,24 @@ expected<void> check(const client_options& chosen) {
     return cli::check(chosen.run);
 }
 
-expected<void> prepare(client::load_plan& into, client_options& chosen) {
-    into.seed = chosen.seed.value_or(base::fresh_entropy() >> 11U);
-    into.run = base::fresh_entropy();
+expected<unsigned> own_sessions(const client_options& chosen, const load::run_share& share,
+                                unsigned otherwise) {
+    if (!chosen.sessions_total) return otherwise;
+    const std::uint64_t all = *chosen.sessions_total;
+    if (all < share.of) {
+        return base::fail("--sessions-total: {} are too few for {} ranks; give at least {}", all,
+                          share.of, share.of);
+    }
+    if (share.part_of(all) > most_sessions) {
+        return base::fail("--sessions-total: {} are more than {} a rank; give fewer", all,
+                          most_sessions);
+    }
+    return static_cast<unsigned>(share.part_of(all));
+}
+
+expected<void> prepare(client::load_plan& into, client_options& chosen, const run_identity& who) {
+    into.seed = chosen.seed.value_or(who.seed);
+    into.run = who.run;
     auto auth = client::auth_plan::make(chosen.auth);
     if (!auth) return auth.error();
     into.auth = std::move(*auth);
@@ -70,16 +119,37 @@ expected<void> prepare(client::load_plan& into, client_options& chosen) {
     return net::check_transcripts(chosen.transcripts);
 }
 
+expected<void> plan_start(client::load_plan& into, const client_options& chosen) {
+    if (!chosen.start_at || into.share.rank != 0) return {};
+    const auto over = std::chrono::system_clock::now() - *chosen.start_at;
+    if (over.count() > 0) {
+        return base::fail(
+            "--start-at: {} was over by {} before the run was ready; give a later time",
+            format_start(*chosen.start_at), base::format_latency(over));
+    }
+    into.start_at = on_steady_clock(*chosen.start_at);
+    return {};
+}
+
 void describe(const client::load_plan& plan, const client_options& chosen,
               stats::run_description& into) {
     into.seed = plan.seed;
     into.workers = plan.workers;
+    if (chosen.start_at) into.started = *chosen.start_at;
     into.transcript = plan.transcripts.wanted();
     if (plan.tls.context) into.tls_library = net::tls_library(chosen.tls.settings.backend);
     if (chosen.ledger.empty()) return;
     std::string run;
     mail::append_run(plan.run, run);
     into.options["run"] = run;
+}
+
+stats::run_description describe_share(stats::run_description whole, const load::run_share& share) {
+    if (!whole.asked) return whole;
+    whole.asked = [all = std::move(whole.asked), share](double seconds) {
+        return share.part_of_curve(all(seconds));
+    };
+    return whole;
 }
 
 expected<std::vector<mail::user>> load_list(const std::string& path, std::string_view option) {

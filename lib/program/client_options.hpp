@@ -9,14 +9,17 @@
 
 #include "base/result.hpp"
 #include "base/units.hpp"
+#include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
 #include "client/auth.hpp"
 #include "client/load_plan.hpp"
 #include "load/pace.hpp"
+#include "load/run_share.hpp"
 #include "mail/user_list.hpp"
 #include "net/transcript.hpp"
 #include "program/origin_options.hpp"
+#include "program/start_time.hpp"
 #include "program/tls_options.hpp"
 #include "stats/run_description.hpp"
 
@@ -25,9 +28,11 @@ namespace postal::program {
 struct client_options {
     std::string servers;
     std::string user_list;
-    std::string local_addresses;  // -l; empty: the kernel chooses
-    unsigned sessions = 1;
-    double connect_rate = 2000;  // sessions opened a second at the start
+    std::string local_addresses;             // -l; empty: the kernel chooses
+    unsigned sessions = 1;                   // of each rank; postal's for each server, too
+    std::optional<unsigned> sessions_total;  // in place of these, of all ranks together
+    std::optional<wall_time> start_at;       // nothing: at once
+    double connect_rate = 2000;              // sessions opened a second at the start
     client::auth_options auth{};
     std::optional<std::uint64_t> seed;
     std::optional<base::rate> rate;
@@ -43,17 +48,40 @@ struct client_options {
     std::vector<cli::effective_option> effective{};  // for the record
 };
 
+// What one run has in common, whoever has a part in it, and which part is ours.
+struct run_identity {
+    std::uint64_t seed = 0;  // where no --seed is given
+    std::uint64_t run = 0;   // its number, in messages and ledgers
+    load::run_share share{};
+};
+// Of a process that runs alone: random numbers, and the whole.
+run_identity fresh_identity();
+
+// --sessions-total and --start-at; `each` is the option that the first stands in for.
+cli::option sessions_total_option(client_options& target, std::string_view each);
+cli::option start_at_option(client_options& target);
+
 // What only shows when all options are known.
 base::expected<void> check(const client_options& chosen);
 
-// Everything in the plan that these options say, but for sessions, tickets and timeouts. `from`:
-// the rate at which --stages begin. A run without an end gets that of its stages. One that only ends
-// when all its tickets are used is given up when nothing moves.
-base::expected<void> prepare(client::load_plan& into, client_options& chosen);
+// The sessions of this process, over all servers: its part of --sessions-total, or `otherwise`.
+base::expected<unsigned> own_sessions(const client_options& chosen, const load::run_share& share,
+                                      unsigned otherwise);
+
+// Everything in the plan that these options say, but for sessions, tickets, timeouts and the start.
+// A run without an end gets that of its stages. One that only ends when all its tickets are used is
+// given up when nothing moves.
+base::expected<void> prepare(client::load_plan& into, client_options& chosen,
+                             const run_identity& who = fresh_identity());
+
+// The last of it: when to start. Of ranks the first alone decides. Fails when that is over.
+base::expected<void> plan_start(client::load_plan& into, const client_options& chosen);
 
 // What the record says of them.
 void describe(const client::load_plan& plan, const client_options& chosen,
               stats::run_description& into);
+// Of a rank's own record: what is asked of it is its share.
+stats::run_description describe_share(stats::run_description whole, const load::run_share& share);
 
 // Each fails with one line, which begins with the option. Servers are a comma-separated list, and
 // resolved; with a `+` only to see that the name exists, and anew for each connection.

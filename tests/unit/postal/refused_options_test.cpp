@@ -12,8 +12,8 @@ std::string refusal_at(const std::string& server, words given) {
     const test::temporary_file users("a@example.com\nb@example.com\n");
     given.insert(given.begin(), {"--messages", "1"});
     given.insert(given.end(), {server, users.path()});
-    return refused_options::refusal<postal::options>(postal::parse_options, postal::make_plan,
-                                                     given);
+    const auto plan = [](postal::options chosen) { return postal::make_plan(std::move(chosen)); };
+    return refused_options::refusal<postal::options>(postal::parse_options, plan, given);
 }
 
 std::string refusal(const words& given) {
@@ -38,6 +38,12 @@ TEST_CASE("postal refuses: options that cannot be") {
         {{"--interval", "0s"}, {"interval"}},
         {{"-t", "0"}, {"0"}},
         {{"-t", "many"}, {"many"}},
+        {{"--sessions-total", "0"}, {"--sessions-total", "0"}},
+        {{"--sessions-total", "4", "-t", "2"}, {"--sessions-total", "--sessions"}},
+        {{"--sessions-total", "1000001"}, {"--sessions-total", "1000000"}},
+        {{"--start-at", "noon"}, {"--start-at", "noon", "12:00"}},
+        {{"--start-at", "2020-01-01T00:00:00Z"}, {"--start-at", "is over"}},
+        {{"--start-at", "2999-01-01T00:00:00Z"}, {"--start-at", "a day ahead"}},
         {{"-c", "-2"}, {"-2"}},
         {{"--recipients", "0"}, {"recipients"}},
         {{"--recipients", "3..1"}, {"recipients"}},

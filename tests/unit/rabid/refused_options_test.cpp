@@ -12,7 +12,8 @@ std::string refusal_at(const std::string& server, words given) {
     const test::temporary_file users("a@example.com secret\n");
     given.insert(given.begin(), {"--connections", "1"});
     given.insert(given.end(), {server, users.path()});
-    return refused_options::refusal<rabid::options>(rabid::parse_options, rabid::make_plan, given);
+    const auto plan = [](rabid::options chosen) { return rabid::make_plan(std::move(chosen)); };
+    return refused_options::refusal<rabid::options>(rabid::parse_options, plan, given);
 }
 
 std::string refusal(const words& given) {
@@ -31,6 +32,12 @@ TEST_CASE("rabid refuses: options that cannot be") {
         {{"-r", "ten"}, {"ten"}},
         {{"-p", "0"}, {"0"}},
         {{"-p", "many"}, {"many"}},
+        {{"--sessions-total", "0"}, {"--sessions-total", "0"}},
+        {{"--sessions-total", "4", "-p", "2"}, {"--sessions-total", "--sessions"}},
+        {{"--sessions-total", "1000001"}, {"--sessions-total", "1000000"}},
+        {{"--start-at", "noon"}, {"--start-at", "noon", "12:00"}},
+        {{"--start-at", "2020-01-01T00:00:00Z"}, {"--start-at", "is over"}},
+        {{"--start-at", "2999-01-01T00:00:00Z"}, {"--start-at", "a day ahead"}},
         {{"-c", "-2"}, {"-2"}},
         {{"-c", "some"}, {"some"}},
         {{"-d", "101"}, {"101"}},
