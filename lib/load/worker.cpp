@@ -16,6 +16,8 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr auto tick_length = std::chrono::milliseconds(100);
+// To be woken takes some 80 us; a worker is up before its start, and waits for that awake.
+constexpr auto up_before_start = std::chrono::microseconds(200);
 
 // The scheduler keeps its lock, so that the resolver and other threads may post; sockets and timers
 // are this thread's alone and need none.
@@ -47,10 +49,11 @@ worker::worker(settings wanted, deposit where_to, alarm failed)
 void worker::run(const timetable& times, const std::function<void(worker&)>& begin) {
     times_ = times;
     busy_before_ = os::thread_cpu_time();
-    if (std::chrono::steady_clock::now() >= times_.start) {
+    const steady_time up = times_.start - up_before_start;
+    if (std::chrono::steady_clock::now() >= up) {
         begin_run(begin);
     } else {
-        starter_.expires_at(times_.start);
+        starter_.expires_at(up);
         starter_.async_wait([&](const boost::system::error_code& error) {
             if (!error && !finished_) begin_run(begin);
         });
@@ -60,8 +63,10 @@ void worker::run(const timetable& times, const std::function<void(worker&)>& beg
 }
 
 void worker::begin_run(const std::function<void(worker&)>& begin) {
-    const nanoseconds late = std::chrono::steady_clock::now() - times_.start;
-    began_late_.store(late.count(), std::memory_order_relaxed);
+    steady_time now;
+    while ((now = std::chrono::steady_clock::now()) < times_.start)
+        continue;
+    began_late_.store((now - times_.start).count(), std::memory_order_relaxed);
     busy_before_ = os::thread_cpu_time();
     run_delay_ = os::run_delay_meter::of_this_thread();
     delay_before_ = run_delay_.read();
