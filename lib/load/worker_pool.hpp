@@ -10,8 +10,8 @@
 // watcher.on_time_slice() with the merged counts of all workers, in order, and on_live() twice a
 // second.
 //
-// Workers begin at `start_at`, or at once; what is measured is measured from there. A stop before it
-// ends the run without a time slice.
+// Workers begin at `start_at`, or at once; what is measured is measured from there. A stop before
+// it ends the run without a time slice.
 // The run ends when all sessions have ended, at the end of the duration, with SIGINT or SIGTERM, or
 // when it is given up: sessions then finish what is in flight, for at most `grace`; a second signal
 // ends them at once.
