@@ -56,11 +56,14 @@ function(postal_precompile target kind)
     target_precompile_headers(${target} REUSE_FROM precompiled_${kind})
 endfunction()
 
-# postal_library(NAME [ASIO] [DEPENDS sibling...] [LINK target...]): one static library for a folder of lib/; ASIO where
-# most of its sources use Asio.
+# postal_library(NAME [ASIO] [DEPENDS sibling...] [EXCEPT subfolder...] [LINK target...]): one static library for a folder
+# of lib/; ASIO where most of its sources use Asio.
 function(postal_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "DEPENDS;LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "DEPENDS;EXCEPT;LINK")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+    foreach(folder ${arg_EXCEPT})
+        list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
+    endforeach()
     add_library(postal_${name} STATIC ${sources})
     target_include_directories(postal_${name} PUBLIC ${CMAKE_SOURCE_DIR}/lib)
     list(TRANSFORM arg_DEPENDS PREPEND postal_)

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "cli/binders.hpp"
+#include "cluster/launcher.hpp"
 #include "postal/phases.hpp"
 #include "program/auth_options.hpp"
 #include "program/run_ledger.hpp"
@@ -233,6 +234,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     cli::program program;
     program.name = "postal";
     program.tls = program::tls_libraries();
+    program.mpi = cluster::mpi_version();
     program.summary = "Delivers random, checkable mail over SMTP or LMTP and counts it.";
     program.groups = {session_options(into),
                       envelope_options(into),

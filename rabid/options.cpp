@@ -1,6 +1,7 @@
 #include "rabid/options.hpp"
 
 #include "cli/binders.hpp"
+#include "cluster/launcher.hpp"
 #include "program/auth_options.hpp"
 #include "program/run_ledger.hpp"
 #include "program/shared_options.hpp"
@@ -112,6 +113,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     cli::program program;
     program.name = "rabid";
     program.tls = program::tls_libraries();
+    program.mpi = cluster::mpi_version();
     program.summary = "Reads mail back over POP3 and IMAP and checks every message.";
     program.groups = {session_options(into),
                       login_options(into),

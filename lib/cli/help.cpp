@@ -159,8 +159,8 @@ std::string help_text(const program& description) {
 }
 
 std::string version_text(const program& description) {
-    return fmt::format("{} {}\nTLS: {}\nMPI: no\n", description.name, POSTAL_VERSION,
-                       description.tls);
+    return fmt::format("{} {}\nTLS: {}\nMPI: {}\n", description.name, POSTAL_VERSION,
+                       description.tls, description.mpi);
 }
 
 std::string bash_completion(const program& description) {

@@ -60,6 +60,7 @@ struct program {
     std::vector<positional> positionals = {};
     std::string notes = {};            // free text under the options, examples for instance
     std::string tls = "not built in";  // for --version: the libraries
+    std::string mpi = "no";            // and with which it is one of many
 };
 
 }  // namespace postal::cli

@@ -1,110 +1,164 @@
-// The module that reaches other ranks by MPI: the only file that knows MPI.
+// The ranks of a run reach each other through MPI's C functions.
 //
-// One thread's alone (MPI_THREAD_FUNNELED). Everything that is sent is its own MPI_Isend; the
-// octets are kept until it has completed. A rank that is gone is no error here (MPI_ERRORS_RETURN):
-// what was sent to it never completes, or is lost.
-#include "cluster/transport.hpp"
+// A parcel is one message with one tag in a communicator of our own: MPI keeps those in order between
+// two ranks. Failures of MPI that concern one rank are that rank's silence.
+#include "cluster/mpi/mpi_transport.hpp"
 
-#define OMPI_SKIP_MPICXX 1
-#define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <algorithm>
 #include <list>
-#include <memory>
-#include <new>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace postal::cluster {
 
 namespace {
 
-constexpr int parcels = 1;  // the tag of all
+constexpr int parcel_tag = 1;
+constexpr std::size_t most_arriving = 4 * transport::largest_parcel;
+
+std::string reason(int code) {
+    std::string text(MPI_MAX_ERROR_STRING, '\0');
+    int length = 0;
+    if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) return "unknown error";
+    text.resize(static_cast<std::size_t>(length));
+    return text;
+}
 
 class mpi_transport final : public transport {
   public:
-    // Null where MPI cannot be had.
-    static mpi_transport* open() {
-        int level = MPI_THREAD_SINGLE;
-        if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
-            return nullptr;
-        auto* made = new mpi_transport;
-        MPI_Comm_dup(MPI_COMM_WORLD, &made->ours_);
-        MPI_Comm_set_errhandler(made->ours_, MPI_ERRORS_RETURN);
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        MPI_Comm_rank(made->ours_, &made->rank_);
-        MPI_Comm_size(made->ours_, &made->ranks_);
-        return made;
-    }
+    mpi_transport(MPI_Comm group, unsigned rank, unsigned ranks)
+        : group_(group), rank_(rank), ranks_(ranks) {}
 
-    unsigned rank() const noexcept override { return static_cast<unsigned>(rank_); }
-    unsigned ranks() const noexcept override { return static_cast<unsigned>(ranks_); }
+    unsigned rank() const noexcept override { return rank_; }
+    unsigned ranks() const noexcept override { return ranks_; }
 
     void send(unsigned to, std::string octets) override {
-        if (octets.size() > largest_parcel) return;
-        sent& one = leaving_.emplace_back();
-        one.octets = std::move(octets);
-        const int size = static_cast<int>(one.octets.size());
-        if (MPI_Isend(one.octets.data(), size, MPI_BYTE, static_cast<int>(to), parcels, ours_,
-                      &one.request) != MPI_SUCCESS)
-            leaving_.pop_back();
+        if (to >= ranks_ || octets.size() > transport::largest_parcel) return;
+        auto& one = leaving_.emplace_back(departure{std::move(octets), MPI_REQUEST_NULL});
+        const int code = MPI_Isend(one.octets.data(), static_cast<int>(one.octets.size()), MPI_BYTE,
+                                   static_cast<int>(to), parcel_tag, group_, &one.request);
+        if (code != MPI_SUCCESS) leaving_.pop_back();
     }
 
     std::optional<parcel> receive() override {
-        let_go();
-        int there = 0;
-        MPI_Status status;
-        if (MPI_Iprobe(MPI_ANY_SOURCE, parcels, ours_, &there, &status) != MPI_SUCCESS ||
-            there == 0)
-            return std::nullopt;
-        int size = 0;
-        MPI_Get_count(&status, MPI_BYTE, &size);
-        if (size < 0 || static_cast<std::size_t>(size) > largest_parcel) return std::nullopt;
-        parcel got;
-        got.from = static_cast<unsigned>(status.MPI_SOURCE);
-        got.octets.resize(static_cast<std::size_t>(size));
-        if (MPI_Recv(got.octets.data(), size, MPI_BYTE, status.MPI_SOURCE, parcels, ours_,
-                     MPI_STATUS_IGNORE) != MPI_SUCCESS)
-            return std::nullopt;
-        return got;
+        forget_what_left();
+        take_next();
+        return arrived();
     }
 
     std::size_t unsent() override {
-        let_go();
+        forget_what_left();
         return leaving_.size();
     }
 
     void close(bool together) override {
-        if (std::exchange(closed_, true) || !together) return;
+        if (!together) return;  // the process ends without MPI_Finalize, which would wait
+        for (auto& one : leaving_)
+            MPI_Wait(&one.request, MPI_STATUS_IGNORE);
+        leaving_.clear();
+        MPI_Comm_free(&group_);
         MPI_Finalize();
     }
 
   private:
-    struct sent {
+    // MPI reads and writes the octets until the request is done: they must not move.
+    struct departure {
         std::string octets;
         MPI_Request request = MPI_REQUEST_NULL;
     };
+    struct arrival {
+        parcel what;
+        MPI_Request request = MPI_REQUEST_NULL;
+    };
 
-    // Forgets what has left.
-    void let_go() {
-        for (auto one = leaving_.begin(); one != leaving_.end();) {
+    void forget_what_left() {
+        leaving_.remove_if([](departure& one) {
             int left = 0;
-            const int result = MPI_Test(&one->request, &left, MPI_STATUS_IGNORE);
-            one = left != 0 || result != MPI_SUCCESS ? leaving_.erase(one) : std::next(one);
-        }
+            return MPI_Test(&one.request, &left, MPI_STATUS_IGNORE) != MPI_SUCCESS || left != 0;
+        });
     }
 
-    MPI_Comm ours_ = MPI_COMM_NULL;
-    int rank_ = 0;
-    int ranks_ = 1;
-    std::list<sent> leaving_;
-    bool closed_ = false;
+    // MPI_Recv would wait for ever for the rest of a long parcel whose sender was killed.
+    void take_next() {
+        int waiting = 0;
+        MPI_Status status;
+        int length = 0;
+        if (arriving_octets_ >= most_arriving) return;
+        if (MPI_Iprobe(MPI_ANY_SOURCE, parcel_tag, group_, &waiting, &status) != MPI_SUCCESS ||
+            waiting == 0 || MPI_Get_count(&status, MPI_BYTE, &length) != MPI_SUCCESS)
+            return;
+        // Our ranks send none longer; what is longer fails as truncated and is dropped.
+        length = std::clamp(length, 0, static_cast<int>(transport::largest_parcel));
+        const auto octets = static_cast<std::size_t>(length);
+        auto& one = arriving_.emplace_back();
+        one.what = {static_cast<unsigned>(status.MPI_SOURCE), std::string(octets, '\0')};
+        if (MPI_Irecv(one.what.octets.data(), length, MPI_BYTE, status.MPI_SOURCE, parcel_tag,
+                      group_, &one.request) == MPI_SUCCESS)
+            arriving_octets_ += octets;
+        else
+            arriving_.pop_back();
+    }
+
+    // The first that is here and is not behind another of the same rank.
+    std::optional<parcel> arrived() {
+        std::set<unsigned> held_up;
+        for (auto one = arriving_.begin(); one != arriving_.end();) {
+            const unsigned from = one->what.from;
+            int here = 0;
+            const int code = held_up.contains(from)
+                                 ? MPI_SUCCESS
+                                 : MPI_Test(&one->request, &here, MPI_STATUS_IGNORE);
+            if (code == MPI_SUCCESS && here == 0) {
+                held_up.insert(from);
+                ++one;
+                continue;
+            }
+            parcel what = std::move(one->what);
+            arriving_octets_ -= what.octets.size();
+            one = arriving_.erase(one);
+            if (code == MPI_SUCCESS) return what;
+        }
+        return {};
+    }
+
+    MPI_Comm group_;
+    unsigned rank_;
+    unsigned ranks_;
+    std::list<departure> leaving_;
+    std::list<arrival> arriving_;
+    std::size_t arriving_octets_ = 0;
 };
+
+base::expected<std::unique_ptr<transport>> make() {
+    int level = MPI_THREAD_SINGLE;
+    if (const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
+        code != MPI_SUCCESS)
+        return base::fail("MPI does not start: {}", reason(code));
+    if (level < MPI_THREAD_FUNNELED) {
+        MPI_Finalize();
+        return base::fail("this MPI library does not allow threads (MPI_THREAD_FUNNELED)");
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm group = MPI_COMM_NULL;
+    if (const int code = MPI_Comm_dup(MPI_COMM_WORLD, &group); code != MPI_SUCCESS)
+        return base::fail("MPI makes no communicator: {}", reason(code));
+    MPI_Comm_set_errhandler(group, MPI_ERRORS_RETURN);
+    int rank = 0;
+    int ranks = 1;
+    MPI_Comm_rank(group, &rank);
+    MPI_Comm_size(group, &ranks);
+    return std::unique_ptr<transport>(std::make_unique<mpi_transport>(
+        group, static_cast<unsigned>(rank), static_cast<unsigned>(ranks)));
+}
 
 }  // namespace
 
 }  // namespace postal::cluster
 
-// What the launcher looks up (launcher.cpp); the caller owns what it gives.
-extern "C" postal::cluster::transport* postal_open_mpi_transport() {
-    return postal::cluster::mpi_transport::open();
+extern "C" __attribute__((visibility("default"))) void postal_make_mpi_transport(
+    postal::base::expected<std::unique_ptr<postal::cluster::transport>>& made) {
+    made = postal::cluster::make();
 }
