@@ -168,6 +168,7 @@ void worker::tick() {
         session.on_deadline();
     }
     gauges_.messages.store(messages_before_ + tally_.messages, std::memory_order_relaxed);
+    gauges_.started.store(started_before_ + tally_.started, std::memory_order_relaxed);
     gauges_.appended.store(appended_before_ + tally_.appended, std::memory_order_relaxed);
     gauges_.errors.store(errors_before_ + tally_.errors.total(), std::memory_order_relaxed);
     gauges_.open_connections.store(open_connections_, std::memory_order_relaxed);
@@ -195,6 +196,7 @@ void worker::cut(nanoseconds until, bool last) {
     if (delay && delay_before_) tally_.run_delay = *delay - *delay_before_;
     delay_before_ = delay;
     messages_before_ += tally_.messages;
+    started_before_ += tally_.started;
     appended_before_ += tally_.appended;
     errors_before_ += tally_.errors.total();
     deposit_(*this, until, tally_, last);

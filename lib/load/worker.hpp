@@ -33,6 +33,7 @@ namespace postal::load {
 // What a worker shows to others while it runs; refreshed by its ticker.
 struct gauges {
     std::atomic<std::uint64_t> messages{0};
+    std::atomic<std::uint64_t> started{0};
     std::atomic<std::uint64_t> appended{0};
     std::atomic<std::uint64_t> errors{0};
     std::atomic<std::uint64_t> open_connections{0};
@@ -131,6 +132,7 @@ class worker {
     std::atomic<std::chrono::nanoseconds::rep> began_late_{-1};
     // Counted in the time slices that were handed over.
     std::uint64_t messages_before_ = 0;
+    std::uint64_t started_before_ = 0;
     std::uint64_t appended_before_ = 0;
     std::uint64_t errors_before_ = 0;
     std::uint64_t open_connections_ = 0;

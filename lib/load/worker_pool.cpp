@@ -149,6 +149,13 @@ void worker_pool::repeat(repetition& one) {
     });
 }
 
+void worker_pool::linger(const std::function<bool()>& done) {
+    constexpr auto look = std::chrono::milliseconds(20);
+    main_.restart();
+    while (!done())
+        main_.run_one_for(look);
+}
+
 void worker_pool::wait_for_signal() {
     signals_.async_wait([this](const boost::system::error_code& error, int signal) {
         if (error) return;
@@ -197,6 +204,7 @@ void worker_pool::show_live() {
         state.elapsed = since_start();
         for (auto& one : workers_) {
             state.messages += one->shown().messages.load(std::memory_order_relaxed);
+            state.started += one->shown().started.load(std::memory_order_relaxed);
             state.appended += one->shown().appended.load(std::memory_order_relaxed);
             state.errors += one->shown().errors.load(std::memory_order_relaxed);
             state.open_connections += one->shown().open_connections.load(std::memory_order_relaxed);

@@ -103,6 +103,9 @@ class worker_pool {
     // The same as of `when`, since the start, for that reason; not as of a time to come.
     void stop(stop_kind how, run_ending why, std::chrono::nanoseconds when);
 
+    // After run(): signals are heard, and every() and on_live() go on, until it is so.
+    void linger(const std::function<bool()>& done);
+
     // Both before run(); called in the main thread.
     // Sees SIGINT, SIGTERM and SIGUSR1, which is not caught without it; true: stop as with SIGINT.
     void on_signal(std::function<bool(int)> hook);

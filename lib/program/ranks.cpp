@@ -15,6 +15,8 @@
 
 namespace postal::program {
 
+using std::chrono::nanoseconds;
+
 namespace {
 
 using cli::exit_status;
@@ -36,6 +38,14 @@ std::string text_of(const stats::option_value& value) {
     for (const std::string& one : std::get<std::vector<std::string>>(value))
         all += (all.empty() ? "" : " ") + one;
     return all;
+}
+
+// Which rank 0's clock decides.
+nanoseconds first_interval_of(const load::worker_pool_plan& plan) {
+    const auto start = plan.start_at.value_or(steady_clock::now());
+    const auto ahead = std::chrono::duration_cast<std::chrono::system_clock::duration>(
+        start - steady_clock::now());
+    return timetable_of(plan, start, std::chrono::system_clock::now() + ahead).first_interval;
 }
 
 // What must be the same at all ranks, a line each.
@@ -105,7 +115,7 @@ base::expected<void> ranks::join() {
 }
 
 run_identity ranks::identity() const {
-    if (alone()) return {};
+    if (alone()) return fresh_identity();
     return {.seed = common_.seed, .run = common_.run, .share = {way_->rank(), way_->ranks()}};
 }
 
@@ -118,11 +128,11 @@ exit_status ranks::refuse(const base::failure& why, exit_status status) {
             cli::complain(program_, other);
     } else if (follower_ && !said_hello_) {
         said_hello_ = true;
-        cluster::hello refusal;
-        refusal.host = os::describe_host().name;
-        refusal.refusal = why.message;
-        refusal.status = number;
-        const auto heard = follower_->say_hello(refusal);
+        cluster::hello mine;
+        mine.host = os::describe_host().name;
+        mine.refusal = why.message;
+        mine.status = number;
+        const auto heard = follower_->say_hello(mine);
         if (!heard) cli::complain(program_, name_ + ": " + why.message);
     } else if (!why.message.empty()) {
         cli::complain(program_, name_.empty() ? why.message : name_ + ": " + why.message);
@@ -137,7 +147,12 @@ exit_status ranks::leave(exit_status status) {
 
 stats::run_description ranks::own(const stats::run_description& whole) const {
     if (alone()) return whole;
-    return share_of(whole, identity().share);
+    return describe_share(whole, identity().share);
+}
+
+stats::run_description ranks::whole(stats::run_description of) const {
+    of.ranks = way_->ranks();
+    return of;
 }
 
 std::string ranks::own_file(const std::string& name) const {
@@ -165,7 +180,7 @@ std::optional<ranks::refusal> ranks::agree(const stats::run_description& whole,
     if (leader_) {
         std::optional<cluster::nanoseconds> start_at;
         if (into.start_at) start_at = into.start_at->time_since_epoch();
-        auto agreed = leader_->assemble(mine, load::first_interval_of(into), start_at);
+        auto agreed = leader_->assemble(mine, first_interval_of(into), start_at);
         if (!agreed) return refusal{agreed.error().message};
         when = *agreed;
     } else {
@@ -184,7 +199,8 @@ nanoseconds ranks::since_start() const {
     return steady_clock::now() - pool_->times().start;
 }
 
-void ranks::attend(load::worker_pool& pool, run_console* merged, std::size_t phases) {
+void ranks::attend(load::worker_pool& pool, const load::worker_pool_plan& plan,
+                   run_console* merged) {
     pool_ = &pool;
     merged_ = merged;
     if (alone()) return;
@@ -192,7 +208,7 @@ void ranks::attend(load::worker_pool& pool, run_console* merged, std::size_t pha
     pool.every(poll_period, [this] { poll(); });
     if (!leader_)
         return follower_->on_stop([this](const cluster::stop& why) { told_to_stop(why); });
-    leader_->begin(pool.times(), phases,
+    leader_->begin(timetable_of(plan, *plan.start_at, {}), plan.phases,
                    {.on_time_slice = [this](const auto& slice) { merged_->on_time_slice(slice); },
                     .on_stop = [this](const auto& why) { told_to_stop(why); },
                     .say = [this](const auto& line) { merged_->say(line); }});

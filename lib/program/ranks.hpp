@@ -49,6 +49,8 @@ class ranks {
 
     // This rank's own: its share of what the whole run asks for, and files of its own.
     stats::run_description own(const stats::run_description& whole) const;
+    // What rank 0 puts together.
+    stats::run_description whole(stats::run_description of) const;
     std::string own_file(const std::string& name) const;
     // "rank 3 on HOST"; empty for a program alone.
     const std::string& name() const noexcept { return name_; }
@@ -63,7 +65,7 @@ class ranks {
                                  load::worker_pool_plan& into);
 
     // `merged`: rank 0's, of all. What this rank's pool hands on goes to it, or to rank 0.
-    void attend(load::worker_pool& pool, run_console* merged, std::size_t phases);
+    void attend(load::worker_pool& pool, const load::worker_pool_plan& plan, run_console* merged);
     void on_time_slice(const stats::time_slice& slice);
     void on_live(const stats::live_state& state);
 
@@ -82,7 +84,7 @@ class ranks {
     void told_to_stop(const cluster::stop& why);
     void hurry() noexcept;
     void close(bool together);
-    nanoseconds since_start() const;
+    std::chrono::nanoseconds since_start() const;
 
     std::string program_;
     std::string name_;

@@ -47,6 +47,8 @@ struct run_reports {
     std::unique_ptr<run_console> merged{};  // of all ranks, where this one leads several
     bool written = true;
 
+    // What the whole run has to say.
+    run_console& speaking() const noexcept { return merged ? *merged : *console; }
     ledger::writer* book() const noexcept { return kept ? &kept->book() : nullptr; }
     load::run_watcher& watch_over(load::worker_pool& workers) const {
         if (!kept) return *console;
@@ -104,7 +106,7 @@ expected<run_reports> open_client_reports(const client_run& what) {
     auto reports = open_reports(others.own(what.description), std::move(own),
                                 {book, what.ledger_role, what.plan.run, what.plan.seed});
     if (!reports || others.alone() || !others.leads()) return reports;
-    auto merged = run_console::create(what.description, speaking);
+    auto merged = run_console::create(others.whole(what.description), speaking);
     if (!merged) return merged.error();
     reports->merged = std::move(*merged);
     return reports;
@@ -137,7 +139,7 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
     // more.
     static auto& workers = *new load::worker_pool(plan);
     std::vector<std::shared_ptr<void>> sessions(plan.workers);  // end before the loops they live on
-    what.others.attend(workers, reports.merged.get(), plan.phases);
+    what.others.attend(workers, plan, reports.merged.get());
     load::run_watcher& own = reports.watch_over(workers);
     rank_watcher watcher(what.others, own);
     const auto ran = workers.run(
@@ -213,11 +215,12 @@ exit_status run_clients(client_run what) {
     if (const auto refused = others.agree(what.description, what.plan.sessions, plan))
         return others.refuse({refused->message}, refused->status);
     if (others.leads()) {
-        run_console& speaking = others.alone() ? *reports->console : *reports->merged;
-        say_unverified(speaking, what.chosen.tls);
-        const auto header = speaking.begin();
+        say_unverified(reports->speaking(), what.chosen.tls);
+        const auto header = reports->speaking().begin();
         if (!header) return others.refuse(header.error(), exit_status::system_error);
     }
+    if (what.plan.start_at && others.leads())
+        reports->speaking().say("starts at " + format_start(*what.chosen.start_at));
     return run_workers(what, plan, *reports);
 }
 

@@ -62,6 +62,8 @@ void run_console::show(const stats::closed_interval& closed) {
     if (options_.silent) return;
     erase_live_line();
     note(log_.write(closed.row));
+    if (const unsigned all = report_.description().ranks; closed.row.ranks < all)
+        say(fmt::format("{} of {} ranks in this interval", closed.row.ranks, all));
     for (const std::string& line : stats::interval_diagnostics(closed.counts.errors)) {
         say(line);
     }

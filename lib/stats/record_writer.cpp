@@ -207,6 +207,15 @@ json host_of(const base::host_info& host) {
     return object;
 }
 
+// Of all ranks.
+std::uint64_t workers_of(const run_report& report) {
+    if (report.ranks().empty()) return report.description().workers;
+    std::uint64_t all = 0;
+    for (const rank_share& one : report.ranks())
+        all += one.workers;
+    return all;
+}
+
 json head_of(const run_report& report) {
     const run_description& run = report.description();
     return {{"schema", "postal-record/1"},
@@ -215,7 +224,7 @@ json head_of(const run_report& report) {
             {"argv", run.argv},
             {"options", options_of(run)},
             {"seed", run.seed},
-            {"workers", run.workers},
+            {"workers", workers_of(report)},
             {"transcript", run.transcript},
             {"started", timestamp(run.started)},
             {"ended", report.end().why},
