@@ -52,8 +52,8 @@ std::string show_verdict(const rank_share& one) {
 }
 
 std::string show_loss(const rank_share& one) {
-    return fmt::format("LOST after {}, at least {} unaccounted for", show_seconds(*one.lost_s),
-                       plural(one.unaccounted, "message", "messages"));
+    return fmt::format("LOST after {}, {} or more unaccounted for", show_seconds(*one.lost_s),
+                       base::format_count(one.unaccounted));
 }
 
 std::vector<std::string> row_of(const rank_share& one, const record& of) {

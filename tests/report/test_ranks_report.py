@@ -36,7 +36,7 @@ def test_several_records_name_theirs(run, tmp_path):
 def test_csv_has_a_line_for_each_rank(run, tmp_path):
     rows = list(csv.DictReader(io.StringIO(run(of_ranks(tmp_path, 4), "--csv", "--ranks").stdout)))
     assert [row["rank"] for row in rows] == ["0", "1", "2", "3"]
-    assert rows[3]["lost_s"] == "312.5" and rows[3]["unaccounted"] == "1234" and rows[3]["done_s"] == ""
+    assert rows[3]["lost_s"] == "312.500" and rows[3]["unaccounted"] == "1234" and rows[3]["done_s"] == ""
     assert "--ranks" in run(of_ranks(tmp_path, 4), "--ranks", status=1).stderr
 
 

@@ -130,8 +130,8 @@ TEST_CASE("experiment: what is wrong is named with its line") {
          "e.toml:2: argv: \"swaks\" is neither postal nor rabid"},
         {"[[load.program]]\nargv = [\"postal\", \"--record=x\"]\n" + variant,
          "e.toml:2: argv: --record is decided by the experiment"},
-        {some_load + "launcher = \"mpirun\"\n" + variant, "e.toml:3: launcher: "},
-        {some_load + "launcher = []\n" + variant, "e.toml:3: launcher: names no program"},
+        {some_load + "launcher = \"mpirun\"\n" + variant, "e.toml:3: launcher must be"},
+        {some_load + "launcher = []\n" + variant, "e.toml:3: launcher names no program"},
         {some_load + some_load + variant, "e.toml:3: name: two programs are called postal"},
         {some_load + variant + "[verdict]\nmetric = \"speed\"\n",
          "e.toml:6: metric: \"speed\" is no metric; there are messages, p50, p99, cpu, written, "
