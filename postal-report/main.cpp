@@ -132,6 +132,10 @@ cli::exit_status run(int argc, char** argv) {
         return refuse(base::fail("{}: an experiment is shown by itself; leave the others out",
                                  base::printable(*folder, 300)),
                       cli::exit_status::bad_parameters);
+    if (folder != wanted.records.end() && wanted.ranks)
+        return refuse(base::fail("--ranks: is for run records, and {} is an experiment",
+                                 base::printable(*folder, 300)),
+                      cli::exit_status::bad_parameters);
     if (folder != wanted.records.end()) return show_experiment(wanted);
     std::vector<report::record> records;
     for (const std::string& file : wanted.records) {

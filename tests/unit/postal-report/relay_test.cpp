@@ -214,7 +214,7 @@ TEST_CASE("relay report: options that mean nothing together are refused") {
         {{"--relay"}, "there are 0"},
         {{"--relay", "a.json"}, "there is 1"},
         {{"--relay", "a.json", "b.json", "c.json"}, "there are 3"},
-        {{"--relay", "--ledger", "x", "a.json"}, "leave the records out"},
+        {{"--ledger", "x", "--csv", "--ranks"}, "--ranks: is for"},
         {{"--relay", "--ledger", "x", "--list", "lost"}, "is not for --relay"},
         {{"--relay", "--against", "y", "a.json", "b.json"}, "compares ledgers"},
         {{"--ledger", "x", "--against", "y"}, "give --relay too"},
@@ -228,4 +228,7 @@ TEST_CASE("relay report: options that mean nothing together are refused") {
     report::options into;
     CHECK(report::parse_options(into, {"--relay", "--ledger", "x", "--html", "y"}).has_value());
     CHECK(report::parse_options(into, {"--relay", "--ledger", "x"}).has_value());
+    report::options several;
+    CHECK(report::parse_options(several, {"--relay", "--ledger", "x", "y"}).has_value());
+    CHECK(several.ledgers() == std::vector<std::string>{"x", "y"});
 }
