@@ -9,13 +9,13 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// Times have travelled as seconds; one of a slice is never so near to another.
-constexpr auto rounding = std::chrono::microseconds(1);
-// As in load::worker_pool: an interval that is shorter by less than this is whole.
-constexpr auto whole_enough = std::chrono::milliseconds(5);
+// Seconds in a double are not whole nanoseconds.
+constexpr nanoseconds rounding = std::chrono::microseconds(1);
+// As load::worker_pool has it.
+constexpr nanoseconds whole_enough = std::chrono::milliseconds(5);
 
-nanoseconds of_seconds(double seconds) {
-    return nanoseconds(std::llround(seconds * 1e9));
+nanoseconds from_seconds(double time) {
+    return nanoseconds(std::llround(std::clamp(time, 0.0, 1e9) * 1e9));
 }
 
 double seconds(nanoseconds time) {
@@ -24,77 +24,108 @@ double seconds(nanoseconds time) {
 
 }  // namespace
 
-slice_merger::slice_merger(const load::timetable& times, std::size_t phases,
-                           const std::vector<std::size_t>& workers)
-    : times_(times), phases_(phases), ranks_(workers.size()) {
-    std::size_t before = 0;
-    for (const std::size_t more : workers) {
-        first_worker_.push_back(before);
-        before += more;
-    }
+slice_merger::slice_merger(load::timetable times, std::size_t phases,
+                           std::vector<std::size_t> workers)
+    : times_(times), phases_(phases), first_worker_{0}, ranks_(workers.size()) {
+    for (const std::size_t of_rank : workers)
+        first_worker_.push_back(first_worker_.back() + of_rank);
 }
 
-// Where the time slice begins that this moment is in.
-nanoseconds slice_merger::slot_of(nanoseconds when) const noexcept {
-    nanoseconds begin{};
-    if (when + rounding >= times_.first_interval && times_.interval.count() > 0) {
-        const nanoseconds into = when + rounding - times_.first_interval;
-        begin = times_.first_interval + into / times_.interval * times_.interval;
+// Where the stretch between two cuts begins in which that moment lies.
+nanoseconds slice_merger::cell_of(nanoseconds when) const noexcept {
+    if (times_.duration.count() > 0) when = std::min(when, times_.duration - nanoseconds(1));
+    nanoseconds begin{0};
+    if (when >= times_.first_interval) {
+        begin = times_.first_interval +
+                (when - times_.first_interval) / times_.interval * times_.interval;
     }
-    return when + rounding >= times_.warmup ? std::max(begin, times_.warmup) : begin;
+    return times_.warmup > begin && times_.warmup <= when ? times_.warmup : begin;
 }
 
 bool slice_merger::add(unsigned rank, stats::time_slice slice) {
-    progress& of = ranks_[rank];
-    if (of.over) return false;
-    const nanoseconds start = of_seconds(slice.start_s);
-    part& into = open_.try_emplace({slice.draining, slot_of(start)}, phases_).first->second;
-    of.until = std::max(of.until, of_seconds(slice.end_s));
-    of.draining = of.draining || slice.draining;
-    into.end = std::max(into.end, of_seconds(slice.end_s));
-    if (slice.machine.pressure_s)
-        into.pressure_s = std::max(into.pressure_s.value_or(0), *slice.machine.pressure_s);
-    slice.workers.insert(slice.workers.begin(), first_worker_[rank], {});
-    into.sum.merge(slice);
-    into.sum.in_warmup =
-        into.sum.ranks == 0 ? slice.in_warmup : into.sum.in_warmup && slice.in_warmup;
-    ++into.sum.ranks;
+    if (rank >= ranks_.size() || ranks_[rank].over || slice.counts.latency.size() != phases_)
+        return false;
+    progress& way = ranks_[rank];
+    way.draining = way.draining || slice.draining;
+    const nanoseconds begin = std::max(from_seconds(slice.start_s) + rounding, handed_on_until_);
+    const nanoseconds end = std::max(from_seconds(slice.end_s), way.until);
+    way.until = end;
+    const slot where{cell_of(begin), way.draining};
+    auto [found, fresh] = open_.try_emplace(where, phases_);
+    stats::time_slice& into = found->second;
+    if (fresh) {
+        into.workers.resize(first_worker_.back());
+        into.ranks = 0;
+    }
+    into.end_s = std::max(into.end_s, seconds(end));
+    ++into.ranks;
+    const std::size_t first = first_worker_[rank];
+    slice.workers.resize(first_worker_[rank + 1] - first);
+    slice.workers.insert(slice.workers.begin(), first, stats::worker_time{});
+    // Time in which something waited is no sum.
+    const auto pressure = std::max(into.machine.pressure_s, slice.machine.pressure_s);
+    into.merge(slice);
+    into.machine.pressure_s = pressure;
     return true;
 }
 
-bool slice_merger::all_over() const noexcept {
-    return std::all_of(ranks_.begin(), ranks_.end(), [](const progress& one) { return one.over; });
+void slice_merger::end(unsigned rank) {
+    if (rank < ranks_.size()) ranks_[rank].over = true;
 }
 
-bool slice_merger::complete(bool draining, nanoseconds end) const noexcept {
-    return std::all_of(ranks_.begin(), ranks_.end(), [&](const progress& one) {
-        const bool beyond = one.until + rounding >= end;
-        return one.over || (draining ? one.draining && beyond : one.draining || beyond);
+void slice_merger::lose(unsigned rank) {
+    end(rank);
+}
+
+bool slice_merger::all_stopped() const noexcept {
+    return std::all_of(ranks_.begin(), ranks_.end(),
+                       [](const progress& one) { return one.over || one.draining; });
+}
+
+bool slice_merger::complete(const slot& one) const noexcept {
+    if (one.draining && !all_stopped()) return false;
+    const nanoseconds end = times_.next_cut(one.begin);
+    return std::all_of(ranks_.begin(), ranks_.end(), [&](const progress& way) {
+        if (way.over || (way.draining && !one.draining)) return true;
+        return end != nanoseconds::max() && way.until >= end - rounding;
     });
 }
 
 std::optional<stats::time_slice> slice_merger::take() {
-    if (open_.empty()) return std::nullopt;
-    const auto first = open_.begin();
-    const auto [draining, begin] = first->first;
-    const nanoseconds boundary = times_.next_cut(begin);
-    if (!complete(draining, boundary)) return std::nullopt;
-    part& got = first->second;
-    stats::time_slice& made = got.sum;
-    const nanoseconds end = std::max(got.end, taken_until_);
-    const bool reaches = end + rounding >= boundary;
-    const bool last = all_over() && open_.size() == 1;
-    made.start_s = seconds(taken_until_);
-    made.end_s = seconds(end);
-    made.draining = draining;
-    made.machine.pressure_s = got.pressure_s;
-    made.closes_interval = last || !reaches || times_.ends_interval(boundary);
-    made.partial = draining || end - interval_start_ < times_.interval - whole_enough;
-    taken_until_ = end;
-    if (made.closes_interval) interval_start_ = end;
-    std::optional<stats::time_slice> result(std::move(made));
-    open_.erase(first);
-    return result;
+    if (open_.empty() || !complete(open_.begin()->first)) return std::nullopt;
+    const slot where = open_.begin()->first;
+    std::optional<stats::time_slice> taken(std::move(open_.begin()->second));
+    open_.erase(open_.begin());
+    const nanoseconds start = handed_on_until_;
+    const nanoseconds cut = times_.next_cut(where.begin);
+    nanoseconds end = std::max(from_seconds(taken->end_s), start);
+    if (cut != nanoseconds::max() && end + rounding >= cut) end = std::max(cut, start);
+    handed_on_until_ = end;
+
+    const bool none_counts_on =
+        all_stopped() && (open_.empty() || (open_.begin()->first.draining && !where.draining));
+    const bool all_over =
+        std::all_of(ranks_.begin(), ranks_.end(), [](const progress& one) { return one.over; });
+    taken->draining = where.draining;
+    taken->start_s = seconds(start);
+    taken->end_s = seconds(end);
+    taken->in_warmup = (where.draining ? stopped_at_ : end) <= times_.warmup;
+    if (!where.draining) stopped_at_ = end;
+    taken->closes_interval = times_.ends_interval(end) || (!where.draining && none_counts_on) ||
+                             (all_over && open_.empty());
+    taken->partial = where.draining || end - interval_start_ < times_.interval - whole_enough;
+    if (taken->closes_interval) interval_start_ = end;
+    return taken;
+}
+
+std::optional<slice_merger::straggler> slice_merger::slowest() const {
+    std::optional<straggler> found;
+    for (unsigned rank = 0; rank < ranks_.size(); ++rank) {
+        const progress& way = ranks_[rank];
+        if (way.over || (found && found->until <= way.until)) continue;
+        found = straggler{rank, way.until};
+    }
+    return found;
 }
 
 }  // namespace postal::cluster

@@ -2,9 +2,9 @@
 //
 // All ranks cut their time alike (the same interval, the same warm-up, from the same start), so that
 // slices with the same beginning are parts of one. A run's last slices are shorter: a rank ends, or
-// hears of the stop a moment later than another. What is counted while draining comes behind
-// everything else. A merged time slice is complete when every rank that is not lost has gone beyond
-// it, or has ended.
+// hears of the stop a moment later than another, and what a rank counted while it was draining is kept
+// apart from what others counted before they stopped. A merged time slice is complete when every rank
+// that is not lost has gone beyond it.
 // Holds what is not complete yet, and nothing else. Nothing here fails or reads a clock.
 #pragma once
 
@@ -22,47 +22,50 @@ namespace postal::cluster {
 
 class slice_merger {
   public:
-    // `workers` of each rank, in the order of ranks: a merged time slice has them all, one behind
-    // the other.
-    slice_merger(const load::timetable& times, std::size_t phases,
-                 const std::vector<std::size_t>& workers);
+    // `workers` of each rank, in the order of ranks: a merged time slice has them all, one behind the other.
+    slice_merger(load::timetable times, std::size_t phases, std::vector<std::size_t> workers);
 
-    // A rank's slices come in order. What comes of a rank that has ended or was lost is not taken:
-    // false.
+    // A rank's slices come in order. What comes of a rank that was lost is not taken: false.
     bool add(unsigned rank, stats::time_slice slice);
-    // It has no more; what it counted stays.
-    void end(unsigned rank) { ranks_[rank].over = true; }
+    void end(unsigned rank);
+    void lose(unsigned rank);
 
-    // The next that is complete; its `ranks` says how many have a part in it.
+    // The next that is complete; its `ranks` says how many have a part in it. After the last rank has ended
+    // or was lost everything is complete.
     std::optional<stats::time_slice> take();
+    // The rank for which take() has waited longest: the one that has counted least far, and until when; nothing when all have ended.
+    struct straggler {
+        unsigned rank = 0;
+        std::chrono::nanoseconds until{};
+    };
+    std::optional<straggler> slowest() const;
 
   private:
-    using nanoseconds = std::chrono::nanoseconds;
-    struct part {
-        explicit part(std::size_t phases) : sum(phases) { sum.ranks = 0; }
-        stats::time_slice sum;
-        nanoseconds end{};
-        std::optional<double> pressure_s;  // the highest: it is no sum
+    struct slot {
+        std::chrono::nanoseconds begin{};
+        bool draining = false;
+        bool operator<(const slot& other) const noexcept {
+            return std::pair(draining, begin) < std::pair(other.draining, other.begin);
+        }
     };
+    // one rank's way
     struct progress {
-        nanoseconds until{};
+        std::chrono::nanoseconds until{};
         bool draining = false;
         bool over = false;
     };
-    // By where they begin, those of draining behind all others.
-    using slots = std::map<std::pair<bool, nanoseconds>, part>;
-
-    nanoseconds slot_of(nanoseconds when) const noexcept;
-    bool complete(bool draining, nanoseconds end) const noexcept;
-    bool all_over() const noexcept;
+    std::chrono::nanoseconds cell_of(std::chrono::nanoseconds when) const noexcept;
+    bool complete(const slot& one) const noexcept;
+    bool all_stopped() const noexcept;
 
     load::timetable times_;
     std::size_t phases_;
-    std::vector<std::size_t> first_worker_;
+    std::vector<std::size_t> first_worker_;  // of each rank, and behind the last
     std::vector<progress> ranks_;
-    slots open_;
-    nanoseconds taken_until_{};
-    nanoseconds interval_start_{};
+    std::map<slot, stats::time_slice> open_;
+    std::chrono::nanoseconds handed_on_until_{};
+    std::chrono::nanoseconds interval_start_{};
+    std::chrono::nanoseconds stopped_at_{};  // the end of what was counted before draining
 };
 
 }  // namespace postal::cluster

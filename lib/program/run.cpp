@@ -47,6 +47,13 @@ struct run_reports {
     std::unique_ptr<run_console> merged{};  // of all ranks, where this one leads several
     bool written = true;
 
+    void starts(load::steady_time when) const {
+        const auto ahead = std::chrono::duration_cast<std::chrono::system_clock::duration>(
+            when - std::chrono::steady_clock::now());
+        const auto wall = std::chrono::system_clock::now() + ahead;
+        console->starts(wall);
+        if (merged) merged->starts(wall);
+    }
     // What the whole run has to say.
     run_console& speaking() const noexcept { return merged ? *merged : *console; }
     ledger::writer* book() const noexcept { return kept ? &kept->book() : nullptr; }
@@ -214,6 +221,7 @@ exit_status run_clients(client_run what) {
     auto plan = worker_pool_plan_of(what);
     if (const auto refused = others.agree(what.description, what.plan.sessions, plan))
         return others.refuse({refused->message}, refused->status);
+    if (plan.start_at) reports->starts(*plan.start_at);
     if (others.leads()) {
         say_unverified(reports->speaking(), what.chosen.tls);
         const auto header = reports->speaking().begin();

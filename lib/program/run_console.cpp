@@ -49,6 +49,11 @@ run_console::run_console(stats::run_description description, console_options opt
       thresholds_(std::move(thresholds)),
       live_(!options_.silent && (options_.run.progress || isatty(STDERR_FILENO) == 1)) {}
 
+void run_console::starts(std::chrono::system_clock::time_point when) {
+    report_.starts(when);
+    log_ = stats::interval_log(stdout, options_.run.format, report_.description());
+}
+
 base::expected<void> run_console::begin() {
     return log_.write_header();
 }

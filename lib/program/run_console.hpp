@@ -48,6 +48,8 @@ class run_console : public load::run_watcher {
     static base::expected<std::unique_ptr<run_console>> create(stats::run_description description,
                                                                console_options options);
 
+    // When the run begins, where that is not now; before begin().
+    void starts(std::chrono::system_clock::time_point when);
     // Prints the log's header; to be called when nothing can be refused any more.
     base::expected<void> begin();
 

@@ -213,6 +213,9 @@ connection_summary run_report::connections() const {
 
 void run_report::set_ranks(std::vector<rank_share> ranks) {
     ranks_ = std::move(ranks);
+    // Intervals of no length have left no row.
+    for (rank_share& one : ranks_)
+        one.messages.resize(rows_.size());
     description_.ranks = std::max(description_.ranks, static_cast<unsigned>(ranks_.size()));
 }
 

@@ -126,6 +126,9 @@ class run_report {
 
     // Empty while the interval goes on.
     std::optional<closed_interval> add_time_slice(const time_slice& added);
+    void starts(std::chrono::system_clock::time_point when) noexcept {
+        description_.started = when;
+    }
     void finish(const run_end& end) noexcept { end_ = end; }
     // Of a run of several processes, rank 0 first.
     void set_ranks(std::vector<rank_share> ranks);
