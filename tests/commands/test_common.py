@@ -9,6 +9,12 @@ from support.postal import run
 PROGRAMS = ["postal", "rabid", "bhm", "lmtp-deliver", "postal-report"]
 LETTERS = {"postal": "mMtcrsLlabzZf", "rabid": "rplcasidbuzZ", "bhm": "mtbpsazZr", "lmtp-deliver": "tmzZa"}
 
+RANKS = ["postal", "rabid"]  # that can be one of many
+
+
+def built_with_mpi(programs):
+    return any(programs.folder.parent.glob("lib*/**/postal/postal_mpi.so"))
+
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_version_says_what_is_built_in(programs, name):
@@ -17,7 +23,14 @@ def test_version_says_what_is_built_in(programs, name):
     first, *more = done.stdout.splitlines()
     assert re.match(rf"{name} \d+\.\d+\.\d+", first)
     assert any("TLS" in line for line in [first, *more])
-    assert any("MPI" in line for line in [first, *more])
+    mpi = [line for line in more if line.startswith("MPI: ")]
+    assert len(mpi) == 1
+    if name not in RANKS:
+        assert mpi == ["MPI: no"]
+    elif built_with_mpi(programs):
+        assert re.fullmatch(r"MPI: \D+\d+\.\d+.*", mpi[0])
+    else:
+        assert mpi == ["MPI: no"]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
