@@ -1,4 +1,5 @@
 """postal and rabid under mpirun on this host: one log, one record, one status; nothing is lost in the sum."""
+import contextlib
 import os
 import pathlib
 import re
@@ -7,34 +8,34 @@ import time
 
 import pytest
 
-from support.postal import HEADER, RABID_HEADER, read_record, check_books, Run
+from support.postal import HEADER, RABID_HEADER, check_books, read_record
 from support.process import wait_until
-from support.ranks import Launched
+from support.ranks import Ranks, mpirun_argv
 
 OUTCOMES = ("messages", "rejected", "deferred", "failed", "in_doubt")
 
 
 @pytest.fixture
 def launch(programs, folder, tool):
-    """launch(4, "postal", word, …) is a program that mpirun has started with so many ranks, not yet waited for."""
+    """launch(4, "postal", word, …) is a program that mpirun has started with so many ranks, not yet waited for. `beside` are
+    the words of one more rank."""
     tool("mpirun")
-    started = []
-
-    def start(ranks, program, *words, header=HEADER, **keywords):
-        record = folder / "whole.json"
-        started.append(Launched(ranks, [getattr(programs, program), "--record", record, *words], folder, **keywords))
-        started[-1].record_path, started[-1].header = record, header
-        return started[-1]
-    yield start
-    for one in started:
-        one.kill()
+    with contextlib.ExitStack() as started:
+        def start(ranks, program, *words, header=HEADER, options=(), beside=None):
+            path = folder / "whole.json"
+            argv = mpirun_argv(ranks, [getattr(programs, program), "--record", path, *words], options)
+            argv += [":", "-n", 1, getattr(programs, program), *beside] if beside else []
+            one = started.enter_context(Ranks(argv, folder))
+            one.record_path, one.header = path, header
+            return one
+        yield start
 
 
 def finish(launched, status=0, timeout=90):
     """Its Run; `shares` holds each rank's own record."""
-    ended = launched.wait(timeout)
-    run = Run(launched.argv, ended, launched.stdout, launched.stderr, header=launched.header)
-    assert ended == status, f"{ended}: {run.stderr}\n{run.stdout}"
+    run = launched.finish(timeout)
+    run.header = launched.header
+    assert run.status == status, f"{run.status}: {run.stderr}\n{run.stdout}"
     if launched.record_path.exists():
         run.record = read_record(launched.record_path)
         run.shares = [read_record(path) for path in own_files(launched.record_path)]
@@ -158,7 +159,7 @@ def test_loads_that_differ_are_refused(launch, users_file):
     """mpirun starts whatever it is told to, behind a colon."""
     users = users_file(5)
     started = launch(1, "postal", "--duration", "1s", "-m", "1", "127.0.0.1:1", users,
-                     beside=[["--duration", "1s", "-m", "2", "127.0.0.1:1", users]])
+                     beside=["--duration", "1s", "-m", "2", "127.0.0.1:1", users])
     run = finish(started, status=1)
     assert "rank 1" in run.stderr and "all ranks need the same load" in run.stderr
 
@@ -168,13 +169,13 @@ def test_a_signal_to_the_launcher_ends_all(launch, bhm, users_file, number):
     """SIGINT and SIGTERM leave a second before mpirun kills everybody; the record is complete before that."""
     sink = bhm()
     started = launch(3, "postal", "--duration", "60s", "--interval", "1s", "-m", "1", "--workers", "1", sink.endpoint, users_file(5))
-    wait_until(lambda: started.stdout.count("\n") > 2, "two intervals")
+    wait_until(lambda: started.process.stdout.count("\n") > 2, "two intervals")
     started.signal(number)
     begin = time.monotonic()
-    status = started.wait(30)
+    status = started.process.wait(30)
     assert time.monotonic() - begin < 10
     if number == signal.SIGUSR1:
-        assert status == 0, started.stderr
+        assert status == 0, started.process.stderr
     record = wait_until(lambda: started.record_path.exists() and read_record(started.record_path), "the record")
     assert record["ended"] == "signal" and len(record["ranks"]) == 3
     assert all(one["ended"] == "signal" for one in record["ranks"])
@@ -205,11 +206,11 @@ def test_a_rank_that_dies_is_told(launch, bhm, users_file):
     sink = bhm()
     started = launch(3, "postal", "--duration", "20s", "--interval", "1s", "-m", "1", "--workers", "1", "--rate", "300/s",
                      sink.endpoint, users_file(5), options=["--enable-recovery"])
-    wait_until(lambda: started.stdout.count("\n") > 2, "two intervals")
+    wait_until(lambda: started.process.stdout.count("\n") > 2, "two intervals")
     os.kill(rank_pids(started, 3)[2], signal.SIGKILL)
-    started.wait(60)
+    started.process.wait(60)
     record = read_record(started.record_path)
-    assert "rank 2" in started.stderr and "lost" in started.stderr
+    assert "rank 2" in started.process.stderr and "lost" in started.process.stderr
     lost = record["ranks"][2]
     assert 2 <= lost["lost_s"] <= 12 and lost["unaccounted"] >= 0
     assert [one.get("lost_s") for one in record["ranks"][:2]] == [None, None]
@@ -225,7 +226,7 @@ def test_a_rank_that_pauses_is_waited_for(launch, bhm, users_file):
     sink = bhm()
     started = launch(3, "postal", "--messages", "900", "--rate", "150/s", "--interval", "1s", "-m", "1", "--workers", "1",
                      sink.endpoint, users_file(5))
-    wait_until(lambda: started.stdout.count("\n") > 2, "two intervals")
+    wait_until(lambda: started.process.stdout.count("\n") > 2, "two intervals")
     paused = rank_pids(started, 3)[1]
     os.kill(paused, signal.SIGSTOP)
     time.sleep(4)
