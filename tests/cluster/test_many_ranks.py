@@ -8,9 +8,10 @@ import time
 
 import pytest
 
+from conftest import login_names, user_names
 from support.postal import HEADER, RABID_HEADER, check_books, read_record
-from support.process import wait_until
-from support.ranks import Ranks, mpirun_argv
+from support.process import Process, wait_until
+from support.ranks import Hosts, Ranks, mpirun_argv
 
 OUTCOMES = ("messages", "rejected", "deferred", "failed", "in_doubt")
 
@@ -73,7 +74,10 @@ def check_sum(run, ranks):
     for name in (*OUTCOMES, "started", "bytes", "errors", "connections"):
         assert record["totals"][name] == sum(one["totals"][name] for one in run.shares), name
     for one, share in zip(record["ranks"], run.shares):
-        assert one["messages"] == share["totals"]["messages"]
+        for name in (*OUTCOMES, "started"):
+            assert one["totals"][name] == share["totals"][name], name
+        assert sum(one["interval_messages"]) == share["totals"]["messages"]
+        assert len(one["interval_messages"]) == len(record["intervals"])
     for phase in record["latency_us"]:
         assert buckets(record["latency_us"][phase]) == added(run.shares, phase), phase
         assert record["latency_us"][phase]["count"] == sum(one["latency_us"][phase]["count"] for one in run.shares)
@@ -92,7 +96,7 @@ def test_ranks_are_one_run(launch, bhm, users_file, ranks):
         return
     check_sum(run, ranks)
     assert [one["sessions"] for one in run.record["ranks"]] == [3] * ranks
-    assert {one["messages"] for one in run.record["ranks"]} <= {403 // ranks, 403 // ranks + 1}
+    assert {one["totals"]["messages"] for one in run.record["ranks"]} <= {403 // ranks, 403 // ranks + 1}
     assert run.stderr.count("messages accepted") == 1, "one summary"
 
 
@@ -112,7 +116,7 @@ def test_identities_are_disjoint(launch, bhm, users_file, folder, report):
     run = finish(launch(3, "postal", "--messages", "200", "-t", "2", "-m", "1", "--workers", "2", "--ledger", folder / "mail.db",
                         sink.endpoint, users_file(20)))
     assert run.total("messages") == 200
-    assert sink.stop().record["integrity"] == {"verified": 200, "foreign": 0, "corrupt": 0, "duplicate": 0, "original": 0}
+    assert sink.stop().record["integrity"] == {"verified": 200, "foreign": 0, "corrupt": 0, "duplicate": 0}
     books = own_files(folder / "mail.db")
     assert len(books) == 3
     said = report("--ledger", *books, folder / "sink.db")
@@ -237,15 +241,50 @@ def test_a_rank_that_pauses_is_waited_for(launch, bhm, users_file):
     assert all(interval["ranks"] == 3 for interval in run.record["intervals"][:5])
 
 
-def test_rabid_reads_as_one(launch, dovecot, postal, folder):
-    server = dovecot(users=7)
-    postal("-L", "--messages", "60", "-m", "1", "-M", "10", server.lmtp, server.users)
-    run = finish(launch(2, "rabid", "--connections", "20", "-p", "2", "--workers", "1", "--imap", server.imap, "--interval", "1s",
-                        server.pop3, server.logins, header=RABID_HEADER))
+def test_rabid_reads_as_one(launch, dovecot, postal, users_file):
+    server = dovecot(7, reading=True)
+    postal("-L", "--messages", "60", "-m", "1", "-M", "10", server.endpoint, users_file(server.users))
+    run = finish(launch(2, "rabid", "--connections", "20", "-p", "2", "--workers", "1", "--interval", "1s", "-i", "50",
+                        "--imap", server.imap, server.pop3, users_file(login_names(server.users)), header=RABID_HEADER))
     assert run.total("connections") == 20
     for name in ("messages", "connections", "errors"):
         assert run.total(name) == sum(one["totals"][name] for one in run.shares)
     assert run.total("errors") == 0, run.record["errors"]
+
+
+def test_more_ranks_than_accounts(launch, users_file):
+    run = finish(launch(3, "rabid", "--duration", "1s", "127.0.0.1:1", users_file(login_names(user_names(2)))), status=1)
+    assert "account" in run.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
+def test_machines_whose_clocks_differ(programs, folder, tool, users_file):
+    """Each on a host of its own, whose steady clock is known to differ: the record knows by how much, and all begin together."""
+    tool("mpirun")
+    users, ahead, path = users_file(20), [0, 1000, 7200, 3], folder / "whole.json"
+    with Hosts(folder, ahead) as hosts:
+        sink = Process(hosts[0].argv(programs.bhm, "--listen", f"{hosts[0].address}:2525", "--record", folder / "sink.json"),
+                       folder, "bhm")
+        try:
+            sink.wait_for_line("listening on")
+            begin = time.monotonic()
+            done = hosts.run_ranks(4, [programs.postal, "--record", path, "--duration", "3s", "--interval", "1s", "-m", "1",
+                                       "--workers", "1", "--rate", "80/s", f"{hosts[0].address}:2525", users])
+            taken = time.monotonic() - begin
+            assert done.status == 0, done.stderr
+        finally:
+            sink.stop()
+    record = read_record(path)
+    ranks = record["ranks"]
+    assert [one["host"] for one in ranks] == [f"postal-host-{number}" for number in range(4)]
+    for one, seconds in zip(ranks, ahead):
+        assert abs(one["clock_offset_s"] - seconds) <= one["clock_bound_s"] + 1e-5, one
+        assert abs(one["wall_offset_s"]) <= one["clock_bound_s"] + 1e-3, one
+        assert 0 <= one["start_late_s"] < 1
+    assert 3 <= record["duration_s"] < taken
+    totals = record["totals"]
+    assert 0 < totals["messages"] == sum(one["totals"]["messages"] for one in ranks)
+    assert totals["messages"] <= read_record(folder / "sink.json")["totals"]["messages"] <= totals["started"]
 
 
 def test_alone_nothing_is_different(postal, bhm, users_file):
