@@ -195,7 +195,8 @@ std::optional<cap_summary> run_report::cap() const {
     cap_summary result;
     result.asked_per_s = (asked - description_.asked(warmed_up_.at_s)) / measured_s_;
     result.reached_per_s = static_cast<double>(stopped_.begun - warmed_up_.begun) / measured_s_;
-    result.all_busy = share_of(totals_.all_busy, measured_s_);
+    // Each rank has sessions of its own: on average.
+    result.all_busy = share_of(totals_.all_busy / std::max(1U, description_.ranks), measured_s_);
     // The schedule's first message is due at once, and one may just have become so.
     const double behind = asked - static_cast<double>(stopped_.begun);
     result.behind = behind >= 1 ? static_cast<std::uint64_t>(behind) : 0;
