@@ -95,7 +95,7 @@ struct told {
 void compare(const behaviour::behaviour& rules, bool lmtp, base::random_source& random) {
     behaviour::engine ours(rules, 1), theirs(rules, 1);
     const net::ip_address client = address("192.0.2.7");
-    bhm::conduct conduct(ours, {"127.0.0.1:25", client, 1, lmtp});
+    bhm::conduct conduct(ours, {"127.0.0.1:25", {}, client, 1, lmtp});
     conduct.greeted("before.example");
     conduct.greeted("mx.example");
     told reference(theirs, client);
@@ -173,7 +173,7 @@ TEST_CASE("conduct: whom rules may meet once they are taken") {
                                   refusal(3, {.client = {network("10.0.0.0/8")}}, stage::data)}),
                             1);
     SECTION("over SMTP the first stands for all") {
-        bhm::conduct smtp(rules, {"127.0.0.1:25", address("192.0.2.7"), 1, false});
+        bhm::conduct smtp(rules, {"127.0.0.1:25", {}, address("192.0.2.7"), 1, false});
         (void)smtp.at_sender(path("<>"), 0, {});
         CHECK_FALSE(later(smtp, "c@c.example"));
         CHECK_FALSE(later(smtp, "b@b.example"));
@@ -183,7 +183,7 @@ TEST_CASE("conduct: whom rules may meet once they are taken") {
         CHECK(smtp.at(stage::end, 1, {}).by != nullptr);
     }
     SECTION("over LMTP each has its own reply") {
-        bhm::conduct lmtp(rules, {"127.0.0.1:24", address("192.0.2.7"), 1, true});
+        bhm::conduct lmtp(rules, {"127.0.0.1:24", {}, address("192.0.2.7"), 1, true});
         (void)lmtp.at_sender(path("<>"), 0, {});
         CHECK_FALSE(later(lmtp, "c@c.example"));
         CHECK_FALSE(lmtp.may_judge_deliveries());
@@ -195,7 +195,7 @@ TEST_CASE("conduct: whom rules may meet once they are taken") {
         CHECK(lmtp.at_delivery(2, 1, {}).by == nullptr);
     }
     SECTION("by a rule about the session") {
-        bhm::conduct here(rules, {"127.0.0.1:25", address("10.0.0.1"), 1, false});
+        bhm::conduct here(rules, {"127.0.0.1:25", {}, address("10.0.0.1"), 1, false});
         (void)here.at_sender(path("<>"), 0, {});
         CHECK(later(here, "c@c.example"));
     }
