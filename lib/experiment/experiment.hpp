@@ -90,8 +90,8 @@ struct variant {
 // --record, --seed, --interval.
 struct load_program {
     std::string name{};
-    command launcher{};  // starts several of it as one run, such as mpirun -n 4; empty: none
     command run{};
+    command launcher{};  // starts several of it as one run, such as mpirun -n 4; empty: none
 };
 
 struct load {
