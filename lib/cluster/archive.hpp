@@ -9,8 +9,10 @@
 
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -72,6 +74,7 @@ class octet_reader {
         number = 0;
         for (unsigned shift = 0; shift < 64; shift += 7) {
             const std::uint64_t octet = next();
+            if (shift == 63 && octet > 1) break;  // more than 64 bits
             number |= (octet & 0x7fU) << shift;
             if (octet < 0x80) return;
         }
@@ -96,6 +99,10 @@ class octet_reader {
         for (unsigned shift = 0; shift < 64; shift += 8)
             bits |= std::uint64_t{next()} << shift;
         real = std::bit_cast<double>(bits);
+        if (!std::isfinite(real)) {
+            real = 0;
+            fail();
+        }
     }
     void operator()(std::string& text) {
         const std::size_t size = length();
@@ -109,11 +116,11 @@ class octet_reader {
         value.reset();
         if (there) (*this)(value.emplace());
     }
-    // How many things follow, each of an octet or more.
-    std::size_t length() {
+    // How many things follow, each of an octet or more; fails for more than `most`.
+    std::size_t length(std::size_t most = std::numeric_limits<std::size_t>::max()) {
         std::uint64_t size = 0;
         (*this)(size);
-        if (size <= left_.size()) return static_cast<std::size_t>(size);
+        if (size <= left_.size() && size <= most) return static_cast<std::size_t>(size);
         fail();
         return 0;
     }

@@ -36,20 +36,23 @@ void clock_estimate::end_burst() {
         bursts_.erase(bursts_.begin() + static_cast<std::ptrdiff_t>(best_of));
 }
 
-const clock_estimate::burst& clock_estimate::latest() const noexcept {
-    const auto from =
-        bursts_.end() - static_cast<std::ptrdiff_t>(std::min(best_of, bursts_.size()));
-    return *std::min_element(from, bursts_.end(),
+const clock_estimate::burst& clock_estimate::best(std::size_t from, std::size_t until) const {
+    const auto begin = bursts_.begin();
+    return *std::min_element(begin + static_cast<std::ptrdiff_t>(from),
+                             begin + static_cast<std::ptrdiff_t>(until),
                              [](const burst& a, const burst& b) { return a.bound < b.bound; });
 }
 
+const clock_estimate::burst& clock_estimate::latest() const noexcept {
+    return best(bursts_.size() - std::min(best_of, bursts_.size()), bursts_.size());
+}
+
 double clock_estimate::drift() const noexcept {
-    if (bursts_.size() < 2) return 0;
-    const auto until =
-        bursts_.begin() + static_cast<std::ptrdiff_t>(std::min(best_of, bursts_.size()));
-    const burst& first = *std::min_element(
-        bursts_.begin(), until, [](const burst& a, const burst& b) { return a.bound < b.bound; });
-    const burst& last = latest();
+    const std::size_t all = bursts_.size();
+    if (all < 2) return 0;
+    // While there are few, none is both a first and a last one.
+    const burst& first = best(0, std::min(best_of, all / 2));
+    const burst& last = best(all - std::min(best_of, all - all / 2), all);
     const nanoseconds apart = last.at - first.at;
     const nanoseconds change = last.offset - first.offset;
     const nanoseconds doubt = last.bound + first.bound;

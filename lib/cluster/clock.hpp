@@ -44,6 +44,8 @@ class clock_estimate {
         nanoseconds offset{};  // theirs less ours
         nanoseconds bound{};
     };
+    // The fastest of the bursts from one number to another.
+    [[nodiscard]] const burst& best(std::size_t from, std::size_t until) const;
     // The best of the last ones.
     [[nodiscard]] const burst& latest() const noexcept;
 

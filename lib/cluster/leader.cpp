@@ -14,8 +14,6 @@ using std::chrono::duration_cast;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-// Of a rank; more is a mistake.
-constexpr std::uint64_t most_workers = 65'536;
 constexpr auto nap = std::chrono::milliseconds(1);
 // Before the start a rank's clock is asked so often, and in the run again and again.
 constexpr unsigned first_burst = 60;

@@ -2,7 +2,7 @@
 // that writes or reads it.
 #include "cluster/words.hpp"
 
-#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "cluster/archive.hpp"
@@ -13,6 +13,11 @@ namespace {
 
 template <class Archive, class T>
 using field = typename Archive::template field<T>;
+
+// Of a list that another rank sends; a list of names is searched from its beginning for each of them.
+constexpr std::size_t most_names = 1024;
+// An error_table has one more than its kinds, for the rest.
+constexpr std::size_t most_kinds = stats::error_table::max_kinds + 1;
 
 // ---- what the words are made of ----
 
@@ -37,18 +42,25 @@ void fields(octet_writer& each, const stats::histogram& of) {
 
 void fields(octet_reader& each, stats::histogram& of) {
     stats::histogram::contents all;
-    all.counts.resize(each.length());
+    all.counts.resize(each.length(stats::histogram::bucket_count));
     if (all.counts.empty()) return of.clear();
-    std::uint64_t index = 0;
-    for (auto& one : all.counts) {
+    std::uint64_t before = 0;
+    std::uint64_t left = std::numeric_limits<std::uint64_t>::max();
+    bool first = true;
+    for (auto& [index, count] : all.counts) {
         std::uint64_t further = 0;
         each(further);
-        one.first = index += further;
-        each(one.second);
+        each(count);
+        const bool ascends = first || further > 0;
+        if (!ascends || further >= stats::histogram::bucket_count || count == 0 || count > left)
+            return each.fail();
+        first = false;
+        index = before += further;
+        left -= count;
     }
     for (std::uint64_t* number : {&all.sum_low, &all.sum_high, &all.min, &all.max})
         each(*number);
-    if (each.ok() && !of.set(all)) each.fail();
+    if (each.ok() && (all.min > all.max || !of.set(all))) each.fail();
 }
 
 void fields(octet_writer& each, const stats::named_counts& of) {
@@ -61,7 +73,7 @@ void fields(octet_writer& each, const stats::named_counts& of) {
 }
 
 void fields(octet_reader& each, stats::named_counts& of) {
-    for (std::size_t left = each.length(); left > 0 && each.ok(); --left) {
+    for (std::size_t left = each.length(most_names); left > 0 && each.ok(); --left) {
         stats::named_count one;
         each(one.name);
         each(one.count);
@@ -85,7 +97,7 @@ void fields(octet_writer& each, const stats::error_table& of) {
 }
 
 void fields(octet_reader& each, stats::error_table& of) {
-    for (std::size_t left = each.length(); left > 0 && each.ok(); --left) {
+    for (std::size_t left = each.length(most_kinds); left > 0 && each.ok(); --left) {
         stats::error_entry one;
         fields<octet_reader>(each, one);
         if (each.ok()) of.add(one);
@@ -143,7 +155,7 @@ void lengths(octet_reader& each, stats::time_slice& of) {
     std::uint64_t phases = 0;
     each(phases);
     if (phases != of.counts.latency.size()) each.fail();
-    of.workers.resize(each.length());
+    of.workers.resize(each.length(most_workers));
 }
 
 template <class Archive>

@@ -26,6 +26,9 @@ namespace postal::cluster {
 
 using nanoseconds = std::chrono::nanoseconds;
 
+// Of a rank; more is a mistake.
+inline constexpr std::size_t most_workers = 65'536;
+
 // 0 to all, first: what is one for the whole run.
 struct welcome {
     std::string version;     // of the program; all must have the same

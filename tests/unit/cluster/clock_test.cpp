@@ -1,0 +1,154 @@
+#include "cluster/clock.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+using namespace std::chrono_literals;
+using postal::cluster::clock_estimate;
+using std::chrono::nanoseconds;
+
+namespace {
+
+// Another machine's clock, and the ways there and back.
+struct other {
+    nanoseconds ahead{};
+    double drift = 0;  // seconds that it gains in a second of ours
+
+    nanoseconds truth(nanoseconds ours) const {
+        return ahead + nanoseconds(std::llround(drift * static_cast<double>(ours.count())));
+    }
+};
+
+struct network {
+    std::mt19937_64 random{1};
+    nanoseconds least_there = 20us, least_back = 20us;
+    nanoseconds mean_more = 50us;
+
+    nanoseconds way(nanoseconds least) {
+        std::exponential_distribution<double> more(1 / static_cast<double>(mean_more.count()));
+        return least + nanoseconds(std::llround(more(random)));
+    }
+    // Asks so many times; the time behind the last answer.
+    nanoseconds burst(clock_estimate& into, const other& clock, nanoseconds at, int answers) {
+        for (; answers > 0; --answers) {
+            const nanoseconds read = at + way(least_there);
+            const nanoseconds heard = read + way(least_back);
+            into.add({at, read + clock.truth(read), heard});
+            at = heard;
+        }
+        into.end_burst();
+        return at;
+    }
+};
+
+nanoseconds size(nanoseconds of) {
+    return of.count() < 0 ? -of : of;
+}
+
+}  // namespace
+
+TEST_CASE("a clock that was never read is not known") {
+    clock_estimate none;
+    CHECK_FALSE(none.known());
+    CHECK(none.offset(5s) == 0ns);
+    CHECK(none.bound() == 0ns);
+    CHECK(none.drift() == 0);
+    none.end_burst();
+    CHECK_FALSE(none.known());
+    none.add({5s, 6s, 4s});  // heard before it was asked
+    none.end_burst();
+    CHECK_FALSE(none.known());
+}
+
+TEST_CASE("the truth lies within the bound, however the ways are split") {
+    for (const nanoseconds ahead : {nanoseconds(1000s), nanoseconds(-3s), nanoseconds(0)}) {
+        for (const auto& [there, back] :
+             {std::pair(0us, 900us), std::pair(900us, 0us), std::pair(10us, 10us)}) {
+            for (unsigned seed = 0; seed < 50; ++seed) {
+                network ways;
+                ways.random.seed(seed);
+                ways.least_there = there;
+                ways.least_back = back;
+                clock_estimate estimate;
+                const nanoseconds at = ways.burst(estimate, {ahead, 0}, 7s, 60);
+                INFO(ahead.count() << " ns ahead, seed " << seed);
+                REQUIRE(size(estimate.offset(at) - ahead) <= estimate.bound());
+                REQUIRE(estimate.bound() < 600us);
+                REQUIRE(estimate.drift() == 0);
+            }
+        }
+    }
+}
+
+TEST_CASE("a way that takes no time leaves no doubt") {
+    clock_estimate exact;
+    exact.add({5s, 8s, 5s});
+    exact.end_burst();
+    CHECK(exact.offset(5s) == 3s);
+    CHECK(exact.bound() == 0ns);
+}
+
+TEST_CASE("of a burst the fastest answer counts, of bursts the best of the last four") {
+    clock_estimate estimate;
+    estimate.add({0s, 10s, 2ms});
+    estimate.add({1s, 11s, 1s + 2us});
+    estimate.add({2s, 12s, 2s + 5ms});
+    estimate.end_burst();
+    CHECK(estimate.bound() == 1us);
+    for (int i = 1; i <= 4; ++i) {
+        const nanoseconds at = i * 10s;
+        estimate.add({at, at + 10s, at + 20us});
+        estimate.end_burst();
+    }
+    CHECK(estimate.bound() == 10us);
+}
+
+TEST_CASE("a drift is found to within its doubt, and foretold with it") {
+    for (const double drift : {100e-6, -100e-6, 1e-6}) {
+        for (unsigned seed = 0; seed < 20; ++seed) {
+            network ways;
+            ways.random.seed(seed);
+            const other clock{1000s, drift};
+            clock_estimate estimate;
+            nanoseconds at = 0s;
+            nanoseconds first_bound{};
+            for (int burst = 0; burst < 20; ++burst) {
+                at = 2s * burst;
+                const nanoseconds over = ways.burst(estimate, clock, at, burst == 0 ? 60 : 12);
+                if (burst == 0) first_bound = estimate.bound();
+                INFO("drift " << drift << ", seed " << seed << ", burst " << burst);
+                // The best burst may be three before: what it gains meanwhile is foretold.
+                const nanoseconds doubt = 4 * (estimate.bound() + first_bound);
+                REQUIRE(size(estimate.offset(over) - clock.truth(over)) <=
+                        doubt + nanoseconds(burst < 4 ? 700us : 0us));
+            }
+            // Each of the two ends may be wrong by its bound, 30 s or more apart.
+            const double doubt = 200e-6 / 30;
+            REQUIRE(std::abs(estimate.drift() - drift) <= doubt);
+            if (std::abs(drift) > 10e-6) REQUIRE(estimate.drift() != 0);
+        }
+    }
+}
+
+TEST_CASE("a drift that the errors can explain is none") {
+    clock_estimate estimate;
+    estimate.add({0s, 5s, 100us});
+    estimate.end_burst();
+    estimate.add({10s, 15s + 60us, 10s + 100us});
+    estimate.end_burst();
+    CHECK(estimate.drift() == 0);
+}
+
+TEST_CASE("a long run holds few bursts and still finds the drift") {
+    network ways;
+    const other clock{-3s, 50e-6};
+    clock_estimate estimate;
+    nanoseconds over{};
+    for (int burst = 0; burst < 1000; ++burst)
+        over = ways.burst(estimate, clock, 2s * burst, 12);
+    CHECK(estimate.drift() == Approx(50e-6).epsilon(0.01));
+    CHECK(size(estimate.offset(over) - clock.truth(over)) <= estimate.bound() + 5us);
+}
