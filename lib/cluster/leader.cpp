@@ -316,6 +316,11 @@ void leader::hand_on() {
         }
         events_.on_time_slice(*merged);
     }
+    if (merger_->slowest()) return;
+    // All have ended: what is left was counted in the last interval.
+    for (member& one : members_)
+        for (const piece& part : std::exchange(one.waiting, {}))
+            if (!one.messages.empty()) one.messages.back() += part.messages;
 }
 
 stats::live_state leader::live(const stats::live_state& ours) const {

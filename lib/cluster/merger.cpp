@@ -22,6 +22,13 @@ double seconds(nanoseconds time) {
     return std::chrono::duration<double>(time).count();
 }
 
+void add_part(stats::time_slice& to, const stats::time_slice& part) {
+    // Time in which something waited is no sum.
+    const auto pressure = std::max(to.machine.pressure_s, part.machine.pressure_s);
+    to.merge(part);
+    to.machine.pressure_s = pressure;
+}
+
 }  // namespace
 
 slice_merger::slice_merger(load::timetable times, std::size_t phases,
@@ -62,10 +69,7 @@ bool slice_merger::add(unsigned rank, stats::time_slice slice) {
     const std::size_t first = first_worker_[rank];
     slice.workers.resize(first_worker_[rank + 1] - first);
     slice.workers.insert(slice.workers.begin(), first, stats::worker_time{});
-    // Time in which something waited is no sum.
-    const auto pressure = std::max(into.machine.pressure_s, slice.machine.pressure_s);
-    into.merge(slice);
-    into.machine.pressure_s = pressure;
+    add_part(into, slice);
     return true;
 }
 
@@ -91,28 +95,69 @@ bool slice_merger::complete(const slot& one) const noexcept {
     });
 }
 
+// Whether all that is open behind it was counted while ranks drained and others went on, so that there is
+// no time for it behind the last that these counted.
+bool slice_merger::only_drained_before(nanoseconds end) const noexcept {
+    return std::all_of(open_.begin(), open_.end(), [end](const auto& one) {
+        return one.first.draining && from_seconds(one.second.end_s) <= end;
+    });
+}
+
+bool slice_merger::all_over() const noexcept {
+    return std::all_of(ranks_.begin(), ranks_.end(), [](const progress& one) { return one.over; });
+}
+
+void slice_merger::take_in_drained(stats::time_slice& last) {
+    for (const auto& [where, drained] : open_) {
+        add_part(last, drained);
+        last.ranks = std::min(last.ranks + drained.ranks, static_cast<unsigned>(ranks_.size()));
+    }
+    open_.clear();
+}
+
+// The last one was handed on before it was known to be the last, and ended no interval.
+std::optional<stats::time_slice> slice_merger::take_end() {
+    if (!all_over() || handed_on_until_ <= interval_start_) return std::nullopt;
+    stats::time_slice none(phases_);
+    none.workers.resize(first_worker_.back());
+    none.ranks = 0;
+    none.start_s = none.end_s = seconds(handed_on_until_);
+    none.draining = handed_on_until_ > stopped_at_;
+    none.in_warmup = std::min(handed_on_until_, stopped_at_) <= times_.warmup;
+    none.closes_interval = none.partial = true;
+    interval_start_ = handed_on_until_;
+    return none;
+}
+
 std::optional<stats::time_slice> slice_merger::take() {
-    if (open_.empty() || !complete(open_.begin()->first)) return std::nullopt;
+    if (open_.empty()) return take_end();
+    if (!complete(open_.begin()->first)) return std::nullopt;
     const slot where = open_.begin()->first;
-    std::optional<stats::time_slice> taken(std::move(open_.begin()->second));
-    open_.erase(open_.begin());
     const nanoseconds start = handed_on_until_;
     const nanoseconds cut = times_.next_cut(where.begin);
-    nanoseconds end = std::max(from_seconds(taken->end_s), start);
+    nanoseconds end = std::max(from_seconds(open_.begin()->second.end_s), start);
     if (cut != nanoseconds::max() && end + rounding >= cut) end = std::max(cut, start);
+
+    auto first = open_.extract(open_.begin());
+    const bool last =
+        !where.draining && !open_.empty() && all_stopped() && only_drained_before(end);
+    if (last && !all_over()) {
+        open_.insert(std::move(first));  // who drains will count on, or end
+        return std::nullopt;
+    }
+    std::optional<stats::time_slice> taken(std::move(first.mapped()));
+    if (last) take_in_drained(*taken);
     handed_on_until_ = end;
 
     const bool none_counts_on =
         all_stopped() && (open_.empty() || (open_.begin()->first.draining && !where.draining));
-    const bool all_over =
-        std::all_of(ranks_.begin(), ranks_.end(), [](const progress& one) { return one.over; });
     taken->draining = where.draining;
     taken->start_s = seconds(start);
     taken->end_s = seconds(end);
     taken->in_warmup = (where.draining ? stopped_at_ : end) <= times_.warmup;
     if (!where.draining) stopped_at_ = end;
-    taken->closes_interval = times_.ends_interval(end) || (!where.draining && none_counts_on) ||
-                             (all_over && open_.empty());
+    const bool may_close = times_.ends_interval(end) || (!where.draining && none_counts_on);
+    taken->closes_interval = (may_close && end > interval_start_) || (all_over() && open_.empty());
     taken->partial = where.draining || end - interval_start_ < times_.interval - whole_enough;
     if (taken->closes_interval) interval_start_ = end;
     return taken;

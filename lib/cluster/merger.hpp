@@ -3,7 +3,8 @@
 // All ranks cut their time alike (the same interval, the same warm-up, from the same start), so that
 // slices with the same beginning are parts of one. A run's last slices are shorter: a rank ends, or
 // hears of the stop a moment later than another, and what a rank counted while it was draining is kept
-// apart from what others counted before they stopped. A merged time slice is complete when every rank
+// apart from what others counted before they stopped, unless all who drained had ended by then: no interval
+// has no length. A merged time slice is complete when every rank
 // that is not lost has gone beyond it.
 // Holds what is not complete yet, and nothing else. Nothing here fails or reads a clock.
 #pragma once
@@ -57,6 +58,10 @@ class slice_merger {
     std::chrono::nanoseconds cell_of(std::chrono::nanoseconds when) const noexcept;
     bool complete(const slot& one) const noexcept;
     bool all_stopped() const noexcept;
+    bool all_over() const noexcept;
+    bool only_drained_before(std::chrono::nanoseconds end) const noexcept;
+    void take_in_drained(stats::time_slice& last);
+    std::optional<stats::time_slice> take_end();
 
     load::timetable times_;
     std::size_t phases_;
