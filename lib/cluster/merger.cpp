@@ -95,8 +95,8 @@ bool slice_merger::complete(const slot& one) const noexcept {
     });
 }
 
-// Whether all that is open behind it was counted while ranks drained and others went on, so that there is
-// no time for it behind the last that these counted.
+// Whether all that is open behind it was counted while ranks drained and others went on, so that
+// there is no time for it behind the last that these counted.
 bool slice_merger::only_drained_before(nanoseconds end) const noexcept {
     return std::all_of(open_.begin(), open_.end(), [end](const auto& one) {
         return one.first.draining && from_seconds(one.second.end_s) <= end;

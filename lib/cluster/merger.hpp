@@ -3,9 +3,8 @@
 // All ranks cut their time alike (the same interval, the same warm-up, from the same start), so that
 // slices with the same beginning are parts of one. A run's last slices are shorter: a rank ends, or
 // hears of the stop a moment later than another, and what a rank counted while it was draining is kept
-// apart from what others counted before they stopped, unless all who drained had ended by then: no interval
-// has no length. A merged time slice is complete when every rank
-// that is not lost has gone beyond it.
+// apart from what others counted before they stopped, unless all who drained had ended by then: no
+// interval has no length. A merged time slice is complete when every rank that is not lost has gone beyond it.
 // Holds what is not complete yet, and nothing else. Nothing here fails or reads a clock.
 #pragma once
 

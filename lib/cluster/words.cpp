@@ -14,7 +14,7 @@ namespace {
 template <class Archive, class T>
 using field = typename Archive::template field<T>;
 
-// Of a list that another rank sends; a list of names is searched from its beginning for each of them.
+// Of a list that another rank sends; one of names is searched from its beginning for each.
 constexpr std::size_t most_names = 1024;
 // An error_table has one more than its kinds, for the rest.
 constexpr std::size_t most_kinds = stats::error_table::max_kinds + 1;

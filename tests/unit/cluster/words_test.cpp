@@ -345,7 +345,7 @@ TEST_CASE("numbers have 64 bits and no more") {
 }
 
 TEST_CASE("a histogram that cannot be is refused") {
-    // The index further and the count of each bucket, then the sum's two halves, the least, the most.
+    // How much further and the count of each bucket, then the sum in halves, the least, the most.
     const auto histogram = [](const std::vector<std::uint64_t>& numbers) {
         cluster::counted empty(phases);
         const std::string octets = encode(empty);
