@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/text.hpp"
 #include "cluster/wait.hpp"
 
 namespace postal::cluster {
@@ -14,11 +15,13 @@ using std::chrono::duration_cast;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
+// What people are shown of another rank's texts.
+constexpr std::size_t most_name = 64;
+constexpr std::size_t most_line = 1000;
 constexpr auto nap = std::chrono::milliseconds(1);
 // Before the start a rank's clock is asked so often, and in the run again and again.
 constexpr unsigned first_burst = 60;
 constexpr unsigned next_burst = 12;
-constexpr auto burst_patience = std::chrono::milliseconds(200);
 // From telling the ranks to the start itself: more than the slowest way.
 constexpr auto lead_time = std::chrono::milliseconds(150);
 // All clocks are asked once in so long a time.
@@ -124,7 +127,7 @@ base::expected<start> leader::assemble(const hello& mine, nanoseconds first_inte
     const nanoseconds at = std::max(now + lead_time, start_at.value_or(nanoseconds(0)));
     for (unsigned rank = 1; rank < members_.size(); ++rank)
         tell(rank, start{at + members_[rank].steady.offset(at), first_interval});
-    way_.receive();
+    way_.unsent();  // moves them along
     return start{at, first_interval};
 }
 
@@ -179,7 +182,6 @@ bool leader::measure(unsigned rank, unsigned answers, nanoseconds patience) {
                 std::this_thread::yield();
         }
         if (!answered_) return false;
-        patience = burst_patience;
     }
     members_[rank].steady.end_burst();
     members_[rank].wall.end_burst();
@@ -277,6 +279,8 @@ void leader::hear(unsigned rank, const word& said) {
     if (const auto* answer = std::get_if<pong>(&said)) return on_pong(rank, *answer);
     if (const auto* greeting = std::get_if<hello>(&said)) {
         from.said = *greeting;
+        from.said.host = base::printable(greeting->host, most_name);
+        from.said.refusal = base::printable(greeting->refusal, most_line);
         from.greeted = true;
     } else if (const auto* late = std::get_if<cluster::began>(&said)) {
         from.late = late->late;
