@@ -137,6 +137,11 @@ exit_status ranks::refuse(const base::failure& why, exit_status status) {
     } else if (!why.message.empty()) {
         cli::complain(program_, name_.empty() ? why.message : name_ + ": " + why.message);
     }
+    // The others have begun.
+    if (leader_ && agreed_) {
+        leader_->tell_stop({.now = true, .why = std::string(to_text(load::run_ending::failure))});
+        leader_->release();
+    }
     return leave(status);
 }
 
@@ -192,6 +197,7 @@ std::optional<ranks::refusal> ranks::agree(const stats::run_description& whole,
     }
     into.start_at = load::steady_time(when.at);
     into.first_interval = when.first_interval;
+    agreed_ = true;
     return std::nullopt;
 }
 

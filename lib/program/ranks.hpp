@@ -95,6 +95,7 @@ class ranks {
     load::worker_pool* pool_ = nullptr;
     run_console* merged_ = nullptr;
     bool said_hello_ = false;
+    bool agreed_ = false;
     bool began_ = false;
     bool lost_leader_ = false;
     bool stop_told_ = false;

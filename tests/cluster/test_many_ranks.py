@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import signal
+import subprocess
 import time
 
 import pytest
@@ -158,6 +159,19 @@ def test_a_mistake_is_told_once(launch, users_file, words, said):
     mine = [line for line in run.stderr.splitlines() if line.startswith("postal: ")]
     assert len(mine) == 1 and said in mine[0], run.stderr
     assert run.stdout == "" and run.record is None
+
+
+def test_a_log_that_cannot_be_written_ends_all(programs, folder, tool, bhm, users_file):
+    tool("mpirun")
+    sink = bhm()
+    words = [programs.postal, "--duration", "50s", "--rate", "10/s", sink.endpoint, users_file(5)]
+    begin = time.monotonic()
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([str(word) for word in mpirun_argv(2, ["sh", "-c", 'exec "$@" > /dev/full', "-", *words])],
+                              stdout=full, stderr=subprocess.PIPE, env={**os.environ, "TMPDIR": str(folder)}, timeout=60, check=False)
+    assert done.returncode == 2, done.stderr
+    assert b"No space left on device" in done.stderr
+    assert time.monotonic() - begin < 30
 
 
 def test_loads_that_differ_are_refused(launch, users_file):
