@@ -13,7 +13,7 @@ from conftest import login_names, user_names
 from support.postal import HEADER, RABID_HEADER, check_books, read_record
 from support.postal import run as run_program
 from support.process import Process, wait_until
-from support.ranks import Hosts, Ranks, mpirun_argv
+from support.ranks import Hosts, Ranks, mpirun_argv, namespaces_are_missing
 
 OUTCOMES = ("messages", "rejected", "deferred", "failed", "in_doubt")
 
@@ -272,10 +272,11 @@ def test_more_ranks_than_accounts(launch, users_file):
     assert "account" in run.stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
 def test_machines_whose_clocks_differ(programs, folder, tool, users_file):
     """Each on a host of its own, whose steady clock is known to differ: the record knows by how much, and all begin together."""
     tool("mpirun")
+    if why := namespaces_are_missing():
+        pytest.skip(why)
     users, ahead, path = users_file(20), [0, 1000, 7200, 3], folder / "whole.json"
     with Hosts(folder, ahead) as hosts:
         sink = Process(hosts[0].argv(programs.bhm, "--listen", f"{hosts[0].address}:2525", "--record", folder / "sink.json"),

@@ -59,6 +59,14 @@ def run_ranks(ranks, argv, folder, options=(), timeout=LIMIT, **popen):
         return running.finish(timeout)
 
 
+def namespaces_are_missing():
+    """Why there can be no Hosts here; nothing where there can. A root folder that is no mount point, as chroot(1) makes
+    it, cannot have mounts of its own."""
+    tried = subprocess.run(["unshare", *NAMESPACES, "--monotonic", "5", "--fork", "true"], stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, timeout=LIMIT, check=False)
+    return tried.stderr.strip() or "namespaces need root" if tried.returncode else None
+
+
 class Host:
     """One of Hosts: namespaces that a process holds open."""
 
