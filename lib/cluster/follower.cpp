@@ -12,7 +12,6 @@ namespace {
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-constexpr auto nap = std::chrono::milliseconds(1);
 // How long the next question of a burst is waited for without a nap.
 constexpr auto burst_patience = std::chrono::milliseconds(2);
 
@@ -50,7 +49,7 @@ std::optional<word> follower::hear() {
 
 base::expected<welcome> follower::hear_welcome() {
     std::optional<word> said;
-    const bool heard = wait_for(answers_within, nap, [&] {
+    const bool heard = wait_for(answers_within, [&] {
         said = hear();
         return said && std::holds_alternative<welcome>(*said);
     });
@@ -63,7 +62,7 @@ base::expected<welcome> follower::hear_welcome() {
 base::expected<std::variant<start, refused>> follower::say_hello(const hello& mine) {
     tell(mine);
     std::variant<start, refused> verdict;
-    const bool heard = wait_for(answers_within, nap, [&] {
+    const bool heard = wait_for(answers_within, [&] {
         const auto said = hear();
         if (!said) return false;
         if (const auto* when = std::get_if<start>(&*said)) return verdict = *when, true;

@@ -1,7 +1,6 @@
 #include "cluster/leader.hpp"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "base/text.hpp"
@@ -11,29 +10,14 @@ namespace postal::cluster {
 
 namespace {
 
-using std::chrono::duration_cast;
 using std::chrono::steady_clock;
-using std::chrono::system_clock;
 
 // What people are shown of another rank's texts.
 constexpr std::size_t most_name = 64;
 constexpr std::size_t most_line = 1000;
-constexpr auto nap = std::chrono::milliseconds(1);
-// Before the start a rank's clock is asked so often, and in the run again and again.
-constexpr unsigned first_burst = 60;
-constexpr unsigned next_burst = 12;
-// From telling the ranks to the start itself: more than the slowest way.
-constexpr auto lead_time = std::chrono::milliseconds(150);
-// All clocks are asked once in so long a time.
-constexpr auto measure_period = std::chrono::seconds(2);
-constexpr auto first_answer_nap = std::chrono::microseconds(100);
 
 double seconds(nanoseconds time) {
     return std::chrono::duration<double>(time).count();
-}
-
-nanoseconds wall_now() {
-    return duration_cast<nanoseconds>(system_clock::now().time_since_epoch());
 }
 
 std::uint64_t outcomes(const stats::counts& of) {
@@ -41,22 +25,6 @@ std::uint64_t outcomes(const stats::counts& of) {
     for (const stats::counter& one : stats::all_counters())
         if (one.kind == stats::counter_kind::outcome) sum += of.*one.value;
     return sum;
-}
-
-// The first line in which two ranks' loads differ, as a refusal has it.
-std::string first_difference(std::string_view theirs, std::string_view ours) {
-    const auto next_line = [](std::string_view& text) {
-        const auto line = text.substr(0, text.find('\n'));
-        text.remove_prefix(std::min(text.size(), line.size() + 1));
-        return line;
-    };
-    while (!theirs.empty() || !ours.empty()) {
-        const auto one = next_line(theirs), other = next_line(ours);
-        if (one != other)
-            return fmt::format("{} in place of {}", one.empty() ? "nothing" : one,
-                               other.empty() ? "nothing" : other);
-    }
-    return "nothing";
 }
 
 }  // namespace
@@ -74,139 +42,6 @@ void leader::tell_others(const word& what) {
 std::string leader::name_of(unsigned rank) const {
     const std::string& host = members_[rank].said.host;
     return host.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} on {}", rank, host);
-}
-
-double leader::since_start() const {
-    return running_ ? seconds(steady_clock::now() - start_) : 0;
-}
-
-// ---- before the start ----
-
-base::expected<void> leader::everybody_is_ready(const hello& mine) {
-    members_[0].said = mine;
-    members_[0].greeted = true;
-    const auto all_greeted = [this] {
-        hear_all();
-        return std::all_of(members_.begin(), members_.end(),
-                           [](const member& one) { return one.greeted; });
-    };
-    if (!wait_for(answers_within, nap, all_greeted)) {
-        const auto silent = std::find_if(members_.begin(), members_.end(),
-                                         [](const member& one) { return !one.greeted; });
-        return base::fail("rank {} has said nothing for {} s; is it the same program?",
-                          silent - members_.begin(), answers_within.count());
-    }
-    for (unsigned rank = 1; rank < members_.size(); ++rank) {
-        const hello& said = members_[rank].said;
-        if (!said.refusal.empty()) return base::fail("{}: {}", name_of(rank), said.refusal);
-        if (said.workers > most_workers)
-            return base::fail("{} says that it has {} workers", name_of(rank), said.workers);
-        if (said.load != mine.load)
-            return base::fail("{} has {} of rank 0; all ranks need the same load", name_of(rank),
-                              first_difference(said.load, mine.load));
-    }
-    return {};
-}
-
-base::expected<void> leader::know_clocks() {
-    for (unsigned rank = 1; rank < members_.size(); ++rank)
-        if (!measure(rank, first_burst, answers_within))
-            return base::fail("{} does not answer questions about its clock", name_of(rank));
-    return {};
-}
-
-base::expected<start> leader::assemble(const hello& mine, nanoseconds first_interval,
-                                       std::optional<nanoseconds> start_at) {
-    auto ready = everybody_is_ready(mine);
-    if (ready) ready = know_clocks();
-    if (!ready) {
-        tell_others(refused{1});
-        return ready.error();
-    }
-    const nanoseconds now = steady_clock::now().time_since_epoch();
-    const nanoseconds at = std::max(now + lead_time, start_at.value_or(nanoseconds(0)));
-    for (unsigned rank = 1; rank < members_.size(); ++rank)
-        tell(rank, start{at + members_[rank].steady.offset(at), first_interval});
-    way_.unsent();  // moves them along
-    return start{at, first_interval};
-}
-
-std::vector<std::string> leader::refuse(const std::string& why, std::uint64_t status) {
-    wait_for(answers_within, nap, [this] {
-        hear_all();
-        return std::all_of(members_.begin() + 1, members_.end(),
-                           [](const member& one) { return one.greeted; });
-    });
-    tell_others(refused{status});
-    std::vector<std::string> others;
-    for (unsigned rank = 1; rank < members_.size(); ++rank) {
-        const std::string& theirs = members_[rank].said.refusal;
-        if (!theirs.empty() && theirs != why) others.push_back(name_of(rank) + ": " + theirs);
-    }
-    return others;
-}
-
-std::optional<std::string> leader::bound_ranks() const {
-    const auto bound = [](const member& one) {
-        return one.said.processors < one.said.machine_processors;
-    };
-    const auto first = std::find_if(members_.begin(), members_.end(), bound);
-    if (first == members_.end()) return std::nullopt;
-    return fmt::format(
-        "{} of {} ranks may use some of their machine's processors only (rank {}: {} of {}); "
-        "mpirun --bind-to none leaves them all",
-        std::count_if(members_.begin(), members_.end(), bound), members_.size(),
-        first - members_.begin(), first->said.processors, first->said.machine_processors);
-}
-
-// ---- clocks ----
-
-// Asks a rank for its clock so often; whether it answered in time. What comes meanwhile is heard.
-bool leader::measure(unsigned rank, unsigned answers, nanoseconds patience) {
-    for (unsigned left = answers; left > 0; --left) {
-        asked_ = rank;
-        answered_ = false;
-        ++asked_number_;
-        asked_wall_ = wall_now();
-        asked_at_ = steady_clock::now();
-        tell(rank, ping{asked_number_, left > 1});
-        const auto until = asked_at_ + patience;
-        while (!answered_ && !members_[rank].lost_s) {
-            hear_all();
-            const auto now = steady_clock::now();
-            if (now > until) break;
-            // The other side naps before the first of a burst, and waits for the rest.
-            if (left == answers)
-                std::this_thread::sleep_for(first_answer_nap);
-            else
-                std::this_thread::yield();
-        }
-        if (!answered_) return false;
-    }
-    members_[rank].steady.end_burst();
-    members_[rank].wall.end_burst();
-    return true;
-}
-
-void leader::on_pong(unsigned rank, const pong& answer) {
-    if (answered_ || rank != asked_ || answer.number != asked_number_) return;
-    answered_ = true;
-    const auto heard = steady_clock::now();
-    const nanoseconds asked = asked_at_.time_since_epoch();
-    members_[rank].steady.add({asked, answer.steady, heard.time_since_epoch()});
-    members_[rank].wall.add({asked_wall_, answer.wall, asked_wall_ + (heard - asked_at_)});
-}
-
-// One rank after the other, so that no poll takes long; it also shows them that we live.
-void leader::measure_next() {
-    const auto now = steady_clock::now();
-    if (members_.size() < 2 || now < measure_at_) return;
-    const auto others = static_cast<nanoseconds::rep>(members_.size() - 1);
-    measure_at_ = now + nanoseconds(measure_period) / others;
-    if (measured_next_ >= members_.size()) measured_next_ = 1;
-    const unsigned rank = measured_next_++;
-    const member& one = members_[rank];
-    if (!one.lost_s && !one.done) measure(rank, next_burst, std::chrono::milliseconds(20));
 }
 
 // ---- while the run goes on ----
@@ -423,7 +258,7 @@ std::vector<stats::rank_share> leader::shares() const {
 
 void leader::release() {
     tell_others(cluster::over{});
-    wait_for(std::chrono::seconds(2), nap, [this] {
+    wait_for(std::chrono::seconds(2), [this] {
         hear_all();
         return way_.unsent() == 0;
     });

@@ -42,6 +42,7 @@ class leader {
   public:
     static constexpr auto lost_after = std::chrono::seconds(10);
     static constexpr auto answers_within = std::chrono::seconds(60);  // hellos
+    static constexpr auto measure_period = std::chrono::seconds(2);   // of the others' clocks
 
     // Tells the others what is one for the whole run.
     leader(transport& way, const welcome& common);
@@ -114,7 +115,7 @@ class leader {
     void tell(unsigned rank, const word& what) { way_.send(rank, encode(what)); }
     void tell_others(const word& what);
     std::string name_of(unsigned rank) const;
-    double since_start() const;
+    static nanoseconds wall_now();
 
     transport& way_;
     std::vector<member> members_;

@@ -10,7 +10,8 @@ namespace postal::cluster {
 
 // Asks again and again until it is done or time is up; whether it is done.
 template <class Done>
-bool wait_for(std::chrono::nanoseconds patience, std::chrono::nanoseconds nap, Done&& done) {
+bool wait_for(std::chrono::nanoseconds patience, Done&& done) {
+    constexpr auto nap = std::chrono::milliseconds(1);
     const auto until = std::chrono::steady_clock::now() + patience;
     while (!done()) {
         if (std::chrono::steady_clock::now() >= until) return false;
