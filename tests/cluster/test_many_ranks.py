@@ -12,7 +12,7 @@ import pytest
 from conftest import login_names, user_names
 from support.postal import HEADER, RABID_HEADER, check_books, read_record
 from support.postal import run as run_program
-from support.process import Process, wait_until
+from support.process import Process, alive, wait_until
 from support.ranks import Hosts, Ranks, mpirun_argv, namespaces_are_missing
 
 OUTCOMES = ("messages", "rejected", "deferred", "failed", "in_doubt")
@@ -222,14 +222,16 @@ def rank_pids(started, ranks):
 
 
 def test_a_rank_that_dies_is_told(launch, bhm, users_file):
+    """mpirun itself may not end after a loss (see docs/many-machines.md); the ranks do."""
     sink = bhm()
     started = launch(3, "postal", "--duration", "20s", "--interval", "1s", "-m", "1", "--workers", "1", "--rate", "300/s",
                      sink.endpoint, users_file(5), options=["--enable-recovery"])
     wait_until(lambda: started.process.stdout.count("\n") > 2, "two intervals")
-    os.kill(rank_pids(started, 3)[2], signal.SIGKILL)
-    started.process.wait(60)
+    pids = rank_pids(started, 3)
+    os.kill(pids[2], signal.SIGKILL)
+    wait_until(lambda: not any(alive(pid) for pid in pids.values()), "the end of all ranks", timeout=60)
     record = read_record(started.record_path)
-    assert "rank 2" in started.process.stderr and "lost" in started.process.stderr
+    wait_until(lambda: re.search(r"LOST +rank 2 ", started.process.stderr), "what mpirun passes on")
     lost = record["ranks"][2]
     assert 2 <= lost["lost_s"] <= 12 and lost["unaccounted"] >= 0
     assert [one.get("lost_s") for one in record["ranks"][:2]] == [None, None]

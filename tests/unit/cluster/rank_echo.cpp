@@ -1,16 +1,20 @@
 // One rank of tests/cluster/test_transport.py: sends parcels of several lengths to every rank, hears
-// theirs, and says on standard output what was wrong.
+// theirs, and says in FOLDER/rank-N how that went; a launcher may mix what ranks print.
 //
-//     rank_echo            exits 0 when all parcels came whole and in order
-//     rank_echo lonely     the last rank is killed while it sends; exits 0 when the others still talk
+//     rank_echo FOLDER           exits 0 when all parcels came whole and in order
+//     rank_echo FOLDER lonely    the last rank is killed while it sends; exits 0 when the others
+//                                still talk
 #include "cluster/launcher.hpp"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,7 +34,12 @@ std::string content(unsigned from, unsigned to, std::size_t length) {
     return octets;
 }
 
-bool exchange(transport& others) {
+struct outcome {
+    bool good;
+    std::string said;
+};
+
+outcome exchange(transport& others) {
     const unsigned own = others.rank();
     for (const std::size_t length : lengths)
         for (unsigned to = 0; to < others.ranks(); ++to)
@@ -41,9 +50,8 @@ bool exchange(transport& others) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
     while (left > 0 || others.unsent() > 0) {
         if (std::chrono::steady_clock::now() > deadline) {
-            std::printf("rank %u: %zu parcels are missing, %zu have not left\n", own, left,
-                        others.unsent());
-            return false;
+            return {false, fmt::format("rank {}: {} parcels are missing, {} have not left", own,
+                                       left, others.unsent())};
         }
         const auto one = others.receive();
         if (!one) {
@@ -52,20 +60,18 @@ bool exchange(transport& others) {
         }
         std::size_t& next = heard.at(one->from);
         if (next == lengths.size() || one->octets != content(one->from, own, lengths.at(next))) {
-            std::printf("rank %u: parcel %zu of rank %u is wrong: %zu octets\n", own, next,
-                        one->from, one->octets.size());
-            return false;
+            return {false, fmt::format("rank {}: parcel {} of rank {} is wrong: {} octets", own,
+                                       next, one->from, one->octets.size())};
         }
         ++next;
         --left;
     }
-    std::printf("rank %u of %u: %zu parcels\n", own, others.ranks(),
-                lengths.size() * others.ranks());
-    return true;
+    return {true, fmt::format("rank {} of {}: {} parcels", own, others.ranks(),
+                              lengths.size() * others.ranks())};
 }
 
 // The last rank begins a long parcel to rank 0 and is killed; the others still reach each other.
-bool survive(transport& others) {
+outcome survive(transport& others) {
     const unsigned last = others.ranks() - 1;
     if (others.rank() == last) {
         others.send(0, content(last, 0, lengths.back()));
@@ -81,28 +87,28 @@ bool survive(transport& others) {
         if (!one) std::this_thread::sleep_for(pause);
         if (one && one->octets == "still here") ++heard;
     }
-    std::printf("rank %u heard %u survivors\n", others.rank(), heard);
-    return heard == last;
+    return {heard == last, fmt::format("rank {} heard {} survivors", others.rank(), heard)};
 }
 
 }  // namespace
 
-int main(int count, char**) {
+int main(int count, char** words) {
     const auto place = postal::cluster::launched_here();
     auto others = postal::cluster::open_transport();
-    if (!others) {
-        std::printf("%s\n", others.error().message.c_str());
+    if (!others || count < 2) {
+        std::fprintf(stderr, "%s\n", others ? "no folder" : others.error().message.c_str());
         return 2;
     }
     transport& opened = **others;
     if (!place || place->rank != opened.rank() || place->ranks != opened.ranks()) {
-        std::printf("MPI says rank %u of %u, the environment does not\n", opened.rank(),
-                    opened.ranks());
+        std::fprintf(stderr, "MPI says rank %u of %u, the environment does not\n", opened.rank(),
+                     opened.ranks());
         return 1;
     }
-    const bool lonely = count > 1;
-    const bool good = lonely ? survive(opened) : exchange(opened);
-    std::fflush(stdout);
+    const bool lonely = count > 2;
+    const auto [good, said] = lonely ? survive(opened) : exchange(opened);
+    const std::filesystem::path folder = words[1];
+    std::ofstream{folder / fmt::format("rank-{}", opened.rank())} << said << '\n';
     opened.close(!lonely);
     if (lonely) _exit(good ? 0 : 1);
     return good ? 0 : 1;
