@@ -85,7 +85,7 @@ void follower::add(const stats::time_slice& ours) {
 void follower::poll() {
     while (const auto said = hear()) {
         if (const auto* asked = std::get_if<stop>(&*said); asked != nullptr && told_) told_(*asked);
-        if (std::holds_alternative<cluster::over>(*said)) over_ = true;
+        if (const auto* all = std::get_if<cluster::over>(&*said)) over_ = *all;
     }
 }
 

@@ -42,7 +42,9 @@ class follower {
     void poll();
 
     void end(const ended& ours) { tell(ours); }
-    bool over() const noexcept { return over_; }
+    bool over() const noexcept { return over_.has_value(); }
+    // Whether rank 0 said so when it was over.
+    bool any_lost() const noexcept { return over_ && over_->any_lost; }
     // It has said nothing for so long, and will not any more.
     bool leader_is_lost() const;
 
@@ -55,7 +57,7 @@ class follower {
     transport& way_;
     std::function<void(const stop&)> told_;
     std::chrono::steady_clock::time_point heard_ = std::chrono::steady_clock::now();
-    bool over_ = false;
+    std::optional<cluster::over> over_;
 };
 
 }  // namespace postal::cluster

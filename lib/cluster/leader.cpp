@@ -257,7 +257,7 @@ std::vector<stats::rank_share> leader::shares() const {
 }
 
 void leader::release() {
-    tell_others(cluster::over{});
+    tell_others(cluster::over{.any_lost = lost() > 0});
     wait_for(std::chrono::seconds(2), [this] {
         hear_all();
         return way_.unsent() == 0;

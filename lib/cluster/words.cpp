@@ -298,7 +298,9 @@ void fields(Archive& each, field<Archive, ended>& of) {
 }
 
 template <class Archive>
-void fields(Archive&, field<Archive, over>&) {}
+void fields(Archive& each, field<Archive, over>& of) {
+    each(of.any_lost);
+}
 
 // ---- any of them ----
 

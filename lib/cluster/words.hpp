@@ -111,7 +111,9 @@ struct ended {
 };
 
 // 0 to all: that was all.
-struct over {};
+struct over {
+    bool any_lost = false;  // who waits for all ranks now waits for ever
+};
 
 using word = std::variant<welcome, hello, ping, pong, start, refused, began, counted, beat, stop,
                           ended, over>;

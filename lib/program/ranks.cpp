@@ -26,6 +26,8 @@ using std::chrono::steady_clock;
 constexpr auto poll_period = std::chrono::milliseconds(5);
 // A launcher that ends a run kills whoever is there a second later.
 constexpr auto hasty_grace = std::chrono::milliseconds(400);
+// For MPI to end at all ranks.
+constexpr auto leave_patience = std::chrono::seconds(10);
 
 // Options that may differ from rank to rank.
 constexpr std::string_view own_options[] = {"config",   "ledger", "local-address", "log-format",
@@ -68,6 +70,14 @@ void silence_standard_output() {
     ::close(nowhere);
 }
 
+// Everything is written. A rank that dies now would keep those that leave together for ever.
+void end_in_time(exit_status status) {
+    std::thread([status] {
+        std::this_thread::sleep_for(leave_patience);
+        ::_exit(static_cast<int>(status));
+    }).detach();
+}
+
 std::uint64_t machine_processors() {
     const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? static_cast<std::uint64_t>(online) : 1;
@@ -76,11 +86,12 @@ std::uint64_t machine_processors() {
 }  // namespace
 
 ranks::~ranks() {
-    close(false);
+    close(false, exit_status::system_error);
 }
 
-void ranks::close(bool together) {
+void ranks::close(bool together, exit_status status) {
     if (!way_) return;
+    if (together) end_in_time(status);
     way_->close(together);
     leader_.reset();
     follower_.reset();
@@ -94,7 +105,8 @@ base::expected<void> ranks::join() {
     if (!way) return way.error();
     way_ = std::move(*way);
     if (way_->ranks() < 2) {
-        close(true);
+        way_->close(true);
+        way_.reset();
         return {};
     }
     const std::string host = os::describe_host().name;
@@ -146,7 +158,7 @@ exit_status ranks::refuse(const base::failure& why, exit_status status) {
 }
 
 exit_status ranks::leave(exit_status status) {
-    close(true);
+    close(true, status);
     return status;
 }
 
@@ -304,12 +316,12 @@ void ranks::finish(const stats::run_report& own, exit_status status) {
 // Together only where nobody is gone: who was lost would be waited for for ever.
 exit_status ranks::leave_after_all(exit_status status) {
     if (leader_) leader_->release();
-    const bool whole = leader_ ? !any_lost() : !lost_leader_;
+    const bool whole = leader_ ? !any_lost() : !lost_leader_ && !follower_->any_lost();
     if (lost_leader_) {
         cli::complain(program_, name_ + ": rank 0 is lost; this rank's own record is complete");
         status = exit_status::system_error;
     }
-    close(whole);
+    close(whole, status);
     return status;
 }
 

@@ -83,7 +83,8 @@ class ranks {
     bool on_signal(int number);
     void told_to_stop(const cluster::stop& why);
     void hurry() noexcept;
-    void close(bool together);
+    // `status`: to end with where the others keep us waiting.
+    void close(bool together, cli::exit_status status);
     std::chrono::nanoseconds since_start() const;
 
     std::string program_;

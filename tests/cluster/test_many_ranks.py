@@ -224,7 +224,7 @@ def rank_pids(started, ranks):
 def test_a_rank_that_dies_is_told(launch, bhm, users_file):
     """mpirun itself may not end after a loss (see docs/many-machines.md); the ranks do."""
     sink = bhm()
-    started = launch(3, "postal", "--duration", "20s", "--interval", "1s", "-m", "1", "--workers", "1", "--rate", "300/s",
+    started = launch(3, "postal", "--duration", "15s", "--interval", "1s", "-m", "1", "--workers", "1", "--rate", "300/s",
                      sink.endpoint, users_file(5), options=["--enable-recovery"])
     wait_until(lambda: started.process.stdout.count("\n") > 2, "two intervals")
     pids = rank_pids(started, 3)

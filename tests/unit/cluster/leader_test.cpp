@@ -220,4 +220,5 @@ TEST_CASE("a rank that sends garbage is lost, the others go on to the end") {
     run.led.release();
     run.followers[0]->poll();
     CHECK(run.followers[0]->over());
+    CHECK(run.followers[0]->any_lost());
 }
