@@ -137,6 +137,51 @@ void read_verdict(section of, experiment& into) {
     of.end();
 }
 
+void check_audit(const section& of, const audit& from) {
+    const auto wants = [&](std::string_view key, std::uint64_t value, std::uint64_t least,
+                           std::uint64_t most) {
+        if (value < least || value > most)
+            of.problems().add(of.line_of(key), fmt::format("{}: want {} to {}", key, least, most));
+    };
+    wants("messages", from.messages, 1, 10'000'000);
+    wants("cuts", from.cuts, 1, 100'000);
+    wants("draws", from.draws, 1, 1000);
+    const auto is = [](const command& one, std::string_view program) {
+        return one.words.empty() || one.words.front() == program;
+    };
+    const auto refuse = [&](std::string_view key, std::string_view why) {
+        of.problems().add(of.line_of(key), fmt::format("{}: {}", key, why));
+    };
+    for (const command& one : from.read)
+        if (!is(one, "rabid")) refuse("read", "each command is rabid with its options");
+    if (!is(from.drain, "bhm")) refuse("drain", "the command is bhm with its options");
+    if (from.read.empty() && from.stored.empty() && from.drain.words.empty())
+        refuse("read", "is missing, and so are stored and drain: what finds the mail after a cut");
+    if (from.drain.words.empty() != from.drained.words.empty())
+        refuse("drain",
+               "needs drained, the command that says when nothing is left, and the reverse");
+}
+
+void read_audit(section of, audit& into) {
+    into.wanted = true;
+    into.line = of.line();
+    of.read("messages", into.messages);
+    of.read("cuts", into.cuts);
+    of.read("draws", into.draws);
+    of.read_share("torn", into.torn);
+    of.read("size", into.size);
+    of.read("stored", into.stored);
+    of.read("limit", into.limit);
+    read_commands(of, "recover", into.recover);
+    read_commands(of, "read", into.read);
+    read_command(of, "drain", into.drain);
+    read_commands(of, "after_start", into.after_start);
+    read_command(of, "drained", into.drained);
+    read_command(of, "check", into.check);
+    check_audit(of, into);
+    of.end();
+}
+
 void read_file_entry(section of, experiment& into) {
     written_file one;
     one.line = of.line();
@@ -208,7 +253,7 @@ void read_variables(section of, variables& into) {
     for (const auto& [name, value] : into) {
         if (!is_name(name)) of.refuse(name, "is no name; want letters, digits, - and _");
         for (const std::string& taken : built_in_variables) {
-            if (name == taken) of.refuse(name, "is given by postal-compare itself");
+            if (name == taken) of.refuse(name, "is given by the program itself");
         }
     }
 }
@@ -272,6 +317,13 @@ void check_templates(const experiment& whole, complaint& problems) {
             check.text(one.text, one.line);
         }
         check.words(whole.costs.devices, whole.costs.line);
+        const audit& after = whole.audited;
+        check.text(after.size, after.line);
+        check.words(after.stored, after.line);
+        for (const auto* list : {&after.recover, &after.read, &after.after_start})
+            check.all(*list);
+        for (const command* one : {&after.drain, &after.drained, &after.check})
+            check.words(*one);
         check.words(whole.costs.remote);
         if (each.on.wanted && each.on.make.words.empty())
             problems.add(each.on.line,
@@ -304,6 +356,7 @@ void read_experiment(section top, const overrides& set, experiment& into) {
         read_command(of, "remote", into.costs.remote);
         of.end();
     });
+    top.table("audit", [&](section of) { read_audit(std::move(of), into.audited); });
     top.tables("file", [&](section of) { read_file_entry(std::move(of), into); });
     top.tables("variant", [&](section of) { read_variant(std::move(of), common, into); });
     top.end();

@@ -127,6 +127,29 @@ struct cost_sources {
     std::uint32_t line = 0;
 };
 
+// What a power cut would have lost: postal-audit's part.
+//
+// A run of `messages` is recorded on a disk that remembers every write. After each cut the file
+// system is mounted again, `recover` runs, servers start, and what is found is read by `read`, out
+// of the files of `stored`, or by a server that takes what a relay still has, `drain`.
+struct audit {
+    bool wanted = false;
+    std::uint64_t messages = 2000;
+    std::uint64_t cuts = 100;
+    std::uint64_t draws = 3;
+    double torn = 0;  // share of the writes that survive in part
+    std::string size = "1G";
+    std::vector<command> recover{};  // each ends before the next begins
+    std::vector<command> read{};     // rabid; each reads all mailboxes once
+    std::vector<std::string> stored{};
+    command drain{};  // bhm
+    std::vector<command> after_start{};
+    command drained{};  // ends with status 0 once nothing is left to come
+    command check{};    // looks at the file system on ${device} when it is unmounted
+    std::chrono::nanoseconds limit = std::chrono::minutes{2};  // of reading after one cut
+    std::uint32_t line = 0;
+};
+
 struct experiment {
     std::string file{};  // its path
     std::string text{};  // the whole of it
@@ -135,6 +158,7 @@ struct experiment {
     load offered{};
     verdict_rules verdict{};
     cost_sources costs{};
+    audit audited{};
     std::vector<written_file> files{};
     std::vector<variant> variants{};  // the first one is what the others are compared with
     std::chrono::nanoseconds command_limit = std::chrono::minutes{2};

@@ -1,4 +1,4 @@
-// The steps of one run; for run.cpp, run_storage.cpp and run_load.cpp.
+// The steps of one run; for run.cpp and run_*.cpp.
 #pragma once
 
 #include "experiment/run.hpp"
@@ -9,10 +9,10 @@
 #include "os/device_lock.hpp"
 #include "os/process.hpp"
 
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,7 +45,7 @@ class one_run {
         const char* name;
         step act;
     };
-    static const std::array<named_step, 8> steps;
+    static std::span<const named_step> steps_of(run_purpose purpose);
 
     done do_all();
     void begin(const char* name);
@@ -61,6 +61,19 @@ class one_run {
     done drop_caches();
     done put_load();
 
+    done record_load();
+    done recover();
+    done start_recovered_servers();
+    done read_back();
+    done check_file_system();
+
+    done make_recording_disk();
+    done attach(const std::string& image);
+    done start_drain();
+    done run_reader(job one, steady_time until);
+    done await_drained(steady_time until);
+
+    done make_device(const storage& on);
     done make_image(const storage& on);
     done claim_device();
     done make_file_system(const storage& on);
@@ -68,7 +81,8 @@ class one_run {
     done make_folders(const std::filesystem::path& folder);
 
     done start_load(std::size_t program);
-    done await_loads();
+    // Those without an end of their own are stopped after `limit`.
+    done await_loads(std::chrono::nanoseconds limit);
     done judge(running_load& one);
     done keep_costs();
 
@@ -102,12 +116,15 @@ class one_run {
     bool own_device_ = false;  // the user's disk; otherwise a loop device on
     std::string image_;        // this file
     std::optional<os::device_lock> lock_;
+    std::optional<process> disk_;  // the daemon of a disk that remembers
+    std::optional<process> drain_;
     std::optional<servers> servers_;
     std::unique_ptr<sampling> samples_;
     bool samples_now_ = false;
     std::vector<running_load> loads_;
 
     std::uint64_t mark_before_run_ = 0;
+    std::optional<std::uint64_t> mark_before_mount_;    // once there is one
     std::optional<std::uint64_t> mark_before_servers_;  // once they begin
     std::vector<os::process_stat> before_run_;
     std::optional<std::vector<os::process_stat>> after_setup_;  // who ran then, once it is over

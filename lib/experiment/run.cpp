@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -23,16 +24,44 @@ constexpr std::chrono::nanoseconds stray_limit = 5s;
 
 }  // namespace
 
-const std::array<one_run::named_step, 8> one_run::steps{{
-    {"setup", &one_run::set_up},
-    {"storage", &one_run::make_storage},
-    {"files", &one_run::write_files},
-    {"prepare", &one_run::prepare},
-    {"server", &one_run::start_servers},
-    {"flushes", &one_run::time_flushes},
-    {"caches", &one_run::drop_caches},
-    {"load", &one_run::put_load},
-}};
+std::span<const one_run::named_step> one_run::steps_of(run_purpose purpose) {
+    static constexpr std::array<named_step, 8> measuring{{
+        {"setup", &one_run::set_up},
+        {"storage", &one_run::make_storage},
+        {"files", &one_run::write_files},
+        {"prepare", &one_run::prepare},
+        {"server", &one_run::start_servers},
+        {"flushes", &one_run::time_flushes},
+        {"caches", &one_run::drop_caches},
+        {"load", &one_run::put_load},
+    }};
+    static constexpr std::array<named_step, 6> recording{{
+        {"setup", &one_run::set_up},
+        {"storage", &one_run::make_storage},
+        {"files", &one_run::write_files},
+        {"prepare", &one_run::prepare},
+        {"server", &one_run::start_servers},
+        {"load", &one_run::record_load},
+    }};
+    static constexpr std::array<named_step, 7> recovering{{
+        {"setup", &one_run::set_up},
+        {"storage", &one_run::make_storage},
+        {"files", &one_run::write_files},
+        {"recover", &one_run::recover},
+        {"server", &one_run::start_recovered_servers},
+        {"reading", &one_run::read_back},
+        {"check", &one_run::check_file_system},
+    }};
+    switch (purpose) {
+        case run_purpose::record:
+            return recording;
+        case run_purpose::recover:
+            return recovering;
+        case run_purpose::measure:
+            break;
+    }
+    return measuring;
+}
 
 void one_run::each_second() {
     if (samples_now_) samples_->take();
@@ -73,14 +102,16 @@ done one_run::do_all() {
     set("device", "");
     set("mount", "");
     if (variant_.on.wanted) {
-        const auto device = text(variant_.on.device, variant_.on.line);
+        // An audit never touches a disk of the user's.
+        const bool audit = plan_.purpose != run_purpose::measure;
+        const auto device = text(audit ? "" : variant_.on.device, variant_.on.line);
         if (!device) return device.error();
         set("device", *device);
         const auto folder = text(variant_.on.mount, variant_.on.line);
         if (!folder) return folder.error();
         set("mount", fs::absolute(*folder).lexically_normal().string());
     }
-    for (const auto& [name, act] : steps) {
+    for (const auto& [name, act] : steps_of(plan_.purpose)) {
         if (by_.is_interrupted()) return base::fail("interrupted before step \"{}\"", name);
         begin(name);
         const done now = (this->*act)();

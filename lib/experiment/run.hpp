@@ -5,6 +5,9 @@
 // caches dropped; all loads at once, while costs are sampled each second; then all of it undone in
 // the reverse order: server stopped, storage gone, the variant's teardown.
 //
+// A run for an audit has another disk and another load: see run_purpose. Its server serves one program
+// that reads what is there, and the file system is looked at when it is unmounted.
+//
 // Whatever fails or is interrupted, what had begun is undone, as far as that can be: run_result::left
 // says what could not, and the experiment must not go on then. Every step of undoing stands in the
 // journal before the step that it undoes begins; processes right behind their start.
@@ -24,6 +27,7 @@
 #include "os/format_guard.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -36,6 +40,29 @@ namespace postal::experiment {
 // The step that is under way, and how long it takes still, where that is known.
 using progress = std::function<void(std::string_view step, std::optional<std::chrono::seconds>)>;
 
+enum class run_purpose : std::uint8_t {
+    measure,  // the load for its time, on storage that is made anew
+    record,   // so many messages, on a new disk that remembers all that was written to it
+    recover   // no load: what is found on an image that a power cut left
+};
+
+// Of a run that is recorded.
+struct recording {
+    std::string log{};     // where the disk's writes go, in dm-log-writes' format; made here, stays
+    std::string ledger{};  // of the messages; made by postal
+    std::function<void()> begins{};  // right before the load begins
+    std::function<void()> ends{};    // right behind its end
+};
+
+// Of a run after a power cut.
+struct recovery {
+    std::string image{};   // which the run changes
+    std::string ledger{};  // of what is found; made here
+    // Reads messages out of files below these folders into that ledger; how many could not be read.
+    std::function<base::expected<std::uint64_t>(const std::vector<std::string>& folders)>
+        read_stored{};
+};
+
 struct run_plan {
     const experiment& of;
     std::size_t variant = 0;
@@ -46,6 +73,9 @@ struct run_plan {
     std::string folder{};        // of this run; absolute, made here
     os::existing_data existing =
         os::existing_data::keep;  // what is on a device of the experiment's
+    run_purpose purpose = run_purpose::measure;
+    recording recorded{};
+    recovery recovered{};
 };
 
 struct load_result {
@@ -71,6 +101,9 @@ struct run_result {
     std::optional<os::caches_dropped> caches{};  // empty: not asked for, or not come to
     std::chrono::system_clock::time_point started{};
     std::vector<step_time> steps{};
+    // After a power cut.
+    std::uint64_t reading_errors = 0;  // of those that read the mail
+    std::string check{};               // what the look at the file system complained of
 };
 
 // What is in `by`'s place of every_second() is replaced, and gone afterwards.

@@ -30,9 +30,18 @@ std::vector<std::string> load_words(const run_plan& plan, std::size_t program,
     const std::string record =
         (fs::path(plan.folder) / (offered.programs[program].name + ".json")).string();
     const std::uint64_t seed = load_seed(plan.seed, plan.block, program);
-    words.insert(words.end(), {"--duration", base::format_duration(offered.duration), "--warmup",
-                               base::format_duration(offered.warmup), "--interval", "1s", "--seed",
-                               std::to_string(seed), "--record", record});
+    words.insert(words.end(),
+                 {"--interval", "1s", "--seed", std::to_string(seed), "--record", record});
+    const auto add = [&](const char* option, std::string value) {
+        words.insert(words.end(), {option, std::move(value)});
+    };
+    if (plan.purpose == run_purpose::record) {
+        add("--messages", std::to_string(plan.of.audited.messages));
+        add("--ledger", plan.recorded.ledger);
+    } else {
+        add("--duration", base::format_duration(offered.duration));
+        add("--warmup", base::format_duration(offered.warmup));
+    }
     return words;
 }
 
@@ -89,9 +98,9 @@ done one_run::judge(running_load& one) {
     return book_.strike_out(one.number);
 }
 
-done one_run::await_loads() {
-    const auto until = steady_clock::now() + what_.offered.duration + load_patience;
-    step_ends_ = steady_clock::now() + what_.offered.duration;
+done one_run::await_loads(std::chrono::nanoseconds limit) {
+    const auto until = steady_clock::now() + limit + load_patience;
+    step_ends_ = steady_clock::now() + limit;
     while (true) {
         std::vector<int> watched = servers_ ? servers_->watched() : std::vector<int>{};
         for (const running_load& each : loads_)
@@ -100,8 +109,7 @@ done one_run::await_loads() {
         if (why == woken::by_interruption) return base::fail("interrupted under load");
         if (why == woken::by_time)
             return base::fail("the load did not end within {} after its {}",
-                              base::format_duration(load_patience),
-                              base::format_duration(what_.offered.duration));
+                              base::format_duration(load_patience), base::format_duration(limit));
         // A server that broke is the reason for what loads say.
         if (servers_)
             if (const done run = servers_->check(by_); !run) return run;
@@ -136,7 +144,7 @@ done one_run::put_load() {
     done load;
     for (std::size_t i = 0; load && i < what_.offered.programs.size(); ++i)
         load = start_load(i);
-    if (load) load = await_loads();
+    if (load) load = await_loads(what_.offered.duration);
     for (const running_load& each : loads_)
         if (each.ended_well) result_.loads.push_back(each.result);
     samples_now_ = false;

@@ -20,11 +20,11 @@ done one_run::make_storage() {
     const storage& on = variant_.on;
     if (!on.wanted) return {};
     own_device_ = !values_["device"].front().empty();
-    const done device = own_device_ ? claim_device() : make_image(on);
+    const done device = make_device(on);
     if (!device) return base::at(at(on.line), device.error());
-    const done made = make_file_system(on);
-    if (!made) return made;
-    if (!own_device_) {
+    if (plan_.purpose != run_purpose::recover)
+        if (const done made = make_file_system(on); !made) return made;
+    if (!own_device_ && plan_.purpose == run_purpose::measure) {
         // Commands that make a file system discard what was there: the image has holes by now.
         const done whole = os::write_out_image(image_, [this] { return may_go_on(); });
         if (!whole) return whole;
@@ -32,6 +32,18 @@ done one_run::make_storage() {
     const done mounted = mount(on);
     if (!mounted) return base::at(at(on.line), mounted.error());
     return {};
+}
+
+done one_run::make_device(const storage& on) {
+    switch (plan_.purpose) {
+        case run_purpose::record:
+            return make_recording_disk();
+        case run_purpose::recover:
+            return attach(plan_.recovered.image);
+        case run_purpose::measure:
+            break;
+    }
+    return own_device_ ? claim_device() : make_image(on);
 }
 
 done one_run::make_image(const storage& on) {
@@ -99,6 +111,7 @@ done one_run::make_folders(const fs::path& folder) {
 }
 
 done one_run::mount(const storage& on) {
+    mark_before_mount_ = mark();
     const std::string folder = values_["mount"].front();
     if (const done there = make_folders(folder); !there) return there;
     const auto all = os::read_mounts();

@@ -148,7 +148,7 @@ base::expected<process> supervisor::start(job what) {
     plan.environment = environ;
     plan.input = no_input_.get();
     plan.output = log.get();
-    plan.ends_with_parent = true;
+    plan.ends_with_parent = !what.outlives;
     const auto started = children_.start(plan);
     if (!started) return base::at(what.where, started.error());
     made.started = *started;

@@ -6,7 +6,8 @@
 // return at once; those of undoing go on, and are short after the second one.
 //
 // A program gets /dev/null as its input, this process's environment and folder, and a process group
-// of its own; what it writes is appended to a log. It gets SIGTERM when this process ends however.
+// of its own; what it writes is appended to a log. It gets SIGTERM when this process ends however, unless it
+// outlives it.
 //
 // A failure is one line: "mail.toml:12: mkfs.ext4 ended with status 1: mkfs.ext4: no such device".
 // Limit: one supervisor at a time.
@@ -41,6 +42,8 @@ struct job {
     std::vector<std::string> words{};
     std::string where{};  // "mail.toml:12"
     std::string log{};    // a file's path
+    // Gets no signal when this process ends: whoever finds the journal ends it.
+    bool outlives = false;
 };
 
 // One that was started. Its end does not end the program.

@@ -118,7 +118,7 @@ TEST_CASE("experiment: what is wrong is named with its line") {
         {some_load + variant + "variables = { x = \"1\" }\n",
          "e.toml:5: x: is none of the experiment's variables; give it a value in [variables]"},
         {"[variables]\nrun = \"x\"\n" + some_load + variant,
-         "e.toml:2: run: is given by postal-compare itself"},
+         "e.toml:2: run: is given by the program itself"},
         {"[variables]\na = \"${b}\"\nb = \"${a}\"\n" + some_load + variant +
              "setup = [[\"${a}\"]]\n",
          "e.toml:8: ${a} comes back to itself"},
