@@ -31,6 +31,9 @@ std::vector<cli::option> store_rows(delivery_options& o) {
          of_store(o, cli::count(o.store.most_messages, 1))},
         {"--store-size", "SIZE", "1G", "most octets that are kept",
          of_store(o, cli::size(o.store.most_octets))},
+        {"--store-sync", "", "",
+         "reply only once a message is on the disk: fsync of file and folder",
+         of_store(o, cli::flag(o.store.sync))},
         {"--sample", "N%", "100%", "share of the messages that is kept",
          of_store(o, cli::percent(o.store.sample))},
     };
@@ -57,7 +60,8 @@ cli::group delivery_group(delivery_options& o) {
 expected<void> check(const delivery_options& chosen, const std::string& user_list) {
     if (chosen.store.folder.empty() && chosen.store_detail_given) {
         return base::fail(
-            "--store-format, --store-messages, --store-size, --sample: mean nothing without "
+            "--store-format, --store-messages, --store-size, --store-sync, --sample: mean nothing "
+            "without "
             "--store");
     }
     if (chosen.store.sample == 0)

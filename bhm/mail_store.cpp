@@ -68,6 +68,14 @@ expected<void> make_folder(const std::string& path) {
     return {};
 }
 
+// What was made in it outlives a power cut.
+expected<void> sync_folder(const std::string& path) {
+    const base::file_descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder.is_open() || ::fsync(folder.get()) != 0)
+        return cannot(path, "cannot be synced", errno);
+    return {};
+}
+
 // maildir(5): neither a folder's separator nor that of flags.
 std::string without_separators(std::string_view host) {
     std::string text;
@@ -118,7 +126,10 @@ expected<void> mail_store::prepare() {
             there = make_folder(fmt::format("{}/{}", folder, part));
             if (!there) return there;
         }
-        return {};
+        const std::string parts = folder + "/new";
+        new_ = base::file_descriptor(::open(parts.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (!new_.is_open()) return cannot(parts, "cannot be opened", errno);
+        return sync_made();
     }
     const std::string path = folder + "/mbox";
     mbox_ = base::file_descriptor(
@@ -127,7 +138,14 @@ expected<void> mail_store::prepare() {
     if (::flock(mbox_.get(), LOCK_EX | LOCK_NB) != 0) {
         return cannot(path, "another process has it", errno);
     }
-    return check_empty(folder);  // who had it may have filled it meanwhile
+    there = check_empty(folder);  // who had it may have filled it meanwhile
+    return there ? sync_made() : there;
+}
+
+expected<void> mail_store::sync_made() const {
+    if (!chosen_.sync) return {};
+    const auto synced = sync_folder(chosen_.folder);
+    return synced ? sync_folder(chosen_.folder + "/..") : synced;
 }
 
 bool mail_store::wants(std::uint64_t session, std::uint64_t message) const noexcept {
@@ -154,6 +172,10 @@ int mail_store::rename_to_new(const std::string& name) const {
     return std::rename(temporary_path(name).c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 
+int mail_store::sync_new() const {
+    return chosen_.sync && ::fsync(new_.get()) != 0 ? errno : 0;
+}
+
 int mail_store::append_to_mbox(int from) {
     const std::scoped_lock lock(mutex_);
     std::array<char, buffer_size> piece;
@@ -169,6 +191,7 @@ int mail_store::append_to_mbox(int from) {
         if (error != 0) break;
         copied += octets.size();
     }
+    if (error == 0 && chosen_.sync && ::fdatasync(mbox_.get()) != 0) error = errno;
     if (error == 0) {
         mbox_end_ += copied;
     } else if (::ftruncate(mbox_.get(), static_cast<off_t>(mbox_end_)) != 0) {
@@ -254,8 +277,9 @@ store_outcome stored_message::keep() {
     if (outcome_ == store_outcome::kept && !store_.take_place()) outcome_ = store_outcome::full;
     if (outcome_ == store_outcome::kept) {
         const bool mbox = store_.chosen_.format == store_format::mbox;
-        int error = mbox ? store_.append_to_mbox(file_.get()) : file_.close();
+        int error = mbox ? store_.append_to_mbox(file_.get()) : close_file();
         if (error == 0 && !mbox) error = store_.rename_to_new(name_);
+        if (error == 0 && !mbox) error = store_.sync_new();
         if (error != 0) {
             --store_.messages_;
             failed(error);
@@ -268,6 +292,11 @@ store_outcome stored_message::keep() {
     }
     discard();
     return outcome_;
+}
+
+int stored_message::close_file() {
+    if (store_.chosen_.sync && ::fsync(file_.get()) != 0) return errno;
+    return file_.close();
 }
 
 void stored_message::failed(int error) noexcept {

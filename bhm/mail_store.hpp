@@ -12,8 +12,8 @@
 //
 // Bounded by messages and octets: the first that was accepted and does not fit makes the store
 // full, and nothing more is kept then. All workers share a store; a worker writes as content comes
-// and waits for the kernel. Nothing is synced: what stands in the folder when the machine dies is
-// the file system's business. A write that fails is remembered, and told by keep().
+// and waits for the kernel. Unless `sync` asks for it nothing is synced: what stands in the folder when
+// the machine dies is the file system's business. A write that fails is remembered, and told by keep().
 #pragma once
 
 #include <atomic>
@@ -39,6 +39,7 @@ struct store_options {
     std::uint64_t most_messages = 100'000;
     std::uint64_t most_octets = std::uint64_t{1} << 30U;
     unsigned sample = 100;  // percent of the messages
+    bool sync = false;      // what keep() has kept outlives a power cut: fsync of file and folder
 };
 
 class mail_store {
@@ -64,6 +65,9 @@ class mail_store {
     // 0, or an errno value.
     int rename_to_new(const std::string& name) const;
     int append_to_mbox(int from);
+    // 0, or an errno value.
+    int sync_new() const;
+    base::expected<void> sync_made() const;
     bool reserve(std::uint64_t octets) noexcept;
     void give_back(std::uint64_t octets) noexcept { octets_ -= octets; }
     // A place among the messages; false when there is none.
@@ -79,6 +83,7 @@ class mail_store {
     std::mutex mutex_;  // guards what follows
     base::file_descriptor mbox_;
     std::uint64_t mbox_end_ = 0;
+    base::file_descriptor new_;  // the Maildir's, to be synced
 };
 
 enum class store_outcome : std::uint8_t { kept, full, failed };
@@ -101,6 +106,7 @@ class stored_message {
     void add(std::string_view octets);
     void flush();
     void finish();
+    int close_file();
     void failed(int error) noexcept;
     void discard() noexcept;
 

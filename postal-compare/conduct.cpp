@@ -12,7 +12,7 @@
 #include "experiment/run.hpp"
 #include "experiment/supervisor.hpp"
 #include "experiment/undo.hpp"
-#include "experiment/variables.hpp"
+#include "experiment/versions.hpp"
 #include "os/host.hpp"
 #include "postal-compare/console.hpp"
 #include "postal-compare/resume.hpp"
@@ -36,8 +36,6 @@ using experiment::run_end;
 
 // So many blocks in a row that a failed step has voided end an experiment: the next would fail, too.
 constexpr std::uint64_t most_failed_blocks = 2;
-
-constexpr std::chrono::seconds version_limit{20};
 
 double seconds(std::chrono::nanoseconds value) {
     return std::chrono::duration<double>(value).count();
@@ -75,10 +73,11 @@ class conductor {
 
   private:
     std::optional<refusal> open_folder();
-    std::optional<refusal> undo_leftovers();
     base::expected<void> resume_record();
     void fill_record(std::uint64_t seed, const std::vector<std::string>& argv);
-    versions ask_versions();
+    versions ask_versions() {
+        return experiment::ask_versions("postal-compare", whole_, out_, *supervisor_, *journal_);
+    }
     bool is_done(const experiment::planned_run& one) const;
     bool is_failed(std::uint64_t block) const;
     // Whether the experiment goes on.
@@ -118,20 +117,6 @@ std::optional<refusal> conductor::open_folder() {
     return std::nullopt;
 }
 
-std::optional<refusal> conductor::undo_leftovers() {
-    if (journal_->left().empty()) return std::nullopt;
-    console_.say(fmt::format("undoing what was left behind: {} steps", journal_->left().size()));
-    const auto report =
-        experiment::undo_above(0, *journal_, *supervisor_, experiment::failed_command::is_a_note);
-    for (const std::string& one : report.notes)
-        console_.say(one);
-    if (report.left.empty()) return std::nullopt;
-    for (const experiment::leftover& one : report.left)
-        console_.say(fmt::format("{}; remove it with: {}", one.what, one.remedy));
-    return refusal{base::fail("something is left behind that must be removed by hand"),
-                   exit_status::system_error};
-}
-
 base::expected<void> conductor::resume_record() {
     auto read = experiment::read_results(out_);
     if (!read) return read.error();
@@ -164,31 +149,6 @@ void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& 
     to.versions = ask_versions();
 }
 
-// Ours, and the first line that each variant's server says of itself.
-versions conductor::ask_versions() {
-    versions all{{"postal-compare", POSTAL_VERSION}};
-    for (std::size_t i = 0; i < whole_.variants.size(); ++i) {
-        const experiment::command& asked = whole_.variants[i].of.version;
-        if (asked.words.empty()) continue;
-        const auto words = experiment::expand(
-            asked.words, experiment::values_of_run(whole_, i, out_, out_, 1, ""));
-        const std::string log = out_ + "/version.log";
-        std::error_code ignored;
-        fs::remove(log, ignored);
-        if (!words || !supervisor_->run({*words, "", log}, version_limit,
-                                        experiment::patience::until_interrupted, *journal_))
-            continue;
-        const auto said = base::read_file(log, 1 << 16);
-        fs::remove(log, ignored);
-        if (!said) continue;
-        // The log begins with the command.
-        const std::string line(base::trim(base::split(*said + "\n", '\n')[1]));
-        const std::pair<std::string, std::string> one{experiment::shell_line(*words), line};
-        if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
-    }
-    return all;
-}
-
 std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<std::string>& argv) {
     if (auto refused = open_folder()) return refused;
     // What an earlier program left running would be taken for somebody else's.
@@ -216,7 +176,10 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
     if (!supervisor) return refusal{supervisor.error(), exit_status::system_error};
     supervisor_ = std::move(*supervisor);
     if (given_.resume) {
-        if (auto refused = undo_leftovers()) return refused;
+        const auto say = [this](const std::string& line) { console_.say(line); };
+        if (!undo_leftovers(*journal_, *supervisor_, say))
+            return refusal{base::fail("something is left behind that must be removed by hand"),
+                           exit_status::system_error};
         const auto checked = experiment::check_machine(
             whole_, {.out = out_, .overwrite = given_.overwrite, .resume = true});
         if (!checked) return refusal{checked.error()};
@@ -359,7 +322,7 @@ exit_status conductor::finish() {
     if (results_.record.end != experiment::all_blocks_done)
         console_.say("ended before all blocks were done: " + results_.record.end);
     for (const experiment::leftover& one : left_)
-        console_.say(fmt::format("{}; remove it with: {}", one.what, one.remedy));
+        console_.say(line_of(one));
     if (!left_.empty() || write_failed_) return exit_status::system_error;
     if (found.voided() == found.blocks.size()) return exit_status::nothing_delivered;
     if (failed_) return exit_status::system_error;

@@ -4,6 +4,7 @@
 
 #include "experiment/analysis.hpp"
 #include "experiment/experiment.hpp"
+#include "experiment/live_console.hpp"
 #include "experiment/plan.hpp"
 #include "experiment/run.hpp"
 
@@ -19,9 +20,6 @@ class console {
   public:
     // The live line is shown on terminals, and wherever it is asked for.
     explicit console(bool asked_for);
-    ~console() { finish(); }
-    console(const console&) = delete;
-    console& operator=(const console&) = delete;
 
     void begin(const experiment::planned_run& one, const experiment::experiment& whole,
                std::uint64_t blocks);
@@ -34,16 +32,15 @@ class console {
     void ended(const experiment::results& of, const experiment::planned_run& one);
 
     // A line of its own, in the program's name; printable as it is made.
-    void say(const std::string& line);
+    void say(const std::string& line) { line_.say(line); }
 
     // Takes the live line away.
-    void finish();
+    void finish() { line_.finish(); }
 
   private:
     void show(std::string_view step, std::optional<std::chrono::seconds> left);
 
-    bool live_;
-    bool shown_ = false;
+    experiment::live_console line_;
     std::string where_;                 // "block 2/6  barrier=0"
     std::uint64_t runs_left_ = 0;       // after this one
     std::chrono::nanoseconds a_run_{};  // how long one takes, as far as that is known
@@ -51,10 +48,5 @@ class console {
     std::chrono::nanoseconds spent_{};  // on runs that have ended
     std::uint64_t ended_runs_ = 0;
 };
-
-// What is left, from the runs that have ended, or from their planned length where there is none.
-[[nodiscard]] std::string live_line(std::string_view where, std::string_view step,
-                                    std::optional<std::chrono::seconds> step_left,
-                                    std::chrono::nanoseconds left);
 
 }  // namespace postal::compare

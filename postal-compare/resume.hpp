@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "experiment/analysis.hpp"
 #include "experiment/experiment.hpp"
+#include "experiment/versions.hpp"
 #include "postal-compare/options.hpp"
 
 #include <string>
@@ -18,7 +19,7 @@
 
 namespace postal::compare {
 
-using versions = std::vector<std::pair<std::string, std::string>>;
+using experiment::versions;
 
 // `whole` gets what the record decides. `now` is what the programs say of themselves now.
 [[nodiscard]] base::expected<void> take_up(const experiment::experiment_record& begun,

@@ -155,8 +155,9 @@ void check_audit(const section& of, const audit& from) {
     for (const command& one : from.read)
         if (!is(one, "rabid")) refuse("read", "each command is rabid with its options");
     if (!is(from.drain, "bhm")) refuse("drain", "the command is bhm with its options");
-    if (from.read.empty() && from.stored.empty() && from.drain.words.empty())
-        refuse("read", "is missing, and so are stored and drain: what finds the mail after a cut");
+    if (from.read.empty() && from.maildirs.empty() && from.drain.words.empty())
+        refuse("read",
+               "is missing, and so are maildirs and drain: what finds the mail after a cut");
     if (from.drain.words.empty() != from.drained.words.empty())
         refuse("drain",
                "needs drained, the command that says when nothing is left, and the reverse");
@@ -170,7 +171,7 @@ void read_audit(section of, audit& into) {
     of.read("draws", into.draws);
     of.read_share("torn", into.torn);
     of.read("size", into.size);
-    of.read("stored", into.stored);
+    of.read("maildirs", into.maildirs);
     of.read("limit", into.limit);
     read_commands(of, "recover", into.recover);
     read_commands(of, "read", into.read);
@@ -319,7 +320,7 @@ void check_templates(const experiment& whole, complaint& problems) {
         check.words(whole.costs.devices, whole.costs.line);
         const audit& after = whole.audited;
         check.text(after.size, after.line);
-        check.words(after.stored, after.line);
+        check.words(after.maildirs, after.line);
         for (const auto* list : {&after.recover, &after.read, &after.after_start})
             check.all(*list);
         for (const command* one : {&after.drain, &after.drained, &after.check})

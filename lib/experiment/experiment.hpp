@@ -131,7 +131,7 @@ struct cost_sources {
 //
 // A run of `messages` is recorded on a disk that remembers every write. After each cut the file
 // system is mounted again, `recover` runs, servers start, and what is found is read by `read`, out
-// of the files of `stored`, or by a server that takes what a relay still has, `drain`.
+// of `maildirs`, or by a server that takes what a relay still has, `drain`.
 struct audit {
     bool wanted = false;
     std::uint64_t messages = 2000;
@@ -139,10 +139,10 @@ struct audit {
     std::uint64_t draws = 3;
     double torn = 0;  // share of the writes that survive in part
     std::string size = "1G";
-    std::vector<command> recover{};  // each ends before the next begins
-    std::vector<command> read{};     // rabid; each reads all mailboxes once
-    std::vector<std::string> stored{};
-    command drain{};  // bhm
+    std::vector<command> recover{};       // each ends before the next begins
+    std::vector<command> read{};          // rabid; each reads all mailboxes once
+    std::vector<std::string> maildirs{};  // "${mount}/%u/Maildir": of the user that stands for %u
+    command drain{};                      // bhm
     std::vector<command> after_start{};
     command drained{};  // ends with status 0 once nothing is left to come
     command check{};    // looks at the file system on ${device} when it is unmounted

@@ -58,9 +58,9 @@ struct recording {
 struct recovery {
     std::string image{};   // which the run changes
     std::string ledger{};  // of what is found; made here
-    // Reads messages out of files below these folders into that ledger; how many could not be read.
+    // Reads the Maildirs into that ledger; how many files could not be read.
     std::function<base::expected<std::uint64_t>(const std::vector<std::string>& folders)>
-        read_stored{};
+        read_maildirs{};
 };
 
 struct run_plan {

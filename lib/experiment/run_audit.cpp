@@ -186,10 +186,10 @@ done one_run::read_back() {
         if (!read) return read;
         result_.reading_errors += errors_in(record);
     }
-    if (what_.audited.stored.empty()) return {};
-    const auto folders = expand(what_.audited.stored, values_);
+    if (what_.audited.maildirs.empty()) return {};
+    const auto folders = expand(what_.audited.maildirs, values_);
     if (!folders) return base::at(at(what_.audited.line), folders.error());
-    const auto unread = plan_.recovered.read_stored(*folders);
+    const auto unread = plan_.recovered.read_maildirs(*folders);
     if (!unread) return unread.error();
     result_.reading_errors += *unread;
     return {};

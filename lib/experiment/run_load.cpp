@@ -30,8 +30,6 @@ std::vector<std::string> load_words(const run_plan& plan, std::size_t program,
     const std::string record =
         (fs::path(plan.folder) / (offered.programs[program].name + ".json")).string();
     const std::uint64_t seed = load_seed(plan.seed, plan.block, program);
-    words.insert(words.end(),
-                 {"--interval", "1s", "--seed", std::to_string(seed), "--record", record});
     const auto add = [&](const char* option, std::string value) {
         words.insert(words.end(), {option, std::move(value)});
     };
@@ -42,6 +40,9 @@ std::vector<std::string> load_words(const run_plan& plan, std::size_t program,
         add("--duration", base::format_duration(offered.duration));
         add("--warmup", base::format_duration(offered.warmup));
     }
+    add("--interval", "1s");
+    add("--seed", std::to_string(seed));
+    add("--record", record);
     return words;
 }
 

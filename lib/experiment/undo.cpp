@@ -225,6 +225,22 @@ undo_report undo_above(std::uint64_t mark, journal& from, supervisor& by, failed
     return report;
 }
 
+bool undo_leftovers(journal& from, supervisor& by,
+                    const std::function<void(const std::string&)>& say) {
+    if (from.left().empty()) return true;
+    say(fmt::format("undoing what was left behind: {} steps", from.left().size()));
+    const auto report = undo_above(0, from, by, failed_command::is_a_note);
+    for (const std::string& one : report.notes)
+        say(one);
+    for (const leftover& one : report.left)
+        say(line_of(one));
+    return report.left.empty();
+}
+
+std::string line_of(const leftover& one) {
+    return fmt::format("{}; remove it with: {}", one.what, one.remedy);
+}
+
 std::string shell_line(const std::vector<std::string>& words) {
     std::string line;
     for (const std::string& word : words) {

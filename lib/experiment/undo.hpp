@@ -39,6 +39,12 @@ enum class failed_command : std::uint8_t { stays, is_a_note };
 [[nodiscard]] undo_report undo_above(std::uint64_t mark, journal& from, supervisor& by,
                                      failed_command failed = failed_command::stays);
 
+// What an earlier program left behind, told line by line. False where something stays.
+[[nodiscard]] bool undo_leftovers(journal& from, supervisor& by,
+                                  const std::function<void(const std::string&)>& say);
+// How a person removes it.
+[[nodiscard]] std::string line_of(const leftover& one);
+
 // SIGTERM to those that `find` finds, after `limit` SIGKILL. How many are left, and whether SIGKILL
 // was needed. `find` must not find those that ended.
 struct ending {

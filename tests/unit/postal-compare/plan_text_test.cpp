@@ -1,6 +1,7 @@
 // What --plan says, and the live line.
 #include "postal-compare/plan_text.hpp"
-#include "postal-compare/console.hpp"
+#include "experiment/live_console.hpp"
+#include "experiment/plan.hpp"
 
 #include "base/text.hpp"
 
@@ -63,11 +64,11 @@ TEST_CASE("plan: fewer comparisons show smaller differences, and a twin of the f
 }
 
 TEST_CASE("console: the live line fits a terminal and cannot write elsewhere on it") {
-    CHECK(compare::live_line("block 2/6  a", "load", 75s, 3725s) ==
+    CHECK(experiment::live_line("block 2/6  a", "load", 75s, 3725s) ==
           "block 2/6  a  load 1:15  1:02:05 left");
-    CHECK(compare::live_line("b", "setup", std::nullopt, -1s) == "b  setup  0:00 left");
+    CHECK(experiment::live_line("b", "setup", std::nullopt, -1s) == "b  setup  0:00 left");
     const std::string hostile =
-        compare::live_line("x\r\n\x1b[2J" + std::string(300, 'y'), "s", 0s, 0s);
+        experiment::live_line("x\r\n\x1b[2J" + std::string(300, 'y'), "s", 0s, 0s);
     CHECK(hostile.size() < 80);
     for (const char c : hostile)
         CHECK(static_cast<unsigned char>(c) >= ' ');

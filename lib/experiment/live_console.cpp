@@ -1,0 +1,63 @@
+#include "experiment/live_console.hpp"
+
+#include "base/text.hpp"
+#include "cli/main.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+
+#include <unistd.h>
+
+namespace postal::experiment {
+namespace {
+
+constexpr std::size_t widest_line = 79;
+constexpr std::size_t longest_saying = 500;
+
+// "2:05", "1:02:05"
+std::string clock_text(std::chrono::nanoseconds time) {
+    const auto all = std::chrono::duration_cast<std::chrono::seconds>(time).count();
+    const auto seconds = std::max<std::int64_t>(all, 0);
+    if (seconds < 3600) return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+    return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+void put(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+}
+
+}  // namespace
+
+std::string live_line(std::string_view where, std::string_view step,
+                      std::optional<std::chrono::seconds> step_left,
+                      std::chrono::nanoseconds left) {
+    std::string line = fmt::format("{}  {}", where, step);
+    if (step_left) line += " " + clock_text(*step_left);
+    line += "  " + clock_text(left) + " left";
+    return base::printable(line, widest_line);
+}
+
+live_console::live_console(std::string_view program, bool asked_for)
+    : program_(program), live_(asked_for || ::isatty(STDERR_FILENO) == 1) {}
+
+void live_console::show(std::string_view line) {
+    if (!live_) return;
+    put(fmt::format("\r\x1b[K{}", line));
+    shown_ = true;
+}
+
+void live_console::say(const std::string& line) {
+    finish();
+    cli::complain(program_, base::printable(line, longest_saying));
+}
+
+void live_console::finish() {
+    if (shown_) put("\r\x1b[K");
+    shown_ = false;
+}
+
+}  // namespace postal::experiment

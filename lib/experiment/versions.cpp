@@ -1,0 +1,43 @@
+#include "experiment/versions.hpp"
+
+#include "base/read_file.hpp"
+#include "base/text.hpp"
+#include "experiment/check.hpp"
+#include "experiment/undo.hpp"
+#include "experiment/variables.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace postal::experiment {
+namespace {
+
+constexpr std::chrono::seconds version_limit{20};
+constexpr std::size_t most_said = 1 << 16;
+
+}  // namespace
+
+versions ask_versions(std::string_view program, const experiment& whole, const std::string& out,
+                      supervisor& by, journal& into) {
+    versions all{{std::string(program), POSTAL_VERSION}};
+    for (std::size_t i = 0; i < whole.variants.size(); ++i) {
+        const command& asked = whole.variants[i].of.version;
+        if (asked.words.empty()) continue;
+        const auto words = expand(asked.words, values_of_run(whole, i, out, out, 1, ""));
+        const std::string log = out + "/version.log";
+        std::error_code ignored;
+        std::filesystem::remove(log, ignored);
+        if (!words || !by.run({*words, "", log}, version_limit, patience::until_interrupted, into))
+            continue;
+        const auto said = base::read_file(log, most_said);
+        std::filesystem::remove(log, ignored);
+        if (!said) continue;
+        // The log begins with the command.
+        const std::string line(base::trim(base::split(*said + "\n", '\n')[1]));
+        const std::pair<std::string, std::string> one{shell_line(*words), line};
+        if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+    }
+    return all;
+}
+
+}  // namespace postal::experiment
