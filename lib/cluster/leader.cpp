@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "cluster/wait.hpp"
 
 namespace postal::cluster {
@@ -74,11 +75,13 @@ void leader::poll() {
 
 void leader::lose_silent() {
     const auto now = steady_clock::now();
+    const nanoseconds patience = hurries_ ? nanoseconds(hastily_lost_after) : lost_after;
     for (unsigned rank = 1; rank < members_.size(); ++rank) {
         const member& one = members_[rank];
-        if (one.done || one.lost_s || now - one.heard < lost_after || now < start_ + lost_after)
-            continue;
-        lose(rank, fmt::format("silent for {} s", lost_after.count()));
+        // Before the start nobody has much to say.
+        const auto heard = hurries_ ? one.heard : std::max(one.heard, start_);
+        if (one.done || one.lost_s || now - heard < patience) continue;
+        lose(rank, "silent for " + base::format_duration(patience));
     }
 }
 

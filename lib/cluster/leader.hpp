@@ -41,6 +41,8 @@ struct leader_events {
 class leader {
   public:
     static constexpr auto lost_after = std::chrono::seconds(10);
+    // The same when a launcher is about to end us; more than from one beat to the next.
+    static constexpr auto hastily_lost_after = std::chrono::milliseconds(600);
     static constexpr auto answers_within = std::chrono::seconds(60);  // hellos
     static constexpr auto measure_period = std::chrono::seconds(2);   // of the others' clocks
 
@@ -65,6 +67,8 @@ class leader {
     void tell_stop(const stop& why) { tell_others(why); }
     void end(const ended& ours);
     bool over() const;
+    // From now on nobody is waited for who has been silent for hastily_lost_after.
+    void hurry() noexcept { hurries_ = true; }
     // With what the others showed last.
     stats::live_state live(const stats::live_state& ours) const;
 
@@ -124,6 +128,7 @@ class leader {
     std::optional<slice_merger> merger_;
     leader_events events_;
     bool running_ = false;
+    bool hurries_ = false;
     // The question that waits for its answer.
     std::uint64_t asked_number_ = 0;
     unsigned asked_ = 0;

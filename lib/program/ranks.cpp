@@ -28,6 +28,8 @@ constexpr auto poll_period = std::chrono::milliseconds(5);
 constexpr auto hasty_grace = std::chrono::milliseconds(400);
 // For MPI to end at all ranks.
 constexpr auto leave_patience = std::chrono::seconds(10);
+// Who has not ended by then is waited for no longer, or there would be no record.
+constexpr auto hasty_end = std::chrono::milliseconds(700);
 
 // Options that may differ from rank to rank.
 constexpr std::string_view own_options[] = {"config",   "ledger", "local-address", "log-format",
@@ -240,16 +242,18 @@ void ranks::poll() {
             leader_ ? leader_->began(*late) : follower_->began(*late);
         }
     }
-    if (hurry_until_ && steady_clock::now() >= *hurry_until_) {
-        hurry_until_.reset();
-        pool_->stop(load::stop_kind::now, load::run_ending::signal, since_start());
+    if (hurried_at_) {
+        const auto since = steady_clock::now() - *hurried_at_;
+        if (since >= hasty_grace && !std::exchange(cut_short_, true))
+            pool_->stop(load::stop_kind::now, load::run_ending::signal, since_start());
+        if (since >= hasty_end && leader_) leader_->hurry();
     }
     leader_ ? leader_->poll() : follower_->poll();
 }
 
 // From now on there is little time.
 void ranks::hurry() noexcept {
-    if (!hurry_until_) hurry_until_ = steady_clock::now() + hasty_grace;
+    if (!hurried_at_) hurried_at_ = steady_clock::now();
 }
 
 // A signal of ours: the others hear of it, and the pool deals with it as always.

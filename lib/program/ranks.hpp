@@ -100,7 +100,8 @@ class ranks {
     bool began_ = false;
     bool lost_leader_ = false;
     bool stop_told_ = false;
-    std::optional<load::steady_time> hurry_until_;
+    std::optional<load::steady_time> hurried_at_;
+    bool cut_short_ = false;  // what was in flight
 };
 
 // Between a rank's own reports and those of all.

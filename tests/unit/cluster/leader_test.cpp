@@ -178,6 +178,22 @@ TEST_CASE("a stop of one rank reaches all, with its reason") {
     CHECK(heard[0].when == 3s);
 }
 
+TEST_CASE("who is silent is not waited for when there is no time left") {
+    three run;
+    run.begin();
+    run.followers[0]->end(an_end(0));
+    run.led.end(an_end(0));
+    std::this_thread::sleep_for(leader::hastily_lost_after + 10ms);
+    run.led.poll();
+    CHECK_FALSE(run.led.over());
+    run.led.hurry();
+    run.led.poll();
+    CHECK(run.led.over());
+    CHECK(run.led.lost() == 1);
+    REQUIRE(run.said.size() == 1);
+    CHECK(run.said[0].find("rank 2 on host is lost: silent for ") == 0);
+}
+
 TEST_CASE("a rank that sends garbage is lost, the others go on to the end") {
     three run;
     run.begin();

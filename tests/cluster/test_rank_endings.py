@@ -1,0 +1,60 @@
+"""How a run of several ranks ends when something goes wrong in one of them: nobody waits for ever, and the books stay true."""
+import contextlib
+import os
+import pathlib
+import signal
+import time
+
+import pytest
+
+from support.postal import read_record
+from support.process import wait_until
+from support.ranks import Ranks, mpirun_argv
+
+OUTCOMES = ("messages", "rejected", "deferred", "failed", "in_doubt")
+
+
+@pytest.fixture
+def start(programs, folder, tool):
+    """start(3, word, …) is postal with so many ranks that has written two lines of its log."""
+    tool("mpirun")
+    with contextlib.ExitStack() as started:
+        def begin(ranks, *words, options=()):
+            path = folder / "whole.json"
+            words = ["--record", path, "--interval", "1s", "-m", "1", "--workers", "1", *words]
+            one = started.enter_context(Ranks(mpirun_argv(ranks, [programs.postal, *words], options), folder))
+            one.record_path = path
+            wait_until(lambda: one.process.stdout.count("\n") > 2, "two intervals")
+            return one
+        yield begin
+
+
+def pid_of(started, rank):
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            process = pathlib.Path("/proc", entry)
+            if (str(started.record_path).encode() in process.joinpath("cmdline").read_bytes()
+                    and f"OMPI_COMM_WORLD_RANK={rank}".encode() in process.joinpath("environ").read_bytes().split(b"\0")):
+                return int(entry)
+    raise AssertionError(f"no rank {rank}")
+
+
+def check_books(record):
+    for name in (*OUTCOMES, "started"):
+        assert record["totals"][name] == sum(one["totals"][name] for one in record["ranks"]), name
+    for one in record["ranks"]:
+        assert sum(one["interval_messages"]) == one["totals"]["messages"]
+    assert sum(one["messages"] for one in record["intervals"]) == record["totals"]["messages"]
+
+
+def test_a_rank_that_dies_without_recovery_leaves_a_record(start, bhm, users_file):
+    """mpirun ends the others with SIGTERM, and kills them a second later."""
+    sink = bhm()
+    started = start(3, "--duration", "60s", "--rate", "100/s", sink.endpoint, users_file(5))
+    os.kill(pid_of(started, 2), signal.SIGKILL)
+    assert started.process.wait(30) == 137
+    record = read_record(started.record_path)
+    check_books(record)
+    assert record["ranks"][2]["lost_s"] > 0
+    assert [one["ended"] for one in record["ranks"][:2]] == ["signal"] * 2
+    assert record["totals"]["messages"] <= sink.stop().total("messages")
