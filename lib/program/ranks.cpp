@@ -256,22 +256,30 @@ void ranks::hurry() noexcept {
     if (!hurried_at_) hurried_at_ = steady_clock::now();
 }
 
-// A signal of ours: the others hear of it, and the pool deals with it as always.
+// A signal of ours: the others hear of it. A launcher sends the same one to all, so that the first
+// here, behind another rank's word of it, is not the second.
 bool ranks::on_signal(int number) {
-    const cluster::stop said{.now = std::exchange(stop_told_, true),
+    const bool ends = pool_->ended_by() != load::run_ending::complete;
+    const bool again = std::exchange(signalled_, true);
+    const cluster::stop said{.now = again || (ends && !stop_told_),
                              .hasty = number == SIGTERM,
                              .when = since_start(),
                              .why = std::string(to_text(load::run_ending::signal))};
     if (said.hasty) hurry();
     leader_ ? leader_->tell_stop(said) : follower_->tell_stop(said);
-    return true;
+    stop_pool(said);
+    return false;
 }
 
 void ranks::told_to_stop(const cluster::stop& why) {
     stop_told_ = true;
     if (why.hasty) hurry();
-    pool_->stop(why.now ? load::stop_kind::now : load::stop_kind::gently, load::run_ending::signal,
-                why.when);
+    stop_pool(why);
+}
+
+void ranks::stop_pool(const cluster::stop& why) {
+    const auto how = why.now ? load::stop_kind::now : load::stop_kind::gently;
+    pool_->stop(how, load::run_ending::signal, why.when);
 }
 
 void ranks::on_time_slice(const stats::time_slice& slice) {

@@ -82,6 +82,7 @@ class ranks {
     void poll();
     bool on_signal(int number);
     void told_to_stop(const cluster::stop& why);
+    void stop_pool(const cluster::stop& why);
     void hurry() noexcept;
     // `status`: to end with where the others keep us waiting.
     void close(bool together, cli::exit_status status);
@@ -99,7 +100,8 @@ class ranks {
     bool agreed_ = false;
     bool began_ = false;
     bool lost_leader_ = false;
-    bool stop_told_ = false;
+    bool signalled_ = false;
+    bool stop_told_ = false;  // by another rank
     std::optional<load::steady_time> hurried_at_;
     bool cut_short_ = false;  // what was in flight
 };
