@@ -221,7 +221,8 @@ void worker_pool::show_live() {
 
 // Pauses, and waiting for what is due, are neither progress nor a want of it.
 void worker_pool::look_for_progress(nanoseconds now, std::uint64_t errors) {
-    if (plan_.give_up.count() == 0 || stopped_at_) return;
+    const bool is_over = lasted_.count() > 0;  // who lingers waits for no peer
+    if (plan_.give_up.count() == 0 || stopped_at_ || is_over) return;
     bool tried = std::exchange(errors_seen_, errors) != errors;
     std::uint64_t progress = 0;
     for (auto& one : workers_) {

@@ -87,3 +87,18 @@ def test_a_second_signal_ends_all_at_once(start, bhm, users_file):
     record = read_record(started.record_path)
     check_books(record)
     assert record["totals"]["in_doubt"] == record["totals"]["started"] == 2
+
+
+def test_a_rank_that_is_done_is_not_given_up(start, bhm, users_file):
+    """It waits for another rank, not for a server."""
+    sink = bhm("--delay", "end=350ms")
+    started = start(2, "--messages", "30", "-t", "3", "--give-up", "2s", sink.endpoint, users_file(5))
+    paused = pid_of(started, 1)
+    os.kill(paused, signal.SIGSTOP)
+    time.sleep(6)
+    os.kill(paused, signal.SIGCONT)
+    assert started.process.wait(30) == 0
+    assert "gave up" not in started.process.stderr
+    record = read_record(started.record_path)
+    check_books(record)
+    assert record["totals"]["messages"] == 30
