@@ -266,7 +266,7 @@ bool ranks::on_signal(int number) {
                              .when = since_start(),
                              .why = std::string(to_text(load::run_ending::signal))};
     if (said.hasty) hurry();
-    leader_ ? leader_->tell_stop(said) : follower_->tell_stop(said);
+    tell_stop(said);
     stop_pool(said);
     return false;
 }
@@ -277,9 +277,15 @@ void ranks::told_to_stop(const cluster::stop& why) {
     stop_pool(why);
 }
 
+void ranks::tell_stop(const cluster::stop& why) {
+    leader_ ? leader_->tell_stop(why) : follower_->tell_stop(why);
+}
+
 void ranks::stop_pool(const cluster::stop& why) {
+    using load::run_ending;
     const auto how = why.now ? load::stop_kind::now : load::stop_kind::gently;
-    pool_->stop(how, load::run_ending::signal, why.when);
+    const bool failed = why.why == to_text(run_ending::failure);
+    pool_->stop(how, failed ? run_ending::failure : run_ending::signal, why.when);
 }
 
 void ranks::on_time_slice(const stats::time_slice& slice) {
@@ -315,6 +321,9 @@ void ranks::finish(const stats::run_report& own, exit_status status) {
     };
     mine.p50 = known(0.5);
     mine.p99 = known(0.99);
+    // Alone it would have been the end of the run, too.
+    if (mine.why == to_text(load::run_ending::failure) && !stop_told_)
+        tell_stop({.when = mine.lasted, .why = mine.why});
     if (leader_) {
         leader_->end(mine);
         pool_->linger([this] { return leader_->over(); });

@@ -82,6 +82,7 @@ class ranks {
     void poll();
     bool on_signal(int number);
     void told_to_stop(const cluster::stop& why);
+    void tell_stop(const cluster::stop& why);
     void stop_pool(const cluster::stop& why);
     void hurry() noexcept;
     // `status`: to end with where the others keep us waiting.

@@ -2,6 +2,7 @@
 import contextlib
 import os
 import pathlib
+import resource
 import signal
 import time
 
@@ -102,3 +103,17 @@ def test_a_rank_that_is_done_is_not_given_up(start, bhm, users_file):
     record = read_record(started.record_path)
     check_books(record)
     assert record["totals"]["messages"] == 30
+
+
+def test_a_ledger_that_fails_in_one_rank_ends_all(start, bhm, users_file, folder):
+    """As it ends a run of one. There is no duration: the others would go on for ever."""
+    sink = bhm()
+    started = start(3, "--rate", "1500/s", "--ledger", folder / "mail.db", sink.endpoint, users_file(5))
+    limit = (folder / "mail.rank-1.db").stat().st_size + 65536
+    resource.prlimit(pid_of(started, 1), resource.RLIMIT_FSIZE, (limit, limit))
+    assert started.process.wait(60) == 2
+    assert len([line for line in started.process.stderr.splitlines() if "--ledger: " in line]) == 1
+    record = read_record(started.record_path)
+    check_books(record)
+    assert [one["ended"] for one in record["ranks"]] == ["failure"] * 3
+    assert record["totals"]["messages"] == sink.stop().total("messages")
