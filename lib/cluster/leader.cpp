@@ -37,7 +37,7 @@ leader::leader(transport& way, const welcome& common) : way_(way), members_(way.
 void leader::tell_others(const word& what) {
     const std::string octets = encode(what);
     for (unsigned rank = 1; rank < members_.size(); ++rank)
-        if (!members_[rank].lost_s) way_.send(rank, octets);
+        if (!running_ || !members_[rank].lost_s) way_.send(rank, octets);
 }
 
 std::string leader::name_of(unsigned rank) const {
@@ -172,6 +172,7 @@ stats::live_state leader::live(const stats::live_state& ours) const {
         all.messages += one.messages;
         all.appended += one.appended;
         all.errors += one.errors;
+        if (members_[rank].lost_s) continue;
         all.open_connections += one.open_connections;
         all.messages_per_second += one.messages_per_second;
     }
@@ -260,7 +261,12 @@ std::vector<stats::rank_share> leader::shares() const {
 }
 
 void leader::release() {
-    tell_others(cluster::over{.any_lost = lost() > 0});
+    tell_last(cluster::over{.any_lost = lost() > 0});
+}
+
+// Until it has left, but for what a lost rank does not take.
+void leader::tell_last(const word& what) {
+    tell_others(what);
     wait_for(std::chrono::seconds(2), [this] {
         hear_all();
         return way_.unsent() == 0;

@@ -115,9 +115,11 @@ class leader {
     bool measure(unsigned rank, unsigned answers, nanoseconds patience);
     void measure_next();
     base::expected<void> everybody_is_ready(const hello& mine);
+    std::optional<unsigned> lose_who_did_not_greet();
     base::expected<void> know_clocks();
     void tell(unsigned rank, const word& what) { way_.send(rank, encode(what)); }
     void tell_others(const word& what);
+    void tell_last(const word& what);
     std::string name_of(unsigned rank) const;
     static nanoseconds wall_now();
 

@@ -46,12 +46,10 @@ base::expected<void> leader::everybody_is_ready(const hello& mine) {
         return std::all_of(members_.begin(), members_.end(),
                            [](const member& one) { return one.greeted; });
     };
-    if (!wait_for(answers_within, all_greeted)) {
-        const auto silent = std::find_if(members_.begin(), members_.end(),
-                                         [](const member& one) { return !one.greeted; });
-        return base::fail("rank {} has said nothing for {} s; is it the same program?",
-                          silent - members_.begin(), answers_within.count());
-    }
+    wait_for(answers_within, all_greeted);
+    if (const auto silent = lose_who_did_not_greet())
+        return base::fail("rank {} has said nothing for {} s; is it the same program?", *silent,
+                          answers_within.count());
     for (unsigned rank = 1; rank < members_.size(); ++rank) {
         const hello& said = members_[rank].said;
         if (!said.refusal.empty()) return base::fail("{}: {}", name_of(rank), said.refusal);
@@ -64,10 +62,23 @@ base::expected<void> leader::everybody_is_ready(const hello& mine) {
     return {};
 }
 
+// The first of them.
+std::optional<unsigned> leader::lose_who_did_not_greet() {
+    std::optional<unsigned> first;
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        if (members_[rank].greeted) continue;
+        lose(rank, "said nothing");
+        if (!first) first = rank;
+    }
+    return first;
+}
+
 base::expected<void> leader::know_clocks() {
-    for (unsigned rank = 1; rank < members_.size(); ++rank)
-        if (!measure(rank, first_burst, answers_within))
-            return base::fail("{} does not answer questions about its clock", name_of(rank));
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        if (measure(rank, first_burst, answers_within)) continue;
+        lose(rank, "does not answer");
+        return base::fail("{} does not answer questions about its clock", name_of(rank));
+    }
     return {};
 }
 
@@ -76,7 +87,7 @@ base::expected<start> leader::assemble(const hello& mine, nanoseconds first_inte
     auto ready = everybody_is_ready(mine);
     if (ready) ready = know_clocks();
     if (!ready) {
-        tell_others(refused{1});
+        tell_last(refused{1});
         return ready.error();
     }
     const nanoseconds now = steady_clock::now().time_since_epoch();
@@ -93,7 +104,8 @@ std::vector<std::string> leader::refuse(const std::string& why, std::uint64_t st
         return std::all_of(members_.begin() + 1, members_.end(),
                            [](const member& one) { return one.greeted; });
     });
-    tell_others(refused{status});
+    lose_who_did_not_greet();
+    tell_last(refused{status});
     std::vector<std::string> others;
     for (unsigned rank = 1; rank < members_.size(); ++rank) {
         const std::string& theirs = members_[rank].said.refusal;

@@ -121,7 +121,10 @@ base::expected<void> ranks::join() {
     silence_standard_output();
     follower_ = std::make_unique<cluster::follower>(*way_);
     auto heard = follower_->hear_welcome();
-    if (!heard) return heard.error();
+    if (!heard) {
+        lost_leader_ = said_hello_ = true;  // nobody would hear ours
+        return heard.error();
+    }
     common_ = std::move(*heard);
     if (common_.version == POSTAL_VERSION) return {};
     return base::fail("{} is version {}, rank 0 is {}; all ranks need the same", name_,
@@ -146,8 +149,8 @@ exit_status ranks::refuse(const base::failure& why, exit_status status) {
         mine.host = os::describe_host().name;
         mine.refusal = why.message;
         mine.status = number;
-        const auto heard = follower_->say_hello(mine);
-        if (!heard) cli::complain(program_, name_ + ": " + why.message);
+        lost_leader_ = !follower_->say_hello(mine);
+        if (lost_leader_) cli::complain(program_, name_ + ": " + why.message);
     } else if (!why.message.empty()) {
         cli::complain(program_, name_.empty() ? why.message : name_ + ": " + why.message);
     }
@@ -159,8 +162,11 @@ exit_status ranks::refuse(const base::failure& why, exit_status status) {
     return leave(status);
 }
 
+// Together only where nobody is gone: who was lost would be waited for for ever.
 exit_status ranks::leave(exit_status status) {
-    close(true, status);
+    const bool any_gone =
+        leader_ ? any_lost() : lost_leader_ || (follower_ && follower_->any_lost());
+    close(!any_gone, status);
     return status;
 }
 
@@ -204,7 +210,10 @@ std::optional<ranks::refusal> ranks::agree(const stats::run_description& whole,
         when = *agreed;
     } else {
         auto agreed = follower_->say_hello(mine);
-        if (!agreed) return refusal{agreed.error().message, exit_status::system_error};
+        if (!agreed) {
+            lost_leader_ = true;
+            return refusal{agreed.error().message, exit_status::system_error};
+        }
         if (const auto* not_at_all = std::get_if<cluster::refused>(&*agreed))
             return refusal{{}, static_cast<exit_status>(not_at_all->status)};
         when = std::get<cluster::start>(*agreed);
@@ -334,16 +343,13 @@ void ranks::finish(const stats::run_report& own, exit_status status) {
     lost_leader_ = !follower_->over();
 }
 
-// Together only where nobody is gone: who was lost would be waited for for ever.
 exit_status ranks::leave_after_all(exit_status status) {
     if (leader_) leader_->release();
-    const bool whole = leader_ ? !any_lost() : !lost_leader_ && !follower_->any_lost();
     if (lost_leader_) {
         cli::complain(program_, name_ + ": rank 0 is lost; this rank's own record is complete");
         status = exit_status::system_error;
     }
-    close(whole, status);
-    return status;
+    return leave(status);
 }
 
 }  // namespace postal::program

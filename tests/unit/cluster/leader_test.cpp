@@ -151,6 +151,23 @@ TEST_CASE("a rank that cannot begin is named, and nobody begins") {
         CHECK(std::holds_alternative<refused>(verdict->value()));
 }
 
+TEST_CASE("who cannot be understood is told that nobody begins") {
+    three run;
+    run.ways[1].send(0, encode(ready()));
+    run.ways[2].send(0, "\x07garbage");
+    const auto when = run.led.assemble(ready(), 10s, std::nullopt);
+    REQUIRE_FALSE(when.has_value());
+    CHECK(when.error().message.find("rank 2: ") == 0);
+    CHECK(run.led.lost() == 1);
+    for (unsigned rank : {1, 2}) {
+        std::optional<parcel> last;
+        while (auto next = run.ways[rank].receive())
+            last = std::move(next);
+        REQUIRE(last);
+        CHECK(std::holds_alternative<refused>(decode(last->octets, phases).value()));
+    }
+}
+
 TEST_CASE("another load is refused with the first difference") {
     three run;
     const auto when = run.assemble(ready("rate 6\nworkers 1"), ready());
@@ -205,6 +222,9 @@ TEST_CASE("a rank that sends garbage is lost, the others go on to the end") {
     CHECK(run.merged[0].counts.messages == 14);
 
     stats::live_state live;
+    live.messages = 8;
+    live.open_connections = 5;
+    live.messages_per_second = 16;
     run.followers[1]->beat(live, 11);
     run.ways[2].send(0, "\x07garbage");
     run.followers[1]->add(part(10, 20, 100));
@@ -212,6 +232,9 @@ TEST_CASE("a rank that sends garbage is lost, the others go on to the end") {
     CHECK(run.led.lost() == 1);
     REQUIRE(run.said.size() == 1);
     CHECK(run.said[0].find("rank 2 on host is lost: ") == 0);
+    CHECK(run.led.live({}).messages == 8);
+    CHECK(run.led.live({}).open_connections == 0);
+    CHECK(run.led.live({}).messages_per_second == 0);
 
     run.followers[0]->add(part(10, 12, 3));
     run.followers[0]->end(an_end(7));
