@@ -34,10 +34,11 @@ leader::leader(transport& way, const welcome& common) : way_(way), members_(way.
     tell_others(common);
 }
 
+// A lost one, too: it may only have slept, and would go on.
 void leader::tell_others(const word& what) {
     const std::string octets = encode(what);
     for (unsigned rank = 1; rank < members_.size(); ++rank)
-        if (!running_ || !members_[rank].lost_s) way_.send(rank, octets);
+        way_.send(rank, octets);
 }
 
 std::string leader::name_of(unsigned rank) const {

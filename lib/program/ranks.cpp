@@ -152,7 +152,7 @@ exit_status ranks::refuse(const base::failure& why, exit_status status) {
         lost_leader_ = !follower_->say_hello(mine);
         if (lost_leader_) cli::complain(program_, name_ + ": " + why.message);
     } else if (!why.message.empty()) {
-        cli::complain(program_, name_.empty() ? why.message : name_ + ": " + why.message);
+        cli::complain(program_, leads() ? why.message : name_ + ": " + why.message);
     }
     // The others have begun.
     if (leader_ && agreed_) {
@@ -257,7 +257,11 @@ void ranks::poll() {
             pool_->stop(load::stop_kind::now, load::run_ending::signal, since_start());
         if (since >= hasty_end && leader_) leader_->hurry();
     }
-    leader_ ? leader_->poll() : follower_->poll();
+    if (leader_) return leader_->poll();
+    follower_->poll();
+    // Without us: we slept, and were lost.
+    if (follower_->over() && !std::exchange(stop_told_, true))
+        pool_->stop(load::stop_kind::gently, load::run_ending::signal, since_start());
 }
 
 // From now on there is little time.

@@ -117,3 +117,28 @@ def test_a_ledger_that_fails_in_one_rank_ends_all(start, bhm, users_file, folder
     check_books(record)
     assert [one["ended"] for one in record["ranks"]] == ["failure"] * 3
     assert record["totals"]["messages"] == sink.stop().total("messages")
+
+
+def test_a_rank_that_slept_and_was_lost_ends_with_the_others(start, bhm, users_file):
+    sink = bhm()
+    started = start(3, "--rate", "50/s", sink.endpoint, users_file(5), options=["--enable-recovery"])
+    paused = pid_of(started, 2)
+    os.kill(paused, signal.SIGSTOP)
+    wait_until(lambda: "is lost" in started.process.stderr, "the loss")
+    os.kill(paused, signal.SIGCONT)
+    os.kill(pid_of(started, 0), signal.SIGUSR1)
+    started.process.wait(20)
+    assert "rank 0 is lost" not in started.process.stderr
+    record = read_record(started.record_path)
+    check_books(record)
+    assert record["ranks"][2]["lost_s"] > 0 and record["ended"] == "signal"
+
+
+def test_who_cannot_begin_is_named_alone(programs, folder, tool, users_file):
+    tool("mpirun")
+    words = [programs.postal, "--duration", "1s", "127.0.0.1:1", users_file(5)]
+    argv = mpirun_argv(1, [*words, ":", "-n", 1, words[0], "--record", folder / "missing/one.json", *words[1:]])
+    with Ranks(argv, folder) as started:
+        assert started.process.wait(30) == 1
+    said = [line for line in started.process.stderr.splitlines() if line.startswith("postal: ")]
+    assert len(said) == 1 and said[0].startswith("postal: rank 1 on "), said
