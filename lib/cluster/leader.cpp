@@ -105,15 +105,15 @@ void leader::hear(const parcel& one) {
     member& from = members_[one.from];
     from.heard = steady_clock::now();
     if (from.lost_s) return;
-    const auto said = decode(one.octets, phases_);
-    if (said) return hear(one.from, *said);
+    auto said = decode(one.octets, phases_);
+    if (said) return hear(one.from, std::move(*said));
     lose(one.from, said.error().message);
     if (running_) return;
     from.greeted = true;
     from.said.refusal = said.error().message;
 }
 
-void leader::hear(unsigned rank, const word& said) {
+void leader::hear(unsigned rank, word said) {
     member& from = members_[rank];
     if (const auto* answer = std::get_if<pong>(&said)) return on_pong(rank, *answer);
     if (const auto* greeting = std::get_if<hello>(&said)) {
@@ -123,8 +123,8 @@ void leader::hear(unsigned rank, const word& said) {
         from.greeted = true;
     } else if (const auto* late = std::get_if<cluster::began>(&said)) {
         from.late = late->late;
-    } else if (const auto* part = std::get_if<counted>(&said)) {
-        if (running_) add(rank, part->slice);
+    } else if (auto* part = std::get_if<counted>(&said)) {
+        if (running_) add(rank, std::move(part->slice));
     } else if (const auto* lives = std::get_if<beat>(&said)) {
         from.shown = lives->live;
         from.started = lives->started;
@@ -137,12 +137,15 @@ void leader::hear(unsigned rank, const word& said) {
     }
 }
 
-void leader::add(unsigned rank, const stats::time_slice& slice) {
+void leader::add(unsigned rank, stats::time_slice slice) {
     member& from = members_[rank];
-    if (!merger_->add(rank, slice)) return;
-    from.all.add(slice.counts.counted());
-    if (!slice.in_warmup) from.measured.add(slice.counts.counted());
-    from.waiting.push_back({slice.start_s, slice.draining, slice.counts.messages});
+    const stats::counts sums = slice.counts.counted();
+    const bool in_warmup = slice.in_warmup;
+    const piece part{slice.start_s, slice.draining, sums.messages};
+    if (!merger_->add(rank, std::move(slice))) return;
+    from.all.add(sums);
+    if (!in_warmup) from.measured.add(sums);
+    from.waiting.push_back(part);
     if (rank == 0) hand_on();
 }
 

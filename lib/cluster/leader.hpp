@@ -44,7 +44,11 @@ class leader {
     // The same when a launcher is about to end us; more than from one beat to the next.
     static constexpr auto hastily_lost_after = std::chrono::milliseconds(600);
     static constexpr auto answers_within = std::chrono::seconds(60);  // hellos
-    static constexpr auto measure_period = std::chrono::seconds(2);   // of the others' clocks
+    // So often one rank's clock is measured, and the next one's: five bursts a second at most, but each rank
+    // hears of us well before it takes us for lost.
+    static constexpr auto measure_period = std::chrono::seconds(2);
+    static constexpr auto longest_measure_period = std::chrono::seconds(15);
+    static constexpr auto between_bursts = std::chrono::milliseconds(200);
 
     // Tells the others what is one for the whole run.
     leader(transport& way, const welcome& common);
@@ -62,7 +66,7 @@ class leader {
 
     void begin(const load::timetable& times, std::size_t phases, leader_events events);
     void began(nanoseconds late);
-    void add(const stats::time_slice& ours) { add(0, ours); }
+    void add(stats::time_slice ours) { add(0, std::move(ours)); }
     void poll();
     void tell_stop(const stop& why) { tell_others(why); }
     void end(const ended& ours);
@@ -104,13 +108,13 @@ class leader {
         std::optional<double> lost_s{};
     };
 
-    void add(unsigned rank, const stats::time_slice& slice);
+    void add(unsigned rank, stats::time_slice slice);
     void hand_on();
     void lose(unsigned rank, const std::string& why);
     void lose_silent();
     void hear_all();
     void hear(const parcel& one);
-    void hear(unsigned rank, const word& said);
+    void hear(unsigned rank, word said);
     void on_pong(unsigned rank, const pong& answer);
     bool measure(unsigned rank, unsigned answers, nanoseconds patience);
     void measure_next();

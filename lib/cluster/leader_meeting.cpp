@@ -18,7 +18,7 @@ constexpr unsigned first_burst = 60;
 constexpr unsigned next_burst = 12;
 // From telling the ranks to the start itself: more than the slowest way.
 constexpr auto lead_time = std::chrono::milliseconds(150);
-constexpr auto first_answer_nap = std::chrono::microseconds(100);
+constexpr auto first_answer_nap = std::chrono::microseconds(500);
 
 // The first line in which two ranks' loads differ, as a refusal has it.
 std::string first_difference(std::string_view theirs, std::string_view ours) {
@@ -170,7 +170,9 @@ void leader::measure_next() {
     const auto now = steady_clock::now();
     if (members_.size() < 2 || now < measure_at_) return;
     const auto others = static_cast<nanoseconds::rep>(members_.size() - 1);
-    measure_at_ = now + nanoseconds(measure_period) / others;
+    const nanoseconds period =
+        std::clamp<nanoseconds>(others * between_bursts, measure_period, longest_measure_period);
+    measure_at_ = now + period / others;
     if (measured_next_ >= members_.size()) measured_next_ = 1;
     const unsigned rank = measured_next_++;
     const member& one = members_[rank];

@@ -33,7 +33,7 @@ void histogram::add(std::size_t index, std::uint64_t count) noexcept {
 
 void histogram::merge(const histogram& other) noexcept {
     if (other.count_ == 0) return;
-    for (std::size_t i = 0; i < bucket_count; ++i)
+    for (std::size_t i = other.first_used(); i <= other.last_used(); ++i)
         counts_[i] += other.counts_[i];
     count_ += other.count_;
     sum_low_ += other.sum_low_;
@@ -44,7 +44,8 @@ void histogram::merge(const histogram& other) noexcept {
 
 void histogram::clear() noexcept {
     if (count_ == 0) return;
-    std::fill(counts_.begin(), counts_.end(), 0);
+    std::fill(counts_.begin() + static_cast<std::ptrdiff_t>(first_used()),
+              counts_.begin() + static_cast<std::ptrdiff_t>(last_used()) + 1, 0);
     count_ = 0;
     sum_low_ = 0;
     sum_high_ = 0;
@@ -102,7 +103,7 @@ std::vector<histogram::bucket> histogram::buckets() const {
 histogram::contents histogram::all() const {
     contents made{{}, sum_low_, sum_high_, min_, max_};
     if (count_ == 0) return made;
-    for (std::size_t i = 0; i < bucket_count; ++i)
+    for (std::size_t i = first_used(); i <= last_used(); ++i)
         if (counts_[i] != 0) made.counts.emplace_back(i, counts_[i]);
     return made;
 }
@@ -110,6 +111,9 @@ histogram::contents histogram::all() const {
 bool histogram::set(const contents& given) {
     for (const auto& [index, count] : given.counts)
         if (index >= bucket_count) return false;
+    if (!given.counts.empty() && (index_of(given.min) != given.counts.front().first ||
+                                  index_of(given.max) != given.counts.back().first))
+        return false;
     clear();
     for (const auto& [index, count] : given.counts)
         add(static_cast<std::size_t>(index), count);

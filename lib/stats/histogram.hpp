@@ -89,7 +89,8 @@ class histogram {
         std::uint64_t max = 0;
     };
     [[nodiscard]] contents all() const;
-    // False, and unchanged, for an index that there is not.
+    // False, and unchanged, for an index that there is not, and for a least or a most that do not lie
+    // in the first and the last of the buckets.
     [[nodiscard]] bool set(const contents& given);
 
     // The bucket of a value, and a bucket's bounds, in nanoseconds.
@@ -112,6 +113,9 @@ class histogram {
 
   private:
     void add(std::size_t index, std::uint64_t count) noexcept;
+    // Between these are all buckets that are not empty: a few hundred of the 2,624 in most runs.
+    [[nodiscard]] std::size_t first_used() const noexcept { return index_of(min_); }
+    [[nodiscard]] std::size_t last_used() const noexcept { return index_of(max_); }
 
     std::vector<std::uint64_t> counts_;
     std::uint64_t count_ = 0;

@@ -135,6 +135,26 @@ TEST_CASE("histogram: merging is as if everything had been recorded in one") {
     CHECK(a.max() == 5us);
 }
 
+TEST_CASE("histogram: its contents are set again, and what cannot be is refused") {
+    histogram filled, got;
+    for (const auto value : {-1ns, 1ns, 600ns, 5000000ns, std::chrono::nanoseconds::max()})
+        filled.record(value);
+    got.record(3ms);
+    REQUIRE(got.set(filled.all()));
+    CHECK(got.encode() == filled.encode());
+    got.merge(filled);
+    CHECK(got.count() == 2 * filled.count());
+    CHECK(got.quantile(1) == filled.max());
+    const auto refused = [&](auto change) {
+        auto all = filled.all();
+        change(all);
+        return !got.set(all) && got.count() == 2 * filled.count();
+    };
+    CHECK(refused([](auto& all) { all.counts.back().first = histogram::bucket_count; }));
+    CHECK(refused([](auto& all) { all.min = 600; }));
+    CHECK(refused([](auto& all) { all.max = 600; }));
+}
+
 TEST_CASE("histogram: the text form is read back") {
     base::random_source random(4);
     histogram filled;
