@@ -44,8 +44,8 @@ class leader {
     // The same when a launcher is about to end us; more than from one beat to the next.
     static constexpr auto hastily_lost_after = std::chrono::milliseconds(600);
     static constexpr auto answers_within = std::chrono::seconds(60);  // hellos
-    // So often one rank's clock is measured, and the next one's: five bursts a second at most, but each rank
-    // hears of us well before it takes us for lost.
+    // So often each of the other ranks' clocks is measured. Of many ranks not more than five in a
+    // second, but each before it takes us for lost.
     static constexpr auto measure_period = std::chrono::seconds(2);
     static constexpr auto longest_measure_period = std::chrono::seconds(15);
     static constexpr auto between_bursts = std::chrono::milliseconds(200);

@@ -58,14 +58,15 @@ bool slice_merger::add(unsigned rank, stats::time_slice slice) {
     const nanoseconds end = std::max(from_seconds(slice.end_s), way.until);
     way.until = end;
     const slot where{cell_of(begin), way.draining};
-    auto [found, fresh] = open_.try_emplace(where, phases_);
-    stats::time_slice& into = found->second;
-    if (fresh) {
-        into.workers.resize(first_worker_.back());
-        into.ranks = 0;
+    auto found = open_.find(where);
+    if (found == open_.end()) {
+        cell none{stats::time_slice(phases_), std::vector<bool>(ranks_.size())};
+        none.all.workers.resize(first_worker_.back());
+        found = open_.emplace(where, std::move(none)).first;
     }
+    found->second.has_part[rank] = true;
+    stats::time_slice& into = found->second.all;
     into.end_s = std::max(into.end_s, seconds(end));
-    ++into.ranks;
     const std::size_t first = first_worker_[rank];
     slice.workers.resize(first_worker_[rank + 1] - first);
     slice.workers.insert(slice.workers.begin(), first, stats::worker_time{});
@@ -99,7 +100,7 @@ bool slice_merger::complete(const slot& one) const noexcept {
 // there is no time for it behind the last that these counted.
 bool slice_merger::only_drained_before(nanoseconds end) const noexcept {
     return std::all_of(open_.begin(), open_.end(), [end](const auto& one) {
-        return one.first.draining && from_seconds(one.second.end_s) <= end;
+        return one.first.draining && from_seconds(one.second.all.end_s) <= end;
     });
 }
 
@@ -107,10 +108,11 @@ bool slice_merger::all_over() const noexcept {
     return std::all_of(ranks_.begin(), ranks_.end(), [](const progress& one) { return one.over; });
 }
 
-void slice_merger::take_in_drained(stats::time_slice& last) {
+void slice_merger::take_in_drained(cell& last) {
     for (const auto& [where, drained] : open_) {
-        add_part(last, drained);
-        last.ranks = std::min(last.ranks + drained.ranks, static_cast<unsigned>(ranks_.size()));
+        add_part(last.all, drained.all);
+        for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+            if (drained.has_part[rank]) last.has_part[rank] = true;
     }
     open_.clear();
 }
@@ -120,7 +122,7 @@ std::optional<stats::time_slice> slice_merger::take_end() {
     if (!all_over() || handed_on_until_ <= interval_start_) return std::nullopt;
     stats::time_slice none(phases_);
     none.workers.resize(first_worker_.back());
-    none.ranks = 0;
+    none.ranks = handed_on_ranks_;
     none.start_s = none.end_s = seconds(handed_on_until_);
     none.draining = handed_on_until_ > stopped_at_;
     none.in_warmup = std::min(handed_on_until_, stopped_at_) <= times_.warmup;
@@ -135,7 +137,7 @@ std::optional<stats::time_slice> slice_merger::take() {
     const slot where = open_.begin()->first;
     const nanoseconds start = handed_on_until_;
     const nanoseconds cut = times_.next_cut(where.begin);
-    nanoseconds end = std::max(from_seconds(open_.begin()->second.end_s), start);
+    nanoseconds end = std::max(from_seconds(open_.begin()->second.all.end_s), start);
     if (cut != nanoseconds::max() && end + rounding >= cut) end = std::max(cut, start);
 
     auto first = open_.extract(open_.begin());
@@ -145,8 +147,11 @@ std::optional<stats::time_slice> slice_merger::take() {
         open_.insert(std::move(first));  // who drains will count on, or end
         return std::nullopt;
     }
-    std::optional<stats::time_slice> taken(std::move(first.mapped()));
-    if (last) take_in_drained(*taken);
+    if (last) take_in_drained(first.mapped());
+    const std::vector<bool>& has_part = first.mapped().has_part;
+    handed_on_ranks_ = static_cast<unsigned>(std::count(has_part.begin(), has_part.end(), true));
+    std::optional<stats::time_slice> taken(std::move(first.mapped().all));
+    taken->ranks = handed_on_ranks_;
     handed_on_until_ = end;
 
     const bool none_counts_on =

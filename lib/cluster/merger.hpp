@@ -48,6 +48,10 @@ class slice_merger {
             return std::pair(draining, begin) < std::pair(other.draining, other.begin);
         }
     };
+    struct cell {
+        stats::time_slice all;
+        std::vector<bool> has_part;  // by rank
+    };
     // one rank's way
     struct progress {
         std::chrono::nanoseconds until{};
@@ -59,15 +63,16 @@ class slice_merger {
     bool all_stopped() const noexcept;
     bool all_over() const noexcept;
     bool only_drained_before(std::chrono::nanoseconds end) const noexcept;
-    void take_in_drained(stats::time_slice& last);
+    void take_in_drained(cell& last);
     std::optional<stats::time_slice> take_end();
 
     load::timetable times_;
     std::size_t phases_;
     std::vector<std::size_t> first_worker_;  // of each rank, and behind the last
     std::vector<progress> ranks_;
-    std::map<slot, stats::time_slice> open_;
+    std::map<slot, cell> open_;
     std::chrono::nanoseconds handed_on_until_{};
+    unsigned handed_on_ranks_ = 0;  // that had a part in the last one
     std::chrono::nanoseconds interval_start_{};
     std::chrono::nanoseconds stopped_at_{};  // the end of what was counted before draining
 };

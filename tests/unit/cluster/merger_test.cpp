@@ -233,6 +233,29 @@ TEST_CASE("a warm-up that ends within an interval cuts it in two") {
     CHECK_FALSE(merged[2].partial);
 }
 
+TEST_CASE("a rank that counts twice in one time slice is one rank") {
+    const auto times = timetable(10s, 10s);
+    slice_merger merger(times, phases, {1, 1, 1});
+    merger.add(0, part(0s, 4s, 1));
+    merger.add(0, part(4s, 10s, 2));
+    merger.add(1, part(0s, 10s, 4));
+    merger.lose(2);
+    const auto first = merger.take();
+    REQUIRE(first);
+    CHECK(first->ranks == 2);
+    // Who drained while another went on is in its last time slice, and once.
+    merger.add(0, part(10s, 11s, 8));
+    merger.add(0, part(11s, 12s, 16, true));
+    merger.add(1, part(10s, 13s, 32));
+    merger.end(0);
+    merger.end(1);
+    const auto last = merger.take();
+    REQUIRE(last);
+    CHECK(last->ranks == 2);
+    CHECK(last->counts.messages == 56);
+    CHECK_FALSE(merger.take());
+}
+
 TEST_CASE("a first interval that ends with the minute is partial") {
     const auto times = timetable(7s, 60s);
     slice_merger merger(times, phases, {1, 1});
@@ -260,7 +283,9 @@ TEST_CASE("an interval that goes on when the last rank is lost is closed") {
     check_order(merged);
     CHECK(messages_of(merged) == 3);
     CHECK(merged.back().in_warmup);
-    CHECK(report_of(times, merged).intervals().size() == 2);
+    const auto report = report_of(times, merged);
+    REQUIRE(report.intervals().size() == 2);
+    CHECK(report.intervals()[1].ranks == 1);
 }
 
 TEST_CASE("who drained before the others stopped leaves no interval of no length") {
