@@ -43,33 +43,44 @@ const clock_estimate::burst& clock_estimate::best(std::size_t from, std::size_t 
                              [](const burst& a, const burst& b) { return a.bound < b.bound; });
 }
 
-const clock_estimate::burst& clock_estimate::latest() const noexcept {
-    return best(bursts_.size() - std::min(best_of, bursts_.size()), bursts_.size());
-}
-
-double clock_estimate::drift() const noexcept {
+clock_estimate::slope clock_estimate::measured_slope() const noexcept {
     const std::size_t all = bursts_.size();
-    if (all < 2) return 0;
+    if (all < 2) return {};
     // While there are few, none is both a first and a last one.
     const burst& first = best(0, std::min(best_of, all / 2));
     const burst& last = best(all - std::min(best_of, all - all / 2), all);
     const nanoseconds apart = last.at - first.at;
-    const nanoseconds change = last.offset - first.offset;
-    const nanoseconds doubt = last.bound + first.bound;
-    const nanoseconds size = change.count() < 0 ? -change : change;
-    if (apart.count() <= 0 || size <= doubt) return 0;
-    return seconds(change) / seconds(apart);
+    if (apart.count() <= 0) return {};
+    const double change = seconds(last.offset - first.offset) / seconds(apart);
+    const double doubt = seconds(last.bound + first.bound) / seconds(apart);
+    if (std::abs(change) <= doubt) return {0, std::min(std::abs(change) + doubt, most_drift)};
+    return {change, doubt};
+}
+
+double clock_estimate::drift() const noexcept {
+    return measured_slope().drift;
+}
+
+nanoseconds clock_estimate::bound_of(const burst& one, nanoseconds at) const noexcept {
+    const double away = std::abs(static_cast<double>((at - one.at).count()));
+    return one.bound + nanoseconds(std::llround(std::ceil(measured_slope().doubt * away)));
+}
+
+const clock_estimate::burst& clock_estimate::best_for(nanoseconds at) const noexcept {
+    return *std::min_element(bursts_.begin(), bursts_.end(), [&](const burst& a, const burst& b) {
+        return bound_of(a, at) < bound_of(b, at);
+    });
 }
 
 nanoseconds clock_estimate::offset(nanoseconds at) const noexcept {
     if (!known()) return {};
-    const burst& last = latest();
-    const double gained = drift() * static_cast<double>((at - last.at).count());
-    return last.offset + nanoseconds(std::llround(gained));
+    const burst& one = best_for(at);
+    const double gained = drift() * static_cast<double>((at - one.at).count());
+    return one.offset + nanoseconds(std::llround(gained));
 }
 
-nanoseconds clock_estimate::bound() const noexcept {
-    return known() ? latest().bound : nanoseconds{};
+nanoseconds clock_estimate::bound(nanoseconds at) const noexcept {
+    return known() ? bound_of(best_for(at), at) : nanoseconds{};
 }
 
 }  // namespace postal::cluster

@@ -3,8 +3,9 @@
 // We send at `asked`, the other reads its clock at `read`, we hear it at `heard`. The truth lies
 // within half of the round trip of read - (asked + heard) / 2, however the way is split, so the
 // fastest answer says most (as SKaMPI and NTP do it). Answers of a burst are one measurement; two
-// and more bursts that lie apart say how the clocks drift, too, and each later one is judged with
-// it. Nothing here reads a clock or fails.
+// and more bursts that lie apart say how the clocks drift, too. Away from a burst its error grows, by
+// what is not known of the drift. Clocks are taken to go evenly, at rates that differ by most_drift or
+// less. Nothing here reads a clock or fails.
 #pragma once
 
 #include <chrono>
@@ -24,15 +25,18 @@ struct clock_answer {
 
 class clock_estimate {
   public:
+    // What the kernel's clocks are slewed by at most (RFC 5905, A.1: MAXFREQ).
+    static constexpr double most_drift = 500e-6;
+
     void add(const clock_answer& one) noexcept;
     // What was added since the last call is a burst of its own.
     void end_burst();
 
     [[nodiscard]] bool known() const noexcept { return !bursts_.empty(); }
-    // The other's clock less ours, when ours says `at`.
+    // The other's clock less ours, when ours says `at`; before, between or after the bursts.
     [[nodiscard]] nanoseconds offset(nanoseconds at) const noexcept;
-    // Half of the fastest round trip lately: the offset's error at that time is at most this.
-    [[nodiscard]] nanoseconds bound() const noexcept;
+    // The offset's error then is at most this: half of a round trip, and what drift may have added.
+    [[nodiscard]] nanoseconds bound(nanoseconds at) const noexcept;
     // Seconds that the other gains in a second of ours; 0 while bursts do not lie so far apart that
     // their errors cannot explain it.
     [[nodiscard]] double drift() const noexcept;
@@ -46,8 +50,15 @@ class clock_estimate {
     };
     // The fastest of the bursts from one number to another.
     [[nodiscard]] const burst& best(std::size_t from, std::size_t until) const;
-    // The best of the last ones.
-    [[nodiscard]] const burst& latest() const noexcept;
+    // The drift as it is measured, and by how much it may be another.
+    struct slope {
+        double drift = 0;
+        double doubt = most_drift;
+    };
+    [[nodiscard]] slope measured_slope() const noexcept;
+    [[nodiscard]] nanoseconds bound_of(const burst& one, nanoseconds at) const noexcept;
+    // The burst that says most about that time.
+    [[nodiscard]] const burst& best_for(nanoseconds at) const noexcept;
 
     burst current_{};
     bool open_ = false;

@@ -218,7 +218,6 @@ ended leader::all_ended() const {
 
 std::vector<stats::rank_share> leader::shares() const {
     std::vector<stats::rank_share> made;
-    const nanoseconds now = steady_clock::now().time_since_epoch();
     for (unsigned rank = 0; rank < members_.size(); ++rank) {
         const member& one = members_[rank];
         stats::rank_share share;
@@ -229,16 +228,16 @@ std::vector<stats::rank_share> leader::shares() const {
         share.processors = one.said.processors;
         share.machine_processors = one.said.machine_processors;
         if (one.steady.known()) {
-            share.clock_offset_s = seconds(one.steady.offset(now));
+            share.clock_offset_s = seconds(one.told_offset);
             share.wall_offset_s = seconds(one.wall.offset(wall_now()));
-            share.clock_bound_s = seconds(one.steady.bound());
+            share.clock_bound_s = seconds(start_bound(one));
             share.clock_drift = one.steady.drift();
         } else if (rank == 0) {
             share.clock_offset_s = share.wall_offset_s = share.clock_bound_s = 0;
         }
         if (one.late) {
             share.start_late_s = seconds(*one.late);
-            share.missed_start = *one.late > std::chrono::milliseconds(1) + one.steady.bound();
+            share.missed_start = *one.late > std::chrono::milliseconds(1) + start_bound(one);
         }
         share.messages = one.messages;
         share.totals = one.measured;

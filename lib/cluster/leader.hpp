@@ -96,6 +96,7 @@ class leader {
         hello said{};
         bool greeted = false;
         clock_estimate steady{}, wall{};
+        nanoseconds told_offset{}, told_bound{};  // of its steady clock, for the start
         std::chrono::steady_clock::time_point heard{};
         std::optional<nanoseconds> late{};
         stats::live_state shown{};
@@ -110,6 +111,7 @@ class leader {
 
     void add(unsigned rank, stats::time_slice slice);
     void hand_on();
+    nanoseconds start_bound(const member& of) const;
     void lose(unsigned rank, const std::string& why);
     void lose_silent();
     void hear_all();
@@ -129,6 +131,7 @@ class leader {
 
     transport& way_;
     std::vector<member> members_;
+    nanoseconds start_told_{};
     std::size_t phases_ = 0;
     std::chrono::steady_clock::time_point start_{};
     std::optional<slice_merger> merger_;

@@ -92,8 +92,13 @@ base::expected<start> leader::assemble(const hello& mine, nanoseconds first_inte
     }
     const nanoseconds now = steady_clock::now().time_since_epoch();
     const nanoseconds at = std::max(now + lead_time, start_at.value_or(nanoseconds(0)));
-    for (unsigned rank = 1; rank < members_.size(); ++rank)
-        tell(rank, start{at + members_[rank].steady.offset(at), first_interval});
+    start_told_ = at;
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        member& one = members_[rank];
+        one.told_offset = one.steady.offset(at);
+        one.told_bound = one.steady.bound(at);
+        tell(rank, start{at + one.told_offset, first_interval});
+    }
     way_.unsent();  // moves them along
     return start{at, first_interval};
 }
@@ -128,6 +133,13 @@ std::optional<std::string> leader::bound_ranks() const {
 }
 
 // ---- clocks ----
+
+// By how much the instant that a rank was told may have been another: as was known then, or less by
+// what its clock has said since.
+nanoseconds leader::start_bound(const member& of) const {
+    const nanoseconds wrong = std::chrono::abs(of.told_offset - of.steady.offset(start_told_));
+    return std::min(of.told_bound, wrong + of.steady.bound(start_told_));
+}
 
 // Asks a rank for its clock so often; whether it answered in time. What comes meanwhile is heard.
 bool leader::measure(unsigned rank, unsigned answers, nanoseconds patience) {

@@ -22,8 +22,10 @@ struct rank_share {
     std::uint64_t machine_processors = 0;
 
     std::optional<double> wall_offset_s;   // its wall clock less that of rank 0
-    std::optional<double> clock_offset_s;  // the same of the steady clocks, which schedules go by
-    std::optional<double> clock_bound_s;   // the offset is wrong by at most that
+    // Of the steady clocks, which schedules go by, for the start: so much it was told to be ahead of
+    // that of rank 0, and that is wrong by at most the bound.
+    std::optional<double> clock_offset_s;
+    std::optional<double> clock_bound_s;
     std::optional<double> clock_drift;     // seconds that it gains in a second
     std::optional<double> start_late_s;    // after the agreed instant
     bool missed_start = false;             // so late that its schedule was not the others'

@@ -44,6 +44,9 @@ struct network {
     }
 };
 
+// Answers are whole nanoseconds.
+constexpr nanoseconds rounding = 3ns;
+
 nanoseconds size(nanoseconds of) {
     return of.count() < 0 ? -of : of;
 }
@@ -54,7 +57,7 @@ TEST_CASE("a clock that was never read is not known") {
     clock_estimate none;
     CHECK_FALSE(none.known());
     CHECK(none.offset(5s) == 0ns);
-    CHECK(none.bound() == 0ns);
+    CHECK(none.bound(5s) == 0ns);
     CHECK(none.drift() == 0);
     none.end_burst();
     CHECK_FALSE(none.known());
@@ -75,8 +78,8 @@ TEST_CASE("the truth lies within the bound, however the ways are split") {
                 clock_estimate estimate;
                 const nanoseconds at = ways.burst(estimate, {ahead, 0}, 7s, 60);
                 INFO(ahead.count() << " ns ahead, seed " << seed);
-                REQUIRE(size(estimate.offset(at) - ahead) <= estimate.bound());
-                REQUIRE(estimate.bound() < 600us);
+                REQUIRE(size(estimate.offset(at) - ahead) <= estimate.bound(at));
+                REQUIRE(estimate.bound(at) < 600us);
                 REQUIRE(estimate.drift() == 0);
             }
         }
@@ -88,22 +91,37 @@ TEST_CASE("a way that takes no time leaves no doubt") {
     exact.add({5s, 8s, 5s});
     exact.end_burst();
     CHECK(exact.offset(5s) == 3s);
-    CHECK(exact.bound() == 0ns);
+    CHECK(exact.bound(5s) == 0ns);
 }
 
-TEST_CASE("of a burst the fastest answer counts, of bursts the best of the last four") {
+TEST_CASE(
+    "of a burst the fastest answer counts, of bursts the one that says most about that time") {
     clock_estimate estimate;
     estimate.add({0s, 10s, 2ms});
     estimate.add({1s, 11s, 1s + 2us});
     estimate.add({2s, 12s, 2s + 5ms});
     estimate.end_burst();
-    CHECK(estimate.bound() == 1us);
-    for (int i = 1; i <= 4; ++i) {
-        const nanoseconds at = i * 10s;
-        estimate.add({at, at + 10s, at + 20us});
-        estimate.end_burst();
-    }
-    CHECK(estimate.bound() == 10us);
+    CHECK(estimate.bound(1s + 1us) == 1us);
+    estimate.add({11s, 21s, 11s + 20us});
+    estimate.end_burst();
+    CHECK(estimate.bound(11s + 10us) == 10us);
+    CHECK(estimate.bound(1s + 1us) == 1us);
+}
+
+TEST_CASE("away from a burst the bound grows by what is not known of the drift") {
+    clock_estimate estimate;
+    estimate.add({0s, 5s, 100us});
+    estimate.end_burst();
+    // One burst says nothing of the drift: 500 ppm at most.
+    CHECK(estimate.bound(50us) == 50us);
+    CHECK(estimate.bound(50us + 10s) == 50us + 5ms);
+    CHECK(estimate.bound(50us - 10s) == 50us + 5ms);
+    estimate.add({100s, 105s, 100s + 100us});
+    estimate.end_burst();
+    // Two ends that may be wrong by 50 us each leave 100 us in 100 s: 1 ppm.
+    CHECK(size(estimate.bound(50us + 150s) - 100us) <= 1ns);
+    CHECK(size(estimate.bound(50us + 50s) - 100us) <= 1ns);
+    CHECK(estimate.offset(150s) == 5s - 50us);
 }
 
 TEST_CASE("a drift is found to within its doubt, and foretold with it") {
@@ -114,16 +132,14 @@ TEST_CASE("a drift is found to within its doubt, and foretold with it") {
             const other clock{1000s, drift};
             clock_estimate estimate;
             nanoseconds at = 0s;
-            nanoseconds first_bound{};
             for (int burst = 0; burst < 20; ++burst) {
                 at = 2s * burst;
                 const nanoseconds over = ways.burst(estimate, clock, at, burst == 0 ? 60 : 12);
-                if (burst == 0) first_bound = estimate.bound();
                 INFO("drift " << drift << ", seed " << seed << ", burst " << burst);
-                // The best burst may be three before: what it gains meanwhile is foretold.
-                const nanoseconds doubt = 4 * (estimate.bound() + first_bound);
-                REQUIRE(size(estimate.offset(over) - clock.truth(over)) <=
-                        doubt + nanoseconds(burst < 4 ? 700us : 0us));
+                // Now, in a minute, and half a minute ago.
+                for (const nanoseconds when : {over, over + 60s, over - 30s})
+                    REQUIRE(size(estimate.offset(when) - clock.truth(when)) <=
+                            estimate.bound(when) + rounding);
             }
             // Each of the two ends may be wrong by its bound, 30 s or more apart.
             const double doubt = 200e-6 / 30;
@@ -150,5 +166,7 @@ TEST_CASE("a long run holds few bursts and still finds the drift") {
     for (int burst = 0; burst < 1000; ++burst)
         over = ways.burst(estimate, clock, 2s * burst, 12);
     CHECK(estimate.drift() == Approx(50e-6).epsilon(0.01));
-    CHECK(size(estimate.offset(over) - clock.truth(over)) <= estimate.bound() + 5us);
+    for (const nanoseconds when : {nanoseconds(0s), nanoseconds(1000s), over})
+        CHECK(size(estimate.offset(when) - clock.truth(when)) <= estimate.bound(when) + rounding);
+    CHECK(estimate.bound(1000s) < 200us);
 }
