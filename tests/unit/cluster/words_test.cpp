@@ -15,6 +15,7 @@ using namespace postal;
 using cluster::decode;
 using cluster::encode;
 using cluster::word;
+using std::chrono::nanoseconds;
 
 namespace {
 
@@ -88,7 +89,7 @@ std::vector<word> one_of_each() {
     return {cluster::welcome{"1.0.0", 42, std::numeric_limits<std::uint64_t>::max()},
             cluster::hello{"host", 2, 20, 1, 4, "rate 5\nworkers 2", "why not", 1},
             cluster::ping{127, true},
-            cluster::pong{128, std::chrono::nanoseconds::min(), std::chrono::nanoseconds::max()},
+            cluster::pong{128, nanoseconds(-(1LL << 62U)), nanoseconds(1LL << 62U)},
             cluster::start{-5s, 60s},
             cluster::refused{3},
             cluster::began{12us},
@@ -329,6 +330,22 @@ TEST_CASE("a time slice's time goes on, and is a number") {
         live.messages_per_second = odd;
         CHECK_FALSE(is_word(encode(cluster::beat{live, 0})));
     }
+}
+
+TEST_CASE("times that would overflow are refused") {
+    CHECK_FALSE(is_word(encode(cluster::pong{1, nanoseconds::max(), 0s})));
+    CHECK_FALSE(is_word(encode(cluster::pong{1, 0s, nanoseconds::min()})));
+    CHECK_FALSE(is_word(encode(cluster::stop{true, false, nanoseconds::min(), "SIGINT"})));
+    const auto refused = [](auto change) {
+        stats::time_slice slice = everything();
+        change(slice);
+        return !is_word(encode(counted(slice)));
+    };
+    CHECK_FALSE(refused([](auto& slice) { slice.workers[0].busy = 24h; }));
+    CHECK(refused([](auto& slice) { slice.workers[0].busy = nanoseconds::min(); }));
+    CHECK(refused([](auto& slice) { slice.workers[2].run_delay = nanoseconds::max(); }));
+    CHECK(refused([](auto& slice) { slice.counts.wall = nanoseconds::max(); }));
+    CHECK(refused([](auto& slice) { slice.counts.all_busy = nanoseconds::max(); }));
 }
 
 TEST_CASE("numbers have 64 bits and no more") {
