@@ -88,6 +88,20 @@ void count(const ledger::judgement& one, judged& into, std::uint64_t& not_known)
 
 }  // namespace
 
+expected<std::uint64_t> count_acknowledged(const std::string& sent_ledger, std::int64_t until_us) {
+    auto sent = ledger::open_to_read(sent_ledger);
+    if (!sent) return sent.error();
+    const auto whole = check_sender(*sent);
+    if (!whole) return whole.error();
+    auto ask = sent->prepare("SELECT count(*) FROM sent WHERE outcome = ?1 AND time_us <= ?2");
+    if (!ask) return ask.error();
+    ask->bind(1, static_cast<std::int64_t>(ledger::outcome::accepted));
+    ask->bind(2, until_us);
+    const int step = ask->step();
+    if (step != SQLITE_ROW) return sent->failure(step);
+    return static_cast<std::uint64_t>(ask->number(0));
+}
+
 expected<judged> judge(const std::string& sent_ledger, const std::string& seen_ledger,
                        std::int64_t acknowledged_until_us) {
     auto sent = ledger::open_to_read(sent_ledger);

@@ -43,6 +43,10 @@ struct judged {
     static constexpr std::size_t most_told = 5;
 };
 
+// How many were acknowledged until then, whoever looked.
+[[nodiscard]] base::expected<std::uint64_t> count_acknowledged(const std::string& sent_ledger,
+                                                               std::int64_t until_us);
+
 [[nodiscard]] base::expected<judged> judge(const std::string& sent_ledger,
                                            const std::string& seen_ledger,
                                            std::int64_t acknowledged_until_us);

@@ -85,6 +85,7 @@ class Programs:
     rabid = property(lambda self: self.path("rabid"))
     postal_report = property(lambda self: self.path("postal-report"))
     postal_compare = property(lambda self: self.path("postal-compare"))
+    postal_audit = property(lambda self: self.path("postal-audit"))
 
 
 @pytest.fixture(scope="session")

@@ -110,6 +110,9 @@ struct run_result {
 [[nodiscard]] run_result run_once(const run_plan& plan, journal& book, supervisor& by,
                                   const progress& tell);
 
+// The image below the disk of a run that is recorded, in the run's folder while it goes on.
+[[nodiscard]] std::string recorded_disk_in(const std::string& folder);
+
 // All words of a load program as it is started.
 [[nodiscard]] std::vector<std::string> load_words(const run_plan& plan, std::size_t program,
                                                   std::vector<std::string> words);

@@ -52,7 +52,7 @@ std::vector<std::string> disk_words(const std::string& image, const std::string&
             "--blockdev",
             file("writes", log),
             "--blockdev",
-            "driver=blklogwrites,node-name=disk,file=image,log=writes",
+            "driver=blklogwrites,node-name=disk,file=image,log=writes,discard=unmap",
             "--export",
             "type=fuse,id=export,node-name=disk,writable=on,mountpoint=" + option_value(exported)};
 }
@@ -62,24 +62,31 @@ bool has_size(const std::string& path, std::uint64_t octets) {
     return ::stat(path.c_str(), &found) == 0 && found.st_size == static_cast<off_t>(octets);
 }
 
-std::uint64_t errors_in(const std::string& record) {
+// The errors of a reader that came to its end; fails where it gave up before.
+base::expected<std::uint64_t> errors_in(const std::string& record) {
     const auto text = base::read_file(record);
-    if (!text) return 0;
+    if (!text) return text.error();
     const auto read = nlohmann::json::parse(*text, nullptr, false);
     const nlohmann::json::json_pointer errors("/totals/errors");
-    if (read.is_discarded() || !read.contains(errors)) return 0;
-    const auto& found = read.at(errors);
-    return found.is_number_unsigned() ? found.get<std::uint64_t>() : 0;
+    if (read.is_discarded() || !read.contains(errors) || !read.at(errors).is_number_unsigned())
+        return base::fail("{}: is no record of a run", record);
+    const std::string ended = read.value("ended", "");
+    if (ended != "complete") return base::fail("not all mailboxes were read: {}", ended);
+    return read.at(errors).get<std::uint64_t>();
 }
 
 }  // namespace
+
+std::string recorded_disk_in(const std::string& folder) {
+    return folder + "/disk.image";
+}
 
 done one_run::make_recording_disk() {
     const auto size_text = expand(what_.audited.size, values_);
     if (!size_text) return size_text.error();
     const auto size = base::parse_size(*size_text);
     if (!size) return size.error();
-    image_ = in_folder("disk.image");
+    image_ = recorded_disk_in(plan_.folder);
     const std::string exported = in_folder("exported.image");
     for (const auto& [path, octets] :
          {std::pair(image_, *size), {exported, std::uint64_t{0}}, {plan_.recorded.log, 0}}) {
@@ -184,7 +191,9 @@ done one_run::read_back() {
         ::unlink(record.c_str());  // that of an earlier image
         const done read = run_reader(std::move(*one), until);
         if (!read) return read;
-        result_.reading_errors += errors_in(record);
+        const auto errors = errors_in(record);
+        if (!errors) return base::at(at(each.line), errors.error());
+        result_.reading_errors += *errors;
     }
     if (what_.audited.maildirs.empty()) return {};
     const auto folders = expand(what_.audited.maildirs, values_);

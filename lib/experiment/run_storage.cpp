@@ -22,6 +22,8 @@ done one_run::make_storage() {
     own_device_ = !values_["device"].front().empty();
     const done device = make_device(on);
     if (!device) return base::at(at(on.line), device.error());
+    // The disk's daemon serves until the disk is gone.
+    after_setup_ = os::descendants_of(::getpid());
     if (plan_.purpose != run_purpose::recover)
         if (const done made = make_file_system(on); !made) return made;
     if (!own_device_ && plan_.purpose == run_purpose::measure) {

@@ -1,0 +1,366 @@
+#include "postal-audit/conduct.hpp"
+
+#include "base/read_file.hpp"
+#include "base/text.hpp"
+#include "base/write_file.hpp"
+#include "experiment/audit_findings.hpp"
+#include "experiment/audit_record.hpp"
+#include "experiment/check.hpp"
+#include "experiment/journal.hpp"
+#include "experiment/live_console.hpp"
+#include "experiment/plan.hpp"
+#include "experiment/record.hpp"
+#include "experiment/supervisor.hpp"
+#include "experiment/undo.hpp"
+#include "experiment/versions.hpp"
+#include "os/host.hpp"
+#include "postal-audit/controls.hpp"
+#include "postal-audit/variant_audit.hpp"
+#include "stats/record_writer.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+namespace postal::audit {
+namespace {
+
+namespace fs = std::filesystem;
+using cli::exit_status;
+using experiment::audited_variant;
+
+constexpr const char* name = "postal-audit";
+
+struct refusal {
+    base::failure why;
+    exit_status status = exit_status::bad_parameters;
+};
+
+// What is audited, in its order.
+struct subject {
+    const experiment::experiment* of = nullptr;
+    std::size_t variant = 0;
+    experiment::control as = experiment::control::no;
+};
+
+// Without what the block's number says.
+std::string folder_name(const subject& one, std::size_t number) {
+    const std::string whole =
+        folder_of({.block = 1, .position = number, .variant = one.variant}, *one.of);
+    return whole.substr(whole.find('-') + 1);
+}
+
+class auditor {
+  public:
+    auditor(const options& given, const experiment::experiment& whole,
+            const experiment::experiment& controls)
+        : given_(given),
+          whole_(whole),
+          controls_(controls),
+          out_(fs::absolute(results_folder(given)).lexically_normal().string()),
+          console_(name, given.progress) {
+        if (out_.ends_with('/')) out_.pop_back();
+        if (!given.replay) {
+            subjects_.push_back({&controls_, 0, experiment::control::must_lose});
+            subjects_.push_back({&controls_, 1, experiment::control::must_keep});
+        }
+        for (std::size_t i = 0; i < whole.variants.size(); ++i)
+            if (is_wanted(given, whole.variants[i].name)) subjects_.push_back({&whole_, i});
+    }
+
+    std::optional<refusal> begin(std::uint64_t seed, const std::vector<std::string>& argv);
+    void run();
+    exit_status finish();
+
+  private:
+    std::optional<refusal> open_folder();
+    std::optional<refusal> check_compared() const;
+    base::expected<void> take_up();
+    void fill_record(std::uint64_t seed, const std::vector<std::string>& argv);
+    bool audit_one(std::size_t number);
+    audited_variant& entry_of(const subject& one);
+    bool write_record();
+    bool came_out() const;
+
+    const options& given_;
+    experiment::experiment whole_;
+    experiment::experiment controls_;
+    std::string out_;
+    experiment::live_console console_;
+    std::vector<subject> subjects_;
+    std::optional<experiment::journal> journal_;
+    std::unique_ptr<experiment::supervisor> supervisor_;
+    experiment::audit_record record_;
+    std::vector<experiment::leftover> left_;
+    bool failed_ = false;
+};
+
+// A folder of postal-compare's for the same file gets the audit beside it.
+std::optional<refusal> auditor::check_compared() const {
+    const auto text = base::read_file(out_ + "/experiment.json");
+    if (!text)
+        return refusal{
+            base::fail("--out: {} is there already, and holds no results of "
+                       "postal-compare; name another folder",
+                       base::printable(out_, 300))};
+    const auto record = experiment::parse_experiment_record(*text);
+    if (!record) return refusal{record.error()};
+    if (record->text == whole_.text) return std::nullopt;
+    return refusal{base::fail("--out: {} holds the results of another experiment",
+                              base::printable(out_, 300))};
+}
+
+std::optional<refusal> auditor::open_folder() {
+    std::error_code problem;
+    const bool goes_on = given_.resume || given_.replay;
+    const char* option = given_.replay ? "--replay" : "--resume";
+    const bool is_there = fs::exists(out_, problem);
+    if (goes_on && !experiment::is_audited_folder(out_))
+        return refusal{
+            base::fail("{}: there is no audit in {}", option, base::printable(out_, 300))};
+    if (!goes_on && experiment::is_audited_folder(out_))
+        return refusal{
+            base::fail("--out: {} holds an audit already; --resume goes on with it, "
+                       "--out names another folder",
+                       base::printable(out_, 300))};
+    if (!goes_on && is_there)
+        if (auto refused = check_compared()) return refused;
+    if (!is_there) fs::create_directories(out_, problem);
+    if (problem)
+        return refusal{base::fail("{}: {}", base::printable(out_, 300), problem.message()),
+                       exit_status::system_error};
+    return std::nullopt;
+}
+
+base::expected<void> auditor::take_up() {
+    auto read = experiment::read_audit(out_);
+    if (!read) return read.error();
+    if (read->text != whole_.text)
+        return base::fail("{}: is not the file that {} was begun with", whole_.file,
+                          base::printable(out_, 300));
+    record_ = std::move(*read);
+    const auto differs = [&](const char* option, bool given, std::uint64_t asked,
+                             std::uint64_t begun) -> base::expected<void> {
+        if (!given || asked == begun) return {};
+        return base::fail("{}: the audit was begun with {}", option, begun);
+    };
+    for (const auto& checked :
+         {differs("--seed", given_.seed.has_value(), given_.seed.value_or(0), record_.seed),
+          differs("--cuts", given_.cuts.has_value(), whole_.audited.cuts, record_.cuts),
+          differs("--draws", given_.draws.has_value(), whole_.audited.draws, record_.draws),
+          differs("--messages", given_.messages.has_value(), whole_.audited.messages,
+                  record_.messages)})
+        if (!checked) return checked;
+    whole_.audited.cuts = record_.cuts;
+    whole_.audited.draws = record_.draws;
+    whole_.audited.messages = record_.messages;
+    whole_.audited.torn = static_cast<double>(record_.torn_percent) / 100;
+    return {};
+}
+
+void auditor::fill_record(std::uint64_t seed, const std::vector<std::string>& argv) {
+    record_.version = POSTAL_VERSION;
+    record_.argv = argv;
+    record_.title = whole_.title;
+    record_.file = whole_.file;
+    record_.text = whole_.text;
+    record_.seed = seed;
+    record_.cuts = whole_.audited.cuts;
+    record_.draws = whole_.audited.draws;
+    record_.torn_percent = static_cast<std::uint64_t>(std::lround(whole_.audited.torn * 100));
+    record_.messages = whole_.audited.messages;
+    record_.started = stats::timestamp(std::chrono::system_clock::now());
+    record_.host = os::describe_host();
+    record_.versions = experiment::ask_versions(name, whole_, out_, *supervisor_, *journal_);
+}
+
+std::optional<refusal> auditor::begin(std::uint64_t seed, const std::vector<std::string>& argv) {
+    if (auto refused = open_folder()) return refused;
+    auto opened = experiment::journal::open(out_);
+    if (!opened) return refusal{opened.error(), exit_status::system_error};
+    journal_.emplace(std::move(*opened));
+    auto supervisor = experiment::supervisor::create();
+    if (!supervisor) return refusal{supervisor.error(), exit_status::system_error};
+    supervisor_ = std::move(*supervisor);
+    if (!undo_leftovers(*journal_, *supervisor_,
+                        [this](const std::string& line) { console_.say(line); }))
+        return refusal{base::fail("something is left behind that must be removed by hand"),
+                       exit_status::system_error};
+    if (const auto checked = check_machine(given_, whole_); !checked)
+        return refusal{checked.error()};
+    if (given_.resume || given_.replay) {
+        if (const auto taken = take_up(); !taken) return refusal{taken.error()};
+    } else {
+        fill_record(seed, argv);
+    }
+    if (!given_.keep.empty()) {
+        std::error_code problem;
+        fs::create_directories(given_.keep, problem);
+        if (problem)
+            return refusal{
+                base::fail("--keep: {}: {}", base::printable(given_.keep, 300), problem.message())};
+    }
+    record_.ended.clear();
+    record_.end.clear();
+    if (!write_record())
+        return refusal{base::fail("the record cannot be written"), exit_status::system_error};
+    return std::nullopt;
+}
+
+// A replay is for those who look: the audit's record stays as it is.
+bool auditor::write_record() {
+    if (given_.replay) return true;
+    const auto written = base::write_file(out_ + "/" + experiment::audit_name, audit_text(record_));
+    if (!written) console_.say(written.error().message);
+    failed_ = failed_ || !written;
+    return written.has_value();
+}
+
+audited_variant& auditor::entry_of(const subject& one) {
+    const std::string& wanted = one.of->variants[one.variant].name;
+    const auto found = std::find_if(record_.variants.begin(), record_.variants.end(),
+                                    [&](const auto& each) { return each.name == wanted; });
+    if (found != record_.variants.end()) return *found;
+    audited_variant& made = record_.variants.emplace_back();
+    made.name = wanted;
+    made.as = one.as;
+    return made;
+}
+
+// Whether the audit goes on.
+bool auditor::audit_one(std::size_t number) {
+    const subject& one = subjects_[number];
+    audited_variant& entry = entry_of(one);
+    if (given_.replay) entry.images.clear();
+    if (!given_.replay && entry.end == experiment::all_cuts_done) return true;
+    // Of a control the cuts are its own business.
+    options given = given_;
+    if (one.as != experiment::control::no) {
+        given.cut_at.reset();
+        given.draw.reset();
+        given.keep.clear();
+    }
+    const std::size_t place = one.as == experiment::control::no ? one.variant + 1 : 0;
+    const std::string folder =
+        one.as == experiment::control::no
+            ? folder_name(one, place)
+            : std::string(one.as == experiment::control::must_lose ? "0-must-lose" : "0-must-keep");
+    variant_audit under_way(
+        {.given = given,
+         .of = *one.of,
+         .variant = one.variant,
+         .seed = record_.seed,
+         .out = out_,
+         .folder = out_ + "/audit/" + folder,
+         .where = fmt::format("{}/{} {}", number + 1, subjects_.size(), entry.name)},
+        *journal_, *supervisor_, console_, entry, [this] { return write_record(); });
+    const variant_end ended = under_way.run();
+    const bool written = write_record();
+    left_ = ended.left;
+    failed_ = failed_ || ended.failed;
+    if (supervisor_->is_interrupted()) {
+        entry.end = record_.end = "interrupted";
+        return false;
+    }
+    console_.say(fmt::format("{} of {}: {}: {} disks looked at{}", number + 1, subjects_.size(),
+                             entry.name, entry.images.size(),
+                             ended.why == experiment::all_cuts_done ? "" : "; " + ended.why));
+    if (!left_.empty()) record_.end = "something is left behind";
+    if (!written) record_.end = "the record cannot be written";
+    return written && left_.empty();
+}
+
+void auditor::run() {
+    bool goes_on = true;
+    for (std::size_t i = 0; goes_on && i < subjects_.size(); ++i)
+        goes_on = audit_one(i);
+    if (goes_on) record_.end = experiment::all_cuts_done;
+    record_.ended = stats::timestamp(std::chrono::system_clock::now());
+    write_record();
+}
+
+// What --expect asks for, and the controls.
+bool auditor::came_out() const {
+    const auto found = analyse(record_);
+    bool as_expected = given_.replay || found.counts();
+    for (const auto& [variant, wanted] : given_.expect) {
+        const auto at = std::find_if(record_.variants.begin(), record_.variants.end(),
+                                     [&](const auto& one) { return one.name == variant; });
+        if (at == record_.variants.end()) continue;
+        const auto& result =
+            found.variants[static_cast<std::size_t>(at - record_.variants.begin())];
+        const std::string is = result.harmed > 0 ? "lost" : "kept";
+        if (is == wanted && result.images > 0) continue;
+        as_expected = false;
+        cli::complain(
+            name, fmt::format("--expect: mail of {} was {}, not {}", base::printable(variant, 100),
+                              result.images > 0 ? is : "not audited", wanted));
+    }
+    return as_expected;
+}
+
+exit_status auditor::finish() {
+    console_.finish();
+    const std::string text = render_text(record_, analyse(record_));
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    if (!given_.replay)
+        fmt::print("\nAll tables: postal-report {0}; a page: postal-report --html FILE {0}\n",
+                   base::printable(results_folder(given_), 300));
+    if (record_.end != experiment::all_cuts_done)
+        console_.say("ended before all cuts were done: " + record_.end);
+    for (const experiment::leftover& one : left_)
+        console_.say(line_of(one));
+    if (!left_.empty()) return exit_status::system_error;
+    const bool any = std::any_of(record_.variants.begin(), record_.variants.end(),
+                                 [](const auto& one) { return !one.images.empty(); });
+    if (!any) return exit_status::nothing_delivered;
+    if (failed_) return exit_status::system_error;
+    return came_out() ? exit_status::done : exit_status::threshold_not_met;
+}
+
+}  // namespace
+
+base::expected<void> check_machine(const options& given, const experiment::experiment& whole) {
+    if (::geteuid() != 0) return base::fail("for root only: file systems are made and mounted");
+    for (const char* program : {"qemu-storage-daemon", "eatmydata", "mkfs.ext4"}) {
+        const auto found = experiment::find_program(program);
+        if (!found) return found.error();
+    }
+    if (::access("/dev/fuse", R_OK | W_OK) != 0)
+        return base::fail("there is no /dev/fuse, over which a disk is shown");
+    auto audited = whole;
+    const experiment::audit& after = whole.audited;
+    // What runs once the power is back is looked for as the server's commands are.
+    for (experiment::variant& one : audited.variants) {
+        auto& commands = one.of.prepare;
+        for (const auto* list : {&after.recover, &after.read, &after.after_start})
+            commands.insert(commands.end(), list->begin(), list->end());
+        for (const experiment::command* each : {&after.drain, &after.drained, &after.check})
+            if (!each->words.empty()) commands.push_back(*each);
+    }
+    return experiment::check_machine(audited, {.out = results_folder(given)});
+}
+
+exit_status conduct(const options& given, const experiment::experiment& whole, std::uint64_t seed,
+                    const std::vector<std::string>& argv) {
+    const auto controls = make_controls();
+    if (!controls) {
+        cli::complain(name, controls.error().message);
+        return exit_status::system_error;
+    }
+    auditor by(given, whole, *controls);
+    if (const auto refused = by.begin(seed, argv)) {
+        cli::complain(name, refused->why.message);
+        return refused->status;
+    }
+    by.run();
+    return by.finish();
+}
+
+}  // namespace postal::audit
