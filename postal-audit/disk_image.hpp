@@ -1,10 +1,10 @@
-// A disk as it was after some entries of a log of writes: a sparse file that the entries are applied
-// to.
+// A disk as it was after some entries of a log of writes: a sparse file that the entries are
+// applied to.
 //
 // Discarded octets, and those that the log file itself holds as a hole, become holes, which read as
 // zeros. Data goes from file to file within the kernel where the file systems can, and otherwise
-// through 1 MiB of memory. An entry beyond the disk's end is a failure and changes nothing. A failure
-// is one line that names the file; what the image then holds is of no use.
+// through 1 MiB of memory. An entry beyond the disk's end is a failure and changes nothing. Every
+// failure is one line that names the file; what the image holds after another one is of no use.
 #pragma once
 
 #include "base/file_descriptor.hpp"

@@ -2,10 +2,10 @@
 // last flush.
 //
 // A cut at n: n entries of the log were written, and not one more. Everything up to the last flush
-// among them is on the disk; of what came later a draw says which writes and discards are. The first
-// draw is none of them, the second all, each further one a random subset: a chance is drawn for the
-// draw, uniform in 0 to 1, and each write survives with that chance, so that nearly none and nearly
-// all are met as well as half.
+// among them is on the disk; of what came later a draw says which writes and discards are. The
+// first draw is none of them, the second all, each further one a random subset: a chance is drawn
+// for the draw, uniform in 0 to 1, and each write survives with that chance, so that nearly none
+// and nearly all are met as well as half.
 //
 // A draw follows from (seed, cut, its number) and the log alone, so that one can be had again by
 // itself. Nothing here fails.
@@ -46,8 +46,8 @@ struct draw {
                                                    std::size_t last_entry, std::size_t count,
                                                    std::uint64_t seed);
 
-// One draw at a cut. In a random one, a surviving write of two sectors or more is torn with a chance
-// of torn_percent: runs of its sectors, at least one sector and not all, survive.
+// One draw at a cut. In a random one, a surviving write of two sectors or more is torn with a
+// chance of torn_percent: runs of its sectors, at least one sector and not all, survive.
 [[nodiscard]] draw draw_of(std::size_t cut, const write_log& log, std::uint64_t number,
                            std::uint64_t seed, unsigned torn_percent);
 

@@ -1,5 +1,5 @@
-// Notes each millisecond how long a file that grows has become: which time a place in a log of writes
-// belongs to.
+// Notes each millisecond how long a file that grows has become: which time a place in a log of
+// writes belongs to.
 //
 // The clock is read before the length, so at the noted time the log was at most so long. Times are
 // wall-clock microseconds since the epoch, as ledgers have them. Where that clock is set back, the

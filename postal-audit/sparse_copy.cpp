@@ -17,8 +17,8 @@ base::failure failed(const char* what) {
     return base::fail("{}: {}", what, base::system_message(errno));
 }
 
-// Where the next data, or with SEEK_HOLE the next hole, begins; not behind `end`. A file that cannot
-// tell (a block device, some file systems) is data all over.
+// Where the next data, or with SEEK_HOLE the next hole, begins; not behind `end`. A file that
+// cannot tell (a block device, some file systems) is data all over.
 std::uint64_t next_border(file_place from, std::uint64_t end, int whence) {
     const off_t found = ::lseek(from.descriptor, static_cast<off_t>(from.at), whence);
     if (found >= 0) return std::min(static_cast<std::uint64_t>(found), end);

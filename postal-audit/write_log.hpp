@@ -10,8 +10,9 @@
 //
 // Sectors of the disk and of the log are both counted in the log's own sector size. The number of
 // entries in sector 0 is written now and then only, so a file is read to its end, whatever that
-// number; it must not be larger than what the file holds. A last entry that is not whole (its writer
-// was killed) is left out. A block device goes on behind its log: there the number is believed.
+// number; it must not be larger than what the file holds. A last entry that is not whole (its
+// writer was killed) is left out. A block device goes on behind its log: there the number is
+// believed.
 //
 // A log may be anything: what cannot be one fails with one line that names the file and the octet.
 // Limits: 8,388,608 entries; disks and logs below 2^63 octets; sectors of 512 octets to 8 MiB.
