@@ -69,6 +69,7 @@ class log_parser {
             return fail_at(24, fmt::format("sectors of {} octets; a power of two from {} to {} is "
                                            "needed",
                                            sector, smallest_sector, largest_sector));
+        if (size_ < sector) return fail_at(size_, "the log ends within its first sector");
         sector_size_ = static_cast<std::uint32_t>(sector);
         at_ = sector_size_;
         return superblock{number_at(*header, 16), sector_size_};

@@ -168,6 +168,7 @@ TEST_CASE("write log: what is none is refused with its octet") {
     };
     const std::vector<row> rows = {
         {"", "octet 0: the log ends within its first sector"},
+        {log_builder(4096).text().substr(0, 4095), "octet 4095: the log ends within its first"},
         {with(0, "x"), "octet 0: not a log of writes"},
         {std::string(4096, '\0'), "octet 0: not a log of writes"},
         {with(8, log_builder::number(2)), "octet 8: version 2 of"},
