@@ -29,6 +29,11 @@ std::string how_much(double ratio) {
                            : fmt::format("{:.1f} %", (ratio - 1) * 100);
 }
 
+std::string bound_text(double share) {
+    const double in_percent = share * 100;
+    return in_percent < 10 ? fmt::format("{:.2g}", in_percent) : fmt::format("{:.0f}", in_percent);
+}
+
 std::string in_quotes(const std::string& name) {
     return "\"" + name + "\"";
 }

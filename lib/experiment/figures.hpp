@@ -19,6 +19,9 @@ inline constexpr const char* unknown = "–";
 // "12.3 %" or "2.31 times"; of a ratio above 1.
 [[nodiscard]] std::string how_much(double ratio);
 
+// The bound of a share, from 0 to 1, in percent: "3", "0.75".
+[[nodiscard]] std::string bound_text(double share);
+
 [[nodiscard]] std::string in_quotes(const std::string& name);
 
 }  // namespace postal::experiment

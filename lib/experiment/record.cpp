@@ -1,8 +1,8 @@
 #include "experiment/record.hpp"
 
 #include "base/text.hpp"
+#include "experiment/record_json.hpp"
 #include "mail/digest.hpp"
-#include "stats/json_fields.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,18 +16,6 @@ using stats::json_fields;
 
 constexpr std::string_view schema = "postal-experiment/1";
 constexpr std::array<std::string_view, 3> state_names{"complete", "failed", "interrupted"};
-
-json to_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
-    json all = json::object();
-    for (const auto& [name, value] : pairs)
-        all[name] = value;
-    return all;
-}
-
-template <class Value>
-json to_json(const std::optional<Value>& value) {
-    return value ? json(*value) : json(nullptr);
-}
 
 json to_json(const kept_file& one) {
     return {{"name", one.name}, {"path", one.path}, {"sha256", one.sha256}};
@@ -46,8 +34,8 @@ json to_json(const recorded_run& one) {
             {"started", one.started},
             {"seconds", one.seconds},
             {"mounted", one.mounted},
-            {"flush_median_s", to_json(one.flush_median_s)},
-            {"flush_max_s", to_json(one.flush_max_s)},
+            {"flush_median_s", json_of(one.flush_median_s)},
+            {"flush_max_s", json_of(one.flush_max_s)},
             {"caches", one.caches},
             {"loads", loads},
             {"costs", one.costs ? to_json(*one.costs) : json(nullptr)},
@@ -62,15 +50,6 @@ json to_json(const verdict_rules& rules) {
             {"max_errors", rules.max_errors}};
 }
 
-void read_pairs(const json_fields& from, std::vector<std::pair<std::string, std::string>>& into) {
-    from.members([&](const std::string& name, const json& value) {
-        if (value.is_string())
-            into.emplace_back(name, value.get<std::string>());
-        else
-            from.complain(name, "a text");
-    });
-}
-
 kept_file read_kept(const json_fields& from) {
     kept_file one;
     from.read("name", one.name, "path", one.path, "sha256", one.sha256);
@@ -79,16 +58,6 @@ kept_file read_kept(const json_fields& from) {
     if (path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end())
         from.complain("path", "a path below the record's folder");
     return one;
-}
-
-template <std::size_t count, class Enum>
-void read_word(const json_fields& from, std::string_view key,
-               const std::array<std::string_view, count>& words, Enum& into) {
-    std::string word;
-    from.read(key, word);
-    const auto found = std::find(words.begin(), words.end(), word);
-    if (found == words.end()) return from.complain(key, "one of the known words");
-    into = static_cast<Enum>(found - words.begin());
 }
 
 recorded_run read_run(const json_fields& from, std::size_t variants) {
@@ -120,9 +89,7 @@ void read_record(const json_fields& from, experiment_record& to) {
               to.text, "seed", to.seed, "duration_s", to.duration_s, "warmup_s", to.warmup_s,
               "blocks", to.blocks, "started", to.started, "ended", to.ended, "end", to.end,
               "programs", to.programs, "until_width", to.until_width);
-    const json_fields host = from.object("host");
-    host.read("name", to.host.name, "kernel", to.host.kernel, "cpus", to.host.cpus, "memory_bytes",
-              to.host.memory_bytes);
+    read_host(from.object("host"), to.host);
     read_pairs(from.object("versions"), to.versions);
     read_verdict(from.object("verdict"), to.programs.size(), to.verdict);
     from.each_object("variants", [&](const json_fields& each) {
@@ -160,8 +127,8 @@ std::string record_text(const experiment_record& record, const json& analysis) {
     json variants = json::array();
     for (const recorded_variant& one : record.variants)
         variants.push_back({{"name", one.name},
-                            {"same_as", to_json(one.same_as)},
-                            {"values", to_json(one.values)}});
+                            {"same_as", json_of(one.same_as)},
+                            {"values", json_of(one.values)}});
     json runs = json::array();
     for (const recorded_run& one : record.runs)
         runs.push_back(to_json(one));
@@ -178,13 +145,9 @@ std::string record_text(const experiment_record& record, const json& analysis) {
                    {"duration_s", record.duration_s},
                    {"warmup_s", record.warmup_s},
                    {"blocks", record.blocks},
-                   {"until_width", to_json(record.until_width)},
-                   {"host",
-                    {{"name", record.host.name},
-                     {"kernel", record.host.kernel},
-                     {"cpus", record.host.cpus},
-                     {"memory_bytes", record.host.memory_bytes}}},
-                   {"versions", to_json(record.versions)},
+                   {"until_width", json_of(record.until_width)},
+                   {"host", json_of(record.host)},
+                   {"versions", json_of(record.versions)},
                    {"programs", record.programs},
                    {"variants", variants},
                    {"runs", runs},

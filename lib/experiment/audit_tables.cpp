@@ -1,0 +1,212 @@
+// The tables of an audit, and all of it as text and as Markdown.
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "experiment/audit_findings.hpp"
+#include "experiment/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace postal::experiment {
+namespace {
+
+constexpr std::size_t longest_line = 400;
+
+std::string a_message(const std::optional<double>& value) {
+    return value ? fmt::format("{:.3g}", *value) : unknown;
+}
+
+std::string seconds_text(const std::optional<double>& value) {
+    return value ? fmt::format("{:.2g} s", *value) : unknown;
+}
+
+std::string count_of(std::size_t some, std::size_t all) {
+    return fmt::format("{} of {}", some, all);
+}
+
+std::string row_name(const audited_variant& one) {
+    switch (one.as) {
+        case control::no:
+            break;
+        case control::must_lose:
+            return one.name + " (control: has to lose)";
+        case control::must_keep:
+            return one.name + " (control: has to keep)";
+    }
+    return one.name;
+}
+
+std::string share_of_cuts(const variant_result& one, bool counts) {
+    if (!counts || one.cuts.empty()) return unknown;
+    if (one.harmed == 0) return "at most " + bound_text(one.share.high) + " %";
+    return bound_text(one.share.low) + " to " + bound_text(one.share.high) + " %";
+}
+
+std::string what_it_was(const audited_image& one) {
+    if (!one.failure.empty()) return "out of reach: " + base::printable(one.failure, 120);
+    std::vector<std::string> parts;
+    const auto add = [&](std::uint64_t count, const char* word) {
+        if (count > 0) parts.push_back(fmt::format("{} {}", count, word));
+    };
+    add(one.lost, "lost");
+    add(one.misplaced, "misplaced");
+    add(one.truncated, "cut short");
+    add(one.changed, "changed");
+    add(one.duplicated, "doubled");
+    return base::join(parts, ", ");
+}
+
+struct worst_cut {
+    std::size_t variant;
+    const audited_image* image;
+};
+
+// Those of which most is gone; of equal ones the earlier.
+std::vector<worst_cut> worst_cuts(const audit_record& of, const audit_analysis& found) {
+    std::vector<worst_cut> all;
+    for (std::size_t i = 0; i < of.variants.size(); ++i)
+        for (const cut_result& one : found.variants[i].cuts)
+            if (one.worst && of.variants[i].as != control::must_lose)
+                all.push_back({i, &of.variants[i].images[*one.worst]});
+    std::stable_sort(all.begin(), all.end(), [](const worst_cut& one, const worst_cut& other) {
+        return gone_of(*one.image) > gone_of(*other.image);
+    });
+    if (all.size() > most_worst_cuts) all.resize(most_worst_cuts);
+    return all;
+}
+
+}  // namespace
+
+report::table loss_table(const audit_record& of, const audit_analysis& found) {
+    report::table made{
+        "power-cuts",
+        "Power cuts: acknowledged mail lost",
+        report::numbers({"", "cuts with loss", "of all cuts (95 %)", "messages at a cut",
+                         "of the last", "flushes a message", "writes a message"}),
+        {}};
+    made.columns[0].side = report::align::left;
+    for (std::size_t i = 0; i < of.variants.size(); ++i) {
+        const variant_result& one = found.variants[i];
+        made.rows.push_back({row_name(of.variants[i]), count_of(one.harmed, one.cuts.size()),
+                             share_of_cuts(one, found.counts()), show_range(one.gone),
+                             seconds_text(one.window_s), a_message(one.flushes),
+                             a_message(one.writes)});
+    }
+    made.note =
+        "cuts at random entries of one recorded run of each variant: the share is of cuts of such "
+        "a run, not of runs; with loss: at least one draw of what survived lost, misplaced, cut "
+        "short or changed a message that had been acknowledged before the cut, or left all of "
+        "them out of reach; of the last: how long before the cut the oldest of those lost had "
+        "been acknowledged, at most";
+    return made;
+}
+
+report::table draw_table(const audit_record& of, const audit_analysis& found) {
+    report::table made{
+        "power-cut-draws",
+        "Power cuts: what the disks held",
+        report::numbers({"", "images", "gone: none survived", "all survived", "some survived",
+                         "lost", "misplaced", "doubled", "cut short", "changed", "unopened",
+                         "out of reach", "fsck complained"}),
+        {}};
+    made.columns[0].side = report::align::left;
+    for (std::size_t i = 0; i < of.variants.size(); ++i) {
+        const variant_result& one = found.variants[i];
+        const auto by = [&](survival what) {
+            return show_range(one.gone_by[static_cast<std::size_t>(what)]);
+        };
+        made.rows.push_back(
+            {row_name(of.variants[i]), std::to_string(one.images), by(survival::none),
+             by(survival::all), by(survival::some), show_range(one.lost), show_range(one.misplaced),
+             show_range(one.duplicated), show_range(one.truncated), show_range(one.changed),
+             show_range(one.unopened), count_of(one.failed, one.images),
+             count_of(one.fsck_complained, one.images)});
+    }
+    made.note =
+        "messages an image, the least and the most; gone: no longer what and where they were, by "
+        "what survived of the writes since the last flush; unopened: mailboxes; an image that is "
+        "out of reach counts as gone and in no other column of messages";
+    return made;
+}
+
+report::table worst_table(const audit_record& of, const audit_analysis& found) {
+    report::table made{"power-cut-worst",
+                       "Power cuts that took most",
+                       report::numbers({"", "cut", "at", "draw", "seed", "survived", "acknowledged",
+                                        "gone", "of the last", "what"}),
+                       {}};
+    made.columns.front().side = report::align::left;
+    made.columns.back().side = report::align::left;
+    for (const auto& [variant, image] : worst_cuts(of, found)) {
+        made.rows.push_back({row_name(of.variants[variant]), std::to_string(image->cut),
+                             fmt::format("{:.2f} s", image->at_s), std::to_string(image->draw),
+                             std::to_string(image->seed),
+                             fmt::format("{} of {}", image->survived, image->at_risk),
+                             std::to_string(image->acknowledged), std::to_string(gone_of(*image)),
+                             seconds_text(image->lost_window_s), what_it_was(*image)});
+    }
+    made.note = fmt::format(
+        "at most {} cuts, each with its worst draw, without the control that has to lose; cut: "
+        "entries of the log that had been written; survived: of the writes since the last flush",
+        most_worst_cuts);
+    return made;
+}
+
+report::table setting_table(const audit_record& of) {
+    report::table made{"audit-settings", "How to repeat the audit", {{""}, {""}}, {}};
+    const auto add = [&](std::string name, std::string value) {
+        if (!value.empty()) made.rows.push_back({std::move(name), std::move(value)});
+    };
+    add("experiment", of.file);
+    add("command", base::join(of.argv, " "));
+    add("seed", std::to_string(of.seed));
+    add("cuts", std::to_string(of.cuts));
+    add("draws", fmt::format("{} of each cut at most", of.draws));
+    add("torn", fmt::format("{} % of the writes that survive", of.torn_percent));
+    add("messages", std::to_string(of.messages));
+    add("host", fmt::format("{}, {}, {} processors, {}", of.host.name, of.host.kernel, of.host.cpus,
+                            base::format_size(of.host.memory_bytes)));
+    for (const auto& [name, value] : of.versions)
+        add(name, value);
+    for (const audited_variant& one : of.variants)
+        add(one.name, one.mounted);
+    add("started", of.started);
+    add("ended", of.ended.empty() ? "not yet" : of.ended + ", " + of.end);
+    return made;
+}
+
+std::vector<report::table> tables(const audit_record& of, const audit_analysis& found) {
+    std::vector<report::table> all{loss_table(of, found), draw_table(of, found),
+                                   worst_table(of, found), setting_table(of)};
+    std::erase_if(all, [](const report::table& one) { return one.rows.empty(); });
+    return all;
+}
+
+std::string render_text(const audit_record& of, const audit_analysis& found) {
+    std::string out;
+    for (const std::string& one : verdict_sentences(of, found))
+        out += base::printable(one, longest_line) + ".\n";
+    for (const remark& one : remarks(of, found))
+        out += "! " + base::printable(one.text, longest_line) + ".\n";
+    out += base::printable(describe(of), longest_line) + "\n";
+    for (const report::table& one : tables(of, found))
+        out += "\n" + report::render_text(one);
+    return out;
+}
+
+std::string render_markdown(const audit_record& of, const audit_analysis& found, int level) {
+    const std::string title = of.title.empty() ? of.file : of.title;
+    std::string out = std::string(static_cast<std::size_t>(level), '#') + " " +
+                      report::escape_markdown(level > 1 ? "Power cuts" : title) + "\n\n";
+    for (const std::string& one : verdict_sentences(of, found))
+        out += "- **" + report::escape_markdown(one) + ".**\n";
+    for (const remark& one : remarks(of, found))
+        out += "\n> **" + report::escape_markdown(one.text) + ".**\n";
+    out += "\n" + report::escape_markdown(describe(of)) + "\n";
+    for (const report::table& one : tables(of, found))
+        out += "\n" + report::render_markdown(one);
+    return out;
+}
+
+}  // namespace postal::experiment
