@@ -23,16 +23,18 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "mail server benchmark: sender, reader, bl
 set(CPACK_PACKAGE_DESCRIPTION "postal loads an SMTP or LMTP server and accounts for every message, rabid reads
 mail back over POP3 and IMAP and checks it, bhm is a mail server that throws mail away, lmtp-deliver is an LMTP server that
 runs a delivery agent such as dovecot-lda, maildrop or procmail for every recipient, postal-report turns run records into
-text, CSV and HTML, and says what became of every message, postal-compare says which variant of a mail system is faster.")
+text, CSV and HTML, and says what became of every message, postal-compare says which variant of a mail system is faster, postal-audit which mail a power cut would have lost.")
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION mail)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libjs-chart.js)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS eatmydata qemu-system-common)
 if(POSTAL_MPI_VERSION)
-    set(CPACK_DEBIAN_PACKAGE_SUGGESTS openmpi-bin)
+    list(APPEND CPACK_DEBIAN_PACKAGE_SUGGESTS openmpi-bin)
 endif()
+string(REPLACE ";" ", " CPACK_DEBIAN_PACKAGE_SUGGESTS "${CPACK_DEBIAN_PACKAGE_SUGGESTS}")
 # Dependencies are read from the programs where Debian's tools for that are installed (scripts/packages.txt).
 find_program(SHLIBDEPS dpkg-shlibdeps)
 find_program(FILE_COMMAND file)
