@@ -3,32 +3,22 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/binders.hpp"
+#include "experiment/command_line.hpp"
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 namespace postal::audit {
 namespace {
 
 constexpr std::array<std::string_view, 2> outcomes{"kept", "lost"};
 
+using experiment::parse_setting;
 using pair = std::pair<std::string, std::string>;
 
-// The name is not empty; the value of a variable may hold a "=", the name of a variant, too.
-base::expected<pair> parse_pair(std::string_view text, std::size_t at, std::string_view form) {
-    if (at == std::string::npos || at == 0)
-        return base::fail("\"{}\" is not {}", base::printable(text, 80), form);
-    return {boost::system::in_place_value, std::string(text.substr(0, at)),
-            std::string(text.substr(at + 1))};
-}
-
-base::expected<pair> parse_setting(std::string_view text) {
-    return parse_pair(text, text.find('='), "NAME=VALUE");
-}
-
+// The name of a variant may hold a "=".
 base::expected<pair> parse_expectation(std::string_view text) {
-    auto parsed = parse_pair(text, text.rfind('='), "VARIANT=kept or VARIANT=lost");
+    auto parsed = experiment::parse_pair(text, text.rfind('='), "VARIANT=kept or VARIANT=lost");
     if (!parsed || std::find(outcomes.begin(), outcomes.end(), parsed->second) != outcomes.end())
         return parsed;
     return base::fail("\"{}\" is neither kept nor lost", base::printable(parsed->second, 40));
@@ -219,8 +209,7 @@ base::expected<void> apply(const options& given, experiment::experiment& to) {
 }
 
 std::string results_folder(const options& given) {
-    if (!given.out.empty()) return given.out;
-    return std::filesystem::path(given.experiment).stem().string() + ".results";
+    return experiment::results_folder(given.experiment, given.out);
 }
 
 bool is_wanted(const options& given, const std::string& variant) {

@@ -3,10 +3,10 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/binders.hpp"
+#include "experiment/command_line.hpp"
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 
 namespace postal::compare {
 namespace {
@@ -16,22 +16,12 @@ using namespace std::chrono_literals;
 constexpr std::array<std::string_view, 5> verdicts{"faster", "slower", "equivalent", "undecided",
                                                    "none"};
 
+using experiment::parse_setting;
 using pair = std::pair<std::string, std::string>;
 
-// The name is not empty; the value of a variable may hold a "=", the name of a variant, too.
-base::expected<pair> parse_pair(std::string_view text, std::size_t at, std::string_view form) {
-    if (at == std::string::npos || at == 0)
-        return base::fail("\"{}\" is not {}", base::printable(text, 80), form);
-    return {boost::system::in_place_value, std::string(text.substr(0, at)),
-            std::string(text.substr(at + 1))};
-}
-
-base::expected<pair> parse_setting(std::string_view text) {
-    return parse_pair(text, text.find('='), "NAME=VALUE");
-}
-
+// The name of a variant may hold a "=".
 base::expected<pair> parse_expectation(std::string_view text) {
-    auto parsed = parse_pair(text, text.rfind('='), "VARIANT=VERDICT");
+    auto parsed = experiment::parse_pair(text, text.rfind('='), "VARIANT=VERDICT");
     if (!parsed || std::find(verdicts.begin(), verdicts.end(), parsed->second) != verdicts.end())
         return parsed;
     return base::fail("\"{}\" is no verdict; there are {}", base::printable(parsed->second, 40),
@@ -205,8 +195,7 @@ base::expected<void> apply(const options& given, experiment::experiment& to) {
 }
 
 std::string results_folder(const options& given) {
-    if (!given.out.empty()) return given.out;
-    return std::filesystem::path(given.experiment).stem().string() + ".results";
+    return experiment::results_folder(given.experiment, given.out);
 }
 
 }  // namespace postal::compare
