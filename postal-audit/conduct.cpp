@@ -84,6 +84,7 @@ class auditor {
     base::expected<void> take_up();
     void fill_record(std::uint64_t seed, const std::vector<std::string>& argv);
     bool audit_one(std::size_t number);
+    // Which is made where there is none.
     audited_variant& entry_of(const subject& one);
     bool write_record();
     bool came_out() const;
@@ -206,6 +207,8 @@ std::optional<refusal> auditor::begin(std::uint64_t seed, const std::vector<std:
             return refusal{
                 base::fail("--keep: {}: {}", base::printable(given_.keep, 300), problem.message())};
     }
+    for (const subject& one : subjects_)
+        entry_of(one);
     record_.ended.clear();
     record_.end.clear();
     if (!write_record())
