@@ -10,8 +10,8 @@
 
 namespace postal::audit {
 
-inline constexpr const char* must_lose_name = "control: flushes do nothing";
-inline constexpr const char* must_keep_name = "control: file and folder flushed";
+inline constexpr const char* must_lose_name = "flushes that do nothing";
+inline constexpr const char* must_keep_name = "file and folder flushed";
 
 // Both as variants of one experiment, the one that must lose mail first. Fails where there is no bhm.
 [[nodiscard]] base::expected<experiment::experiment> make_controls();

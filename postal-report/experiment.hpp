@@ -2,9 +2,11 @@
 // Markdown they are lib/experiment/findings.hpp's business.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "experiment/analysis.hpp"
+#include "postal-report/audit.hpp"
 #include "postal-report/html.hpp"
 
 namespace postal::report {
@@ -14,8 +16,9 @@ namespace postal::report {
 // and what was spent. See csv.hpp for the form of the fields.
 std::string render_csv(const experiment::results& of);
 
-// The page: verdicts, what must not be overlooked, charts, tables.
+// The page: verdicts, what must not be overlooked, charts, tables. What an audit has found stands
+// beside each variant's speed, and has a part of its own.
 std::string render_page(const experiment::results& of, const experiment::analysis& found,
-                        const page_parts& parts);
+                        const std::optional<shown_audit>& audited, const page_parts& parts);
 
 }  // namespace postal::report

@@ -56,7 +56,8 @@ std::string remarks_html(const results& of, const analysis& found) {
 }
 
 // What each variant came to, and at which price; the statistics stand in the tables below.
-table summary_table(const results& of, const analysis& found) {
+table summary_table(const results& of, const analysis& found,
+                    const std::optional<shown_audit>& audited) {
     const experiment::metric_result& verdict = found.verdict();
     table made{"summary",
                "Verdicts: " + experiment::title_of(verdict.about),
@@ -72,6 +73,7 @@ table summary_table(const results& of, const analysis& found) {
         costs.push_back(&one);
         made.columns.push_back({experiment::title_of(one.about), align::right});
     }
+    if (audited) made.columns.push_back({experiment::lost_by_power_cut_title});
     for (std::size_t variant = 0; variant < of.record.variants.size(); ++variant) {
         std::vector<std::string> row{of.record.variants[variant].name,
                                      show_value(verdict.about, verdict.typical[variant]),
@@ -93,6 +95,9 @@ table summary_table(const results& of, const analysis& found) {
         }
         for (const experiment::metric_result* one : costs)
             row.push_back(show_value(one->about, one->typical[variant]));
+        if (audited)
+            row.push_back(experiment::lost_by_power_cut(of.record.variants[variant].name,
+                                                        audited->record, audited->found));
         made.rows.push_back(std::move(row));
     }
     if (!verdict.compared.comparisons.empty())
@@ -176,7 +181,8 @@ std::string tables_html(const results& of, const analysis& found) {
 
 }  // namespace
 
-std::string render_page(const results& of, const analysis& found, const page_parts& parts) {
+std::string render_page(const results& of, const analysis& found,
+                        const std::optional<shown_audit>& audited, const page_parts& parts) {
     const experiment_charts charts = charts_of(of, found);
     const std::string title = of.record.title.empty() ? of.record.file : of.record.title;
     const std::string sentences = sentences_html(of, found);
@@ -188,11 +194,12 @@ std::string render_page(const results& of, const analysis& found, const page_par
                  {"VERSION", POSTAL_VERSION},
                  {"NONCE", std::string{parts.nonce}},
                  {"STYLE", std::string{page_style}},
-                 {"REMARKS", counts ? sentences + remarks : remarks + sentences},
-                 {"HEADLINE", render_html(summary_table(of, found))},
+                 {"REMARKS", (counts ? sentences + remarks : remarks + sentences) +
+                                 (audited ? sentences_html(*audited) : "")},
+                 {"HEADLINE", render_html(summary_table(of, found, audited))},
                  {"CHARTS", charts_html(of, found, charts)},
                  {"KIND", " experiment"},
-                 {"TABLES", tables_html(of, found)},
+                 {"TABLES", (audited ? tables_html(*audited) : "") + tables_html(of, found)},
                  {"FOOTNOTE", footnote_of_runs},
                  {"DATA", charts.data},
                  {"LIBRARY", std::string{parts.chart_library}},

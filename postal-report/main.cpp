@@ -77,12 +77,39 @@ cli::exit_status show_experiment(const report::options& wanted) {
     const auto results = experiment::read_results(wanted.records.front());
     if (!results) return refuse(results.error(), cli::exit_status::bad_parameters);
     const experiment::analysis found = experiment::analyse(*results);
-    return show(wanted, {[&] { return experiment::render_text(*results, found); },
-                         [&] { return experiment::render_markdown(*results, found); },
+    const auto audited = report::find_audit(wanted.records.front());
+    if (!audited) return refuse(audited.error(), cli::exit_status::bad_parameters);
+    const auto behind = [&](std::string text, auto render) {
+        return *audited ? text + "\n" + render((*audited)->record, (*audited)->found) : text;
+    };
+    return show(wanted, {[&] {
+                             return behind(experiment::render_text(*results, found),
+                                           [](const auto& of, const auto& analysis) {
+                                               return experiment::render_text(of, analysis);
+                                           });
+                         },
+                         [&] {
+                             return behind(experiment::render_markdown(*results, found),
+                                           [](const auto& of, const auto& analysis) {
+                                               return experiment::render_markdown(of, analysis, 2);
+                                           });
+                         },
                          [&] { return report::render_csv(*results); },
                          [&](const report::page_parts& parts) {
-                             return report::render_page(*results, found, parts);
+                             return report::render_page(*results, found, *audited, parts);
                          }});
+}
+
+// A folder that postal-audit alone has written to.
+cli::exit_status show_audit(const report::options& wanted) {
+    const auto read = report::find_audit(wanted.records.front());
+    if (!read) return refuse(read.error(), cli::exit_status::bad_parameters);
+    const report::shown_audit& of = **read;
+    return show(wanted,
+                {[&] { return experiment::render_text(of.record, of.found); },
+                 [&] { return experiment::render_markdown(of.record, of.found); },
+                 [&] { return report::render_csv(of); },
+                 [&](const report::page_parts& parts) { return report::render_page(of, parts); }});
 }
 
 cli::exit_status show_ledger(const report::options& wanted) {
@@ -126,8 +153,10 @@ cli::exit_status run(int argc, char** argv) {
     if (*parsed == cli::parse_result::done) return cli::exit_status::done;
     if (wanted.relay) return show_relay(wanted);
     if (!wanted.ledger.empty()) return show_ledger(wanted);
-    const auto folder =
-        std::find_if(wanted.records.begin(), wanted.records.end(), experiment::is_results_folder);
+    const auto is_folder = [](const std::string& path) {
+        return experiment::is_results_folder(path) || experiment::is_audited_folder(path);
+    };
+    const auto folder = std::find_if(wanted.records.begin(), wanted.records.end(), is_folder);
     if (folder != wanted.records.end() && wanted.records.size() > 1)
         return refuse(base::fail("{}: an experiment is shown by itself; leave the others out",
                                  base::printable(*folder, 300)),
@@ -136,7 +165,9 @@ cli::exit_status run(int argc, char** argv) {
         return refuse(base::fail("--ranks: is for run records, and {} is an experiment",
                                  base::printable(*folder, 300)),
                       cli::exit_status::bad_parameters);
-    if (folder != wanted.records.end()) return show_experiment(wanted);
+    if (folder != wanted.records.end())
+        return experiment::is_results_folder(*folder) ? show_experiment(wanted)
+                                                      : show_audit(wanted);
     std::vector<report::record> records;
     for (const std::string& file : wanted.records) {
         auto read = report::read_record(file);

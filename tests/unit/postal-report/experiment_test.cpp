@@ -192,7 +192,7 @@ TEST_CASE("experiment page: names stay within their elements") {
     add_run(of, 1, 0, run_of(5, 100, 2ms));
     add_run(of, 1, 1, run_of(5, 100, 2ms));
     const std::string page =
-        report::render_page(of, experiment::analyse(of), {"/* Chart */", "abc"});
+        report::render_page(of, experiment::analyse(of), {}, {"/* Chart */", "abc"});
     CHECK(page.find("<img") == page.npos);
     CHECK(page.find('\x1b') == page.npos);
     CHECK(page.find("\xe2\x80\xae") == page.npos);
