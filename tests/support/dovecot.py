@@ -110,12 +110,14 @@ class Dovecot:
     extra: further configuration. quota: {user: quota rule} for use with the quota plugin. reading: listens for POP3
     and IMAP, too, at `pop3` and `imap`. store: of LOCATIONS. bare_logins: the part before the @ logs in as well.
     accounts: passdb and userdb that know the users, in place of a file; homes are below folder/mail. certificate: a PEM
-    file with its key, for STARTTLS and STLS, and for TLS from the first octet at `pop3s` and `imaps`.
+    file with its key, for STARTTLS and STLS, and for TLS from the first octet at `pop3s` and `imaps`. launcher: words
+    before the program's own, such as those that enter a network in which no port can be asked from here.
     """
 
     def __init__(self, folder, users, protocols="lmtp", extra="", quota=None, *, reading=False, store="maildir",
-                 bare_logins=False, accounts=None, certificate=None):
+                 bare_logins=False, accounts=None, certificate=None, launcher=()):
         self.folder = pathlib.Path(folder)
+        self.launcher = launcher
         self.users = list(users)
         self.port = free_port()
         self.endpoint = f"127.0.0.1:{self.port}"
@@ -139,7 +141,8 @@ class Dovecot:
         (self.folder / "dovecot.conf").write_text(CONFIGURATION.format(
             folder=self.folder, port=self.port, protocols=" ".join([protocols, *ports]), extra=extra,
             location=LOCATIONS[store], accounts=accounts or PASSWD_FILE.format(folder=self.folder)))
-        self.listeners = [self.socket, *(("127.0.0.1", port) for port in (self.port, *ports.values()))]
+        ports_here = () if launcher else (self.port, *ports.values())
+        self.listeners = [self.socket, *(("127.0.0.1", port) for port in ports_here)]
         self.start()
         # Made by a login each: deliveries that make a mailbox of dbox at the same time block one another, and one of them
         # is told "Mailbox already exists" or "Resource deadlock avoided".
@@ -152,7 +155,7 @@ class Dovecot:
         have left; where their holder had not yet written its number into one, Dovecot would wait two minutes."""
         for lock in self.mail.glob("*/Maildir/*.lock"):
             lock.unlink()
-        self.process = Process(["dovecot", "-F", "-c", self.folder / "dovecot.conf"], self.folder)
+        self.process = Process([*self.launcher, "dovecot", "-F", "-c", self.folder / "dovecot.conf"], self.folder, "dovecot")
         for listener in self.listeners:
             self.process.wait_for_listener(listener)
 

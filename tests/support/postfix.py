@@ -82,11 +82,13 @@ class Postfix:
 
     transport: Postfix's name for where all mail goes: "discard:", "lmtp:inet:127.0.0.1:24",
     "smtp:[127.0.0.1]:2525". master: further lines of master.cf, a transport of its own for instance. certificate: a PEM
-    file with its key, for STARTTLS, and for TLS from the first octet at `tls_endpoint`.
+    file with its key, for STARTTLS, and for TLS from the first octet at `tls_endpoint`. launcher: words before the
+    program's own, such as those that enter a namespace.
     """
 
-    def __init__(self, folder, transport="discard:", master="", certificate=None, **settings):
+    def __init__(self, folder, transport="discard:", master="", certificate=None, launcher=(), **settings):
         self.folder = pathlib.Path(folder)
+        self.launcher = launcher
         if certificate:
             tls_port = free_port()
             self.tls_endpoint = f"127.0.0.1:{tls_port}"
@@ -105,7 +107,7 @@ class Postfix:
     def start(self):
         """Also again, after `stop`, with the same queue and port."""
         starts = self.log.count("daemon started")
-        self.process = Process([MASTER, "-c", self.folder, "-d"], self.folder, "master")
+        self.process = Process([*self.launcher, MASTER, "-c", self.folder, "-d"], self.folder, "master")
         # its log and not a connection says that it listens: the tests count connections
         wait_until(lambda: self.log.count("daemon started") > starts or not self.process.running, "Postfix to start")
         assert self.process.running, f"Postfix ended: {self.log}{self.process.stderr}"
