@@ -142,3 +142,41 @@ def test_who_cannot_begin_is_named_alone(programs, folder, tool, users_file):
         assert started.process.wait(30) == 1
     said = [line for line in started.process.stderr.splitlines() if line.startswith("postal: ")]
     assert len(said) == 1 and said[0].startswith("postal: rank 1 on "), said
+
+
+def test_a_sink_that_is_killed_and_comes_back(start, bhm, users_file, folder):
+    """All ranks go on; what either sink has stored, and no more, was accepted or is in doubt."""
+    stores = [folder / "store-0", folder / "store-1"]
+    first = bhm("--store", stores[0])
+    started = start(3, "--duration", "6s", "--rate", "100/s", first.endpoint, users_file(5))
+    first.process.kill()
+    time.sleep(1)
+    second = bhm("--store", stores[1], listen=[first.endpoint])
+    assert started.process.wait(40) == 0, started.process.stderr
+    second.stop()
+    record = read_record(started.record_path)
+    check_books(record)
+    totals = record["totals"]
+    assert totals["errors"] > 0 and all(one["ended"] == "duration" for one in record["ranks"])
+    assert all(one["totals"]["messages"] > 0 for one in record["ranks"])
+    stored = sum(len(os.listdir(store / "new")) for store in stores)
+    assert totals["messages"] <= stored <= totals["messages"] + totals["in_doubt"]
+
+
+def test_a_slow_rank_is_named(start, bhm, users_file):
+    """One that runs in short turns only does its part all the same, and the summary says who was last."""
+    sink = bhm()
+    started = start(3, "--messages", "600", "--rate", "150/s", sink.endpoint, users_file(5))
+    slow = pid_of(started, 1)
+    while started.process.running:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(slow, signal.SIGSTOP)
+            time.sleep(0.3)
+            os.kill(slow, signal.SIGCONT)
+        time.sleep(0.05)
+    assert started.process.wait(5) == 0, started.process.stderr
+    record = read_record(started.record_path)
+    check_books(record)
+    assert record["totals"]["messages"] == 600 == sink.stop().total("messages")
+    last = max(record["ranks"], key=lambda one: one["done_s"])["rank"]
+    assert f"last rank {last} " in started.process.stderr, started.process.stderr
