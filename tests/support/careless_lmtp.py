@@ -8,14 +8,17 @@ What it does between the end of the data and its reply, by MODE:
     late-flush     replies, and flushes file and folder then
     ack-first      replies before anything is written
     nothing        flushes nothing
-FOLDER/USER/new and tmp have to be there.
+FOLDER/USER/new and tmp have to be there. Those that are careless pause behind their reply, so that a cut meets what they
+have acknowledged and not made sure of on a busy machine, too.
 """
 import os
 import socketserver
 import sys
 import threading
+import time
 
 PORT, FOLDER, MODE = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+PAUSE = {"no-folder": 0.05, "late-flush": 0.05, "ack-first": 0.05}.get(MODE, 0)
 NUMBER = iter(range(1 << 60))
 NUMBER_LOCK = threading.Lock()
 
@@ -29,6 +32,10 @@ def flush(path):
 class Session(socketserver.StreamRequestHandler):
     def reply(self, line):
         self.wfile.write(line + b"\r\n")
+
+    def acknowledge(self):
+        self.reply(b"250 2.0.0 mine now")
+        time.sleep(PAUSE)
 
     def read_message(self):
         lines = []
@@ -68,7 +75,7 @@ class Session(socketserver.StreamRequestHandler):
                 self.reply(b"354 go on")
                 text = self.read_message()
                 for user in users:
-                    self.store(user, text, lambda: self.reply(b"250 2.0.0 mine now"))
+                    self.store(user, text, self.acknowledge)
                 users = []
             elif verb == b"QUIT":
                 self.reply(b"221 bye")
