@@ -50,9 +50,9 @@ struct subject {
 };
 
 // Without what the block's number says.
-std::string folder_name(const subject& one, std::size_t number) {
+std::string folder_name(const subject& one) {
     const std::string whole =
-        folder_of({.block = 1, .position = number, .variant = one.variant}, *one.of);
+        folder_of({.block = 1, .position = one.variant, .variant = one.variant}, *one.of);
     return whole.substr(whole.find('-') + 1);
 }
 
@@ -77,6 +77,7 @@ class auditor {
     std::optional<refusal> begin(std::uint64_t seed, const std::vector<std::string>& argv);
     void run();
     exit_status finish();
+    void name_lost() const;
 
   private:
     std::optional<refusal> open_folder();
@@ -249,10 +250,9 @@ bool auditor::audit_one(std::size_t number) {
         given.draw.reset();
         given.keep.clear();
     }
-    const std::size_t place = one.as == experiment::control::no ? one.variant + 1 : 0;
     const std::string folder =
         one.as == experiment::control::no
-            ? folder_name(one, place)
+            ? folder_name(one)
             : std::string(one.as == experiment::control::must_lose ? "0-must-lose" : "0-must-keep");
     variant_audit under_way(
         {.given = given,
@@ -308,10 +308,25 @@ bool auditor::came_out() const {
     return as_expected;
 }
 
+// Which messages a replayed cut lost; the record has them of every cut.
+void auditor::name_lost() const {
+    for (const audited_variant& variant : record_.variants) {
+        if (variant.as != experiment::control::no) continue;
+        for (const experiment::audited_image& image : variant.images)
+            for (const experiment::lost_message& one : image.first_lost)
+                fmt::print(
+                    "{}: cut {}, draw {} lost message {} of session {} to {}, acknowledged {}\n",
+                    base::printable(variant.name, 100), image.cut, image.draw,
+                    base::printable(one.sequence, 20), base::printable(one.session, 20),
+                    base::printable(one.recipient, 300), base::printable(one.acknowledged, 40));
+    }
+}
+
 exit_status auditor::finish() {
     console_.finish();
     const std::string text = render_text(record_, analyse(record_));
     std::fwrite(text.data(), 1, text.size(), stdout);
+    if (given_.replay) name_lost();
     if (!given_.replay)
         fmt::print("\nAll tables: postal-report {0}; a page: postal-report --html FILE {0}\n",
                    base::printable(results_folder(given_), 300));

@@ -17,17 +17,9 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "experiment/audit_record.hpp"
 
 namespace postal::audit {
-
-struct lost_message {
-    std::string run;
-    std::string session;
-    std::string sequence;
-    std::string recipient;
-    std::string acknowledged;  // when, RFC 3339
-    bool operator==(const lost_message&) const = default;
-};
 
 // Recipients' messages. acknowledged = found + lost + misplaced; the others are among those found.
 struct judged {
@@ -37,9 +29,9 @@ struct judged {
     std::uint64_t misplaced = 0;  // in another's mailbox only
     std::uint64_t duplicated = 0;
     std::uint64_t truncated = 0;
-    std::uint64_t changed = 0;                   // corrupt in another way
-    std::optional<std::int64_t> oldest_lost_us;  // when it was acknowledged, since the epoch
-    std::vector<lost_message> first_lost;        // at most most_told, in the sender's order
+    std::uint64_t changed = 0;                         // corrupt in another way
+    std::optional<std::int64_t> oldest_lost_us;        // when it was acknowledged, since the epoch
+    std::vector<experiment::lost_message> first_lost;  // at most most_told, in the sender's order
     static constexpr std::size_t most_told = 5;
 };
 

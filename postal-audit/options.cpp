@@ -80,7 +80,7 @@ cli::program describe_program(options& into) {
          {.names = "--variant",
           .value = "NAME",
           .fallback = "all",
-          .help = "audit this one; may be given more than once",
+          .help = "audit this one",
           .set = cli::texts(into.variants),
           .repeatable = true},
          {.names = "--messages",

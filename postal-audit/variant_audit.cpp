@@ -321,6 +321,7 @@ void variant_audit::judge_into(experiment::audited_image& image, const std::stri
     image.duplicated = found->duplicated;
     image.truncated = found->truncated;
     image.changed = found->changed;
+    image.first_lost = found->first_lost;
     if (found->oldest_lost_us)
         image.lost_window_s = static_cast<double>(until - *found->oldest_lost_us) * us;
 }

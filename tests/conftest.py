@@ -13,6 +13,7 @@ import tempfile
 import pytest
 
 from support.agents import Agents
+from support.audit import Audit
 from support.certificates import Certificates
 from support.compare import Experiments
 from support.deliver import Deliverer
@@ -225,6 +226,26 @@ def storage(tool):
         if tried.returncode:
             pytest.skip(f"nothing can be mounted from a loop device here: {tried.stderr.strip()}")
         subprocess.run(["umount", place], check=True)
+
+
+@pytest.fixture(scope="session")
+def audit_tools(tool):
+    tool("qemu-storage-daemon")
+    tool("eatmydata")
+    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        pytest.skip("there is no /dev/fuse here")
+
+
+@pytest.fixture
+def audit(programs, folder):
+    """audit("safe", …) writes an experiment with these variants; then run(), record and images(). In memory where there is
+    enough, since disks are made, mounted and thrown away by the hundred."""
+    memory = pathlib.Path("/dev/shm")
+    enough = memory.is_mount() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 2 << 30
+    with tempfile.TemporaryDirectory(prefix="postal-test-", dir=memory if enough else folder) as place:
+        made = Audit(programs.postal_audit, pathlib.Path(place))
+        yield made
+        made.end()
 
 
 def login_names(users, password=PASSWORD):

@@ -18,7 +18,18 @@ constexpr std::uint64_t largest_record = std::uint64_t{256} << 20U;
 constexpr std::array<std::string_view, 3> survival_names{"none", "all", "some"};
 constexpr std::array<std::string_view, 3> control_names{"no", "must_lose", "must_keep"};
 
+json to_json(const lost_message& one) {
+    return {{"run", one.run},
+            {"session", one.session},
+            {"sequence", one.sequence},
+            {"recipient", one.recipient},
+            {"acknowledged", one.acknowledged}};
+}
+
 json to_json(const audited_image& one) {
+    json first_lost = json::array();
+    for (const lost_message& each : one.first_lost)
+        first_lost.push_back(to_json(each));
     return {{"cut", one.cut},
             {"at_s", one.at_s},
             {"draw", one.draw},
@@ -36,6 +47,7 @@ json to_json(const audited_image& one) {
             {"changed", one.changed},
             {"unopened", one.unopened},
             {"lost_window_s", json_of(one.lost_window_s)},
+            {"first_lost", first_lost},
             {"failure", one.failure},
             {"fsck_status", one.fsck_status},
             {"fsck", one.fsck},
@@ -62,6 +74,13 @@ json to_json(const audited_variant& one) {
             {"images", images}};
 }
 
+lost_message read_lost(const json_fields& from) {
+    lost_message one;
+    from.read("run", one.run, "session", one.session, "sequence", one.sequence, "recipient",
+              one.recipient, "acknowledged", one.acknowledged);
+    return one;
+}
+
 audited_image read_image(const json_fields& from) {
     audited_image one;
     read_word(from, "survival", survival_names, one.what);
@@ -71,6 +90,8 @@ audited_image read_image(const json_fields& from) {
               "duplicated", one.duplicated, "truncated", one.truncated, "changed", one.changed,
               "unopened", one.unopened, "lost_window_s", one.lost_window_s, "failure", one.failure,
               "fsck_status", one.fsck_status, "fsck", one.fsck, "seconds", one.seconds);
+    from.each_object("first_lost",
+                     [&](const json_fields& each) { one.first_lost.push_back(read_lost(each)); });
     const auto at_most = [&](std::string_view key, std::uint64_t value, std::uint64_t most,
                              std::string_view wanted) {
         if (value > most) from.complain(key, wanted);

@@ -43,6 +43,16 @@ enum class control : std::uint8_t {
 [[nodiscard]] std::string_view name_of(survival one);
 [[nodiscard]] std::string_view name_of(control one);
 
+// As the sender's ledger has it.
+struct lost_message {
+    std::string run{};
+    std::string session{};
+    std::string sequence{};
+    std::string recipient{};
+    std::string acknowledged{};  // when, RFC 3339
+    bool operator==(const lost_message&) const = default;
+};
+
 // The disk after one cut and one draw.
 struct audited_image {
     std::uint64_t cut = 0;   // entries of the log that had been written
@@ -66,6 +76,7 @@ struct audited_image {
     std::uint64_t unopened = 0;  // mailboxes, or messages' files, that could not be read
     // How long before the cut the oldest of those lost had been acknowledged.
     std::optional<double> lost_window_s{};
+    std::vector<lost_message> first_lost{};  // a few, in the sender's order
     // The file system did not mount, the server did not start, reading failed: everything that was
     // acknowledged is out of reach, and the counts above, but `acknowledged`, say nothing.
     std::string failure{};

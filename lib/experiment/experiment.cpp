@@ -173,6 +173,7 @@ void read_audit(section of, audit& into) {
     of.read("size", into.size);
     of.read("maildirs", into.maildirs);
     of.read("limit", into.limit);
+    of.read("stall_limit", into.stall_limit);
     read_commands(of, "recover", into.recover);
     read_commands(of, "read", into.read);
     read_command(of, "drain", into.drain);

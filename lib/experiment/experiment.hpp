@@ -147,6 +147,8 @@ struct audit {
     command drained{};  // ends with status 0 once nothing is left to come
     command check{};    // looks at the file system on ${device} when it is unmounted
     std::chrono::nanoseconds limit = std::chrono::minutes{2};  // of reading after one cut
+    // How long the disk that is recorded may leave what it was asked for undone.
+    std::chrono::nanoseconds stall_limit = std::chrono::seconds{30};
     std::uint32_t line = 0;
 };
 

@@ -22,8 +22,8 @@ namespace {
 using stats::json;
 
 constexpr std::string_view schema = "postal-journal/1";
-constexpr std::array<std::string_view, 6> kinds{"process", "stop", "command",
-                                                "mount",   "loop", "file"};
+constexpr std::array<std::string_view, 7> kinds{"process", "stop", "command", "mount",
+                                                "loop",    "file", "setting"};
 template <class Value, std::size_t size>
 void read_name(const std::array<std::string_view, size>& names, const stats::json_fields& from,
                std::string_view key, Value& to) {

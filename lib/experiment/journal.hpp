@@ -35,6 +35,7 @@ enum class undo_kind : std::uint8_t {
     mount,    // unmount `path`, where it is `device` that is mounted there
     loop,     // detach what is attached to the image `path`
     file,     // remove `path`: a file, or a folder that is empty
+    setting,  // write the one of `words` to `path`, a file of the kernel's; well where it is gone
 };
 
 // How one step is undone.
@@ -43,7 +44,7 @@ struct undo_entry {
     undo_kind kind = undo_kind::file;
     std::string path{};
     std::string device{};              // of a mount
-    std::vector<std::string> words{};  // of a command
+    std::vector<std::string> words{};  // of a command; the value of a setting
     std::string where{};               // "mail.toml:7"
     std::string log{};                 // of a command
     pid_t pid = 0;

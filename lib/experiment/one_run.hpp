@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "os/device_lock.hpp"
 #include "os/process.hpp"
+#include "os/stall_watch.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -69,6 +70,9 @@ class one_run {
 
     done make_recording_disk();
     done attach(const std::string& image);
+    void bound_dirty_pages();
+    void watch_for_stall();
+    std::string stall_text() const;
     done start_drain();
     done run_reader(job one, steady_time until);
     done await_drained(steady_time until);
@@ -117,6 +121,7 @@ class one_run {
     std::string image_;        // this file
     std::optional<os::device_lock> lock_;
     std::optional<process> disk_;  // the daemon of a disk that remembers
+    std::optional<os::stall_watch> stall_;
     std::optional<process> drain_;
     std::optional<servers> servers_;
     std::unique_ptr<sampling> samples_;

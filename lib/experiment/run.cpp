@@ -3,6 +3,7 @@
 #include "experiment/one_run.hpp"
 #include "experiment/variables.hpp"
 
+#include "base/units.hpp"
 #include "base/write_file.hpp"
 
 #include <sys/wait.h>
@@ -132,14 +133,23 @@ run_result one_run::run() {
         result_.end = run_end::complete;
     } else {
         result_.reason = all.error().message;
+        if (stall_ && stall_->has_stalled()) result_.reason = stall_text();
         result_.end = interrupted ? run_end::interrupted : run_end::failed;
     }
     samples_now_ = false;
     begin("undoing");
     undo();
     end_step();
+    if (stall_ && stall_->has_stalled() && all) result_.notes.push_back(stall_text());
     by_.every_second({});
     return std::move(result_);
+}
+
+std::string one_run::stall_text() const {
+    return fmt::format(
+        "{}: the recorded disk did nothing for {} and was taken away; memory may be too short for "
+        "it: a smaller size, fewer sessions or fewer messages need less",
+        at(what_.audited.line), base::format_duration(what_.audited.stall_limit));
 }
 
 base::expected<std::string> one_run::text(const std::string& from, std::uint32_t line) const {
@@ -292,6 +302,7 @@ void one_run::undo() {
     if (after_setup_) end_strays(*after_setup_);
     undo_to(mark_before_run_);
     end_strays(before_run_);
+    if (stall_) stall_->stop();
     lock_.reset();
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/read_file.hpp"
 #include "base/units.hpp"
+#include "os/dirty_limit.hpp"
 #include "os/image_file.hpp"
 #include "os/loop_device.hpp"
 #include "os/mounts.hpp"
@@ -14,7 +15,10 @@
 #include <nlohmann/json.hpp>
 
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <csignal>
 
 namespace postal::experiment {
 namespace {
@@ -29,6 +33,7 @@ constexpr std::chrono::nanoseconds drain_stop_limit = 20s;
 constexpr std::chrono::nanoseconds look_step = 20ms;
 constexpr std::chrono::nanoseconds drained_step = 200ms;
 constexpr std::uint64_t most_check_text = 1 << 16;
+constexpr std::uint64_t most_dirty = std::uint64_t{64} << 20U;
 
 // QEMU's lists of options take a comma that is written twice.
 std::string option_value(const std::string& text) {
@@ -123,7 +128,36 @@ done one_run::make_recording_disk() {
             woken::by_interruption)
             return base::fail("the start of the disk was interrupted");
     }
-    return attach(exported);
+    if (const done attached = attach(exported); !attached) return attached;
+    bound_dirty_pages();
+    watch_for_stall();
+    return {};
+}
+
+// What waits to be written to this disk can only be written by a process that may need memory for it.
+void one_run::bound_dirty_pages() {
+    const auto note = [&](const base::failure& why) {
+        result_.notes.push_back("what waits in memory for the recorded disk is not bounded: " +
+                                why.message);
+    };
+    const auto limit = os::plan_dirty_limit(values_["device"].front(), most_dirty);
+    if (!limit) return note(limit.error());
+    for (auto one = limit->before.rbegin(); one != limit->before.rend(); ++one)
+        if (const done kept =
+                announce({.kind = undo_kind::setting, .path = one->path, .words = {one->value}});
+            !kept)
+            return note(kept.error());
+    for (const os::kernel_setting& one : limit->wanted)
+        if (const auto set = os::apply(one); !set) return note(set.error());
+}
+
+// Without the daemon the kernel answers with errors, and whoever is stuck goes on.
+void one_run::watch_for_stall() {
+    stall_.emplace();
+    stall_->start(values_["device"].front(), what_.audited.stall_limit,
+                  [daemon = disk_->ended.get()] {
+                      ::syscall(SYS_pidfd_send_signal, daemon, SIGKILL, nullptr, 0);
+                  });
 }
 
 done one_run::attach(const std::string& image) {

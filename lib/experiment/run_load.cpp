@@ -106,12 +106,14 @@ done one_run::await_loads(std::chrono::nanoseconds limit) {
         std::vector<int> watched = servers_ ? servers_->watched() : std::vector<int>{};
         for (const running_load& each : loads_)
             if (!each.of.end) watched.push_back(each.of.ended.get());
+        if (disk_) watched.push_back(disk_->ended.get());
         const auto why = by_.wait(watched, until, patience::until_interrupted);
         if (why == woken::by_interruption) return base::fail("interrupted under load");
         if (why == woken::by_time)
             return base::fail("the load did not end within {} after its {}",
                               base::format_duration(load_patience), base::format_duration(limit));
-        // A server that broke is the reason for what loads say.
+        // A disk or a server that broke is the reason for what loads say.
+        if (disk_ && by_.has_ended(*disk_)) return base::fail("{}", ending_of(*disk_));
         if (servers_)
             if (const done run = servers_->check(by_); !run) return run;
         bool all_ended = true;

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "os/dirty_limit.hpp"
 #include "os/loop_device.hpp"
 #include "os/mounting.hpp"
 
@@ -121,6 +122,12 @@ undone undo_file(const undo_entry& one) {
     return well();
 }
 
+undone undo_setting(const undo_entry& one) {
+    const auto set = os::apply({one.path, base::join(one.words, " ")});
+    if (!set) return set.error();
+    return well();
+}
+
 undone undo(const undo_entry& one, journal& from, supervisor& by) {
     switch (one.kind) {
         case undo_kind::process:
@@ -135,6 +142,8 @@ undone undo(const undo_entry& one, journal& from, supervisor& by) {
             return is_of_this_boot(one) ? undo_loop(one, by) : well();
         case undo_kind::file:
             return undo_file(one);
+        case undo_kind::setting:
+            return is_of_this_boot(one) ? undo_setting(one) : well();
     }
     return well();
 }
@@ -147,6 +156,8 @@ std::string remedy_of(const undo_entry& one) {
             return shell_line({"umount", one.path});
         case undo_kind::file:
             return shell_line({"rm", "-d", one.path});
+        case undo_kind::setting:
+            return fmt::format("echo {} > {}", shell_line(one.words), shell_line({one.path}));
         case undo_kind::loop:
             break;
         case undo_kind::stop:

@@ -54,7 +54,12 @@ struct wanted_file {
 
 wanted_file find_file(const std::string& image) {
     std::error_code unknown;
-    wanted_file result{fs::weakly_canonical(fs::absolute(image, unknown), unknown).string(), {}};
+    const fs::path whole = fs::absolute(image, unknown).lexically_normal();
+    wanted_file result{fs::weakly_canonical(whole, unknown).string(), {}};
+    // A file of FUSE's whose daemon is gone cannot be asked any more.
+    if (unknown)
+        result.name =
+            (fs::weakly_canonical(whole.parent_path(), unknown) / whole.filename()).string();
     struct stat status {};
     if (::stat(image.c_str(), &status) == 0) result.status = status;
     return result;

@@ -1,92 +1,22 @@
 """postal-audit: servers that flush and servers that do not, below the same power cuts."""
 import hashlib
-import json
 import os
 import pathlib
 import re
 import signal
-import subprocess
 
 import pytest
 
 from conftest import ROOT
-from support.compare import Experiments
+from support.audit import missing_of
 from support.postal import run as run_program
 from support.process import wait_until
 
 pytestmark = pytest.mark.usefixtures("storage", "audit_tools")
 
-WRITER = ROOT / "tests/support/careless_lmtp.py"
-EXPERIMENT = """\
-title = "a test"
-command_limit = "20s"
-[load]
-seed = 5
-[[load.program]]
-name = "delivery"
-argv = ["postal", "-L", "--sessions", "3", "-m", "3", "127.0.0.1:${{port}}", "${{experiment}}/users"]
-[variables]
-port = "{port}"
-mode = "safe"
-[storage]
-make = ["mkfs.ext4", "-q", "-F", "-E", "nodiscard", "${{device}}"]
-type = "ext4"
-[server]
-prepare = [["mkdir", "-p", "${{mount}}/user@example.com/tmp", "${{mount}}/user@example.com/new"], ["sync"]]
-start = [["/usr/bin/python3", "{writer}", "${{port}}", "${{mount}}", "${{mode}}"]]
-ready = ["127.0.0.1:${{port}}"]
-[audit]
-messages = {messages}
-cuts = {cuts}
-size = "64M"
-maildirs = ["${{mount}}/%u"]
-check = ["e2fsck", "-f", "-n", "${{device}}"]
-{variants}
-"""
 FAULTS = ("no-folder", "late-flush", "ack-first", "nothing")
 # On ext4 the flush of a file makes sure of its name, too, where the name was given before.
 CAREFUL = ("safe", "rename-first")
-
-
-@pytest.fixture(scope="module")
-def audit_tools(tool):
-    tool("qemu-storage-daemon")
-    tool("eatmydata")
-    if not os.access("/dev/fuse", os.R_OK | os.W_OK):
-        pytest.skip("there is no /dev/fuse here")
-
-
-class Audit(Experiments):
-    def __call__(self, *modes, messages=60, cuts=12, **_):
-        variants = "".join(f'[[variant]]\nname = "{mode}"\nvariables = {{ mode = "{mode}" }}\n' for mode in modes)
-        (self.folder / "users").write_text("user@example.com\n")
-        self.file.write_text(EXPERIMENT.format(port=self.port, writer=WRITER, messages=messages, cuts=cuts, variants=variants))
-        return self
-
-    @property
-    def record(self):
-        record = json.loads((self.results / "audit.json").read_text())
-        assert record["schema"] == "postal-audit/1"
-        return record
-
-    def images(self, variant):
-        return next(each for each in self.record["variants"] if each["name"] == variant)["images"]
-
-    def check_clean(self):
-        super().check_clean()
-        assert str(self.folder) not in subprocess.run(["losetup", "-a"], capture_output=True, text=True, check=True).stdout
-
-
-@pytest.fixture
-def audit(programs, folder):
-    """audit("safe", …) writes an experiment with these variants; then run(), record and images()."""
-    made = Audit(programs.postal_audit, folder)
-    yield made
-    made.end()
-
-
-def missing_of(image):
-    return image["lost"] + image["misplaced"] + image["truncated"] + image["changed"]
 
 
 def test_each_fault_is_found_and_care_is_not_accused(audit):
@@ -120,6 +50,7 @@ def test_a_cut_can_be_had_again(audit):
         again = audit.run("--replay", "--variant", "late-flush", *place, "--keep", kept)
         assert again.status == 0, again.stderr
         assert re.search(rf"\b{missing_of(wanted)} messages? at a cut|none lost in 1 cut", again.stdout), again.stdout
+        assert again.stdout.count(" lost message ") == len(wanted["first_lost"]) == min(wanted["lost"], 5)
         disk = kept / f"cut-{wanted['cut']}-draw-{wanted['draw']}.image"
         digests.add(hashlib.sha256(disk.read_bytes()).hexdigest())
         disk.unlink()
@@ -150,6 +81,27 @@ def test_whatever_was_begun_is_undone_and_taken_up_again(audit, number, moment):
     assert cuts == sorted(cuts) and len(set(cuts)) == 5
     pairs = [(image["cut"], image["draw"]) for image in audit.images("late-flush")]
     assert len(pairs) == len(set(pairs))
+
+
+def test_a_disk_that_stalls_is_taken_away(audit):
+    audit("safe", messages=3000)
+    audit.file.write_text(audit.file.read_text().replace("[audit]", '[audit]\nstall_limit = "2s"'))
+    started = audit.start()
+    wait_until(lambda: list(audit.results.glob("audit/1*/sent.ledger")), "a load that is recorded", timeout=60)
+    daemon, = (pid for pid, words in audit.children(started.pid) if words[0].endswith("qemu-storage-daemon"))
+    os.kill(daemon, signal.SIGSTOP)
+    done = started.wait(60)
+    assert done != 0 and "did nothing for 2s and was taken away" in started.stderr, started.stderr
+    audit.check_clean()
+
+
+def test_torn_writes_are_told(audit):
+    audit("nothing", cuts=2)
+    done = audit.run("--torn", "50%", "--draws", "4", timeout=120)
+    assert done.status == 0, done.stderr
+    torn = [image for image in audit.images("nothing") if image["torn"]]
+    assert torn and all(image["survival"] == "some" and image["torn"] <= image["survived"] for image in torn)
+    assert audit.record["torn_percent"] == 50
 
 
 @pytest.mark.parametrize("words, said", [

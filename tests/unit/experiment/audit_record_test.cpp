@@ -45,6 +45,7 @@ audit_record full_record() {
     image.failure = "mount: wrong fs type";
     image.fsck_status = 4;
     image.fsck = "Inode 12 has a bad checksum";
+    image.first_lost = {{"ab", "3", "17", "a@x", "2026-01-01T00:00:01.000000Z"}};
     image.seconds = 1.25;
     return made;
 }

@@ -1,11 +1,14 @@
 // What is undone from a journal alone, on this machine as it is.
 #include "experiment/undo.hpp"
 
+#include "base/read_file.hpp"
 #include "base/units.hpp"
 #include "os/image_file.hpp"
 #include "os/loop_device.hpp"
 #include "os/mounting.hpp"
 #include "support.hpp"
+
+#include <fstream>
 
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -141,8 +144,23 @@ TEST_CASE("undo: a process of the same number that is another one is left alone"
     CHECK_FALSE(runs(other.started.pid));
 }
 
+TEST_CASE("undo: a setting of the kernel's gets its old value back") {
+    scene s;
+    const std::string path = s.here / "strict_limit";
+    std::ofstream(path) << "1";
+    s.announce({.kind = undo_kind::setting, .path = path, .words = {"0"}});
+    const auto report = s.undo();
+    CHECK(report.left.empty());
+    CHECK(base::read_file(path).value() == "0");
+    s.announce({.kind = undo_kind::setting, .path = s.here.path(), .words = {"0"}});
+    const auto failed = s.undo();
+    REQUIRE(failed.left.size() == 1);
+    CHECK(failed.left.front().remedy == "echo 0 > " + s.here.path());
+}
+
 TEST_CASE("undo: what is gone already is undone") {
     scene s;
+    s.announce({.kind = undo_kind::setting, .path = s.here / "none", .words = {"0"}});
     s.announce({.kind = undo_kind::file, .path = s.here / "none"});
     s.announce({.kind = undo_kind::loop, .path = s.here / "image"});
     s.announce({.kind = undo_kind::mount, .path = s.here.path()});
