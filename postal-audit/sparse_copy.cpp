@@ -12,6 +12,9 @@ namespace postal::audit {
 namespace {
 
 constexpr std::size_t buffer_octets = std::size_t{1} << 20U;
+// So few octets are copied without asking where their next hole is: tmpfs looks at every page up to
+// there, which may be far behind them.
+constexpr std::uint64_t not_searched = std::uint64_t{128} << 10U;
 
 base::failure failed(const char* what) {
     return base::fail("{}: {}", what, base::system_message(errno));
@@ -81,7 +84,8 @@ base::expected<void> copy_sparse(file_place from, file_place to, std::uint64_t o
             to.at += hole;
             continue;
         }
-        const std::uint64_t length = next_border(from, end, SEEK_HOLE) - from.at;
+        const bool few = end - from.at <= not_searched;
+        const std::uint64_t length = (few ? end : next_border(from, end, SEEK_HOLE)) - from.at;
         if (length == 0) return base::fail("the file ends at octet {}, too early", from.at);
         if (auto done = copy_data(from, to, length); !done) return done;
         from.at += length;

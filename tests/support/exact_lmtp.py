@@ -10,7 +10,7 @@ its number:
     0 of 4  written, flushed, acknowledged     2 of 4  acknowledged, written
     1 of 4  written, acknowledged              3 of 4  acknowledged, written, flushed
 LOG is the disk's log of writes. NOTES gets one JSON object a message: the octets that the log had when the message was
-written, flushed (or none), about to be acknowledged, and a pause later.
+about to be written, written, about to be flushed, flushed (or none), about to be acknowledged, and a pause later.
 """
 import json
 import mmap
@@ -57,10 +57,12 @@ class Store:
     def write(self, message):
         self.memory[:] = padded(message)
         self.file = os.open(slot_path(self.folder, self.number), os.O_WRONLY | os.O_DIRECT)
+        self.noted["writing"] = self.length()
         assert os.pwrite(self.file, self.memory, 0) == SLOT
         self.noted["written"] = self.length()
 
     def flush(self):
+        self.noted["flushing"] = self.length()
         os.fdatasync(self.file)
         self.noted["flushed"] = self.length()
 
