@@ -111,7 +111,8 @@ std::string_view exchange::missing_for(const transaction& tx) const noexcept {
 // RSET takes its place, so that it costs a round trip as the server's own refusal would: the
 // messages of a run that all need what is missing must not end as fast as they can be made.
 void exchange::leave_out(transaction& tx, std::string_view missing, moment now) {
-    outcomes_.error(stage::mail, missing, "the server does not offer what the message needs");
+    outcomes_.error(stage::mail, missing, "the server does not offer what the message needs",
+                    server_);
     outcomes_.end(tx, message_outcomes::units::rest, ledger::outcome::failed, {}, now);
     give_back(tx);
     say_rset();

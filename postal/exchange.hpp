@@ -123,6 +123,8 @@ class exchange {
     }
 
     void set_transcript(net::transcript* where) noexcept { transcript_ = where; }
+    // Whose errors they are, for people; must outlive it.
+    void set_server(std::string_view name) noexcept { server_ = name; }
 
   private:
     // Text up to `text_end`, then a message.
@@ -195,6 +197,7 @@ class exchange {
     std::uint64_t message_octets_ = 0;  // of the messages in the output
     net::gather output_;
     net::transcript* transcript_ = nullptr;
+    std::string_view server_;
     stage last_answered_ = stage::ehlo;
 };
 

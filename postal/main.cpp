@@ -38,20 +38,22 @@ exit_status run(int argc, char** argv) {
     if (!made) return others.refuse(made.error(), exit_status::bad_parameters);
     plan& of = **made;
     const bool only_connects = of.chosen.messages_a_connection == 0;
-    return program::run_clients({.others = others,
-                                 .plan = of.load,
-                                 .chosen = of.chosen,
-                                 .description = describe(of, argc, argv),
-                                 .messages = of.chosen.messages.value_or(0),
-                                 .begin =
-                                     [&of](load::worker& own, ledger::writer* book) {
-                                         return std::make_shared<worker_sessions>(of, own, book);
-                                     },
-                                 .achieved =
-                                     [only_connects](const stats::tally& all) {
-                                         return only_connects ? all.connections > 0
-                                                              : all.messages > 0;
-                                     }});
+    return program::run_clients(
+        {.others = others,
+         .plan = of.load,
+         .chosen = of.chosen,
+         .description = describe(of, argc, argv),
+         .messages = of.chosen.messages.value_or(0),
+         .hint = [by_us =
+                      spoken_in(of)](const auto& error) { return client::hint_for(error, by_us); },
+         .begin =
+             [&of](load::worker& own, ledger::writer* book) {
+                 return std::make_shared<worker_sessions>(of, own, book);
+             },
+         .achieved =
+             [only_connects](const stats::tally& all) {
+                 return only_connects ? all.connections > 0 : all.messages > 0;
+             }});
 }
 
 }  // namespace

@@ -41,11 +41,13 @@ class message_outcomes {
         end(tx, which, outcome_of(said), said, at);
     }
 
-    void error(client::stage where, const reply& said) {
-        counts_.errors.add(to_text(where), said.code, said.enhanced(), said.text);
+    // `server`: who said it, or failed.
+    void error(client::stage where, const reply& said, std::string_view server) {
+        counts_.errors.add(to_text(where), said.code, said.enhanced(), said.text, server);
     }
-    void error(client::stage where, std::string_view reason, std::string_view sample) {
-        counts_.errors.add(to_text(where), 0, reason, sample);
+    void error(client::stage where, std::string_view reason, std::string_view sample,
+               std::string_view server) {
+        counts_.errors.add(to_text(where), 0, reason, sample, server);
     }
 
   private:

@@ -169,6 +169,7 @@ cli::group pace_options(options& o) {
                 {"--messages", "N", "", "stop after N messages were started",
                  cli::count(o.messages, 1)},
                 program::give_up_option(o.give_up, "--messages"),
+                program::fail_fast_option(o.fail_fast),
                 program::start_at_option(o),
             }};
 }

@@ -28,6 +28,7 @@ session::session(worker_context& of, unsigned index)
       exchange_(plan_, of.maker, of.outcomes, index),
       random_(base::mix(plan_.load.seed, how_many, index)) {
     exchange_.set_transcript(channel_.transcript());
+    exchange_.set_server(target_.where.text);
     channel_.connection().tell(this);
     shared_.own.watch(*this);
 }
@@ -143,7 +144,7 @@ asio::awaitable<session::step> session::say_ehlo() {
     if (how == step::refused && !plan_.chosen.lmtp && said().permanent()) {
         how = co_await say_hello("HELO");
     }
-    if (how == step::refused) context_.outcomes.error(stage::ehlo, said());
+    if (how == step::refused) context_.outcomes.error(stage::ehlo, said(), target_.where.text);
     if (how == step::done) channel_.took(phase::ehlo, channel_.now() - begun);
     co_return how;
 }
@@ -246,10 +247,12 @@ session::step session::judge(stage where) {
     }
     if (wanted) return step::done;
     if (!answer.negative()) {
-        context_.outcomes.error(where, {answer.code, "unexpected_code", answer.text});
+        context_.outcomes.error(where, {answer.code, "unexpected_code", answer.text},
+                                target_.where.text);
         return step::failed;
     }
-    if (where != stage::ehlo && where != stage::auth) context_.outcomes.error(where, answer);
+    if (where != stage::ehlo && where != stage::auth)
+        context_.outcomes.error(where, answer, target_.where.text);
     return step::refused;
 }
 

@@ -43,16 +43,19 @@ exit_status run(int argc, char** argv) {
     auto made = rabid::make_plan(std::move(chosen), others.identity());
     if (!made) return others.refuse(made.error(), exit_status::bad_parameters);
     rabid::plan& of = **made;
-    return program::run_clients({.others = others,
-                                 .plan = of.load,
-                                 .chosen = of.chosen,
-                                 .description = rabid::describe(of, argc, argv),
-                                 .ledger_role = ledger::role::reader,
-                                 .begin =
-                                     [&of](load::worker& own, ledger::writer* book) {
-                                         return std::make_shared<worker_sessions>(of, own, book);
-                                     },
-                                 .achieved = let_in});
+    return program::run_clients(
+        {.others = others,
+         .plan = of.load,
+         .chosen = of.chosen,
+         .description = rabid::describe(of, argc, argv),
+         .ledger_role = ledger::role::reader,
+         .hint = [by_us = rabid::spoken_in(of)](
+                     const auto& error) { return client::hint_for(error, by_us); },
+         .begin =
+             [&of](load::worker& own, ledger::writer* book) {
+                 return std::make_shared<worker_sessions>(of, own, book);
+             },
+         .achieved = let_in});
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ cli::group pace_options(options& o) {
                 {"--connections", "N", "", "end after so many connections",
                  cli::count(o.connections, 1)},
                 program::give_up_option(o.give_up, "--connections"),
+                program::fail_fast_option(o.fail_fast),
                 program::start_at_option(o),
                 {"--open-loop", "", "", "let the schedule wait for nobody", cli::flag(o.open_loop)},
                 {"--arrival", "constant|poisson", "constant", "how connections are spread",

@@ -214,6 +214,10 @@ TEST_CASE("timetable: cuts at intervals, at the warm-up, and not at the end of t
     CHECK(times.next_cut(40s) == 70s);
     CHECK(times.next_cut(70s) == 100s);
     CHECK(times.next_cut(100s) == std::chrono::nanoseconds::max());
+    CHECK(times.last_cut(0s) == 0s);
+    CHECK(times.last_cut(39s) == 0s);
+    CHECK(times.last_cut(40s) == 40s);
+    CHECK(times.last_cut(99s) == 70s);
     CHECK(times.ends_interval(40s));
     CHECK_FALSE(times.ends_interval(70s));
     CHECK(times.ends_interval(100s));
