@@ -7,6 +7,7 @@
 #include "cluster/launcher.hpp"
 #include "postal/phases.hpp"
 #include "program/auth_options.hpp"
+#include "program/dry_run.hpp"
 #include "program/run_ledger.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
@@ -174,6 +175,15 @@ cli::group pace_options(options& o) {
             }};
 }
 
+cli::group preview_options(options& o) {
+    return {"Without a run",
+            {
+                program::dry_run_option(o.dry_run),
+                {"--dry-run-message", "", "", "print the first message, and connect to nothing",
+                 cli::flag(o.dry_run_message)},
+            }};
+}
+
 cli::group timeout_options(options& o) {
     const std::string value = "DURATION";
     return {
@@ -245,6 +255,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       timeout_options(into),
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
+                      preview_options(into),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {
         {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",

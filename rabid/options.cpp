@@ -3,6 +3,7 @@
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
 #include "program/auth_options.hpp"
+#include "program/dry_run.hpp"
 #include "program/run_ledger.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
@@ -122,6 +123,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       pace_options(into),
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
+                      {"Without a run", {program::dry_run_option(into.dry_run)}},
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {
         {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",
