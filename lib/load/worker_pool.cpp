@@ -203,8 +203,10 @@ void worker_pool::end(stop_kind how, nanoseconds when, run_ending why) {
         stopped_at_ = when;
         ended_by_ = why;
     }
-    const bool due_first =
-        how == stop_kind::gently && plan_.finishes_due && why != run_ending::gave_up;
+    // A run that is no good ends without what was due.
+    const bool no_good = why == run_ending::gave_up || why == run_ending::first_error ||
+                         why == run_ending::threshold;
+    const bool due_first = how == stop_kind::gently && plan_.finishes_due && !no_good;
     for (auto& one : workers_)
         one->stop(due_first ? stop_kind::finish_due : how, *stopped_at_);
 }

@@ -143,7 +143,7 @@ exit_status finish_together(const client_run& what, run_reports& reports, exit_s
                                 .max_rss_bytes = all.max_rss_bytes});
     const bool failed =
         others.any_lost() || all.status == static_cast<std::uint64_t>(exit_status::system_error);
-    if (status == exit_status::done && !what.achieved(report.totals_with_warmup()))
+    if (status != exit_status::system_error && !what.achieved(report.totals_with_warmup()))
         status = exit_status::nothing_delivered;
     return others.leave_after_all(failed ? exit_status::system_error : status);
 }
