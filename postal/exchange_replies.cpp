@@ -16,7 +16,7 @@ exchange::heard exchange::hear(std::string_view octets, moment now) {
     while (!octets.empty() && result.what == hearing::go_on) {
         const proto::reply_event event = parser_.feed(octets);
         if (event == proto::reply_event::malformed) {
-            unexpected(parser_.problem(), parser_.offending());
+            unexpected(base::error_name::of(parser_.problem()), parser_.offending());
             result.what = hearing::broken;
         } else if (event == proto::reply_event::reply) {
             ++result.replies;
@@ -188,7 +188,7 @@ stage exchange::awaited(std::uint64_t written) const noexcept {
     return unfinished ? stage::data : what;
 }
 
-void exchange::unexpected(std::string_view reason, std::string_view sample) {
+void exchange::unexpected(base::error_name reason, std::string_view sample) {
     outcomes_.error(idle() ? last_answered_ : awaited(), reason, sample, server_);
 }
 
@@ -200,7 +200,7 @@ void exchange::lost(const breakage& how, moment now) {
         if (tx.open_units > 0) {
             const auto what = complete ? ledger::outcome::in_doubt : ledger::outcome::failed;
             outcomes_.end(tx, units::rest, what, {}, now);
-            if (!how.reason.empty()) outcomes_.error(where, how.reason, how.sample, server_);
+            if (!how.reason.text().empty()) outcomes_.error(where, how.reason, how.sample, server_);
         }
         where = stage::mail;
     }

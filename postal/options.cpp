@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error_names.hpp"
 #include "base/text.hpp"
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
@@ -181,6 +182,7 @@ cli::group preview_options(options& o) {
                 program::dry_run_option(o.dry_run),
                 {"--dry-run-message", "", "", "print the first message, and connect to nothing",
                  cli::flag(o.dry_run_message)},
+                program::explain_option(),
             }};
 }
 
@@ -246,6 +248,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     program.name = "postal";
     program.tls = program::tls_libraries();
     program.mpi = cluster::mpi_version();
+    program.explain = base::explain_error;
     program.summary = "Delivers random, checkable mail over SMTP or LMTP and counts it.";
     program.groups = {session_options(into),
                       envelope_options(into),

@@ -220,7 +220,7 @@ asio::awaitable<session::step> session::read_reply(stage where) {
         const proto::reply_event event = parser_.feed(heard);
         if (event == proto::reply_event::need_more) continue;
         if (event == proto::reply_event::malformed) {
-            channel_.give_up(where, parser_.problem(), parser_.offending());
+            channel_.give_up(where, base::error_name::of(parser_.problem()), parser_.offending());
             co_return step::failed;
         }
         if (where == stage::ehlo && !first_line) {
@@ -242,7 +242,9 @@ session::step session::judge(stage where) {
                         : where == stage::auth ? answer.code == 235 || answer.code == 334
                                                : answer.positive();
     if (wanted && !behind.empty() && where != stage::quit) {
-        channel_.give_up(where, where == stage::tls ? "injection" : "unexpected_reply", behind);
+        base::error_name reason = "unexpected_reply";
+        if (where == stage::tls) reason = "injection";
+        channel_.give_up(where, reason, behind);
         return step::failed;
     }
     if (wanted) return step::done;

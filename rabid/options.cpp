@@ -1,5 +1,6 @@
 #include "rabid/options.hpp"
 
+#include "base/error_names.hpp"
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
 #include "program/auth_options.hpp"
@@ -116,15 +117,17 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     program.name = "rabid";
     program.tls = program::tls_libraries();
     program.mpi = cluster::mpi_version();
+    program.explain = base::explain_error;
     program.summary = "Reads mail back over POP3 and IMAP and checks every message.";
-    program.groups = {session_options(into),
-                      login_options(into),
-                      message_options(into),
-                      pace_options(into),
-                      program::client_tls_group(into.tls),
-                      program::transcript_group(into.transcripts),
-                      {"Without a run", {program::dry_run_option(into.dry_run)}},
-                      cli::run_options_group(into.run, program::known_threshold(phase_names()))};
+    program.groups = {
+        session_options(into),
+        login_options(into),
+        message_options(into),
+        pace_options(into),
+        program::client_tls_group(into.tls),
+        program::transcript_group(into.transcripts),
+        {"Without a run", {program::dry_run_option(into.dry_run), program::explain_option()}},
+        cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {
         {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",
          cli::text(into.servers), true},

@@ -246,13 +246,13 @@ void channel::keep() {
     heard_ = kept_;
 }
 
-void channel::give_up(stage where, std::string_view reason, std::string_view sample) {
+void channel::give_up(stage where, base::error_name reason, std::string_view sample) {
     if (std::exchange(broken_, true)) return;
     if (transcript_) transcript_->note(reason);
     count_error(where, reason, sample);
 }
 
-void channel::refused(stage where, std::string_view reason, std::string_view said) {
+void channel::refused(stage where, base::error_name reason, std::string_view said) {
     count_error(where, reason, said);
 }
 

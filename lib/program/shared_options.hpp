@@ -25,6 +25,9 @@ cli::option give_up_option(std::optional<std::chrono::nanoseconds>& target, std:
 // Whether the first error ends the run.
 cli::option fail_fast_option(bool& target);
 
+// --explain; its program has an `explain`.
+cli::option explain_option();
+
 // -z, -Z and -a.
 cli::group transcript_group(net::transcript_options& target);
 

@@ -1,4 +1,4 @@
-"""--dry-run says what a run would do, connects to nothing, and refuses what a run would."""
+"""--dry-run says what a run would do, connects to nothing, and refuses what a run would; --explain knows the names of errors."""
 import socket
 
 import pytest
@@ -74,3 +74,12 @@ def test_rabid_stages_begin_at_the_rate(programs, users_file):
     for words, start in (((), "0/min"), (("-r", "10/s"), "10/s")):
         found = rows(run([programs.rabid, "--dry-run", *words, "--stages", "50/s@1m", "127.0.0.1:1", users]))
         assert found["pace"].startswith(f"connections: {start}, to 50/s within 1m"), found["pace"]
+
+
+@pytest.mark.parametrize("program", ["postal", "rabid"])
+def test_explain(programs, program):
+    one = run([programs.path(program), "--explain", "timeout"])
+    assert one.status == 0 and one.stdout.startswith("timeout (a reason): ") and "  try " in one.stdout
+    every = run([programs.path(program), "--explain"])
+    assert every.status == 0 and "\n  rcpt " in every.stdout and "\n  no_starttls " in every.stdout
+    refused(run([programs.path(program), "--explain", "tiemout"]), "--explain", "did you mean timeout?", program=program)
