@@ -92,7 +92,7 @@ exit_status serve(const plan& of, stats::run_description description) {
          // Through the log's own thread, so that nothing waits for whoever reads it.
          .console = {.run = chosen.run,
                      .diagnostics = [&](const std::string& line) { log.say(line); },
-                     .after_time_slice = [&] { log.next_interval(); },
+                     .after_interval = [&] { log.next_interval(); },
                      .worth_telling = is_our_own},
          .descriptors_a_session = descriptors_a_session,
          .descriptors_beside_sessions = chosen.max_deliveries * descriptors_an_agent +

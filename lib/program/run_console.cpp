@@ -59,9 +59,10 @@ base::expected<void> run_console::begin() {
 }
 
 void run_console::on_time_slice(const stats::time_slice& time_slice) {
-    if (const auto closed = report_.add_time_slice(time_slice)) show(*closed);
+    const auto closed = report_.add_time_slice(time_slice);
+    if (closed) show(*closed);
     judge();
-    if (options_.after_time_slice) options_.after_time_slice();
+    if (closed && options_.after_interval) options_.after_interval();
 }
 
 void run_console::show(const stats::closed_interval& closed) {

@@ -34,7 +34,7 @@ struct console_options {
     const cli::run_options& run;
     // Where diagnostics go in place of standard error; the summary stays there.
     std::function<void(const std::string&)> diagnostics{};
-    std::function<void()> after_time_slice{};
+    std::function<void()> after_interval{};
     std::uint64_t messages = 0;           // the stop rules, for the live line's estimate; 0: none
     std::chrono::nanoseconds give_up{0};  // as in worker_pool_plan
     bool fail_fast = false;               // the first error ends the run
