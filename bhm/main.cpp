@@ -28,13 +28,18 @@ program::worker_handler begin(const bhm::plan& of, const program::server_worker&
     };
 }
 
+// Clients and rules make the other errors, and that is what it is there for.
+bool is_our_own(const stats::error_entry& what) {
+    return what.stage == "bounce" || what.detail == "not_stored" || what.detail == "resources";
+}
+
 exit_status serve(const bhm::plan& of, stats::run_description description) {
     const bhm::options& chosen = of.chosen;
     return program::run_servers(
         {.chosen = chosen,
          .rules = of.rules,
          .description = std::move(description),
-         .console = {.run = chosen.run},
+         .console = {.run = chosen.run, .worth_telling = is_our_own},
          .ledger_run = of.run,
          .descriptors_a_session = of.delivery.store ? 2U : 1U,  // a message's file
          .descriptors_beside_sessions = 4 * chosen.run.workers + descriptors_beside_sessions,

@@ -31,6 +31,8 @@ expected<void> find_places(plan& into) {
     } else if (default_place) {
         auto where = net::parse_endpoint(chosen.bind_address, chosen.port);
         if (!where) return base::fail("--bind: {}", where.error().message);
+        const auto found = net::resolve(*where);
+        if (!found) return base::fail("--bind: {}", found.error().message);
         into.places.push_back({std::move(*where)});
     }
     return program::add_places(into.places, chosen, chosen.port, submissions_port);

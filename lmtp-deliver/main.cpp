@@ -75,6 +75,11 @@ base::expected<program::worker_handler> begin(const plan& of, lmtp_deliver::comm
     });
 }
 
+// What agents made of mail the log tells by itself, and clients have errors of their own.
+bool is_our_own(const stats::error_entry& what) {
+    return what.detail == "resources";
+}
+
 exit_status serve(const plan& of, stats::run_description description) {
     const lmtp_deliver::options& chosen = of.chosen;
     lmtp_deliver::agent_log log(chosen.log);
@@ -87,7 +92,8 @@ exit_status serve(const plan& of, stats::run_description description) {
          // Through the log's own thread, so that nothing waits for whoever reads it.
          .console = {.run = chosen.run,
                      .diagnostics = [&](const std::string& line) { log.say(line); },
-                     .after_time_slice = [&] { log.next_interval(); }},
+                     .after_interval = [&] { log.next_interval(); },
+                     .worth_telling = is_our_own},
          .descriptors_a_session = descriptors_a_session,
          .descriptors_beside_sessions = chosen.max_deliveries * descriptors_an_agent +
                                         8 * chosen.run.workers + descriptors_beside_sessions,

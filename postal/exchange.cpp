@@ -96,13 +96,13 @@ void exchange::begin_transaction(moment now) {
     outcomes_.start(tx);
     due_.reset();
     --left_;
-    const std::string_view missing = missing_for(tx);
-    if (!missing.empty()) return leave_out(tx, missing, now);
+    const base::error_name missing = missing_for(tx);
+    if (!missing.text().empty()) return leave_out(tx, missing, now);
     ++open_;
 }
 
 // Mail that the server does not take must not be sent to it (RFC 6152 3, RFC 6531 3.1).
-std::string_view exchange::missing_for(const transaction& tx) const noexcept {
+base::error_name exchange::missing_for(const transaction& tx) const noexcept {
     if (tx.message->needs_smtputf8() && !offered_.smtputf8) return "no_smtputf8";
     if (tx.message->needs_8bit() && !offered_.eight_bit_mime) return "no_8bitmime";
     return {};
@@ -110,8 +110,9 @@ std::string_view exchange::missing_for(const transaction& tx) const noexcept {
 
 // RSET takes its place, so that it costs a round trip as the server's own refusal would: the
 // messages of a run that all need what is missing must not end as fast as they can be made.
-void exchange::leave_out(transaction& tx, std::string_view missing, moment now) {
-    outcomes_.error(stage::mail, missing, "the server does not offer what the message needs");
+void exchange::leave_out(transaction& tx, base::error_name missing, moment now) {
+    outcomes_.error(stage::mail, missing, "the server does not offer what the message needs",
+                    server_);
     outcomes_.end(tx, message_outcomes::units::rest, ledger::outcome::failed, {}, now);
     give_back(tx);
     say_rset();

@@ -29,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error_names.hpp"
 #include "client/stage.hpp"
 #include "load/watched.hpp"
 #include "net/gather.hpp"
@@ -100,7 +101,7 @@ class exchange {
     // Ends what is in flight, as lost for `reason`. A transaction is in doubt when its message was
     // within the octets written.
     struct breakage {
-        std::string_view reason;
+        base::error_name reason;
         std::string_view sample;
         std::uint64_t written = 0;
     };
@@ -123,6 +124,8 @@ class exchange {
     }
 
     void set_transcript(net::transcript* where) noexcept { transcript_ = where; }
+    // Whose errors they are, for people; must outlive it.
+    void set_server(std::string_view name) noexcept { server_ = name; }
 
   private:
     // Text up to `text_end`, then a message.
@@ -133,8 +136,8 @@ class exchange {
 
     bool may_begin();
     void begin_transaction(moment now);
-    std::string_view missing_for(const transaction& tx) const noexcept;
-    void leave_out(transaction& tx, std::string_view missing, moment now);
+    base::error_name missing_for(const transaction& tx) const noexcept;
+    void leave_out(transaction& tx, base::error_name missing, moment now);
     bool say_next(transaction& tx);
     void say_mail(transaction& tx);
     void say_rcpt(transaction& tx);
@@ -149,7 +152,7 @@ class exchange {
     void add_text(std::string_view text);
 
     hearing on_reply(const reply& said, moment now);
-    void unexpected(std::string_view reason, std::string_view sample);
+    void unexpected(base::error_name reason, std::string_view sample);
     void forget_answered();
     hearing on_mail_reply(transaction& tx, const reply& said, moment now);
     hearing on_rcpt_reply(transaction& tx, const reply& said, moment now);
@@ -195,6 +198,7 @@ class exchange {
     std::uint64_t message_octets_ = 0;  // of the messages in the output
     net::gather output_;
     net::transcript* transcript_ = nullptr;
+    std::string_view server_;
     stage last_answered_ = stage::ehlo;
 };
 

@@ -16,7 +16,7 @@ exchange::heard exchange::hear(std::string_view octets, moment now) {
     while (!octets.empty() && result.what == hearing::go_on) {
         const proto::reply_event event = parser_.feed(octets);
         if (event == proto::reply_event::malformed) {
-            unexpected(parser_.problem(), parser_.offending());
+            unexpected(base::error_name::of(parser_.problem()), parser_.offending());
             result.what = hearing::broken;
         } else if (event == proto::reply_event::reply) {
             ++result.replies;
@@ -79,14 +79,14 @@ hearing exchange::on_shutdown(const reply& said, moment now) {
     const bool answers = !idle();
     const stage quiet = open_ > 0 ? last_answered_ : stage::idle;
     const stage where = answers ? awaited() : quiet;
-    outcomes_.error(where, said);
+    outcomes_.error(where, said, server_);
     if (open_ == 0) return hearing::closing;
     outcomes_.end(slots_[first_slot_], units::rest, said, now);
     return hearing::closing;
 }
 
 hearing exchange::wrong_class(stage where, const reply& said) {
-    outcomes_.error(where, {said.code, "unexpected_code", said.text});
+    outcomes_.error(where, {said.code, "unexpected_code", said.text}, server_);
     return hearing::broken;
 }
 
@@ -94,7 +94,7 @@ hearing exchange::on_mail_reply(transaction& tx, const reply& said, moment now) 
     if (said.positive()) return hearing::go_on;
     if (!said.negative()) return wrong_class(stage::mail, said);
     tx.mail_refused = true;
-    outcomes_.error(stage::mail, said);
+    outcomes_.error(stage::mail, said, server_);
     outcomes_.end(tx, units::rest, said, now);
     // What has been said already in the same breath will be answered too.
     if (tx.said == 0) end_front(now.steady);
@@ -109,7 +109,7 @@ hearing exchange::on_rcpt_reply(transaction& tx, const reply& said, moment now) 
     } else if (!said.negative()) {
         return wrong_class(stage::rcpt, said);
     } else if (!tx.mail_refused) {
-        outcomes_.error(stage::rcpt, said);
+        outcomes_.error(stage::rcpt, said, server_);
         tx.any_deferred = tx.any_deferred || !said.permanent();
         outcomes_.refuse_recipient(tx, which, said, now);
     }
@@ -135,7 +135,7 @@ hearing exchange::on_data_reply(transaction& tx, const reply& said, moment now) 
     }
     if (!said.negative()) return wrong_class(stage::data, said);
     if (tx.accepted > 0) {
-        outcomes_.error(stage::data, said);
+        outcomes_.error(stage::data, said, server_);
         outcomes_.end(tx, units::rest, said, now);
     }
     reset_due_ = !tx.mail_refused;
@@ -154,7 +154,7 @@ hearing exchange::on_end_reply(transaction& tx, const reply& said, moment now) {
         return hearing::go_on;
     }
     if (!said.positive() && !said.negative()) return wrong_class(stage::end, said);
-    if (said.negative()) outcomes_.error(stage::end, said);
+    if (said.negative()) outcomes_.error(stage::end, said, server_);
     outcomes_.end(tx, units::next, said, now);
     any_accepted_ = any_accepted_ || said.positive();
     if (tx.open_units == 0) end_front(now.steady);
@@ -163,7 +163,7 @@ hearing exchange::on_end_reply(transaction& tx, const reply& said, moment now) {
 
 hearing exchange::on_rset_reply(const reply& said) {
     if (said.positive()) return hearing::go_on;
-    outcomes_.error(stage::rset, said);
+    outcomes_.error(stage::rset, said, server_);
     return hearing::broken;
 }
 
@@ -188,8 +188,8 @@ stage exchange::awaited(std::uint64_t written) const noexcept {
     return unfinished ? stage::data : what;
 }
 
-void exchange::unexpected(std::string_view reason, std::string_view sample) {
-    outcomes_.error(idle() ? last_answered_ : awaited(), reason, sample);
+void exchange::unexpected(base::error_name reason, std::string_view sample) {
+    outcomes_.error(idle() ? last_answered_ : awaited(), reason, sample, server_);
 }
 
 void exchange::lost(const breakage& how, moment now) {
@@ -200,7 +200,7 @@ void exchange::lost(const breakage& how, moment now) {
         if (tx.open_units > 0) {
             const auto what = complete ? ledger::outcome::in_doubt : ledger::outcome::failed;
             outcomes_.end(tx, units::rest, what, {}, now);
-            if (!how.reason.empty()) outcomes_.error(where, how.reason, how.sample);
+            if (!how.reason.text().empty()) outcomes_.error(where, how.reason, how.sample, server_);
         }
         where = stage::mail;
     }

@@ -10,7 +10,10 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "cli/main.hpp"
+#include "postal/dry_run.hpp"
 #include "postal/options.hpp"
 #include "postal/plan.hpp"
 #include "postal/session.hpp"
@@ -26,6 +29,14 @@ namespace {
 using cli::exit_status;
 using worker_sessions = program::worker_sessions<plan, worker_context, session>;
 
+// One process speaks for all.
+exit_status preview(const plan& of, const program::ranks& others) {
+    if (!others.leads()) return exit_status::done;
+    if (of.chosen.dry_run) fmt::print("{}", describe_dry_run(of));
+    if (of.chosen.dry_run_message) fmt::print("{}", first_message(of));
+    return exit_status::done;
+}
+
 exit_status run(int argc, char** argv) {
     program::ranks others("postal");
     if (const auto joined = others.join(); !joined)
@@ -37,21 +48,24 @@ exit_status run(int argc, char** argv) {
     auto made = make_plan(std::move(chosen), others.identity());
     if (!made) return others.refuse(made.error(), exit_status::bad_parameters);
     plan& of = **made;
+    if (of.chosen.dry_run || of.chosen.dry_run_message) return others.leave(preview(of, others));
     const bool only_connects = of.chosen.messages_a_connection == 0;
-    return program::run_clients({.others = others,
-                                 .plan = of.load,
-                                 .chosen = of.chosen,
-                                 .description = describe(of, argc, argv),
-                                 .messages = of.chosen.messages.value_or(0),
-                                 .begin =
-                                     [&of](load::worker& own, ledger::writer* book) {
-                                         return std::make_shared<worker_sessions>(of, own, book);
-                                     },
-                                 .achieved =
-                                     [only_connects](const stats::tally& all) {
-                                         return only_connects ? all.connections > 0
-                                                              : all.messages > 0;
-                                     }});
+    return program::run_clients(
+        {.others = others,
+         .plan = of.load,
+         .chosen = of.chosen,
+         .description = describe(of, argc, argv),
+         .messages = of.chosen.messages.value_or(0),
+         .hint = [by_us =
+                      spoken_in(of)](const auto& error) { return client::hint_for(error, by_us); },
+         .begin =
+             [&of](load::worker& own, ledger::writer* book) {
+                 return std::make_shared<worker_sessions>(of, own, book);
+             },
+         .achieved =
+             [only_connects](const stats::tally& all) {
+                 return only_connects ? all.connections > 0 : all.messages > 0;
+             }});
 }
 
 }  // namespace

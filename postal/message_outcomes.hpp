@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/error_names.hpp"
 #include "client/stage.hpp"
 #include "ledger/rows.hpp"
 #include "postal/ledger_entries.hpp"
@@ -41,11 +42,13 @@ class message_outcomes {
         end(tx, which, outcome_of(said), said, at);
     }
 
-    void error(client::stage where, const reply& said) {
-        counts_.errors.add(to_text(where), said.code, said.enhanced(), said.text);
+    // `server`: who said it, or failed.
+    void error(client::stage where, const reply& said, std::string_view server) {
+        counts_.errors.add(to_text(where), said.code, said.enhanced(), said.text, server);
     }
-    void error(client::stage where, std::string_view reason, std::string_view sample) {
-        counts_.errors.add(to_text(where), 0, reason, sample);
+    void error(client::stage where, base::error_name reason, std::string_view sample,
+               std::string_view server) {
+        counts_.errors.add(to_text(where), 0, reason, sample, server);
     }
 
   private:

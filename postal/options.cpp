@@ -2,11 +2,13 @@
 
 #include <utility>
 
+#include "base/error_names.hpp"
 #include "base/text.hpp"
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
 #include "postal/phases.hpp"
 #include "program/auth_options.hpp"
+#include "program/dry_run.hpp"
 #include "program/run_ledger.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
@@ -169,7 +171,18 @@ cli::group pace_options(options& o) {
                 {"--messages", "N", "", "stop after N messages were started",
                  cli::count(o.messages, 1)},
                 program::give_up_option(o.give_up, "--messages"),
+                program::fail_fast_option(o.fail_fast),
                 program::start_at_option(o),
+            }};
+}
+
+cli::group preview_options(options& o) {
+    return {"Without a run",
+            {
+                program::dry_run_option(o.dry_run),
+                {"--dry-run-message", "", "", "print the first message, and connect to nothing",
+                 cli::flag(o.dry_run_message)},
+                program::explain_option(),
             }};
 }
 
@@ -235,6 +248,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     program.name = "postal";
     program.tls = program::tls_libraries();
     program.mpi = cluster::mpi_version();
+    program.explain = base::explain_error;
     program.summary = "Delivers random, checkable mail over SMTP or LMTP and counts it.";
     program.groups = {session_options(into),
                       envelope_options(into),
@@ -244,6 +258,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       timeout_options(into),
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
+                      preview_options(into),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {
         {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",

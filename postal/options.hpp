@@ -56,6 +56,7 @@ struct options : program::client_options {
     mail::digest_kind digest = mail::digest_kind::xxh3;
     mail::subject_blanks subject = mail::subject_blanks::none;
     std::optional<std::uint64_t> messages;
+    bool dry_run_message = false;  // in place of a run: the first message
 };
 
 // done when --help or --version was asked for and printed.

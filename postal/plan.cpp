@@ -144,6 +144,12 @@ expected<std::unique_ptr<plan>> make_plan(options given, const program::run_iden
     return result;
 }
 
+client::spoken spoken_in(const plan& plan) noexcept {
+    using client::dialect;
+    const client::security& tls = plan.load.tls;
+    return {plan.chosen.lmtp ? dialect::lmtp : dialect::smtp, tls.percent > 0, tls.mode};
+}
+
 stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
     stats::run_description result =

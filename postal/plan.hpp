@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "client/hints.hpp"
 #include "client/load_plan.hpp"
 #include "mail/corpus_factory.hpp"
 #include "mail/message_factory.hpp"
@@ -47,6 +48,9 @@ struct plan {
 
 base::expected<std::unique_ptr<plan>> make_plan(
     options given, const program::run_identity& who = program::fresh_identity());
+
+// What its sessions say, for hints.
+client::spoken spoken_in(const plan& plan) noexcept;
 
 // What the record says of it; of ranks it is that of the whole run.
 stats::run_description describe(const plan& plan, int argc, char** argv);

@@ -28,6 +28,7 @@ session::session(worker_context& of, unsigned index)
       exchange_(plan_, of.maker, of.outcomes, index),
       random_(base::mix(plan_.load.seed, how_many, index)) {
     exchange_.set_transcript(channel_.transcript());
+    exchange_.set_server(target_.where.text);
     channel_.connection().tell(this);
     shared_.own.watch(*this);
 }
@@ -143,7 +144,7 @@ asio::awaitable<session::step> session::say_ehlo() {
     if (how == step::refused && !plan_.chosen.lmtp && said().permanent()) {
         how = co_await say_hello("HELO");
     }
-    if (how == step::refused) context_.outcomes.error(stage::ehlo, said());
+    if (how == step::refused) context_.outcomes.error(stage::ehlo, said(), target_.where.text);
     if (how == step::done) channel_.took(phase::ehlo, channel_.now() - begun);
     co_return how;
 }
@@ -219,7 +220,7 @@ asio::awaitable<session::step> session::read_reply(stage where) {
         const proto::reply_event event = parser_.feed(heard);
         if (event == proto::reply_event::need_more) continue;
         if (event == proto::reply_event::malformed) {
-            channel_.give_up(where, parser_.problem(), parser_.offending());
+            channel_.give_up(where, base::error_name::of(parser_.problem()), parser_.offending());
             co_return step::failed;
         }
         if (where == stage::ehlo && !first_line) {
@@ -241,15 +242,19 @@ session::step session::judge(stage where) {
                         : where == stage::auth ? answer.code == 235 || answer.code == 334
                                                : answer.positive();
     if (wanted && !behind.empty() && where != stage::quit) {
-        channel_.give_up(where, where == stage::tls ? "injection" : "unexpected_reply", behind);
+        base::error_name reason = "unexpected_reply";
+        if (where == stage::tls) reason = "injection";
+        channel_.give_up(where, reason, behind);
         return step::failed;
     }
     if (wanted) return step::done;
     if (!answer.negative()) {
-        context_.outcomes.error(where, {answer.code, "unexpected_code", answer.text});
+        context_.outcomes.error(where, {answer.code, "unexpected_code", answer.text},
+                                target_.where.text);
         return step::failed;
     }
-    if (where != stage::ehlo && where != stage::auth) context_.outcomes.error(where, answer);
+    if (where != stage::ehlo && where != stage::auth)
+        context_.outcomes.error(where, answer, target_.where.text);
     return step::refused;
 }
 

@@ -37,7 +37,8 @@ asio::awaitable<session::step> session::converse(client::login& mine) {
         if (how == step::refused) {
             if (!mine.gave_up()) {
                 context_.outcomes.error(
-                    stage::auth, {parser_.code(), mine.sample(parser_.text()), parser_.text()});
+                    stage::auth, {parser_.code(), mine.sample(parser_.text()), parser_.text()},
+                    target_.where.text);
             }
             co_return step::refused;
         }

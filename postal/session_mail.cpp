@@ -125,7 +125,8 @@ session::step session::hear_replies(std::string_view octets) {
     if (got.what != hearing::go_on) {
         net::connection& line = channel_.connection();
         line.settle();
-        const std::string_view others = got.what == hearing::closing ? "closed" : "";
+        base::error_name others;
+        if (got.what == hearing::closing) others = "closed";
         exchange_.lost({others, target_.where.text, line.octets_out}, now);
         return step::failed;
     }
@@ -154,7 +155,8 @@ session::step session::give_up(net::fault why) {
     if (why == net::fault::timeout && exchange_.awaits_overlapped_mail()) {
         what.sample = lost_behind_dot;
     }
-    exchange_.lost({what.reason, what.sample, line.octets_out}, context_.at(channel_.read_clock()));
+    exchange_.lost({base::error_name::of(what.reason), what.sample, line.octets_out},
+                   context_.at(channel_.read_clock()));
     return step::failed;
 }
 

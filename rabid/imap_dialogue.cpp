@@ -115,8 +115,12 @@ asio::awaitable<bool> imap_dialogue::hear() {
 void imap_dialogue::take_steps() {
     std::string_view& heard = line_.heard();
     while (!line_.broken()) {
+        const std::string_view said = heard;
         const imap_step step = responses_.next(heard);
         heard.remove_prefix(step.consumed);
+        // Who does not greet as IMAP servers do may be no IMAP server.
+        if (step.event == imap_event::broken && greeting_ == imap_condition::none)
+            return line_.give_up(where_, base::error_name::of(step.text), said);
         if (step.event == imap_event::need_more) return;
         take_step(step);
         // Nothing may follow the answer to STARTTLS.
@@ -143,7 +147,8 @@ void imap_dialogue::take_step(const imap_step& step) {
         line_.give_up(where_, "too_many", "messages in one mailbox");
     told_.take(step, std::min(mailbox_.exists(), imap_reader::most_messages));
     if (step.event == imap_event::broken)
-        line_.give_up(where_, step.text, "what the server says cannot be read");
+        line_.give_up(where_, base::error_name::of(step.text),
+                      "what the server says cannot be read");
     if (step.event == imap_event::untagged) on_untagged(step);
     if (step.event == imap_event::tagged) on_tagged(step);
     if (step.event == imap_event::continuation) go_ahead_ = true;

@@ -9,10 +9,13 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "cli/main.hpp"
 #include "program/ranks.hpp"
 #include "program/run.hpp"
 #include "program/worker_sessions.hpp"
+#include "rabid/dry_run.hpp"
 #include "rabid/options.hpp"
 #include "rabid/phases.hpp"
 #include "rabid/plan.hpp"
@@ -43,16 +46,23 @@ exit_status run(int argc, char** argv) {
     auto made = rabid::make_plan(std::move(chosen), others.identity());
     if (!made) return others.refuse(made.error(), exit_status::bad_parameters);
     rabid::plan& of = **made;
-    return program::run_clients({.others = others,
-                                 .plan = of.load,
-                                 .chosen = of.chosen,
-                                 .description = rabid::describe(of, argc, argv),
-                                 .ledger_role = ledger::role::reader,
-                                 .begin =
-                                     [&of](load::worker& own, ledger::writer* book) {
-                                         return std::make_shared<worker_sessions>(of, own, book);
-                                     },
-                                 .achieved = let_in});
+    if (of.chosen.dry_run) {
+        if (others.leads()) fmt::print("{}", rabid::describe_dry_run(of));
+        return others.leave(exit_status::done);
+    }
+    return program::run_clients(
+        {.others = others,
+         .plan = of.load,
+         .chosen = of.chosen,
+         .description = rabid::describe(of, argc, argv),
+         .ledger_role = ledger::role::reader,
+         .hint = [by_us = rabid::spoken_in(of)](
+                     const auto& error) { return client::hint_for(error, by_us); },
+         .begin =
+             [&of](load::worker& own, ledger::writer* book) {
+                 return std::make_shared<worker_sessions>(of, own, book);
+             },
+         .achieved = let_in});
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "rabid/options.hpp"
 
+#include "base/error_names.hpp"
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
 #include "program/auth_options.hpp"
+#include "program/dry_run.hpp"
 #include "program/run_ledger.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
@@ -95,6 +97,7 @@ cli::group pace_options(options& o) {
                 {"--connections", "N", "", "end after so many connections",
                  cli::count(o.connections, 1)},
                 program::give_up_option(o.give_up, "--connections"),
+                program::fail_fast_option(o.fail_fast),
                 program::start_at_option(o),
                 {"--open-loop", "", "", "let the schedule wait for nobody", cli::flag(o.open_loop)},
                 {"--arrival", "constant|poisson", "constant", "how connections are spread",
@@ -114,14 +117,17 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     program.name = "rabid";
     program.tls = program::tls_libraries();
     program.mpi = cluster::mpi_version();
+    program.explain = base::explain_error;
     program.summary = "Reads mail back over POP3 and IMAP and checks every message.";
-    program.groups = {session_options(into),
-                      login_options(into),
-                      message_options(into),
-                      pace_options(into),
-                      program::client_tls_group(into.tls),
-                      program::transcript_group(into.transcripts),
-                      cli::run_options_group(into.run, program::known_threshold(phase_names()))};
+    program.groups = {
+        session_options(into),
+        login_options(into),
+        message_options(into),
+        pace_options(into),
+        program::client_tls_group(into.tls),
+        program::transcript_group(into.transcripts),
+        {"Without a run", {program::dry_run_option(into.dry_run), program::explain_option()}},
+        cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {
         {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",
          cli::text(into.servers), true},

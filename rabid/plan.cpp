@@ -115,6 +115,11 @@ expected<std::unique_ptr<plan>> make_plan(options given, const program::run_iden
     return result;
 }
 
+client::spoken spoken_in(const plan& plan) noexcept {
+    const client::security& tls = plan.load.tls;
+    return {client::dialect::mailbox, tls.percent > 0, tls.mode};
+}
+
 stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
     stats::run_description result =

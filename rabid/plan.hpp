@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "client/hints.hpp"
 #include "client/load_plan.hpp"
 #include "mail/message_factory.hpp"
 #include "rabid/accounts.hpp"
@@ -38,6 +39,9 @@ base::expected<std::unique_ptr<plan>> make_plan(
 
 // Microseconds since the epoch, for what stands in messages and ledgers.
 std::uint64_t now_us();
+
+// What its sessions say, for hints.
+client::spoken spoken_in(const plan& plan) noexcept;
 
 // What the record says of it; of ranks it is that of the whole run.
 stats::run_description describe(const plan& plan, int argc, char** argv);

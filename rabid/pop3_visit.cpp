@@ -270,7 +270,8 @@ void pop3_visit::take_replies() {
                 break;
             case pop3_event::list_line:
             case pop3_event::broken:
-                visit_.connection.give_up(stage::retrieve, parser_.problem(), parser_.offending());
+                visit_.connection.give_up(stage::retrieve, base::error_name::of(parser_.problem()),
+                                          parser_.offending());
                 return;
         }
     }
@@ -352,7 +353,8 @@ asio::awaitable<pop3_event> pop3_visit::next(stage where) {
     for (;;) {
         const pop3_event event = parser_.feed(visit_.connection.heard());
         if (event == pop3_event::broken) {
-            visit_.connection.give_up(where, parser_.problem(), parser_.offending());
+            visit_.connection.give_up(where, base::error_name::of(parser_.problem()),
+                                      parser_.offending());
         }
         if (event != pop3_event::need_more) co_return event;
         const bool heard = co_await visit_.connection.hear(where);

@@ -90,8 +90,7 @@ asio::awaitable<bool> session::call_on(std::size_t account_number) {
     const bool fine = co_await converse(imap, account_number);
     time(fine, begun, plan_.load.open_loop ? due : begun);
     if (!examiner_.close() && channel_.stopped()) {
-        channel_.refused(stage::retrieve, net::to_text(net::fault::stopped),
-                         "a message was abandoned when the run ended");
+        channel_.refused(stage::retrieve, "stopped", "a message was abandoned when the run ended");
     }
     channel_.end();
     co_return fine;

@@ -24,8 +24,8 @@ SAMPLES = {
     "bhm": (["/nonexistent/users"], "/nonexistent/users"),
     "lmtp-deliver": (["--agent", "x", "--agents", "/nonexistent/agents"], "/nonexistent/agents"),
 }
-# Of the command line only; --check, --from and --to are lmtp-deliver's, --check-behaviour and --envelope bhm's.
-GENERAL = {"config", "help", "version", "check", "from", "to", "check-behaviour", "envelope"}
+# Of the command line only; --dry-run and --explain are postal's and rabid's, --check, --from and --to are lmtp-deliver's, --check-behaviour and --envelope bhm's.
+GENERAL = {"config", "help", "version", "dry-run", "dry-run-message", "explain", "check", "from", "to", "check-behaviour", "envelope"}
 
 
 # Lines that mean nothing without others, which are tried with them.
@@ -100,6 +100,9 @@ def main():
         wrong += check_manual(name, names, letters, (ROOT / "docs/man" / manual).read_text())
         if name in SAMPLES:
             wrong += check_sample(program, ROOT / "conf" / f"{name}.toml", names)
+    page = (ROOT / "docs/errors.md").read_text()
+    wrong += [f"docs/errors.md lacks {line.split()[0]}, or its text is another: {line.strip()}"
+              for line in run(folder / "postal", "--explain").stdout.splitlines() if line not in page]
     for line in wrong:
         print(line)
     print(f"check_docs: {count} options, {len(wrong)} differences")

@@ -61,6 +61,8 @@ base::expected<void> reader::store(written_option& into, attached value) {
     const bool missing = value ? value->empty() : rest_.empty();
     if (is_flag(*into.row)) {
         into.values.emplace_back(value.value_or("true"));
+    } else if (missing && into.row->optional_value) {
+        into.values.emplace_back();
     } else if (missing) {
         return base::fail("{}: needs a value: {}", long_name(*into.row), into.row->value);
     } else {

@@ -38,6 +38,7 @@ struct option {
     setter set = {};            // called once, or once for each time given when repeatable
     bool repeatable = false;    // otherwise the last one given counts
     const file_kind* writes = nullptr;  // the value is a file that is written; see output_files.hpp
+    bool optional_value = false;        // as the last word of the line it may stand alone
 };
 
 struct group {
@@ -61,6 +62,8 @@ struct program {
     std::string notes = {};            // free text under the options, examples for instance
     std::string tls = "not built in";  // for --version: the libraries
     std::string mpi = "no";            // and with which it is one of many
+    // What --explain NAME prints, a row of the program's own; NAME may be empty.
+    std::function<base::expected<std::string>(std::string_view)> explain = {};
 };
 
 }  // namespace postal::cli

@@ -125,7 +125,7 @@ base::expected<void> check_files(const program& description, const command_line&
     return check_outputs(all);
 }
 
-// Prints the text of --help, --version or --completion if one of them was asked for.
+// Prints the text of --help, --version, --explain or --completion if one of them was asked for.
 base::expected<parse_result> print_what_was_asked(const program& description,
                                                   const command_line& line) {
     const std::string shell = line.last_of("--completion").value_or("");
@@ -134,6 +134,10 @@ base::expected<parse_result> print_what_was_asked(const program& description,
         text = help_text(description);
     } else if (line.last_of("--version")) {
         text = version_text(description);
+    } else if (const auto name = line.last_of("--explain"); name && description.explain) {
+        auto explained = description.explain(*name);
+        if (!explained) return base::at("--explain", explained.error());
+        text = std::move(*explained);
     } else if (shell == "bash") {
         text = bash_completion(description);
     } else if (!shell.empty()) {

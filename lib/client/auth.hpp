@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error_names.hpp"
 #include "base/result.hpp"
 #include "sasl/mechanism.hpp"
 
@@ -56,7 +57,7 @@ struct auth_situation {
 
 struct auth_choice {
     std::optional<sasl::mechanism> which;
-    std::string_view problem;  // one word, when there is none
+    base::error_name problem;  // one word, when there is none
     std::string words;
 };
 auth_choice choose_mechanism(const auth_plan& plan, const auth_situation& on);

@@ -15,6 +15,7 @@ namespace {
 
 constexpr unsigned reads_a_turn = 16;
 constexpr auto patience_after_stop = std::chrono::seconds(1);  // with greetings and goodbyes
+constexpr char tls_alert = 0x15;                               // RFC 8446 5.1: the type of a record
 constexpr std::size_t kept_capacity = 4096;  // what a session that waits may hold on to
 
 // An address of the range and a port above 1023, anew for each connection.
@@ -161,6 +162,12 @@ asio::awaitable<bool> channel::hear_more(stage where) {
         co_return false;
     }
     heard_ = {shared_.inbox.data(), got.size};
+    shared_.own.heard_somebody();
+    // No line, and so no greeting, would ever end: the server begins with TLS.
+    if (where == stage::banner && heard_.front() == tls_alert && !connection_.secure()) {
+        give_up(where, "garbage", heard_);
+        co_return false;
+    }
     if (!hurried_) shared_.own.made_progress();
     if (transcript_) transcript_->received(heard_);
     co_return true;
@@ -239,14 +246,14 @@ void channel::keep() {
     heard_ = kept_;
 }
 
-void channel::give_up(stage where, std::string_view reason, std::string_view sample) {
+void channel::give_up(stage where, base::error_name reason, std::string_view sample) {
     if (std::exchange(broken_, true)) return;
     if (transcript_) transcript_->note(reason);
-    shared_.counts().errors.add(to_text(where), 0, reason, sample);
+    count_error(where, reason, sample);
 }
 
-void channel::refused(stage where, std::string_view reason, std::string_view said) {
-    shared_.counts().errors.add(to_text(where), 0, reason, said);
+void channel::refused(stage where, base::error_name reason, std::string_view said) {
+    count_error(where, reason, said);
 }
 
 void channel::lost(stage where, net::fault why) {
@@ -256,7 +263,11 @@ void channel::lost(stage where, net::fault why) {
     // That nobody greets or says goodbye in the last second of a run is no fault of the server's.
     if (stopped_ || (hurried_ && shared_.own.stopping())) return;
     const explanation what = explain(why, connection_, server_->where.text);
-    shared_.counts().errors.add(to_text(where), 0, what.reason, what.sample);
+    count_error(where, what.reason, what.sample);
+}
+
+void channel::count_error(stage where, std::string_view reason, std::string_view sample) {
+    shared_.counts().errors.add(to_text(where), 0, reason, sample, server_->where.text);
 }
 
 }  // namespace postal::client

@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error_names.hpp"
 #include "base/random.hpp"
 #include "client/dialer.hpp"
 #include "client/handshaker.hpp"
@@ -96,9 +97,9 @@ class channel {
     bool stopped() const noexcept { return stopped_; }
 
     // Something else than the connection is wrong: counted, and the connection is of no more use.
-    void give_up(stage where, std::string_view reason, std::string_view sample);
+    void give_up(stage where, base::error_name reason, std::string_view sample);
     // The server said no.
-    void refused(stage where, std::string_view reason, std::string_view said);
+    void refused(stage where, base::error_name reason, std::string_view said);
     template <class Phase>
     void took(Phase what, std::chrono::nanoseconds time) noexcept {
         shared_.counts().latency[static_cast<std::size_t>(what)].record(time);
@@ -109,6 +110,7 @@ class channel {
   private:
     void begin(const target& server);
     void keep();
+    void count_error(stage where, std::string_view reason, std::string_view sample);
     asio::awaitable<net::fault> connect(const target& server, base::random_source& random);
     asio::awaitable<net::read_result> read();
     net::read_result expand();

@@ -44,7 +44,8 @@ bool login::agreed() {
 
 bool login::gave_up() {
     if (talk_->problem().empty()) return false;
-    connection_.refused(where_, talk_->problem(), with_name(talk_->which(), talk_->words()));
+    connection_.refused(where_, base::error_name::of(talk_->problem()),
+                        with_name(talk_->which(), talk_->words()));
     return true;
 }
 

@@ -2,10 +2,13 @@
 // thresholds know.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "base/error_names.hpp"
 
 namespace postal::client {
 
@@ -31,12 +34,13 @@ enum class stage : std::uint8_t {
     check  // what a message turned out to be
 };
 
+inline constexpr std::array<std::string_view, 19> stage_names{
+    "connect", "tls",   "banner", "ehlo",     "xclient", "auth",    "mail", "rcpt", "data", "end",
+    "rset",    "login", "list",   "retrieve", "delete",  "command", "idle", "quit", "check"};
+static_assert(std::all_of(stage_names.begin(), stage_names.end(), base::is_error_stage));
+
 constexpr std::string_view to_text(stage where) noexcept {
-    constexpr std::array<std::string_view, 19> names{
-        "connect", "tls",     "banner", "ehlo", "xclient", "auth", "mail",
-        "rcpt",    "data",    "end",    "rset", "login",   "list", "retrieve",
-        "delete",  "command", "idle",   "quit", "check"};
-    return names[static_cast<std::size_t>(where)];
+    return stage_names[static_cast<std::size_t>(where)];
 }
 
 }  // namespace postal::client

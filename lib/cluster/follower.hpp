@@ -39,6 +39,7 @@ class follower {
         tell(cluster::beat{ours, started});
     }
     void tell_stop(const stop& why) { tell(why); }
+    void tell_first_error(const stats::first_error& what) { tell(trouble{what}); }
     void poll();
 
     void end(const ended& ours) { tell(ours); }

@@ -131,6 +131,8 @@ void leader::hear(unsigned rank, word said) {
     } else if (const auto* asked = std::get_if<stop>(&said)) {
         if (events_.on_stop) events_.on_stop(*asked);
         tell_others(*asked);
+    } else if (const auto* met = std::get_if<trouble>(&said)) {
+        if (events_.on_first_error) events_.on_first_error(name_of(rank), met->what);
     } else if (const auto* done = std::get_if<ended>(&said)) {
         from.done = *done;
         if (merger_) merger_->end(rank);

@@ -35,7 +35,9 @@ namespace postal::cluster {
 struct leader_events {
     std::function<void(const stats::time_slice&)> on_time_slice;  // of all ranks together, in order
     std::function<void(const stop&)> on_stop;                     // a rank has heard a signal
-    std::function<void(const std::string&)> say;                  // one line for people
+    // Of a rank, "rank 3 on HOST".
+    std::function<void(const std::string&, const stats::first_error&)> on_first_error;
+    std::function<void(const std::string&)> say;  // one line for people
 };
 
 class leader {

@@ -41,12 +41,7 @@ slice_merger::slice_merger(load::timetable times, std::size_t phases,
 // Where the stretch between two cuts begins in which that moment lies.
 nanoseconds slice_merger::cell_of(nanoseconds when) const noexcept {
     if (times_.duration.count() > 0) when = std::min(when, times_.duration - nanoseconds(1));
-    nanoseconds begin{0};
-    if (when >= times_.first_interval) {
-        begin = times_.first_interval +
-                (when - times_.first_interval) / times_.interval * times_.interval;
-    }
-    return times_.warmup > begin && times_.warmup <= when ? times_.warmup : begin;
+    return times_.last_cut(when);
 }
 
 bool slice_merger::add(unsigned rank, stats::time_slice slice) {

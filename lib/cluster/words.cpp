@@ -303,6 +303,12 @@ void fields(Archive& each, field<Archive, over>& of) {
     each(of.any_lost);
 }
 
+template <class Archive>
+void fields(Archive& each, field<Archive, trouble>& of) {
+    fields<Archive>(each, of.what.what);
+    each(of.what.peer);
+}
+
 // ---- any of them ----
 
 // Differences of such times do not overflow.

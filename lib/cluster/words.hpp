@@ -18,6 +18,7 @@
 #include <variant>
 
 #include "base/result.hpp"
+#include "stats/first_errors.hpp"
 #include "stats/generator.hpp"
 #include "stats/live_line.hpp"
 #include "stats/run_report.hpp"
@@ -115,8 +116,13 @@ struct over {
     bool any_lost = false;  // who waits for all ranks now waits for ever
 };
 
+// To 0: an error that is the first of its kind at this rank.
+struct trouble {
+    stats::first_error what;
+};
+
 using word = std::variant<welcome, hello, ping, pong, start, refused, began, counted, beat, stop,
-                          ended, over>;
+                          ended, over, trouble>;
 
 std::string encode(const word& what);
 // `phases`: that time slices must have.

@@ -1,5 +1,8 @@
 #include "ledger/rows.hpp"
 
+#include "base/error_names.hpp"
+
+#include <algorithm>
 #include <cstddef>
 
 namespace postal::ledger {
@@ -13,6 +16,11 @@ constexpr std::array<std::string_view, condition_count> conditions{
     "corrupt",        "truncated", "octet_changed",     "eight_bit_stripped",
     "dot_added",      "dot_lost",  "line_ends_changed", "trailing_blanks_cut",
     "header_changed", "original",  "original_corrupt"};
+// Those that are errors: the first, mail of others, and what has its digest besides are none.
+static_assert(std::all_of(conditions.begin(), conditions.end(), [](std::string_view name) {
+    return name == "verified" || name == "foreign" || name == "original_corrupt" ||
+           base::is_error_reason(name);
+}));
 constexpr std::array<std::string_view, 4> ways{"smtp", "lmtp", "pop3", "imap"};
 constexpr std::array<std::string_view, 3> roles{"sender", "sink", "reader"};
 

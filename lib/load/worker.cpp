@@ -25,9 +25,21 @@ constexpr int one_thread = BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO;
 
 }  // namespace
 
+nanoseconds timetable::interval_begin(nanoseconds when) const noexcept {
+    if (when < first_interval) return nanoseconds(0);
+    return first_interval + (when - first_interval) / interval * interval;
+}
+
+nanoseconds timetable::last_cut(nanoseconds when) const noexcept {
+    nanoseconds last = interval_begin(when);
+    if (slice.count() > 0) last += (when - last) / slice * slice;
+    return warmup > last && warmup <= when ? warmup : last;
+}
+
 nanoseconds timetable::next_cut(nanoseconds after) const noexcept {
-    nanoseconds next = first_interval;
-    if (after >= next) next += interval * ((after - first_interval) / interval + 1);
+    const nanoseconds begin = interval_begin(after);
+    nanoseconds next = after < first_interval ? first_interval : begin + interval;
+    if (slice.count() > 0) next = std::min(next, begin + ((after - begin) / slice + 1) * slice);
     if (warmup > after && warmup < next) next = warmup;
     return duration.count() > 0 && next >= duration ? nanoseconds::max() : next;
 }
@@ -36,15 +48,27 @@ bool timetable::ends_interval(nanoseconds cut) const noexcept {
     return cut >= first_interval && (cut - first_interval) % interval == nanoseconds(0);
 }
 
-worker::worker(settings wanted, deposit where_to, alarm failed)
+worker::worker(settings wanted, deposit where_to, alarm failed, news told)
     : settings_(wanted),
       deposit_(std::move(where_to)),
       failed_(std::move(failed)),
+      told_of_(std::move(told)),
       context_(one_thread),
       starter_(context_),
       ticker_(context_),
       cutter_(context_),
-      tally_(wanted.phases) {}
+      tally_(wanted.phases) {
+    if (!told_of_) return;
+    tally_.errors.on_new_kind(
+        [this](const auto& what, std::string_view peer) { on_new_error(what, peer); });
+}
+
+// Each time slice has its first errors anew; a person wants the run's. What we broke off ourselves
+// is news to nobody.
+void worker::on_new_error(const stats::error_entry& what, std::string_view peer) {
+    if (what.detail == stats::stopped_reason || !errors_seen_.add(what)) return;
+    told_of_({what, std::string(peer)});
+}
 
 void worker::run(const timetable& times, const std::function<void(worker&)>& begin) {
     times_ = times;
@@ -173,6 +197,7 @@ void worker::tick() {
     gauges_.errors.store(errors_before_ + tally_.errors.total(), std::memory_order_relaxed);
     gauges_.open_connections.store(open_connections_, std::memory_order_relaxed);
     gauges_.progress.store(progress_, std::memory_order_relaxed);
+    gauges_.heard.store(heard_, std::memory_order_relaxed);
     gauges_.waiting.store(waiting, std::memory_order_relaxed);
 }
 

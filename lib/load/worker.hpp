@@ -18,10 +18,12 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "load/reserved_memory.hpp"
 #include "load/watched.hpp"
 #include "os/usage.hpp"
+#include "stats/first_errors.hpp"
 #include "stats/tally.hpp"
 
 namespace postal {
@@ -38,6 +40,7 @@ struct gauges {
     std::atomic<std::uint64_t> errors{0};
     std::atomic<std::uint64_t> open_connections{0};
     std::atomic<std::uint64_t> progress{0};  // a number that grows
+    std::atomic<bool> heard{false};          // anything from any peer
     std::atomic<bool> waiting{false};        // for a peer that has only so much time
 };
 
@@ -49,7 +52,13 @@ struct timetable {
     std::chrono::nanoseconds interval{0};
     std::chrono::nanoseconds warmup{0};
     std::chrono::nanoseconds duration{0};  // 0: no end known
+    // So often a time slice ends within an interval; 0: intervals are whole.
+    std::chrono::nanoseconds slice{0};
 
+    // Where the interval begins that goes on then.
+    std::chrono::nanoseconds interval_begin(std::chrono::nanoseconds when) const noexcept;
+    // The last end of a time slice then or before, 0 before the first.
+    std::chrono::nanoseconds last_cut(std::chrono::nanoseconds when) const noexcept;
     // The first end of a time slice after `after` (both since the start). The end of the run itself
     // is none: what is in flight then still belongs to the last time slice.
     std::chrono::nanoseconds next_cut(std::chrono::nanoseconds after) const noexcept;
@@ -70,9 +79,12 @@ class worker {
 
     // Called, in the worker's thread too, when a session has ended with an exception.
     using alarm = std::function<void()>;
+    // Called, in the worker's thread too, with the first error of each kind, as soon as it is
+    // counted.
+    using news = std::function<void(stats::first_error)>;
 
     worker(
-        settings wanted, deposit where_to, alarm failed = [] {});
+        settings wanted, deposit where_to, alarm failed = [] {}, news told = {});
 
     // Runs the loop in the calling thread: calls `begin` at the start, which spawns the first
     // sessions, and returns when all have ended.
@@ -91,6 +103,8 @@ class worker {
     std::uint64_t& open_connections() noexcept { return open_connections_; }
     // A peer did something for us; a run in which none does may be given up.
     void made_progress() noexcept { ++progress_; }
+    // A peer said anything at all.
+    void heard_somebody() noexcept { heard_ = true; }
     gauges& shown() noexcept { return gauges_; }
 
     void spawn(asio::awaitable<void> session);
@@ -116,10 +130,13 @@ class worker {
     void arm_cut();
     void cut(std::chrono::nanoseconds until, bool last = false);
     void on_stop(stop_kind how, std::chrono::nanoseconds when);
+    void on_new_error(const stats::error_entry& what, std::string_view peer);
 
     settings settings_;
     deposit deposit_;
     alarm failed_;
+    news told_of_;
+    stats::first_errors errors_seen_;
     timetable times_;
     reserved_memory tick_memory_;
     asio::io_context context_;
@@ -137,6 +154,7 @@ class worker {
     std::uint64_t errors_before_ = 0;
     std::uint64_t open_connections_ = 0;
     std::uint64_t progress_ = 0;
+    bool heard_ = false;
     std::uint64_t active_ = 0;
     std::chrono::nanoseconds last_cut_{0};
     std::chrono::nanoseconds cut_at_{0};

@@ -20,6 +20,10 @@ constexpr auto longest_pause = std::chrono::seconds(10);
 // An interval that is shorter than it should be by less than this is whole.
 constexpr auto whole_enough = std::chrono::milliseconds(5);
 
+// In the order of run_ending.
+constexpr std::string_view ending_words[] = {"complete", "duration",    "signal",   "gave_up",
+                                             "failure",  "first_error", "threshold"};
+
 double seconds(nanoseconds time) {
     return std::chrono::duration<double>(time).count();
 }
@@ -36,13 +40,19 @@ timetable timetable_of(const worker_pool_plan& plan, steady_time start,
                        std::chrono::system_clock::time_point started) noexcept {
     const nanoseconds first =
         plan.align_minutes ? until_aligned(started, plan.interval) : plan.interval;
-    return {start, plan.first_interval.value_or(first), plan.interval, plan.warmup, plan.duration};
+    return {start,         plan.first_interval.value_or(first),
+            plan.interval, plan.warmup,
+            plan.duration, plan.slice};
 }
 
 std::string_view to_text(run_ending why) noexcept {
-    static constexpr std::string_view words[] = {"complete", "duration", "signal", "gave_up",
-                                                 "failure"};
-    return words[static_cast<std::size_t>(why)];
+    return ending_words[static_cast<std::size_t>(why)];
+}
+
+std::optional<run_ending> parse_run_ending(std::string_view word) noexcept {
+    const auto* const found = std::find(std::begin(ending_words), std::end(ending_words), word);
+    if (found == std::end(ending_words)) return std::nullopt;
+    return static_cast<run_ending>(found - std::begin(ending_words));
 }
 
 worker_pool::worker_pool(worker_pool_plan plan)
@@ -56,10 +66,13 @@ worker_pool::worker_pool(worker_pool_plan plan)
       counted_until_(plan.workers) {
     const auto deposit = [this](worker& from, nanoseconds until, const stats::tally& counts,
                                 bool last) { take(from, until, counts, last); };
+    const auto tell = [this](stats::first_error what) {
+        asio::post(main_, [this, what = std::move(what)] { watcher_->on_first_error(what); });
+    };
     for (unsigned index = 0; index < plan_.workers; ++index) {
         const worker::settings settings{index, plan_.workers, plan_.phases, plan_.serves};
-        workers_.push_back(
-            std::make_unique<worker>(settings, deposit, [this] { stop(stop_kind::now); }));
+        workers_.push_back(std::make_unique<worker>(
+            settings, deposit, [this] { stop(stop_kind::now); }, tell));
     }
 }
 
@@ -190,8 +203,10 @@ void worker_pool::end(stop_kind how, nanoseconds when, run_ending why) {
         stopped_at_ = when;
         ended_by_ = why;
     }
-    const bool due_first =
-        how == stop_kind::gently && plan_.finishes_due && why != run_ending::gave_up;
+    // A run that is no good ends without what was due.
+    const bool no_good = why == run_ending::gave_up || why == run_ending::first_error ||
+                         why == run_ending::threshold;
+    const bool due_first = how == stop_kind::gently && plan_.finishes_due && !no_good;
     for (auto& one : workers_)
         one->stop(due_first ? stop_kind::finish_due : how, *stopped_at_);
 }
@@ -206,6 +221,7 @@ void worker_pool::show_live() {
             state.messages += one->shown().messages.load(std::memory_order_relaxed);
             state.started += one->shown().started.load(std::memory_order_relaxed);
             state.appended += one->shown().appended.load(std::memory_order_relaxed);
+            state.heard = state.heard || one->shown().heard.load(std::memory_order_relaxed);
             state.errors += one->shown().errors.load(std::memory_order_relaxed);
             state.open_connections += one->shown().open_connections.load(std::memory_order_relaxed);
         }
@@ -304,7 +320,9 @@ void worker_pool::hand_on(stats::time_slice& time_slice, bool final) {
     handed_on_until_ = end;
     time_slice.draining = stopped_at_ && start >= *stopped_at_;
     const bool brief = start.count() > 0 && end - start < whole_enough;
-    if (final && (brief || time_slice.draining) && time_slice.counts.empty()) return;
+    const bool nothing_open = interval_start_ == start;
+    if (final && nothing_open && (brief || time_slice.draining) && time_slice.counts.empty())
+        return;
     const bool stops = stopped_at_ == end;
     time_slice.start_s = seconds(start);
     time_slice.end_s = seconds(end);

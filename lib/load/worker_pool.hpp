@@ -7,8 +7,8 @@
 //   workers.run(begin, watcher);    blocks in the calling (main) thread until the run is over
 // `begin` is called in each worker's thread to spawn its sessions. The main thread waits for
 // signals, the end of the duration, and the workers' counts; for each time slice it calls
-// watcher.on_time_slice() with the merged counts of all workers, in order, and on_live() twice a
-// second.
+// watcher.on_time_slice() with the merged counts of all workers, in order, on_live() twice a
+// second, and on_first_error() as soon as it can.
 //
 // Workers begin at `start_at`, or at once; what is measured is measured from there. A stop before
 // it ends the run without a time slice.
@@ -55,6 +55,7 @@ struct worker_pool_plan {
     std::chrono::nanoseconds interval = std::chrono::minutes(1);
     bool align_minutes = false;
     std::optional<std::chrono::nanoseconds> first_interval{};  // that somebody else has aligned
+    std::chrono::nanoseconds slice{0};  // so often what was counted is handed on; 0: by intervals
     std::chrono::nanoseconds warmup{0};
     std::chrono::nanoseconds duration{0};  // 0: without end
     std::chrono::nanoseconds grace = std::chrono::seconds(10);
@@ -66,10 +67,13 @@ struct worker_pool_plan {
 timetable timetable_of(const worker_pool_plan& plan, steady_time start,
                        std::chrono::system_clock::time_point started) noexcept;
 
-// Why a run ended: all sessions by themselves, the end of its duration, a signal, no progress, or
-// something of our own that failed.
-enum class run_ending { complete, duration, signal, gave_up, failure };
+// Why a run ended: all sessions by themselves, the end of its duration, a signal, no progress,
+// something of our own that failed, the first error where that ends it, or a threshold that was
+// missed before.
+enum class run_ending { complete, duration, signal, gave_up, failure, first_error, threshold };
 std::string_view to_text(run_ending why) noexcept;
+// Of what to_text() gives; nothing for other words.
+std::optional<run_ending> parse_run_ending(std::string_view word) noexcept;
 
 class run_watcher {
   public:
@@ -77,6 +81,8 @@ class run_watcher {
     virtual void on_time_slice(const stats::time_slice& time_slice) = 0;
     virtual void on_live(const stats::live_state& state) = 0;
     virtual void on_gave_up() {}
+    // A kind of error that was new to a worker: several may have met the same.
+    virtual void on_first_error(const stats::first_error&) {}
 };
 
 class worker_pool {

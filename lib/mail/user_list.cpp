@@ -34,6 +34,13 @@ std::size_t at_sign(std::string_view address, bool& twice) noexcept {
     return found;
 }
 
+// Words that are no user with a behaviour. The second column, which may be a password, is shown
+// nowhere.
+bool is_prose(const std::vector<std::string_view>& columns) {
+    return columns.size() > 2 && columns[0].find('@') == std::string_view::npos &&
+           columns[2].find_first_not_of(behaviours) != std::string_view::npos;
+}
+
 base::expected<user> parse_line(std::string_view line) {
     for (const char c : line) {
         if (is_control(c) && c != '\t') {
@@ -41,6 +48,10 @@ base::expected<user> parse_line(std::string_view line) {
         }
     }
     const auto columns = base::fields(line);
+    if (is_prose(columns)) {
+        return base::fail("\"{}\" is not an address: it has no @ (and \"{}\" is no behaviour)",
+                          base::printable(columns[0], 80), base::printable(columns[2], 40));
+    }
     if (columns.size() > 3) {
         return base::fail("{} fields, want address, password and behaviour at most",
                           columns.size());

@@ -8,7 +8,10 @@
 #include <charconv>
 #include <utility>
 
+#include <cerrno>
+
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <fmt/format.h>
@@ -134,6 +137,20 @@ base::expected<std::vector<endpoint>> parse_endpoints(std::string_view text,
         result.push_back(std::move(*one));
     }
     return result;
+}
+
+base::expected<void> check_destination(const endpoint& where) {
+    if (!where.is_unix()) {
+        if (where.port != 0) return {};
+        return base::fail("'{}': port 0 is no place to connect to; give a number from 1 to 65535",
+                          where.text);
+    }
+    struct stat found {};
+    if (::stat(where.unix_path.c_str(), &found) != 0)
+        return base::fail("'{}': {}; is its server running?", where.text,
+                          base::system_message(errno));
+    if (!S_ISSOCK(found.st_mode)) return base::fail("'{}': is not a socket", where.text);
+    return {};
 }
 
 base::expected<std::vector<address>> resolve(const endpoint& where) {

@@ -41,6 +41,10 @@ base::expected<endpoint> parse_endpoint(std::string_view text, std::uint16_t def
 base::expected<std::vector<endpoint>> parse_endpoints(std::string_view text,
                                                       std::uint16_t default_port);
 
+// Refuses what nobody can connect to: port 0, and a Unix socket that is not there (or is another
+// kind of file). One line.
+base::expected<void> check_destination(const endpoint& where);
+
 // Every address of an endpoint, in the resolver's order; never empty when it succeeds.
 base::expected<std::vector<address>> resolve(const endpoint& where);
 

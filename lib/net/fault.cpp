@@ -1,7 +1,10 @@
 #include "net/fault.hpp"
 
+#include "base/error_names.hpp"
+
 #include <boost/asio/error.hpp>
 
+#include <algorithm>
 #include <array>
 
 #include <cerrno>
@@ -39,6 +42,8 @@ constexpr std::array system_errors{
 constexpr std::array<std::string_view, 13> names{
     "none",          "timeout",   "closed",  "reset", "refused",   "unreachable", "unresolved",
     "local_address", "resources", "stopped", "tls",   "truncated", "other"};
+
+static_assert(std::all_of(names.begin() + 1, names.end(), base::is_error_reason));
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // What tls.cpp and the two engines share; private to lib/net.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/error_names.hpp"
 #include "net/tls.hpp"
 
 namespace postal::net {
@@ -93,6 +95,10 @@ inline constexpr std::string_view version = "no_common_version";
 inline constexpr std::string_view cipher = "no_common_cipher";
 inline constexpr std::string_view bad_record = "bad_record";
 inline constexpr std::string_view other = "tls_error";
+inline constexpr std::string_view all[] = {
+    expired,         not_yet_valid, wrong_name, self_signed, unknown_issuer, revoked,
+    bad_certificate, not_tls,       version,    cipher,      bad_record,     other};
+static_assert(std::all_of(std::begin(all), std::end(all), base::is_error_reason));
 }  // namespace problems
 
 }  // namespace postal::net

@@ -164,6 +164,8 @@ expected<std::vector<client::target>> find_servers(const std::string& text, std:
     if (!servers) return base::at(option, servers.error());
     std::vector<client::target> result;
     for (net::endpoint& where : *servers) {
+        auto fit = net::check_destination(where);
+        if (!fit) return base::at(option, fit.error());
         auto found = net::resolve(where);
         if (!found) return base::at(option, found.error());
         if (where.fresh_lookup) found->clear();

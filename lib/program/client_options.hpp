@@ -40,6 +40,8 @@ struct client_options {
     load::arrival arrival = load::arrival::constant;
     std::vector<load::ramp_stage> stages;
     std::optional<std::chrono::nanoseconds> give_up;  // nothing: see prepare(); 0: never
+    bool fail_fast = false;                           // the first error ends the run
+    bool dry_run = false;                             // there is none
     std::string ledger;                               // a file; empty: none
     program::client_tls tls{};
     program::origin_choice origin{};  // --proxy-protocol, --xclient

@@ -240,6 +240,8 @@ void ranks::attend(load::worker_pool& pool, const load::worker_pool_plan& plan,
     leader_->begin(timetable_of(plan, *plan.start_at, {}), plan.phases,
                    {.on_time_slice = [this](const auto& slice) { merged_->on_time_slice(slice); },
                     .on_stop = [this](const auto& why) { told_to_stop(why); },
+                    .on_first_error = [this](const auto& rank,
+                                             const auto& what) { merged_->tell_first(what, rank); },
                     .say = [this](const auto& line) { merged_->say(line); }});
     if (const auto bound = leader_->bound_ranks()) merged_->say(*bound);
 }
@@ -297,8 +299,7 @@ void ranks::tell_stop(const cluster::stop& why) {
 void ranks::stop_pool(const cluster::stop& why) {
     using load::run_ending;
     const auto how = why.now ? load::stop_kind::now : load::stop_kind::gently;
-    const bool failed = why.why == to_text(run_ending::failure);
-    pool_->stop(how, failed ? run_ending::failure : run_ending::signal, why.when);
+    pool_->stop(how, load::parse_run_ending(why.why).value_or(run_ending::signal), why.when);
 }
 
 void ranks::on_time_slice(const stats::time_slice& slice) {
@@ -308,6 +309,19 @@ void ranks::on_time_slice(const stats::time_slice& slice) {
 void ranks::on_live(const stats::live_state& state) {
     if (follower_) return follower_->beat(state, state.started);
     if (merged_ != nullptr) merged_->on_live(leader_->live(state));
+}
+
+// Rank 0 tells people; one rank's many workers are one.
+void ranks::on_first_error(const stats::first_error& what) {
+    if (!told_errors_.add(what.what)) return;
+    if (follower_) return follower_->tell_first_error(what);
+    if (merged_ != nullptr) merged_->tell_first(what, name_);
+}
+
+void ranks::end(load::run_ending why) {
+    const cluster::stop said{.when = since_start(), .why = std::string(to_text(why))};
+    tell_stop(said);
+    stop_pool(said);
 }
 
 void ranks::finish(const stats::run_report& own, exit_status status) {

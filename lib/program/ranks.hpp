@@ -68,6 +68,9 @@ class ranks {
     void attend(load::worker_pool& pool, const load::worker_pool_plan& plan, run_console* merged);
     void on_time_slice(const stats::time_slice& slice);
     void on_live(const stats::live_state& state);
+    void on_first_error(const stats::first_error& what);
+    // Ends the run of all ranks for that reason.
+    void end(load::run_ending why);
 
     // This rank has counted everything and written its own record; blocks until all have.
     void finish(const stats::run_report& own, cli::exit_status status);
@@ -105,6 +108,7 @@ class ranks {
     bool stop_told_ = false;  // by another rank
     std::optional<load::steady_time> hurried_at_;
     bool cut_short_ = false;  // what was in flight
+    stats::first_errors told_errors_;
 };
 
 // Between a rank's own reports and those of all.
@@ -121,6 +125,7 @@ class rank_watcher final : public load::run_watcher {
         others_.on_live(state);
     }
     void on_gave_up() override { own_.on_gave_up(); }
+    void on_first_error(const stats::first_error& what) override { others_.on_first_error(what); }
 
   private:
     ranks& others_;

@@ -11,6 +11,7 @@ namespace postal::program {
 
 using base::expected;
 using cli::exit_status;
+using std::chrono::nanoseconds;
 
 exit_status refuse(std::string_view program, const base::failure& why, exit_status status) {
     cli::complain(program, why.message);
@@ -19,11 +20,15 @@ exit_status refuse(std::string_view program, const base::failure& why, exit_stat
 
 namespace {
 
+// A threshold that may end the run.
+constexpr auto judged_each = nanoseconds(std::chrono::seconds(1));
+
 load::worker_pool_plan worker_pool_plan_of(const cli::run_options& chosen, std::size_t phases) {
     return {.workers = chosen.workers,
             .phases = phases,
             .interval = chosen.interval,
             .align_minutes = chosen.align_minutes,
+            .slice = stats::any_aborts(chosen.thresholds) ? judged_each : nanoseconds(0),
             .warmup = chosen.warmup,
             .duration = chosen.duration,
             .grace = chosen.grace};
@@ -104,8 +109,11 @@ load::worker_pool_plan worker_pool_plan_of(const client_run& what) {
 expected<run_reports> open_client_reports(const client_run& what) {
     const ranks& others = what.others;
     const std::string book = others.own_file(what.chosen.ledger);
-    const console_options speaking{
-        .run = what.chosen.run, .messages = what.messages, .give_up = what.plan.give_up};
+    const console_options speaking{.run = what.chosen.run,
+                                   .messages = what.messages,
+                                   .give_up = what.plan.give_up,
+                                   .fail_fast = what.chosen.fail_fast,
+                                   .hint = what.hint};
     console_options own = speaking;
     own.silent = !others.alone();
     own.record = others.own_file(what.chosen.run.record);
@@ -135,9 +143,13 @@ exit_status finish_together(const client_run& what, run_reports& reports, exit_s
                                 .max_rss_bytes = all.max_rss_bytes});
     const bool failed =
         others.any_lost() || all.status == static_cast<std::uint64_t>(exit_status::system_error);
-    if (status == exit_status::done && !what.achieved(report.totals_with_warmup()))
+    if (status != exit_status::system_error && !what.achieved(report.totals_with_warmup()))
         status = exit_status::nothing_delivered;
     return others.leave_after_all(failed ? exit_status::system_error : status);
+}
+
+void end_now(load::worker_pool& workers, load::run_ending why) {
+    workers.stop(load::stop_kind::gently, why, nanoseconds::max());
 }
 
 exit_status run_workers(const client_run& what, const load::worker_pool_plan& plan,
@@ -147,6 +159,9 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
     static auto& workers = *new load::worker_pool(plan);
     std::vector<std::shared_ptr<void>> sessions(plan.workers);  // end before the loops they live on
     what.others.attend(workers, plan, reports.merged.get());
+    reports.speaking().ends_run([&](load::run_ending why) {
+        what.others.alone() ? end_now(workers, why) : what.others.end(why);
+    });
     load::run_watcher& own = reports.watch_over(workers);
     rank_watcher watcher(what.others, own);
     const auto ran = workers.run(
@@ -193,6 +208,7 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
     }
     auto open = listen(what, workers, *reports.console);
     if (!open) return open.error();
+    reports.console->ends_run([&](load::run_ending why) { end_now(workers, why); });
     const auto header = reports.console->begin();
     if (!header) return header.error();
     what.ready(workers.at(0));

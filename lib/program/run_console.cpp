@@ -59,8 +59,10 @@ base::expected<void> run_console::begin() {
 }
 
 void run_console::on_time_slice(const stats::time_slice& time_slice) {
-    if (const auto closed = report_.add_time_slice(time_slice)) show(*closed);
-    if (options_.after_time_slice) options_.after_time_slice();
+    const auto closed = report_.add_time_slice(time_slice);
+    if (closed) show(*closed);
+    judge();
+    if (closed && options_.after_interval) options_.after_interval();
 }
 
 void run_console::show(const stats::closed_interval& closed) {
@@ -75,6 +77,7 @@ void run_console::show(const stats::closed_interval& closed) {
 }
 
 void run_console::on_live(const stats::live_state& state) {
+    tell_silence(state);
     if (!live_) return;
     stats::live_state shown = state;
     shown.remaining = stats::estimate_remaining(state, options_.run.duration, options_.messages);
@@ -82,8 +85,50 @@ void run_console::on_live(const stats::live_state& state) {
     live_shown_ = true;
 }
 
+// An error is counted when a server was waited for long enough; people need not wait so long.
+void run_console::tell_silence(const stats::live_state& state) {
+    constexpr auto long_silence = std::chrono::seconds(5);
+    if (options_.silent || !options_.hint || said_silence_ || state.heard) return;
+    if (state.elapsed < long_silence || state.open_connections == 0 || state.errors > 0) return;
+    said_silence_ = true;
+    say(fmt::format("nothing was heard from any server for {}, with {} connections open",
+                    base::format_duration(long_silence), state.open_connections));
+    const std::string hint =
+        options_.hint({{"banner", 0, std::string(stats::timeout_reason), 1, {}}, {}});
+    if (!hint.empty()) say("hint: " + hint);
+}
+
 void run_console::on_gave_up() {
     say("gave up: no progress for " + base::format_duration(options_.give_up));
+}
+
+void run_console::tell_first(const stats::first_error& what, const std::string& whose) {
+    if (options_.silent) return;
+    if (options_.worth_telling && !options_.worth_telling(what.what)) return;
+    if (!first_errors_.add(what.what)) return;
+    const std::string who = whose.empty() ? "" : whose + ": ";
+    say(fmt::format("{}first error of its kind: {}", who, stats::describe_first(what)));
+    const std::string hint = options_.hint ? options_.hint(what) : "";
+    if (!hint.empty()) say("hint: " + hint);
+    if (options_.fail_fast) end_run(load::run_ending::first_error);
+}
+
+// With every time slice, until one is missed.
+void run_console::judge() {
+    if (ended_run_) return;
+    for (const stats::threshold& one : thresholds_) {
+        if (!one.missed_already(report_)) continue;
+        missed_early_ = one.evaluate(report_);
+        say(fmt::format("--threshold: {} is missed with {}; the run ends",
+                        missed_early_->expression, stats::format_threshold_value(*missed_early_)));
+        return end_run(load::run_ending::threshold);
+    }
+}
+
+void run_console::end_run(load::run_ending why) {
+    if (ended_run_) return;
+    ended_run_ = why;
+    if (stop_) stop_(why);
 }
 
 void run_console::erase_live_line() {
@@ -118,7 +163,12 @@ stats::run_end end_of(const load::worker_pool& workers, unsigned most_connection
 
 cli::exit_status run_console::finish(const stats::run_end& end) {
     report_.finish(end);
-    const bool passed = stats::check_thresholds(thresholds_, report_);
+    const bool passed = stats::check_thresholds(thresholds_, report_) && !ended_run_;
+    // What was finished since may have mended it: that it ended the run stands.
+    for (stats::threshold_result& one : report_.thresholds) {
+        if (!missed_early_ || one.expression != missed_early_->expression) continue;
+        one = *missed_early_;
+    }
     erase_live_line();
     if (!options_.silent) put(stats::format_summary(report_));
     if (!options_.record.empty()) note(stats::write_record(report_, options_.record));

@@ -4,6 +4,7 @@
 // Flow:
 //   auto console = run_console::create(description, options);   refuses what cannot be written
 //   console->begin();              the log's header
+//   console->ends_run(stop)        where it may find that the run is over
 //   workers.run(begin, *console);
 //   console->finish(workers.lasted())  ->  how the run ended
 //
@@ -13,13 +14,16 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.hpp"
 #include "cli/main.hpp"
 #include "cli/run_options.hpp"
 #include "load/worker_pool.hpp"
+#include "stats/first_errors.hpp"
 #include "stats/interval_log.hpp"
 #include "stats/run_report.hpp"
 #include "stats/threshold.hpp"
@@ -30,9 +34,14 @@ struct console_options {
     const cli::run_options& run;
     // Where diagnostics go in place of standard error; the summary stays there.
     std::function<void(const std::string&)> diagnostics{};
-    std::function<void()> after_time_slice{};
+    std::function<void()> after_interval{};
     std::uint64_t messages = 0;           // the stop rules, for the live line's estimate; 0: none
     std::chrono::nanoseconds give_up{0};  // as in worker_pool_plan
+    bool fail_fast = false;               // the first error ends the run
+    // What somebody who sees that error may try; empty: nothing comes to mind.
+    std::function<std::string(const stats::first_error&)> hint{};
+    // Whether it is worth a line of its own; all are, without.
+    std::function<bool(const stats::error_entry&)> worth_telling{};
     // Of one rank among several: another console speaks for the run. It keeps the record alone, to
     // that file; its diagnostics begin with `who`.
     bool silent = false;
@@ -56,6 +65,12 @@ class run_console : public load::run_watcher {
     void on_time_slice(const stats::time_slice& time_slice) override;
     void on_live(const stats::live_state& state) override;
     void on_gave_up() override;
+    void on_first_error(const stats::first_error& what) override { tell_first(what, {}); }
+    // The same of another process's, "rank 3 on HOST".
+    void tell_first(const stats::first_error& what, const std::string& whose);
+
+    // How the run is ended when an error, or a threshold, says so.
+    void ends_run(std::function<void(load::run_ending)> stop) { stop_ = std::move(stop); }
 
     // One line on standard error, in the program's name; the live line is put out of its way.
     void say(const std::string& line);
@@ -73,13 +88,21 @@ class run_console : public load::run_watcher {
     void show(const stats::closed_interval& closed);
     void erase_live_line();
     void note(const base::expected<void>& written);
+    void tell_silence(const stats::live_state& state);
+    void judge();
+    void end_run(load::run_ending why);
 
     console_options options_;
     stats::run_report report_;
     stats::interval_log log_;
     std::vector<stats::threshold> thresholds_;
-    bool live_ = false;        // whether the live line is wanted
-    bool live_shown_ = false;  // whether it stands on the terminal
+    stats::first_errors first_errors_;
+    bool said_silence_ = false;
+    std::function<void(load::run_ending)> stop_;
+    std::optional<load::run_ending> ended_run_;            // by ourselves
+    std::optional<stats::threshold_result> missed_early_;  // which ended it
+    bool live_ = false;                                    // whether the live line is wanted
+    bool live_shown_ = false;                              // whether it stands on the terminal
     bool output_failed_ = false;
 };
 

@@ -4,6 +4,7 @@
 
 #include "base/units.hpp"
 #include "cli/binders.hpp"
+#include "net/endpoint.hpp"
 
 namespace postal::program {
 
@@ -73,8 +74,13 @@ expected<void> add_places(std::vector<serve::listening_endpoint>& into,
                           std::optional<net::socket_rights> rights) {
     for (const bool tls : {false, true}) {
         for (const std::string& text : tls ? chosen.tls.listen : chosen.listen) {
+            const std::string_view option = tls ? "--listen-tls" : "--listen";
             auto where = net::parse_endpoint(text, tls ? tls_port : port);
-            if (!where) return base::at(tls ? "--listen-tls" : "--listen", where.error());
+            if (!where) return base::at(option, where.error());
+            // A name that is none is the user's mistake, as everywhere; that nobody may listen
+            // there is the system's.
+            const auto found = net::resolve(*where);
+            if (!found) return base::at(option, found.error());
             into.push_back({.where = std::move(*where), .rights = rights, .tls = tls});
         }
     }

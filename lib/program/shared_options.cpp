@@ -34,6 +34,17 @@ cli::option give_up_option(std::optional<std::chrono::nanoseconds>& target, std:
             cli::parsed(target, base::parse_duration)};
 }
 
+cli::option fail_fast_option(bool& target) {
+    return {"--fail-fast", "", "", "end at the first error, with status 3", cli::flag(target)};
+}
+
+cli::option explain_option() {
+    cli::option row{"--explain", "[NAME]", "",
+                    "say what an error's name means, such as \"timeout\" or \"rcpt\"; alone, all"};
+    row.optional_value = true;
+    return row;
+}
+
 cli::group transcript_group(net::transcript_options& target) {
     return {"Transcripts",
             {

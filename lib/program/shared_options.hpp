@@ -22,6 +22,12 @@ cli::option connect_rate_option(double& target);
 // When a run in which nothing moves is over; `end` is the option after which that is so by default.
 cli::option give_up_option(std::optional<std::chrono::nanoseconds>& target, std::string_view end);
 
+// Whether the first error ends the run.
+cli::option fail_fast_option(bool& target);
+
+// --explain; its program has an `explain`.
+cli::option explain_option();
+
 // -z, -Z and -a.
 cli::group transcript_group(net::transcript_options& target);
 

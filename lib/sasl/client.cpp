@@ -39,7 +39,7 @@ bool client::set(int property, std::string_view value) {
                                   value.data(), value.size()) == GSASL_OK;
 }
 
-progress client::fail(std::string_view problem, std::string words) {
+progress client::fail(base::error_name problem, std::string words) {
     problem_ = problem;
     words_ = std::move(words);
     return progress::failed;

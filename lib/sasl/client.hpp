@@ -21,6 +21,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error_names.hpp"
 #include "sasl/context.hpp"
 #include "sasl/credentials.hpp"
 #include "sasl/mechanism.hpp"
@@ -48,7 +49,7 @@ class client {
     progress answer_scram(std::string_view challenge, std::string& response);
     progress answer_refusal(std::string_view challenge, std::string& response);
     progress end_step(std::optional<scram_refusal> refusal);
-    progress fail(std::string_view problem, std::string words);
+    progress fail(base::error_name problem, std::string words);
     bool set(int property, std::string_view value);
 
     mechanism which_;

@@ -39,7 +39,7 @@ std::string_view conversation::answer(std::string_view challenge) {
     return line_;
 }
 
-std::string_view conversation::cancel(std::string_view problem, std::string_view words) {
+std::string_view conversation::cancel(base::error_name problem, std::string_view words) {
     problem_ = problem;
     words_ = words;
     cancelled_ = true;

@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error_names.hpp"
 #include "sasl/client.hpp"
 
 namespace postal::sasl {
@@ -40,7 +41,7 @@ class conversation {
     std::string_view server_words() const noexcept { return client_.server_words(); }
 
   private:
-    std::string_view cancel(std::string_view problem, std::string_view words);
+    std::string_view cancel(base::error_name problem, std::string_view words);
 
     client client_;
     std::string line_;

@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error_names.hpp"
 #include "sasl/context.hpp"
 #include "sasl/credentials.hpp"
 #include "sasl/mechanism.hpp"
@@ -29,7 +30,7 @@
 namespace postal::sasl {
 
 struct scram_refusal {
-    std::string_view problem;  // one word, see client.hpp
+    base::error_name problem;  // one word, see client.hpp
     std::string words;
 };
 

@@ -91,13 +91,16 @@ error_entry& error_table::entry_for(const kind& wanted) {
 }
 
 void error_table::add(std::string_view stage, int code, std::string_view enhanced_or_reason,
-                      std::string_view sample) {
+                      std::string_view sample, std::string_view peer) {
     const bool twice = code != 0 && !enhanced_or_reason.empty() &&
                        sample.starts_with(enhanced_or_reason) &&
                        sample.substr(enhanced_or_reason.size()).starts_with(' ');
     if (twice) sample.remove_prefix(enhanced_or_reason.size() + 1);
-    ++entry_for({stage, code, enhanced_or_reason, sample}).count;
+    const std::size_t before = entries_.size();
+    error_entry& counted = entry_for({stage, code, enhanced_or_reason, sample});
+    ++counted.count;
     ++total_;
+    if (entries_.size() != before && told_) told_(counted, peer);
 }
 
 void error_table::add(const error_entry& counted) {

@@ -15,8 +15,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace postal::stats {
@@ -25,6 +27,7 @@ namespace postal::stats {
 inline constexpr std::string_view connect_stage = "connect";
 inline constexpr std::string_view timeout_reason = "timeout";
 inline constexpr std::string_view refused_reason = "refused";
+inline constexpr std::string_view stopped_reason = "stopped";  // by ourselves: the run is over
 
 struct error_entry {
     std::string stage;
@@ -50,12 +53,18 @@ class error_table {
     static constexpr std::size_t max_texts = 8;
     static constexpr std::string_view other_texts = "other texts";
 
-    // enhanced_or_reason and stage beyond 64 octets are cut.
+    // Told of each kind that is new in this table, when its first error has just been counted, and
+    // of the peer that it was about. Not of what was counted elsewhere.
+    using listener = std::function<void(const error_entry& first, std::string_view peer)>;
+    void on_new_kind(listener told) { told_ = std::move(told); }
+
+    // enhanced_or_reason and stage beyond 64 octets are cut; `peer` is for the listener alone.
     void add(std::string_view stage, int code, std::string_view enhanced_or_reason,
-             std::string_view sample);
+             std::string_view sample, std::string_view peer = {});
     // What was counted elsewhere.
     void add(const error_entry& counted);
     void merge(const error_table& other);
+    // All but the listener.
     void clear() noexcept;
 
     [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
@@ -81,6 +90,7 @@ class error_table {
     std::vector<error_entry> entries_;
     std::size_t last_ = 0;  // where the previous add() counted: errors come in runs
     std::uint64_t total_ = 0;
+    listener told_;
 };
 
 }  // namespace postal::stats

@@ -22,6 +22,7 @@ struct live_state {
     std::optional<std::chrono::nanoseconds> remaining;  // empty: runs until it is stopped
     std::uint64_t appended = 0;                         // by a reader; shown where there are any
     std::uint64_t started = 0;                          // not shown
+    bool heard = false;                                 // anything from a peer; not shown
 };
 
 [[nodiscard]] std::string format_live_line(const live_state& state, std::size_t width = 79);

@@ -278,8 +278,18 @@ std::string process_text(const run_end& end) {
                        end.cpu_system_s, base::format_size(end.max_rss_bytes));
 }
 
-// "412 us", "0.12 %", "1,234 messages/min", or a count.
-std::string value_text(const threshold_result& result) {
+std::string threshold_lines(const run_report& report) {
+    std::string text;
+    for (const auto& one : report.thresholds) {
+        text += row(one.passed ? "passed" : "NOT MET",
+                    fmt::format("{}: {}", one.expression, format_threshold_value(one)));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string format_threshold_value(const threshold_result& result) {
     if (!result.value) return "nothing was measured";
     if (result.unit == "us") {
         return (result.reached ? "" : "not reached; at least ") +
@@ -288,17 +298,6 @@ std::string value_text(const threshold_result& result) {
     if (result.unit == "%") return fmt::format("{:.2f} %", *result.value);
     return whole(*result.value) + (result.unit.empty() ? "" : " " + result.unit);
 }
-
-std::string threshold_lines(const run_report& report) {
-    std::string text;
-    for (const auto& one : report.thresholds) {
-        text += row(one.passed ? "passed" : "NOT MET",
-                    fmt::format("{}: {}", one.expression, value_text(one)));
-    }
-    return text;
-}
-
-}  // namespace
 
 std::string format_summary(const run_report& report) {
     const run_description& run = report.description();

@@ -13,4 +13,7 @@ namespace postal::stats {
 
 [[nodiscard]] std::string format_summary(const run_report& report);
 
+// "412 us", "0.12 %", "1,234 messages/min", or a count.
+[[nodiscard]] std::string format_threshold_value(const threshold_result& result);
+
 }  // namespace postal::stats

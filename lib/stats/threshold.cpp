@@ -60,6 +60,21 @@ double percent_of(std::uint64_t whole, double part) {
     return part > 0 ? 100 : 0;
 }
 
+constexpr std::uint64_t default_samples = 100;
+
+// The samples of ";abort" or ";abort=N".
+base::expected<std::uint64_t> read_abort(std::string_view text) {
+    constexpr std::string_view word = "abort";
+    const std::string_view given = base::trim(text);
+    const std::string_view rest = given.substr(std::min(word.size(), given.size()));
+    if (given == word) return default_samples;
+    if (!given.starts_with(word) || !base::trim(rest).starts_with('=')) {
+        return base::fail("'{}' behind the semicolon; want abort, or abort=N for N samples",
+                          base::printable(given, 40));
+    }
+    return base::parse_count(base::trim(base::trim(rest).substr(1)));
+}
+
 // An expression cut at its operator.
 struct parts {
     std::string_view metric;
@@ -92,6 +107,24 @@ base::failure unknown_metric(std::string_view name, counter_rows counters) {
 struct threshold_parser {
     counter_rows counters;
     threshold result{};
+    bool counts = false;  // what is measured only grows
+
+    base::expected<void> early(const parts& cut, std::string_view text) {
+        const auto samples = read_abort(text);
+        if (!samples) return samples.error();
+        result.abort_after_ = *samples;
+        if (cut.metric == "limited")
+            return base::fail("what limited a run is known at its end; leave ;abort away");
+        if (!counts) return {};
+        // At nothing yet it must hold, and not any more once it has ceased to.
+        const bool falls =
+            result.holds_(0, result.bound_) && !result.holds_(result.bound_ + 1, result.bound_);
+        if (!falls)
+            return base::fail(
+                "a count that is yet to grow is judged at the end; leave ;abort away");
+        result.abort_after_ = 0;
+        return {};
+    }
 
     base::expected<void> latency(const parts& cut, const std::vector<std::string>& phases) {
         const std::size_t open = cut.metric.find('(');
@@ -123,6 +156,10 @@ struct threshold_parser {
             const percentile got = q ? values.quantile(*q) : values.mean();
             return {{static_cast<double>(got.value.count()) / 1e3, got.reached}};
         };
+        result.samples_ = [index = static_cast<std::size_t>(found - phases.begin())](
+                              const run_report& report) -> std::uint64_t {
+            return index < report.totals().latency.size() ? report.latency(index).count() : 0;
+        };
         return {};
     }
 
@@ -134,6 +171,7 @@ struct threshold_parser {
         result.measure_ = [](const run_report& report) {
             return threshold::measured{report.rate().mean};
         };
+        result.samples_ = [](const run_report& report) { return report.totals().started; };
         return {};
     }
 
@@ -177,6 +215,12 @@ struct threshold_parser {
             const std::uint64_t whole = of_due ? totals.due : totals.started;
             return {{share ? percent_of(whole, number) : number}};
         };
+        counts = !share;
+        // Errors may come without a single message begun.
+        result.samples_ = [of = *row](const run_report& report) {
+            const tally& totals = report.totals();
+            return std::max(totals.started, totals.counted().*of.value);
+        };
         return {};
     }
 };
@@ -186,7 +230,8 @@ base::expected<threshold> threshold::parse(std::string_view expression,
                                            counter_rows counters) {
     const std::string_view text = base::trim(expression);
     const std::string where = base::printable(text, 80);
-    const auto cut_text = cut(text);
+    const std::size_t semicolon = text.find(';');
+    const auto cut_text = cut(text.substr(0, semicolon));
     if (!cut_text) return base::at(where, cut_text.error());
     threshold_parser parser{counters};
     parser.result.expression_ = std::string(text);
@@ -197,7 +242,16 @@ base::expected<threshold> threshold::parse(std::string_view expression,
                       : cut_text->metric == "limited" ? parser.limited(*cut_text)
                                                       : parser.count(*cut_text);
     if (!done) return base::at(where, done.error());
+    if (semicolon == std::string_view::npos) return parser.result;
+    const auto early = parser.early(*cut_text, text.substr(semicolon + 1));
+    if (!early) return base::at(where, early.error());
     return parser.result;
+}
+
+bool threshold::missed_already(const run_report& report) const {
+    if (!abort_after_) return false;
+    const threshold_result now = evaluate(report);
+    return now.value && !now.passed && samples_(report) >= *abort_after_;
 }
 
 threshold_result threshold::evaluate(const run_report& report) const {
@@ -220,6 +274,11 @@ base::expected<std::vector<threshold>> parse_thresholds(const std::vector<std::s
         parsed.push_back(*one);
     }
     return parsed;
+}
+
+bool any_aborts(const std::vector<std::string>& expressions) {
+    return std::any_of(expressions.begin(), expressions.end(),
+                       [](const std::string& one) { return one.find(';') != std::string::npos; });
 }
 
 bool check_thresholds(const std::vector<threshold>& thresholds, run_report& report) {

@@ -7,6 +7,10 @@
 //   the name of a counter (see counters.hpp)     a count, of octets such as "10M", or for what is a
 //                                              failure also a share of the started with "%" (in an
 //                                              open loop of what was due)
+// Behind it may stand ";abort" or ";abort=N": the run ends as soon as it is missed, judged on the
+// whole run so far once there are N samples (100): messages begun, or values of a latency. A count
+// needs none, and an upper bound: once above it, it stays so.
+//
 // All of it is measured after the warm-up. p999(PHASE) and p9999(PHASE) mean 99.9 and 99.99. In an
 // open loop the message phase ranks all that was due; what was not accepted is above every bound.
 //
@@ -18,6 +22,7 @@
 #include "base/result.hpp"
 #include "stats/counters.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -46,6 +51,10 @@ class threshold {
 
     [[nodiscard]] threshold_result evaluate(const run_report& report) const;
 
+    // With ";abort", while the run goes on: whether it is missed already.
+    [[nodiscard]] bool missed_already(const run_report& report) const;
+    [[nodiscard]] bool aborts() const noexcept { return abort_after_.has_value(); }
+
   private:
     friend struct threshold_parser;
 
@@ -56,7 +65,9 @@ class threshold {
 
     std::string expression_;
     std::function<std::optional<measured>(const run_report&)> measure_;
-    std::string_view unit_;  // of what is measured, and of the bound
+    std::function<std::uint64_t(const run_report&)> samples_;
+    std::optional<std::uint64_t> abort_after_;  // samples; nothing: at the end only
+    std::string_view unit_;                     // of what is measured, and of the bound
     double bound_ = 0;
     bool (*holds_)(double value, double bound) = nullptr;
 };
@@ -64,6 +75,9 @@ class threshold {
 // All of them, in order; parses each and stops at the first that cannot be read.
 [[nodiscard]] base::expected<std::vector<threshold>> parse_thresholds(
     const std::vector<std::string>& expressions, const std::vector<std::string>& phases);
+
+// Whether any of them says ";abort": the run is to be judged while it goes on.
+[[nodiscard]] bool any_aborts(const std::vector<std::string>& expressions);
 
 // Evaluates all into report.thresholds; true when all passed.
 bool check_thresholds(const std::vector<threshold>& thresholds, run_report& report);

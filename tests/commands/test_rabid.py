@@ -14,7 +14,7 @@ from support.hostile_imap import HostileImap
 from support.hostile_pop3 import HostilePop3
 from support.mail import made_message
 from support.postal import RABID_HEADER, check_reading, run
-from support.process import free_port, wait_until
+from support.process import dead_socket, free_port, wait_until
 from support.watched import Sending
 
 ANYWHERE = "127.0.0.1:1"
@@ -171,6 +171,7 @@ def test_3_threshold_not_met(rabid, logins):
 @pytest.mark.parametrize("place", ["127.0.0.1:{port}", "[::1]:{port}", "unix:{folder}/nobody"])
 @pytest.mark.parametrize("way", ["pop3", "imap"])
 def test_4_nobody_answers(rabid, logins, folder, place, way):
+    dead_socket(folder / "nobody")
     endpoint = place.format(port=free_port(), folder=folder)
     share = ["-i", "100", "--imap", endpoint] if way == "imap" else []
     done = rabid("-p", "2", "--duration", "1s", *share, endpoint, logins, status=4)

@@ -27,9 +27,23 @@ def test_options(programs, folder, users_file, words, names):
     refused(run([programs.postal, "--messages", "1", *words, ANYWHERE, users_file(2)], timeout=20), *names)
 
 
-@pytest.mark.parametrize("server", ["127.0.0.1:99999", "no-such-host.invalid", "+no-such-host.invalid"])
-def test_endpoints(programs, users_file, server):
-    refused(run([programs.postal, "--messages", "1", server, users_file(2)], timeout=20))
+@pytest.mark.parametrize("server, why", [
+    ("127.0.0.1:99999", "99999"), ("127.0.0.1:0", "port 0"), ("no-such-host.invalid", "no address"), ("+no-such-host.invalid", "no address"),
+    ("unix:/nowhere/socket", "No such file"), ("unix:/etc/passwd", "not a socket"),
+])
+def test_endpoints(programs, users_file, server, why):
+    refused(run([programs.postal, "--messages", "1", server, users_file(2)], timeout=20), why)
+    users = users_file(["a@example.com password"])
+    refused(run([programs.rabid, "--connections", "1", server, users], timeout=20), why, program="rabid")
+    refused(run([programs.rabid, "--connections", "1", "--imap", server, ANYWHERE, users], timeout=20), why, program="rabid")
+
+
+@pytest.mark.parametrize("option", ["--listen", "--listen-tls", "--bind"])
+def test_a_name_to_listen_at_that_is_none(programs, option):
+    refused(run([programs.bhm, option, "no-such-host.invalid"], timeout=20), option, "no address", program="bhm")
+    if option != "--bind":
+        refused(run([programs.lmtp_deliver, "--agent", "/bin/true", option, "no-such-host.invalid"], timeout=20), option, "no address",
+                program="lmtp-deliver")
 
 
 @pytest.mark.parametrize("octets, line", [

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from support.postal import HEADER, check_books, run
-from support.process import free_port
+from support.process import dead_socket, free_port
 
 
 def test_0_done(bhm, postal, users_file):
@@ -52,6 +52,7 @@ def test_0_thresholds_met(bhm, postal, users_file):
 
 @pytest.mark.parametrize("place", ["127.0.0.1:{port}", "[::1]:{port}", "unix:{folder}/nobody"])
 def test_4_target_never_answered(postal, users_file, folder, place):
+    dead_socket(folder / "nobody")
     begun = time.monotonic()
     done = postal("-t", "2", "--duration", "1s", place.format(port=free_port(), folder=folder), users_file(2), status=4)
     assert time.monotonic() - begun < 15

@@ -16,7 +16,7 @@ import time
 import pytest
 
 from support.hostile import STEPS, Hostile, Over, Session
-from support.process import free_port, wait_until
+from support.process import dead_socket, free_port, wait_until
 from support.watched import Sending, memory_limit
 
 MODES = {
@@ -347,8 +347,8 @@ def test_refused(send):
     assert run.total("started") == 0
 
 
-def test_no_such_unix_socket(send, folder):
-    run = send(f"unix:{folder}/nothing", "--duration", "2s", status=4)
+def test_unix_socket_without_a_server(send, folder):
+    run = send(dead_socket(folder / "nothing"), "--duration", "2s", status=4)
     assert errors_at(run, "connect") and run.total("started") == 0
 
 

@@ -156,3 +156,24 @@ def test_senders_come_from_their_own_list(dovecot, postal, users_file):
     found = check_mail(server, run)
     for header in ("from", "return-path"):
         assert {message.text(header) for message in found} == {"<boss@example.org>", "<chief@example.net>"}
+
+
+def test_another_protocol_is_seen(dovecot, postal, rabid, users_file):
+    """By its first error: Dovecot's LMTP spoken to as SMTP, and read from as POP3."""
+    server = dovecot(2)
+    for endpoint in (server.endpoint, f"unix:{server.socket}"):
+        run = postal("--fail-fast", endpoint, users_file(2), status=4)
+        assert "first error of its kind: ehlo 5" in run.stderr and "give -L" in run.stderr, run.stderr
+    run = rabid("--fail-fast", server.endpoint, users_file(["user0@example.com password"]), status=4)
+    assert "first error of its kind: banner garbage" in run.stderr and "postal sends to it" in run.stderr, run.stderr
+
+
+def test_pop3_and_imap_are_told_apart(dovecot, postal, rabid, users_file):
+    server = dovecot(2, reading=True)
+    accounts = users_file(["user0@example.com password"])
+    for run, hint in (
+            (rabid("--fail-fast", server.imap, accounts, status=4), "that is an IMAP server, asked for POP3"),
+            (rabid("--fail-fast", "-i", "100", "--imap", server.pop3, server.pop3, accounts, status=4), "that is a POP3 server, asked for IMAP"),
+            (postal("--fail-fast", server.imap, accounts, status=4), "that is an IMAP server: rabid reads from it"),
+            (postal("--fail-fast", "--tls", "implicit", server.pop3, accounts, status=4), "leave --tls implicit away")):
+        assert run.stderr.count("hint: ") == 1 and hint in run.stderr, run.stderr

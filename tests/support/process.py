@@ -36,6 +36,13 @@ def wait_until(condition, what, timeout=START_TIMEOUT):
         pause = min(pause * 1.5, 0.05)
 
 
+def dead_socket(path):
+    """A Unix socket at `path` that nobody listens on, as a server that died leaves it."""
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+    return f"unix:{path}"
+
+
 def free_port(host="127.0.0.1"):
     """A TCP port that the kernel chose and gives to nobody else for the next minute.
 

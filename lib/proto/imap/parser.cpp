@@ -291,7 +291,7 @@ void imap_parser::forget_token() noexcept {
     if (kept_.capacity() > usual_token) base::release(kept_);
 }
 
-imap_token imap_parser::break_off(std::string_view why) noexcept {
+imap_token imap_parser::break_off(base::error_name why) noexcept {
     state_ = state::broken;
     why_ = why;
     return {.consumed = 0, .kind = imap_token_kind::broken, .text = why};

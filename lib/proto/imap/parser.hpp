@@ -26,6 +26,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error_names.hpp"
 #include "base/text.hpp"
 
 namespace postal::proto {
@@ -104,7 +105,7 @@ class imap_parser {
     imap_token scan_line_end(std::string_view input, std::size_t at);
     imap_token scan_text(std::string_view input);
     imap_token take_literal(std::string_view input) noexcept;
-    imap_token break_off(std::string_view why) noexcept;
+    imap_token break_off(base::error_name why) noexcept;
     state after_section_octet(char c) const noexcept;
     state after_size_octet(char c) const noexcept;
     void begin_size() noexcept;
@@ -112,7 +113,7 @@ class imap_parser {
     void forget_token() noexcept;
 
     std::string kept_{};  // an unfinished token, or one that was unescaped
-    std::string_view why_{};
+    base::error_name why_{};
     std::uint64_t literal_left_ = 0;
     std::size_t line_octets_ = 0;
     std::size_t token_octets_ = 0;  // consumed by an unfinished token

@@ -30,7 +30,7 @@ struct imap_responses::handler {
     state is;
     void (imap_responses::*run)(const imap_token&, imap_step&);
     literal_rule literals;
-    std::string_view problem;  // of a token that has no place there
+    base::error_name problem;  // of a token that has no place there
 
     static const std::array<handler, static_cast<std::size_t>(state::broken)> table;
     static const handler& of(state is) noexcept { return table[static_cast<std::size_t>(is)]; }
@@ -125,7 +125,7 @@ imap_step imap_responses::next(std::string_view input) {
         step.consumed += token.consumed;
         if (token.kind == kind::need_more) return step;
         if (token.kind == kind::broken) {
-            break_off(token.text, step);
+            break_off(base::error_name::of(token.text), step);
             return step;
         }
         const handler& row = handler::of(state_);
@@ -180,7 +180,7 @@ void imap_responses::refuse(imap_step& step) noexcept {
     break_off(handler::of(state_).problem, step);
 }
 
-void imap_responses::break_off(std::string_view why, imap_step& step) noexcept {
+void imap_responses::break_off(base::error_name why, imap_step& step) noexcept {
     state_ = state::broken;
     why_ = why;
     step.event = imap_event::broken;

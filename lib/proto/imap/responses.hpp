@@ -43,6 +43,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error_names.hpp"
 #include "proto/imap/capabilities.hpp"
 #include "proto/imap/codes.hpp"
 #include "proto/imap/parser.hpp"
@@ -195,12 +196,12 @@ class imap_responses {
     void skip_value(state after) noexcept;
     void skip_list(state after) noexcept;
     void refuse(imap_step& step) noexcept;
-    void break_off(std::string_view why, imap_step& step) noexcept;
+    void break_off(base::error_name why, imap_step& step) noexcept;
 
     imap_parser parser_{};
     std::string kept_{};       // a tag, section, prefix or number set, until it is given
     std::string collected_{};  // a string that came as a literal, or a quoted body
-    std::string_view why_{};
+    base::error_name why_{};
     imap_capabilities capabilities_{};
     imap_capabilities enabled_{};
     std::uint64_t number_ = 0;

@@ -174,7 +174,7 @@ void pop3_client::complete() noexcept {
     state_ = state::status;
 }
 
-pop3_event pop3_client::refuse(std::string_view problem, std::string_view line) noexcept {
+pop3_event pop3_client::refuse(base::error_name problem, std::string_view line) noexcept {
     problem_ = problem;
     text_ = line;
     state_ = state::broken;

@@ -30,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error_names.hpp"
 #include "proto/smtp/data_decoder.hpp"
 
 namespace postal::proto {
@@ -79,7 +80,7 @@ class pop3_client {
     pop3_event read_status(std::string_view line) noexcept;
     pop3_event read_list_line(std::string_view line) noexcept;
     pop3_event read_content(std::string_view& bytes) noexcept;
-    pop3_event refuse(std::string_view problem, std::string_view line) noexcept;
+    pop3_event refuse(base::error_name problem, std::string_view line) noexcept;
     void complete() noexcept;
 
     std::vector<pop3_form> expected_;

@@ -73,7 +73,7 @@ reply_event reply_parser::take_line(std::string_view line) noexcept {
     return in_reply_ ? reply_event::line : reply_event::reply;
 }
 
-reply_event reply_parser::refuse(std::string_view problem, std::string_view line) noexcept {
+reply_event reply_parser::refuse(base::error_name problem, std::string_view line) noexcept {
     problem_ = problem;
     text_ = line;
     return reply_event::malformed;

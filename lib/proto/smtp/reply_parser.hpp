@@ -20,6 +20,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/error_names.hpp"
+
 namespace postal::proto {
 
 enum class reply_event { need_more, line, reply, malformed };
@@ -48,7 +50,7 @@ class reply_parser {
 
   private:
     reply_event take_line(std::string_view line) noexcept;
-    reply_event refuse(std::string_view problem, std::string_view line) noexcept;
+    reply_event refuse(base::error_name problem, std::string_view line) noexcept;
 
     std::string unfinished_;
     std::string_view text_;

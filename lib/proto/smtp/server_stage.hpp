@@ -4,11 +4,14 @@
 // it back. Names are those of `--delay STAGE=DURATION`. Never fails.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "base/error_names.hpp"
 
 namespace postal::proto {
 
@@ -32,6 +35,9 @@ inline constexpr std::size_t server_stage_count = 12;
 inline constexpr std::array<std::string_view, server_stage_count> server_stage_names{
     "connect", "banner", "ehlo", "tls",  "auth",  "mail",
     "rcpt",    "data",   "end",  "rset", "other", "quit"};
+
+static_assert(std::all_of(server_stage_names.begin(), server_stage_names.end(),
+                          base::is_error_stage));
 
 constexpr std::string_view to_text(server_stage stage) noexcept {
     return server_stage_names[static_cast<std::size_t>(stage)];

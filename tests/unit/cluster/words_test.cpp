@@ -98,7 +98,8 @@ std::vector<word> one_of_each() {
             cluster::beat{live, 301},
             cluster::stop{true, false, 7s, "SIGINT"},
             an_end(),
-            cluster::over{}};
+            cluster::over{},
+            cluster::trouble{{{"rcpt", 550, "5.1.1", 1, "no such user"}, "mx:25"}}};
 }
 
 void check_same(const stats::histogram& got, const stats::histogram& given) {

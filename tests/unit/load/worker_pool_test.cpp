@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "load/turnstile.hpp"
@@ -175,6 +176,62 @@ TEST_CASE("worker_pool: time slices end at intervals and at the end of the warm-
     CHECK(static_cast<double>(all) <= 1000 * lasted_s + 1);  // what was due
 }
 
+TEST_CASE("worker_pool: time slices within an interval close none") {
+    load::worker_pool_plan plan;
+    plan.workers = 2;
+    plan.interval = 200ms;
+    plan.slice = 80ms;
+    plan.duration = 300ms;
+    load::run_tickets stock(std::nullopt);
+    load::worker_pool pool(plan);
+    std::vector<std::unique_ptr<worker_sessions>> sessions_by_worker(2);
+    recorder seen;
+    const auto ran = pool.run(
+        [&](load::worker& own) {
+            sessions_by_worker[own.index()] =
+                std::make_unique<worker_sessions>(own, stock, load::pacing{thousand_a_second()});
+        },
+        seen);
+    REQUIRE(ran.has_value());
+    const std::vector<double> wanted{0.08, 0.16, 0.2, 0.28, 0.3};
+    REQUIRE(seen.ends.size() >= wanted.size());
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+        CHECK(seen.ends[i] == Approx(wanted[i]).margin(1e-9));
+    seen.closes.resize(wanted.size());
+    CHECK(seen.closes == std::vector<bool>{false, false, true, false, true});
+}
+
+TEST_CASE("worker_pool: a worker tells the first error of each kind once, and none of the stop") {
+    struct listener : recorder {
+        void on_first_error(const stats::first_error& what) override {
+            heard.push_back(stats::describe_first(what));
+            heard_before_slices = heard_before_slices && ends.empty();
+        }
+        std::vector<std::string> heard;
+        bool heard_before_slices = true;
+    };
+    load::worker_pool_plan plan;
+    plan.workers = 2;
+    plan.interval = 10s;
+    load::worker_pool pool(plan);
+    listener seen;
+    const auto ran = pool.run(
+        [](load::worker& own) {
+            for (int i = 0; i < 5; ++i) {
+                own.tally().errors.add("rcpt", 550, "5.1.1", "no such user", "mx:25");
+                own.tally().errors.add("data", 0, stats::stopped_reason, "", "mx:25");
+                own.tally().errors.add("connect", 0, "refused", "mx:26", "mx:26");
+            }
+        },
+        seen);
+    REQUIRE(ran.has_value());
+    std::sort(seen.heard.begin(), seen.heard.end());
+    const std::string refused = "connect refused at mx:26";
+    const std::string no_user = "rcpt 550 5.1.1 at mx:25: no such user";
+    CHECK(seen.heard == std::vector<std::string>{refused, refused, no_user, no_user});
+    CHECK(seen.heard_before_slices);
+}
+
 TEST_CASE("worker_pool: the interval ends at the stop, and what is finished later is apart") {
     for (unsigned workers : {1U, 3U}) {
         for (const auto duration : {50ms, 100ms}) {  // inside an interval, and at its end
@@ -214,6 +271,10 @@ TEST_CASE("timetable: cuts at intervals, at the warm-up, and not at the end of t
     CHECK(times.next_cut(40s) == 70s);
     CHECK(times.next_cut(70s) == 100s);
     CHECK(times.next_cut(100s) == std::chrono::nanoseconds::max());
+    CHECK(times.last_cut(0s) == 0s);
+    CHECK(times.last_cut(39s) == 0s);
+    CHECK(times.last_cut(40s) == 40s);
+    CHECK(times.last_cut(99s) == 70s);
     CHECK(times.ends_interval(40s));
     CHECK_FALSE(times.ends_interval(70s));
     CHECK(times.ends_interval(100s));

@@ -53,6 +53,8 @@ TEST_CASE("user list: a malformed line is refused with file, line and reason") {
     const row rows[]{
         {"a@example.com p d extra", "4 fields"},
         {"a@example.com p x", "behaviour"},
+        {"not an address", "\"not\" is not an address"},
+        {"this is not an address", "\"this\" is not an address"},
         {"a@example.com p D", "behaviour"},
         {"a@example.com p -", "behaviour"},
         {"<a@example.com>", "angle bracket"},

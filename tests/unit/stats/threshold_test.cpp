@@ -134,3 +134,53 @@ TEST_CASE("threshold: errors without one message begun are 100 %") {
     CHECK(*result.value == 100);
     CHECK_FALSE(result.passed);
 }
+
+TEST_CASE("threshold: what ends a run before its end, once there are enough samples") {
+    struct row {
+        std::string_view text;
+        bool missed;
+        std::string_view reason;
+    };
+    // 1000 started, 15 rejected, 20 errors, 980 latencies of 1 ms
+    const std::vector<row> table{
+        {"errors<1%", false, "only at the end"},
+        {"errors<1%;abort", true, "2 %"},
+        {"errors<1% ; abort = 1000", true, "as many samples as it wants"},
+        {"errors<1%;abort=1001", false, "one too few"},
+        {"errors<3%;abort", false, "it holds"},
+        {"p99(message)<1us;abort=980", true, "values of the latency are its samples"},
+        {"p99(message)<1us;abort=981", false, "not the messages that were started"},
+        {"p99(message)<1s;abort", false, "it holds"},
+        {"rate>=2000;abort", true, "980 a minute"},
+        {"rate>=2000;abort=1001", false, "too few started"},
+        {"rejected<=14;abort", true, "a count needs no samples"},
+        {"in_doubt==0;abort", false, "it holds"},
+        {"rejected==0;abort", true, "never again"},
+    };
+    const run_report report = sample_run();
+    for (const row& each : table) {
+        INFO(each.text << ": " << each.reason);
+        const auto one = threshold::parse(each.text, phases);
+        REQUIRE(one.has_value());
+        CHECK(one->missed_already(report) == each.missed);
+        CHECK(one->evaluate(report).expression == each.text);
+    }
+    run_report without_messages(test::description());
+    auto part = test::counted(0, 60, 0);
+    for (int i = 0; i < 100; ++i)
+        part.counts.errors.add("connect", 0, "refused", "");
+    without_messages.add_time_slice(part);
+    CHECK(threshold::parse("errors<1%;abort", phases)->missed_already(without_messages));
+}
+
+TEST_CASE("threshold: what cannot end a run before its end is refused") {
+    for (const std::string_view text :
+         {"messages>=1000;abort", "errors!=0;abort", "errors==5;abort", "limited==0;abort",
+          "errors<1%;", "errors<1%;abort=", "errors<1%;abort=-1", "errors<1%;abortive",
+          "errors<1%;abort;abort"}) {
+        INFO(text);
+        CHECK_FALSE(threshold::parse(text, phases).has_value());
+    }
+    CHECK(any_aborts({"errors<1%", "rate>1;abort"}));
+    CHECK_FALSE(any_aborts({"errors<1%"}));
+}

@@ -1,0 +1,109 @@
+#include "program/dry_run.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/binders.hpp"
+#include "net/endpoint.hpp"
+#include "program/start_time.hpp"
+
+namespace postal::program {
+
+namespace {
+
+constexpr std::size_t most_servers = 20;
+
+std::string rate_text(double per_second) {
+    return per_second < 1 ? fmt::format("{:g}/min", per_second * 60)
+                          : fmt::format("{:g}/s", per_second);
+}
+
+std::string addresses_of(const client::target& server) {
+    if (server.where.fresh_lookup) return "looked up anew for each connection";
+    std::vector<std::string> texts;
+    for (const net::address& one : server.addresses)
+        texts.push_back(net::to_text(one));
+    return base::join(texts, ", ");
+}
+
+std::string tls_text(const client::security& tls) {
+    if (tls.percent == 0) return "none";
+    return fmt::format(
+        "on {} % of connections, {}", tls.percent,
+        tls.mode == client::tls_mode::implicit ? "from the first octet" : "with STARTTLS or STLS");
+}
+
+std::string pace_text(const client_options& chosen, std::string_view units) {
+    if (!chosen.rate && chosen.stages.empty()) return "as fast as the servers answer";
+    const double start = chosen.rate ? chosen.rate->per_second : 0;
+    std::string text = fmt::format("{}: {}", units, rate_text(start));
+    for (const load::ramp_stage& one : chosen.stages)
+        text += fmt::format(", to {} within {}", rate_text(one.target.per_second),
+                            base::format_duration(one.lasts));
+    if (!chosen.open_loop) return text + "; at most (closed loop)";
+    text += "; whether the servers keep up or not (open loop)";
+    return text + (chosen.arrival == load::arrival::poisson ? ", scattered (poisson)" : "");
+}
+
+std::string end_text(const client_options& chosen, const counted_units& counted) {
+    std::vector<std::string> ends;
+    if (counted.most)
+        ends.push_back(
+            fmt::format("after {} {} ({})", *counted.most, counted.units, counted.option));
+    if (chosen.run.duration.count() > 0)
+        ends.push_back("after " + base::format_duration(chosen.run.duration));
+    if (chosen.fail_fast) ends.emplace_back("at the first error (--fail-fast)");
+    const bool endless = !counted.most && chosen.run.duration.count() == 0;
+    if (endless) ends.emplace_back("when it is interrupted");
+    return base::join(ends, ", or ");
+}
+
+}  // namespace
+
+cli::option dry_run_option(bool& target) {
+    return {"--dry-run", "", "", "say what a run would do, and connect to nothing",
+            cli::flag(target)};
+}
+
+std::string format_rows(const dry_run_rows& rows) {
+    std::size_t width = 0;
+    for (const auto& row : rows)
+        width = std::max(width, row.first.size());
+    std::string text;
+    for (const auto& [label, what] : rows)
+        text += fmt::format("{:<{}}  {}\n", label, width, what);
+    return text;
+}
+
+void add_servers(dry_run_rows& to, std::string_view label,
+                 const std::vector<client::target>& servers) {
+    for (std::size_t i = 0; i < std::min(servers.size(), most_servers); ++i) {
+        const std::string found = addresses_of(servers[i]);
+        const std::string name = base::printable(servers[i].where.text, 200);
+        to.emplace_back(i == 0 ? label : "", name == found ? name : name + ": " + found);
+    }
+    if (servers.size() > most_servers)
+        to.emplace_back("", fmt::format("and {} others", servers.size() - most_servers));
+}
+
+void add_load(dry_run_rows& to, const client::load_plan& plan, const client_options& chosen,
+              const counted_units& counted) {
+    to.emplace_back("TLS", tls_text(plan.tls));
+    if (plan.auth.chosen.wanted()) {
+        to.emplace_back("login", plan.auth.chosen.way == client::auth_way::named
+                                     ? std::string(sasl::name_of(plan.auth.chosen.named))
+                                     : "the strongest mechanism that both sides have");
+    }
+    to.emplace_back("pace", pace_text(chosen, counted.units));
+    if (chosen.start_at) to.emplace_back("starts", format_start(*chosen.start_at));
+    to.emplace_back("ends", end_text(chosen, counted));
+    if (plan.give_up.count() > 0)
+        to.emplace_back("gives up",
+                        "after " + base::format_duration(plan.give_up) + " without any progress");
+    to.emplace_back("seed", std::to_string(plan.seed));
+}
+
+}  // namespace postal::program

@@ -1,0 +1,36 @@
+// --dry-run: what a run would do, said in its plan's own numbers on standard output. The plan is
+// made as for a run, so that everything that a run refuses is refused; names are looked up, and
+// nothing is connected to.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "client/load_plan.hpp"
+#include "program/client_options.hpp"
+
+namespace postal::program {
+
+cli::option dry_run_option(bool& target);
+
+// "label   text" a line.
+using dry_run_rows = std::vector<std::pair<std::string, std::string>>;
+std::string format_rows(const dry_run_rows& rows);
+
+// Each server with its addresses, the text at the first; `label` stands there alone.
+void add_servers(dry_run_rows& to, std::string_view label,
+                 const std::vector<client::target>& servers);
+// TLS, logins, pace, start and end; `units` is what a rate counts, "messages", and `most` how many
+// of them are an end.
+struct counted_units {
+    std::string_view units;
+    std::string_view option;  // of `most`
+    std::optional<std::uint64_t> most;
+};
+void add_load(dry_run_rows& to, const client::load_plan& plan, const client_options& chosen,
+              const counted_units& counted);
+
+}  // namespace postal::program

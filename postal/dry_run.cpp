@@ -1,0 +1,96 @@
+#include "postal/dry_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "postal/message_maker.hpp"
+#include "program/dry_run.hpp"
+
+namespace postal {
+
+namespace {
+
+constexpr std::uint64_t most_shown = 5;
+constexpr std::size_t most_address = 80;
+constexpr std::size_t most_recipients_shown = 3;
+
+// A session's first transaction; without AUTH, which decides about the sender.
+transaction first_of(message_maker& maker, std::uint64_t session) {
+    transaction tx;
+    tx.session = session;
+    maker.make(tx, std::nullopt, std::numeric_limits<std::uint64_t>::max(),
+               std::chrono::system_clock::now());
+    return tx;
+}
+
+std::string envelope_text(const plan& of, const transaction& tx) {
+    std::string text = base::printable(tx.sender, most_address) + " to ";
+    const std::size_t shown = std::min(tx.recipients.size(), most_recipients_shown);
+    for (std::size_t i = 0; i < shown; ++i) {
+        text += i == 0 ? "" : ", ";
+        text += base::printable(of.recipients[tx.recipients[i]].address, most_address);
+    }
+    if (tx.recipients.size() > shown)
+        text += fmt::format(" and {} others", tx.recipients.size() - shown);
+    return fmt::format("{}, {} octets", text, base::format_count(tx.message->total_octets()));
+}
+
+std::string sizes_text(const plan& of) {
+    if (of.corpus)
+        return fmt::format("one of the {} mails of the corpus", of.corpus->mails().size());
+    return of.generated->options().sizes.text();
+}
+
+std::string per_connection(std::int64_t most) {
+    if (most < 0) return "without end";
+    if (most == 0) return "none: it only connects";
+    return most == 1 ? "1" : fmt::format("1 to {}, at random", most);
+}
+
+std::string recipients_text(const recipient_range& range) {
+    return range.least == range.most ? std::to_string(range.least)
+                                     : fmt::format("{} to {}", range.least, range.most);
+}
+
+}  // namespace
+
+std::string describe_dry_run(const plan& of) {
+    const options& chosen = of.chosen;
+    program::dry_run_rows rows;
+    rows.emplace_back("protocol", chosen.lmtp ? "LMTP" : "SMTP");
+    program::add_servers(rows, "servers", of.targets);
+    rows.emplace_back("sessions", std::to_string(of.load.sessions));
+    program::add_load(rows, of.load, chosen, {"messages", "--messages", chosen.messages});
+    rows.emplace_back(
+        "users", fmt::format("{} recipients, {} senders", of.recipients.size(), of.senders.size()));
+    rows.emplace_back("a connection", per_connection(chosen.messages_a_connection) + " messages");
+    rows.emplace_back("a message", fmt::format("{} recipients; size {}",
+                                               recipients_text(chosen.recipients), sizes_text(of)));
+    if (chosen.messages_a_connection == 0) return program::format_rows(rows);
+    message_maker maker(of);
+    const std::uint64_t sessions = std::min<std::uint64_t>(
+        {of.load.sessions, most_shown, chosen.messages.value_or(most_shown)});
+    for (std::uint64_t i = 0; i < sessions; ++i) {
+        const std::uint64_t session = of.load.share.number(i);
+        const transaction tx = first_of(maker, session);
+        rows.emplace_back(fmt::format("session {}", session), envelope_text(of, tx));
+    }
+    return program::format_rows(rows);
+}
+
+std::string first_message(const plan& of) {
+    message_maker maker(of);
+    const transaction tx = first_of(maker, of.load.share.number(0));
+    std::string text;
+    for (const std::string_view part : tx.message->raw_parts())
+        text += part;
+    return text;
+}
+
+}  // namespace postal

@@ -1,0 +1,85 @@
+"""--dry-run says what a run would do, connects to nothing, and refuses what a run would; --explain knows the names of errors."""
+import socket
+
+import pytest
+
+from support.postal import refused, run
+
+
+def rows(done):
+    assert done.status == 0 and done.stderr == "", done.stderr
+    pairs = [line.split("  ", 1) for line in done.stdout.splitlines()]
+    return {name.strip(): text.strip() for name, text in pairs}
+
+
+@pytest.fixture
+def nobody_comes():
+    """A listening socket that must not be connected to."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.2)
+        yield f"127.0.0.1:{listener.getsockname()[1]}"
+        with pytest.raises(TimeoutError):
+            listener.accept()
+
+
+def test_postal(programs, users_file, nobody_comes):
+    found = rows(run([programs.postal, "--dry-run", "--seed", "7", "-t", "3", "-c", "-1", "-r", "10/s", "--stages", "100/s@1m", "--open-loop",
+                      "--tls", "starttls", "--size", "fixed:5K", "--recipients", "2", f"{nobody_comes},localhost:2525", users_file(9)]))
+    assert found["protocol"] == "SMTP" and found["servers"] == nobody_comes and found["sessions"] == "6"
+    assert found["pace"] == "messages: 10/s, to 100/s within 1m; whether the servers keep up or not (open loop)"
+    assert found["ends"] == "after 1m" and found["seed"] == "7" and "STARTTLS" in found["TLS"]
+    assert found["users"] == "9 recipients, 9 senders" and "fixed:5K" in found["a message"]
+    assert found["session 0"].endswith(", 5,120 octets") and "@example.com to " in found["session 0"]
+
+
+def test_what_is_shown_is_what_is_sent(programs, bhm, postal, users_file, folder):
+    """The same seed: the same envelope and size, by the ledger's and bhm's account of them."""
+    users = users_file(50)
+    hole = bhm("--store", folder / "store")
+    words = ["--seed", "99", "-t", "1", "--messages", "1", hole.endpoint, users]
+    shown = rows(run([programs.postal, "--dry-run", *words]))["session 0"]
+    message = run([programs.postal, "--dry-run-message", *words]).stdout.encode()
+    done = postal(*words)
+    hole.stop()
+    sender, rest = shown.split(" to ")
+    recipient, octets = rest.removesuffix(" octets").split(", ", 1)
+    (kept,) = [path for path in (folder / "store").rglob("*") if path.is_file() and b"X-Postal-Id" in path.read_bytes()]
+    text = kept.read_bytes()
+    assert f"From: <{sender}>".encode() in text and f"To: <{recipient}>".encode() in text
+    assert done.total("bytes") == int(octets.replace(",", ""))
+    assert f"From: <{sender}>".encode() in message and f"To: <{recipient}>".encode() in message and b"seed=99" in message
+    body = message.replace(b"\r\n", b"\n").split(b"\n\n", 1)[1]
+    assert body.rstrip(b"\n") in text.replace(b"\r\n", b"\n"), "the body is the seed's"
+
+
+def test_rabid(programs, users_file, nobody_comes):
+    users = users_file(["a@example.com secret", "b@example.com secret"])
+    done = run([programs.rabid, "--dry-run", "-u", "-i", "50", "--imap", nobody_comes, "-d", "100:0", "-r", "5/s", "--connections", "8",
+                nobody_comes, users])
+    found = rows(done)
+    assert found["POP3"] == found["IMAP"] == nobody_comes and found["accounts"] == "2"
+    assert found["pace"] == "connections: 5/s; at most (closed loop)" and found["ends"] == "after 8 connections (--connections)"
+    assert "deletes 0 %" in found["messages"] and "secret" not in done.stdout
+
+
+def test_what_a_run_refuses_is_refused(programs, users_file):
+    refused(run([programs.postal, "--dry-run", "no-such-host.invalid", users_file(2)]), "no address")
+    refused(run([programs.postal, "--dry-run", "127.0.0.1:1", "/nowhere/users"]), "/nowhere/users")
+    refused(run([programs.rabid, "--dry-run", "127.0.0.1:0", users_file(["a@example.com b"])]), "port 0", program="rabid")
+
+
+def test_rabid_stages_begin_at_the_rate(programs, users_file):
+    """As those of postal do."""
+    users = users_file(["a@example.com secret"])
+    for words, start in (((), "0/min"), (("-r", "10/s"), "10/s")):
+        found = rows(run([programs.rabid, "--dry-run", *words, "--stages", "50/s@1m", "127.0.0.1:1", users]))
+        assert found["pace"].startswith(f"connections: {start}, to 50/s within 1m"), found["pace"]
+
+
+@pytest.mark.parametrize("program", ["postal", "rabid"])
+def test_explain(programs, program):
+    one = run([programs.path(program), "--explain", "timeout"])
+    assert one.status == 0 and one.stdout.startswith("timeout (a reason): ") and "  try " in one.stdout
+    every = run([programs.path(program), "--explain"])
+    assert every.status == 0 and "\n  rcpt " in every.stdout and "\n  no_starttls " in every.stdout
+    refused(run([programs.path(program), "--explain", "tiemout"]), "--explain", "did you mean timeout?", program=program)
