@@ -106,6 +106,10 @@ base::expected<void> apply_positionals(const program& description, const command
     return {};
 }
 
+bool is_forced(const command_line& line) {
+    return line.last_of("--force") == "true";
+}
+
 base::expected<void> check_files(const program& description, const command_line& line,
                                  const std::vector<effective_option>& effective) {
     std::vector<given_value> all;
@@ -122,7 +126,7 @@ base::expected<void> check_files(const program& description, const command_line&
         const std::size_t which = std::min(i, description.positionals.size() - 1);
         all.push_back({description.positionals[which].name, line.positionals[i]});
     }
-    return check_outputs(all);
+    return check_outputs(all, is_forced(line) ? existing_files::replace : existing_files::keep);
 }
 
 // Prints the text of --help, --version or --completion if one of them was asked for.
@@ -167,6 +171,7 @@ base::expected<parse_result> parse(const program& description,
     if (auto checked = check_files(description, *line, effective); !checked) {
         return checked.error();
     }
+    if (is_forced(*line)) effective.push_back({"force", {"true"}, true});
     return parse_result::run;
 }
 

@@ -32,8 +32,9 @@ constexpr auto leave_patience = std::chrono::seconds(10);
 constexpr auto hasty_end = std::chrono::milliseconds(700);
 
 // Options that may differ from rank to rank.
-constexpr std::string_view own_options[] = {"config",   "ledger", "local-address", "log-format",
-                                            "progress", "record", "threshold",     "workers"};
+constexpr std::string_view own_options[] = {"config",        "force",      "ledger",
+                                            "local-address", "log-format", "progress",
+                                            "record",        "threshold",  "workers"};
 
 std::string text_of(const stats::option_value& value) {
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
