@@ -1,5 +1,6 @@
 #include "cli/parse.hpp"
 
+#include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "cli/command_line.hpp"
 #include "cli/config_file.hpp"
@@ -10,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -143,7 +143,7 @@ base::expected<parse_result> print_what_was_asked(const program& description,
     } else if (!shell.empty()) {
         return base::fail("--completion: \"{}\" is not a shell known here; give bash", shell);
     }
-    std::fputs(text.c_str(), stdout);
+    base::print(text);
     return text.empty() ? parse_result::run : parse_result::done;
 }
 
