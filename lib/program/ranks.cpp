@@ -311,6 +311,14 @@ void ranks::on_live(const stats::live_state& state) {
     if (merged_ != nullptr) merged_->on_live(leader_->live(state));
 }
 
+void ranks::on_interrupt(const stats::live_state& now, nanoseconds grace) {
+    if (merged_ != nullptr) merged_->on_interrupt(leader_->live(now), grace);
+}
+
+void ranks::on_cut_short() {
+    if (merged_ != nullptr) merged_->on_cut_short();
+}
+
 void ranks::finish(const stats::run_report& own, exit_status status) {
     const stats::run_end& end = own.end();
     const auto to_nanoseconds = [](double seconds) {

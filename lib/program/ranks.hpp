@@ -68,6 +68,8 @@ class ranks {
     void attend(load::worker_pool& pool, const load::worker_pool_plan& plan, run_console* merged);
     void on_time_slice(const stats::time_slice& slice);
     void on_live(const stats::live_state& state);
+    void on_interrupt(const stats::live_state& now, std::chrono::nanoseconds grace);
+    void on_cut_short();
 
     // This rank has counted everything and written its own record; blocks until all have.
     void finish(const stats::run_report& own, cli::exit_status status);
@@ -121,6 +123,10 @@ class rank_watcher final : public load::run_watcher {
         others_.on_live(state);
     }
     void on_gave_up() override { own_.on_gave_up(); }
+    void on_interrupt(const stats::live_state& now, std::chrono::nanoseconds grace) override {
+        others_.on_interrupt(now, grace);
+    }
+    void on_cut_short() override { others_.on_cut_short(); }
 
   private:
     ranks& others_;

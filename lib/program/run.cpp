@@ -97,6 +97,7 @@ load::worker_pool_plan worker_pool_plan_of(const client_run& what) {
     auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
     plan.workers = what.plan.workers;
     plan.finishes_due = what.description.open_loop();
+    plan.bounded = what.plan.tickets.limited();
     plan.give_up = what.plan.give_up;
     plan.start_at = what.plan.start_at;
     return plan;
@@ -147,7 +148,8 @@ exit_status finish_together(const client_run& what, run_reports& reports, exit_s
                                 .why = reports.console->report().end().why,
                                 .cpu_user_s = all.cpu_user_s,
                                 .cpu_system_s = all.cpu_system_s,
-                                .max_rss_bytes = all.max_rss_bytes});
+                                .max_rss_bytes = all.max_rss_bytes,
+                                .interrupted = reports.console->report().end().interrupted});
     const bool failed =
         others.any_lost() || all.status == static_cast<std::uint64_t>(exit_status::system_error);
     if (status == exit_status::done && !what.achieved(report.totals_with_warmup()))
