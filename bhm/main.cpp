@@ -3,8 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include <fmt/core.h>
-
+#include "base/standard_output.hpp"
 #include "bhm/envelope.hpp"
 #include "bhm/options.hpp"
 #include "bhm/plan.hpp"
@@ -51,7 +50,7 @@ exit_status serve(const bhm::plan& of, stats::run_description description) {
 exit_status explain(const bhm::plan& of) {
     const auto asked = bhm::parse_envelope(of.chosen.envelope, of.valid);
     if (!asked) return program::refuse("bhm", asked.error(), exit_status::bad_parameters);
-    fmt::print("{}", behaviour::explain(of.engine->what(), of.seed(), (*asked)->here));
+    base::print(behaviour::explain(of.engine->what(), of.seed(), (*asked)->here));
     return exit_status::done;
 }
 

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_output.hpp"
 #include "cli/main.hpp"
 #include "lmtp-deliver/agent_log.hpp"
 #include "lmtp-deliver/check_option.hpp"
@@ -113,7 +114,7 @@ exit_status print_check(const plan& of) {
     const auto words = lmtp_deliver::check(of);
     if (!words) return program::refuse("lmtp-deliver", words.error(), exit_status::bad_parameters);
     for (const std::string& word : *words)
-        fmt::print("{}\n", word);
+        base::print(fmt::format("{}\n", word));
     return exit_status::done;
 }
 

@@ -1,6 +1,7 @@
 #include "postal-audit/conduct.hpp"
 
 #include "base/read_file.hpp"
+#include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "base/write_file.hpp"
 #include "experiment/audit_findings.hpp"
@@ -190,6 +191,7 @@ std::optional<refusal> auditor::begin(std::uint64_t seed, const std::vector<std:
     auto supervisor = experiment::supervisor::create();
     if (!supervisor) return refusal{supervisor.error(), exit_status::system_error};
     supervisor_ = std::move(*supervisor);
+    supervisor_->on_interruption([this](const std::string& line) { console_.say(line); });
     if (!undo_leftovers(*journal_, *supervisor_,
                         [this](const std::string& line) { console_.say(line); }))
         return refusal{base::fail("something is left behind that must be removed by hand"),
@@ -314,22 +316,23 @@ void auditor::name_lost() const {
         if (variant.as != experiment::control::no) continue;
         for (const experiment::audited_image& image : variant.images)
             for (const experiment::lost_message& one : image.first_lost)
-                fmt::print(
+                base::print(fmt::format(
                     "{}: cut {}, draw {} lost message {} of session {} to {}, acknowledged {}\n",
                     base::printable(variant.name, 100), image.cut, image.draw,
                     base::printable(one.sequence, 20), base::printable(one.session, 20),
-                    base::printable(one.recipient, 300), base::printable(one.acknowledged, 40));
+                    base::printable(one.recipient, 300), base::printable(one.acknowledged, 40)));
     }
 }
 
 exit_status auditor::finish() {
     console_.finish();
     const std::string text = render_text(record_, analyse(record_));
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    base::print(text);
     if (given_.replay) name_lost();
     if (!given_.replay)
-        fmt::print("\nAll tables: postal-report {0}; a page: postal-report --html FILE {0}\n",
-                   base::printable(results_folder(given_), 300));
+        base::print(
+            fmt::format("\nAll tables: postal-report {0}; a page: postal-report --html FILE {0}\n",
+                        base::printable(results_folder(given_), 300)));
     if (record_.end != experiment::all_cuts_done)
         console_.say("ended before all cuts were done: " + record_.end);
     for (const experiment::leftover& one : left_)

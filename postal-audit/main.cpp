@@ -4,6 +4,7 @@
 // lib/experiment's, as postal-compare's are, and so is what the record says (audit_findings.hpp).
 #include "cli/main.hpp"
 #include "base/random.hpp"
+#include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "experiment/experiment.hpp"
 #include "os/child.hpp"
@@ -52,13 +53,14 @@ exit_status run(int argc, char** argv) {
     const auto applied = audit::apply(given, *experiment);
     if (!applied) return refuse(applied.error(), exit_status::bad_parameters);
     if (given.plan) {
-        fmt::print("{}", plan_text(given, *experiment));
+        base::print(plan_text(given, *experiment));
         return exit_status::done;
     }
     if (given.check) {
         const auto checked = audit::check_machine(given, *experiment);
         if (!checked) return refuse(checked.error(), exit_status::bad_parameters);
-        fmt::print("{}: it can be audited here\n", base::printable(experiment->file, 200));
+        base::print(
+            fmt::format("{}: it can be audited here\n", base::printable(experiment->file, 200)));
         return exit_status::done;
     }
     const std::uint64_t seed = experiment->offered.seed.value_or(base::fresh_entropy() >> 32U);

@@ -1,6 +1,7 @@
 #include "postal-compare/conduct.hpp"
 
 #include "base/read_file.hpp"
+#include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/write_file.hpp"
@@ -175,6 +176,7 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
     auto supervisor = experiment::supervisor::create();
     if (!supervisor) return refusal{supervisor.error(), exit_status::system_error};
     supervisor_ = std::move(*supervisor);
+    supervisor_->on_interruption([this](const std::string& line) { console_.say(line); });
     if (given_.resume) {
         const auto say = [this](const std::string& line) { console_.say(line); };
         if (!undo_leftovers(*journal_, *supervisor_, say))
@@ -316,9 +318,10 @@ exit_status conductor::finish() {
     console_.finish();
     const auto found = experiment::analyse(results_);
     const std::string text = render_text(results_, found, experiment::detail::brief);
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    fmt::print("\nAll tables: postal-report {0}; a page: postal-report --html FILE {0}\n",
-               base::printable(results_folder(given_), 300));
+    base::print(text);
+    base::print(
+        fmt::format("\nAll tables: postal-report {0}; a page: postal-report --html FILE {0}\n",
+                    base::printable(results_folder(given_), 300)));
     if (results_.record.end != experiment::all_blocks_done)
         console_.say("ended before all blocks were done: " + results_.record.end);
     for (const experiment::leftover& one : left_)

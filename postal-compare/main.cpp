@@ -4,6 +4,7 @@
 // records say is lib/experiment's business (analysis.hpp, findings.hpp), as it is postal-report's.
 #include "cli/main.hpp"
 #include "base/random.hpp"
+#include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "experiment/check.hpp"
 #include "experiment/experiment.hpp"
@@ -30,7 +31,7 @@ exit_status refuse(const base::failure& reason, exit_status status) {
 }
 
 void print(const std::string& text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    base::print(text);
 }
 
 exit_status verify(const std::string& folder) {

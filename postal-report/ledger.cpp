@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "postal-report/csv.hpp"
@@ -290,9 +291,7 @@ base::expected<bool> print_ledger(const options& wanted) {
     };
     questions.list = wanted.list;
     bool first = true;
-    const auto print = [](const std::string& text) {
-        std::fwrite(text.data(), 1, text.size(), stdout);
-    };
+    const auto print = [](const std::string& text) { base::print(text); };
     questions.on_row = [&](const ledger::discrepancy_row& row) {
         if (first) print(discrepancy_header(kind));
         first = false;

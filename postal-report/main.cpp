@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/random.hpp"
+#include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "base/write_file.hpp"
 #include "cli/parse.hpp"
@@ -69,7 +70,7 @@ cli::exit_status write_page(const report::options& wanted, const forms& of) {
 
 cli::exit_status show(const report::options& wanted, const forms& of) {
     const std::string text = printed_text(wanted.printed(), of);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    base::print(text);
     return wanted.html.empty() ? cli::exit_status::done : write_page(wanted, of);
 }
 

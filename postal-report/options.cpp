@@ -7,7 +7,11 @@ namespace postal::report {
 
 namespace {
 
-constexpr cli::file_kind page{"page of postal-report", "content=\"postal-report "};
+constexpr cli::file_kind page{"page of postal-report", [](std::string_view beginning) {
+                                  return beginning.starts_with("<!doctype html>") &&
+                                         beginning.find("content=\"postal-report ") !=
+                                             beginning.npos;
+                              }};
 
 cli::program describe_program(options& into) {
     into.chart_library = chart_library_path();

@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <map>
 
+#include <sys/stat.h>
 #include <unistd.h>
+#include <csignal>
 
 #include "base/read_file.hpp"
 #include "base/text.hpp"
@@ -18,11 +20,34 @@ namespace {
 
 constexpr std::uint64_t largest_record = std::uint64_t{256} << 20;
 
+// A run that is interrupted writes its record, and whoever reads it from a pipe, and got the same
+// signal from the terminal, is there until then.
+class patient_reader {
+  public:
+    patient_reader() {
+        struct stat about {};
+        is_pipe_ = ::fstat(STDIN_FILENO, &about) == 0 && S_ISFIFO(about.st_mode);
+        if (is_pipe_) before_ = std::signal(SIGINT, SIG_IGN);
+    }
+    patient_reader(const patient_reader&) = delete;
+    patient_reader& operator=(const patient_reader&) = delete;
+    ~patient_reader() {
+        if (is_pipe_ && before_ != SIG_ERR) std::signal(SIGINT, before_);
+    }
+
+    base::expected<std::string> read() const {
+        return base::read_descriptor(STDIN_FILENO, "-", largest_record);
+    }
+
+  private:
+    bool is_pipe_ = false;
+    void (*before_)(int) = SIG_DFL;
+};
+
 }  // namespace
 
 base::expected<record> read_record(const std::string& file) {
-    const auto text = file == "-" ? base::read_descriptor(STDIN_FILENO, file, largest_record)
-                                  : base::read_file(file, largest_record);
+    const auto text = file == "-" ? patient_reader().read() : base::read_file(file, largest_record);
     if (!text) return text.error();
     auto parsed = stats::parse_record(*text);
     if (!parsed) {

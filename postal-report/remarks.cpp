@@ -18,10 +18,36 @@ std::string capitalized(std::string text) {
     return text;
 }
 
+// Why these figures are of less than was asked for.
+std::vector<remark> end_remarks(const record& one) {
+    if (one.ended == "gave_up")
+        return {{"end", "The run was given up when nothing made any progress"}};
+    if (one.ended == "failure")
+        return {{"end", fmt::format("The run failed after {}: its standard error says why",
+                                    show_seconds(one.duration_s))}};
+    if (one.ended == "first_error")
+        return {{"end", fmt::format("The run ended at its first error (--fail-fast), after {}",
+                                    show_seconds(one.duration_s))}};
+    if (one.ended == "threshold")
+        return {{"end", fmt::format("The run ended after {} because a threshold was missed: these "
+                                    "figures are of a part of it",
+                                    show_seconds(one.duration_s))}};
+    if (!one.interrupted) return {};
+    const auto& by = *one.interrupted;
+    std::string text = by.signal.empty() ? "Interrupted" : "Interrupted by " + by.signal;
+    text += " after " + show_seconds(by.at_s);
+    if (by.early) text += ", before the run's own end: these figures are of a part of it";
+    if (by.cut_short)
+        text += "; what was still in flight was abandoned, which is an error of ours (stopped)";
+    if (by.early) return {{"end", std::move(text)}};
+    if (by.cut_short) return {{"note", std::move(text)}};
+    return {};
+}
+
 }  // namespace
 
 std::vector<remark> remarks(const record& one) {
-    std::vector<remark> list;
+    std::vector<remark> list = end_remarks(one);
     if (one.generator.limited) {
         list.push_back({"limit", "Generator limited: " +
                                      (one.generator.reason.empty()
@@ -55,8 +81,6 @@ std::vector<remark> remarks(const record& one) {
     }
     for (const stats::rank_line& each : stats::rank_lines(one.ranks))
         if (each.bad) list.push_back({"bad", capitalized(each.text)});
-    if (one.ended == "gave_up")
-        list.push_back({"bad", "The run was given up when nothing made any progress"});
     if (one.totals.messages == 0) list.push_back({"bad", "Not one message was accepted"});
     for (const threshold& each : one.thresholds) {
         if (each.passed) continue;
@@ -98,7 +122,7 @@ std::vector<remark> all_remarks(const std::vector<record>& records) {
                        "One run each: no verdict. How far runs of one setting lie apart is "
                        "not known; repeat each of them"});
     }
-    constexpr std::string_view gravest_first = "limit bad note";
+    constexpr std::string_view gravest_first = "end limit bad note";
     std::stable_sort(all.begin(), all.end(), [&](const remark& one, const remark& other) {
         return gravest_first.find(one.kind) < gravest_first.find(other.kind);
     });
@@ -111,6 +135,7 @@ std::string describe(const record& one) {
     if (!one.started.empty()) line += ", started " + show_time(one.started);
     line += ", " + show_seconds(one.duration_s);
     if (one.warmup_s > 0) line += ", of which " + show_seconds(one.warmup_s) + " warm-up";
+    if (one.ended == "signal") line += ", ended by a signal";
     return line;
 }
 

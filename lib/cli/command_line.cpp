@@ -127,7 +127,7 @@ base::expected<command_line> read_command_line(const program& description,
         for (const auto& row : one.options)
             line.options.push_back({&row});
     }
-    for (const auto& row : standard_group().options)
+    for (const auto& row : standard_group(description).options)
         line.options.push_back({&row});
     line.options.push_back({&completion_row});
     if (auto done = reader(line, words).read(); !done) return done.error();

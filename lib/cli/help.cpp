@@ -81,7 +81,7 @@ void append_rows(std::string& out, const std::vector<help_row>& rows, std::size_
 
 std::vector<group> all_groups(const program& description) {
     auto groups = description.groups;
-    groups.push_back(standard_group());
+    groups.push_back(standard_group(description));
     return groups;
 }
 

@@ -1,6 +1,7 @@
 #include "cli/main.hpp"
 
 #include "base/result.hpp"
+#include "base/standard_output.hpp"
 
 #include <fmt/format.h>
 
@@ -66,11 +67,13 @@ int run_main(std::string_view program, const std::function<exit_status()>& body)
     } catch (const std::exception& problem) {
         complain(program, problem.what());
     }
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    const int error = base::flush_standard_output();
+    if (error == 0) return static_cast<int>(status);
+    // Whoever read the pipe has seen enough.
+    if (error != EPIPE)
         complain(program,
-                 fmt::format("cannot write to standard output: {}", base::system_message(errno)));
-        status = exit_status::system_error;
-    }
+                 fmt::format("cannot write to standard output: {}", base::system_message(error)));
+    status = exit_status::system_error;
     return static_cast<int>(status);
 }
 

@@ -24,7 +24,8 @@ void complain(std::string_view program, std::string_view message);
 // Runs the body and gives its status to main(). Exceptions are thrown only before a run starts and
 // when memory runs out: the message is printed and the status is system_error; what another thread
 // threw, or nothing may leave, ends the process so at once. A failure to write to standard output
-// (a full disk, a closed pipe) also ends in system_error.
+// (a full disk, a closed pipe) also ends in system_error; of a pipe without a line, since nobody
+// reads it any more.
 int run_main(std::string_view program, const std::function<exit_status()>& body);
 
 }  // namespace postal::cli

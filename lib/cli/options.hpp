@@ -21,11 +21,11 @@ namespace postal::cli {
 
 using setter = std::function<base::expected<void>(const std::string&)>;
 
-// What a program writes to a file: its name for people, and what stands in the first 4 KiB of such a
-// file; an empty mark stands in every file.
+// What a program writes to a file: its name for people, and how such a file is told by its first
+// 4 KiB. Without that, whoever opens the file judges it, and adds to what is there.
 struct file_kind {
     std::string_view name;
-    std::string_view mark;
+    bool (*recognised)(std::string_view beginning) = nullptr;
     bool numbered =
         false;  // the value is the beginning of names: VALUE:1 and VALUE:1:2 are written
 };

@@ -1,5 +1,6 @@
 #include "cli/parse.hpp"
 
+#include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "cli/command_line.hpp"
 #include "cli/config_file.hpp"
@@ -10,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -106,6 +106,10 @@ base::expected<void> apply_positionals(const program& description, const command
     return {};
 }
 
+bool is_forced(const command_line& line) {
+    return line.last_of("--force") == "true";
+}
+
 base::expected<void> check_files(const program& description, const command_line& line,
                                  const std::vector<effective_option>& effective) {
     std::vector<given_value> all;
@@ -122,7 +126,7 @@ base::expected<void> check_files(const program& description, const command_line&
         const std::size_t which = std::min(i, description.positionals.size() - 1);
         all.push_back({description.positionals[which].name, line.positionals[i]});
     }
-    return check_outputs(all);
+    return check_outputs(all, is_forced(line) ? existing_files::replace : existing_files::keep);
 }
 
 // Prints the text of --help, --version, --explain or --completion if one of them was asked for.
@@ -143,7 +147,7 @@ base::expected<parse_result> print_what_was_asked(const program& description,
     } else if (!shell.empty()) {
         return base::fail("--completion: \"{}\" is not a shell known here; give bash", shell);
     }
-    std::fputs(text.c_str(), stdout);
+    base::print(text);
     return text.empty() ? parse_result::run : parse_result::done;
 }
 
@@ -171,6 +175,7 @@ base::expected<parse_result> parse(const program& description,
     if (auto checked = check_files(description, *line, effective); !checked) {
         return checked.error();
     }
+    if (is_forced(*line)) effective.push_back({"force", {"true"}, true});
     return parse_result::run;
 }
 

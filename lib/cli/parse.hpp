@@ -2,7 +2,7 @@
 // option rows.
 //
 // Adds --help, --version, --config FILE and the hidden --completion bash to the rows of every
-// program. The command line wins over the file; for a repeatable option the command line's list
+// program, and --force (on the command line only) to those that write files. The command line wins over the file; for a repeatable option the command line's list
 // replaces the file's.
 //
 // Files that options write are looked at last: output_files.hpp.

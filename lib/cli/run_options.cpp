@@ -13,9 +13,13 @@ namespace postal::cli {
 namespace {
 
 constexpr unsigned most_workers = 1024;
-constexpr file_kind run_record{"run record", "\"postal-record/"};
 
 }  // namespace
+
+const file_kind run_record{"run record", [](std::string_view beginning) {
+                               return beginning.starts_with('{') &&
+                                      beginning.find("\"postal-record/") != beginning.npos;
+                           }};
 
 unsigned default_workers() noexcept {
     return std::min(os::usable_cpus(), most_workers);

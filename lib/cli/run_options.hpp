@@ -11,6 +11,8 @@
 
 namespace postal::cli {
 
+extern const file_kind run_record;
+
 unsigned default_workers() noexcept;  // one for each processor that this process may use
 
 struct run_options {

@@ -211,6 +211,12 @@ std::vector<std::string> verdict_sentences(const results& of, const analysis& fo
 
 std::vector<remark> remarks(const results& of, const analysis& found) {
     std::vector<remark> all;
+    const std::string& end = of.record.end;
+    if (of.record.ended.empty())
+        all.push_back({"note", "The experiment has not ended"});
+    else if (!end.empty() && end != all_blocks_done && end != narrow_enough)
+        all.push_back(
+            {"note", "The experiment did not come to its end: " + base::printable(end, 100)});
     const stats::experiment_result& compared = found.verdict().compared;
     if (compared.voided && compared.same) {
         all.push_back(
@@ -226,7 +232,6 @@ std::vector<remark> remarks(const results& of, const analysis& found) {
         if (!one.voided.empty())
             all.push_back({"bad", fmt::format("Block {} is voided: {}", one.number, one.voided)});
     }
-    if (of.record.ended.empty()) all.push_back({"note", "The experiment has not ended"});
     if (found.at_rate > 0 && of.record.verdict.about == metric::messages)
         all.push_back(
             {"limit", fmt::format("In {} of {} runs {} reached the rate that it was given: "

@@ -76,6 +76,16 @@ std::string last_saying(const process& one) {
     return base::printable(last_own.empty() ? last : last_own, longest_saying);
 }
 
+std::string what_it_does(unsigned interruption) {
+    const std::string limit = base::format_duration(hasty_limit);
+    if (interruption == 1)
+        return "stopping: ends what runs and undoes what was set up; again to give each step of "
+               "that "
+               "at most " +
+               limit;
+    return fmt::format("each step of undoing has at most {} now", limit);
+}
+
 sigset_t ending_signals() {
     sigset_t all;
     sigemptyset(&all);
@@ -114,6 +124,7 @@ base::expected<std::unique_ptr<supervisor>> supervisor::create() {
 }
 
 supervisor::~supervisor() {
+    say_ = {};
     // Those that came would end this process as soon as they are let in.
     static_cast<void>(interruptions());
     ::pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
@@ -121,8 +132,10 @@ supervisor::~supervisor() {
 
 unsigned supervisor::interruptions() {
     signalfd_siginfo one{};
-    while (signals_.is_open() && ::read(signals_.get(), &one, sizeof one) == sizeof one)
+    while (signals_.is_open() && ::read(signals_.get(), &one, sizeof one) == sizeof one) {
         ++interruptions_;
+        if (say_ && interruptions_ <= 2) say_(what_it_does(interruptions_));
+    }
     return interruptions_;
 }
 

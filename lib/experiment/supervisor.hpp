@@ -71,6 +71,9 @@ class supervisor {
     // Called each second of all waiting, and not within itself. Empty: nothing.
     void every_second(std::function<void()> act) { act_ = std::move(act); }
 
+    // Called with what the first and the second signal do, in words for whoever sent them.
+    void on_interruption(std::function<void(const std::string&)> say) { say_ = std::move(say); }
+
     // How many signals asked for the end so far.
     [[nodiscard]] unsigned interruptions();
     [[nodiscard]] bool is_interrupted() { return interruptions() > 0; }
@@ -108,6 +111,7 @@ class supervisor {
     base::file_descriptor no_input_;
     sigset_t mask_before_{};
     unsigned interruptions_ = 0;
+    std::function<void(const std::string&)> say_;
     std::function<void()> act_;
     bool acting_ = false;
     steady_time next_act_{};

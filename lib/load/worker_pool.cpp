@@ -172,6 +172,7 @@ void worker_pool::linger(const std::function<bool()>& done) {
 void worker_pool::wait_for_signal() {
     signals_.async_wait([this](const boost::system::error_code& error, int signal) {
         if (error) return;
+        last_signal_ = signal;
         if (!hook_ || hook_(signal))
             stop(stopped_at_ ? stop_kind::now : stop_kind::gently, run_ending::signal);
         wait_for_signal();
@@ -203,6 +204,7 @@ void worker_pool::end(stop_kind how, nanoseconds when, run_ending why) {
         stopped_at_ = when;
         ended_by_ = why;
     }
+    if (ended_by_ == run_ending::signal) note_interrupt(how, when);
     // A run that is no good ends without what was due.
     const bool no_good = why == run_ending::gave_up || why == run_ending::first_error ||
                          why == run_ending::threshold;
@@ -211,20 +213,38 @@ void worker_pool::end(stop_kind how, nanoseconds when, run_ending why) {
         one->stop(due_first ? stop_kind::finish_due : how, *stopped_at_);
 }
 
+void worker_pool::note_interrupt(stop_kind how, nanoseconds when) {
+    if (!interrupted_) {
+        interrupted_ = {.signal = last_signal_,
+                        .at = when,
+                        .early = plan_.bounded || plan_.duration.count() > 0};
+        const bool waits = how != stop_kind::now && plan_.grace.count() > 0;
+        if (waits && when.count() > 0) return watcher_->on_interrupt(live_state(), plan_.grace);
+    }
+    if (how != stop_kind::now || std::exchange(interrupted_->cut_short, true)) return;
+    watcher_->on_cut_short();
+}
+
+stats::live_state worker_pool::live_state() const {
+    stats::live_state state;
+    state.elapsed = since_start();
+    for (const auto& one : workers_) {
+        const gauges& shown = one->shown();
+        state.messages += shown.messages.load(std::memory_order_relaxed);
+        state.started += shown.started.load(std::memory_order_relaxed);
+        state.appended += shown.appended.load(std::memory_order_relaxed);
+        state.heard = state.heard || shown.heard.load(std::memory_order_relaxed);
+        state.errors += shown.errors.load(std::memory_order_relaxed);
+        state.open_connections += shown.open_connections.load(std::memory_order_relaxed);
+    }
+    return state;
+}
+
 void worker_pool::show_live() {
     live_.expires_after(live_period);
     live_.async_wait([this](const boost::system::error_code& error) {
         if (error) return;
-        stats::live_state state;
-        state.elapsed = since_start();
-        for (auto& one : workers_) {
-            state.messages += one->shown().messages.load(std::memory_order_relaxed);
-            state.started += one->shown().started.load(std::memory_order_relaxed);
-            state.appended += one->shown().appended.load(std::memory_order_relaxed);
-            state.heard = state.heard || one->shown().heard.load(std::memory_order_relaxed);
-            state.errors += one->shown().errors.load(std::memory_order_relaxed);
-            state.open_connections += one->shown().open_connections.load(std::memory_order_relaxed);
-        }
+        stats::live_state state = live_state();
         state.messages_per_second =
             static_cast<double>(state.messages - std::min(state.messages, messages_shown_)) /
             seconds(live_period);

@@ -51,6 +51,7 @@ struct worker_pool_plan {
     std::size_t phases = 0;
     bool serves = false;        // a server: runs without sessions until it is stopped
     bool finishes_due = false;  // an open loop: what is due at the end is begun, within the grace
+    bool bounded = false;       // it ends by itself, also without a duration
     std::optional<steady_time> start_at{};  // one that is over: at once, and late by that much
     std::chrono::nanoseconds interval = std::chrono::minutes(1);
     bool align_minutes = false;
@@ -75,6 +76,14 @@ std::string_view to_text(run_ending why) noexcept;
 // Of what to_text() gives; nothing for other words.
 std::optional<run_ending> parse_run_ending(std::string_view word) noexcept;
 
+// Begun by a signal.
+struct interruption {
+    int signal = 0;  // 0: heard of from somebody else
+    std::chrono::nanoseconds at{0};
+    bool early = false;      // the run has an end of its own
+    bool cut_short = false;  // what was in flight
+};
+
 class run_watcher {
   public:
     virtual ~run_watcher() = default;
@@ -83,6 +92,11 @@ class run_watcher {
     virtual void on_gave_up() {}
     // A kind of error that was new to a worker: several may have met the same.
     virtual void on_first_error(const stats::first_error&) {}
+    // A signal ends the run: sessions, whose connections are open, have so long to finish.
+    virtual void on_interrupt(const stats::live_state& /*now*/,
+                              std::chrono::nanoseconds /*grace*/) {}
+    // Which was too short for them, or a second signal came.
+    virtual void on_cut_short() {}
 };
 
 class worker_pool {
@@ -100,6 +114,7 @@ class worker_pool {
     // How long the run was; valid after run().
     std::chrono::nanoseconds lasted() const noexcept { return lasted_; }
     run_ending ended_by() const noexcept { return ended_by_; }
+    const std::optional<interruption>& interrupted() const noexcept { return interrupted_; }
 
     // How late the last of the workers began, empty before that; from any thread.
     std::optional<std::chrono::nanoseconds> start_late() const noexcept;
@@ -132,6 +147,8 @@ class worker_pool {
     std::chrono::nanoseconds since_start() const noexcept;
     void stop(stop_kind how, run_ending why);
     void end(stop_kind how, std::chrono::nanoseconds when, run_ending why);
+    void note_interrupt(stop_kind how, std::chrono::nanoseconds when);
+    stats::live_state live_state() const;
     void show_live();
     void look_for_progress(std::chrono::nanoseconds now, std::uint64_t errors);
     void take(const worker& from, std::chrono::nanoseconds until, const stats::tally& counts,
@@ -164,6 +181,8 @@ class worker_pool {
     std::uint64_t progress_seen_ = 0;
     std::uint64_t errors_seen_ = 0;
     run_ending ended_by_ = run_ending::complete;
+    int last_signal_ = 0;
+    std::optional<interruption> interrupted_;
     std::optional<std::chrono::nanoseconds> stopped_at_;
     std::chrono::nanoseconds handed_on_until_{0};
     std::chrono::nanoseconds interval_start_{0};

@@ -35,6 +35,21 @@ base::expected<void> check_transcripts(const transcript_options& options) {
     return {};
 }
 
+// "    0.000123 -> "
+bool is_transcript(std::string_view beginning) noexcept {
+    constexpr std::size_t narrowest = 12;
+    constexpr std::size_t decimals = 6;
+    std::size_t at = std::min(beginning.find_first_not_of(' '), beginning.size());
+    while (at < beginning.size() && base::is_digit(beginning[at]))
+        ++at;
+    const std::string_view rest = beginning.substr(at);
+    if (at + 1 + decimals < narrowest || !rest.starts_with('.')) return false;
+    const std::string_view behind = rest.substr(std::min(rest.size(), 1 + decimals));
+    return std::all_of(rest.begin() + 1, rest.begin() + (rest.size() - behind.size()),
+                       base::is_digit) &&
+           (behind.starts_with(" -- ") || behind.starts_with(" -> ") || behind.starts_with(" <- "));
+}
+
 transcript::transcript(transcript_options options, unsigned session)
     : options_(std::move(options)), session_(session) {
     if (!options_.session_base.empty()) {

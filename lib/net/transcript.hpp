@@ -33,6 +33,9 @@ struct transcript_options {
 // To be asked before the run: can files be written there? Leaves nothing behind.
 base::expected<void> check_transcripts(const transcript_options& options);
 
+// Whether a file that begins so is one.
+bool is_transcript(std::string_view beginning) noexcept;
+
 class transcript {
   public:
     transcript(transcript_options options, unsigned session);

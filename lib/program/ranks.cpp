@@ -32,8 +32,9 @@ constexpr auto leave_patience = std::chrono::seconds(10);
 constexpr auto hasty_end = std::chrono::milliseconds(700);
 
 // Options that may differ from rank to rank.
-constexpr std::string_view own_options[] = {"config",   "ledger", "local-address", "log-format",
-                                            "progress", "record", "threshold",     "workers"};
+constexpr std::string_view own_options[] = {"config",        "force",      "ledger",
+                                            "local-address", "log-format", "progress",
+                                            "record",        "threshold",  "workers"};
 
 std::string text_of(const stats::option_value& value) {
     if (const auto* text = std::get_if<std::string>(&value)) return *text;
@@ -322,6 +323,14 @@ void ranks::end(load::run_ending why) {
     const cluster::stop said{.when = since_start(), .why = std::string(to_text(why))};
     tell_stop(said);
     stop_pool(said);
+}
+
+void ranks::on_interrupt(const stats::live_state& now, nanoseconds grace) {
+    if (merged_ != nullptr) merged_->on_interrupt(leader_->live(now), grace);
+}
+
+void ranks::on_cut_short() {
+    if (merged_ != nullptr) merged_->on_cut_short();
 }
 
 void ranks::finish(const stats::run_report& own, exit_status status) {

@@ -71,6 +71,8 @@ class ranks {
     void on_first_error(const stats::first_error& what);
     // Ends the run of all ranks for that reason.
     void end(load::run_ending why);
+    void on_interrupt(const stats::live_state& now, std::chrono::nanoseconds grace);
+    void on_cut_short();
 
     // This rank has counted everything and written its own record; blocks until all have.
     void finish(const stats::run_report& own, cli::exit_status status);
@@ -126,6 +128,10 @@ class rank_watcher final : public load::run_watcher {
     }
     void on_gave_up() override { own_.on_gave_up(); }
     void on_first_error(const stats::first_error& what) override { others_.on_first_error(what); }
+    void on_interrupt(const stats::live_state& now, std::chrono::nanoseconds grace) override {
+        others_.on_interrupt(now, grace);
+    }
+    void on_cut_short() override { others_.on_cut_short(); }
 
   private:
     ranks& others_;

@@ -1,8 +1,10 @@
 #include "program/run.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "cli/output_files.hpp"
 #include "os/limits.hpp"
 #include "program/run_ledger.hpp"
 #include "program/tls_options.hpp"
@@ -100,9 +102,19 @@ load::worker_pool_plan worker_pool_plan_of(const client_run& what) {
     auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
     plan.workers = what.plan.workers;
     plan.finishes_due = what.description.open_loop();
+    plan.bounded = what.plan.tickets.limited();
     plan.give_up = what.plan.give_up;
     plan.start_at = what.plan.start_at;
     return plan;
+}
+
+// A rank's own, beside that which the command line names.
+expected<void> check_own_record(const client_options& chosen, const std::string& file) {
+    const bool is_forced =
+        std::any_of(chosen.effective.begin(), chosen.effective.end(),
+                    [](const cli::effective_option& one) { return one.name == "force"; });
+    if (is_forced || file.empty()) return {};
+    return cli::check_kind({"--record", file, &cli::run_record});
 }
 
 // Whoever keeps this process's own record and ledger, and the console of the whole run.
@@ -118,6 +130,10 @@ expected<run_reports> open_client_reports(const client_run& what) {
     own.silent = !others.alone();
     own.record = others.own_file(what.chosen.run.record);
     own.who = others.name();
+    if (!others.alone()) {
+        const auto replaces = check_own_record(what.chosen, own.record);
+        if (!replaces) return replaces.error();
+    }
     auto reports = open_reports(others.own(what.description), std::move(own),
                                 {book, what.ledger_role, what.plan.run, what.plan.seed});
     if (!reports || others.alone() || !others.leads()) return reports;
@@ -140,7 +156,8 @@ exit_status finish_together(const client_run& what, run_reports& reports, exit_s
                                 .why = reports.console->report().end().why,
                                 .cpu_user_s = all.cpu_user_s,
                                 .cpu_system_s = all.cpu_system_s,
-                                .max_rss_bytes = all.max_rss_bytes});
+                                .max_rss_bytes = all.max_rss_bytes,
+                                .interrupted = reports.console->report().end().interrupted});
     const bool failed =
         others.any_lost() || all.status == static_cast<std::uint64_t>(exit_status::system_error);
     if (status != exit_status::system_error && !what.achieved(report.totals_with_warmup()))

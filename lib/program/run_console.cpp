@@ -1,5 +1,6 @@
 #include "program/run_console.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <utility>
 
@@ -55,7 +56,9 @@ void run_console::starts(std::chrono::system_clock::time_point when) {
 }
 
 base::expected<void> run_console::begin() {
-    return log_.write_header();
+    if (!logs_to_errors()) return log_.write_header();
+    if (const std::string header = log_.header(); !header.empty()) put(header + "\n");
+    return {};
 }
 
 void run_console::on_time_slice(const stats::time_slice& time_slice) {
@@ -68,7 +71,11 @@ void run_console::on_time_slice(const stats::time_slice& time_slice) {
 void run_console::show(const stats::closed_interval& closed) {
     if (options_.silent) return;
     erase_live_line();
-    note(log_.write(closed.row));
+    if (logs_to_errors()) {
+        put(log_.line(closed.row) + "\n");
+    } else {
+        note(log_.write(closed.row));
+    }
     if (const unsigned all = report_.description().ranks; closed.row.ranks < all)
         say(fmt::format("{} of {} ranks in this interval", closed.row.ranks, all));
     for (const std::string& line : stats::interval_diagnostics(closed.counts.errors)) {
@@ -131,6 +138,21 @@ void run_console::end_run(load::run_ending why) {
     if (stop_) stop_(why);
 }
 
+void run_console::on_interrupt(const stats::live_state& now, std::chrono::nanoseconds grace) {
+    if (options_.silent) return;
+    const std::uint64_t open = now.open_connections;
+    const std::string whom = open == 0 ? "for what was begun"
+                                       : fmt::format("for {} connection{} to finish what {} began",
+                                                     base::format_count(open), open == 1 ? "" : "s",
+                                                     open == 1 ? "it" : "they");
+    say(fmt::format("stopping: waits {}, at most {}; again to end at once", whom,
+                    base::format_duration(grace)));
+}
+
+void run_console::on_cut_short() {
+    if (!options_.silent) say("what is still in flight is abandoned");
+}
+
 void run_console::erase_live_line() {
     if (!live_shown_) return;
     put("\r\033[K");
@@ -151,6 +173,32 @@ void run_console::note(const base::expected<void>& written) {
     say(written.error().message);
 }
 
+namespace {
+
+std::string_view name_of_signal(int number) {
+    switch (number) {
+        case SIGINT:
+            return "SIGINT";
+        case SIGTERM:
+            return "SIGTERM";
+        case SIGUSR1:
+            return "SIGUSR1";
+        default:
+            return {};
+    }
+}
+
+std::optional<stats::interruption> interruption_of(const load::worker_pool& workers) {
+    const auto& by = workers.interrupted();
+    if (!by) return std::nullopt;
+    return stats::interruption{.signal = name_of_signal(by->signal),
+                               .at_s = std::chrono::duration<double>(by->at).count(),
+                               .early = by->early,
+                               .cut_short = by->cut_short};
+}
+
+}  // namespace
+
 stats::run_end end_of(const load::worker_pool& workers, unsigned most_connections) {
     const os::usage used = os::process_usage();
     return {.duration_s = std::chrono::duration<double>(workers.lasted()).count(),
@@ -158,7 +206,8 @@ stats::run_end end_of(const load::worker_pool& workers, unsigned most_connection
             .cpu_user_s = used.user_s,
             .cpu_system_s = used.system_s,
             .max_rss_bytes = used.max_rss_bytes,
-            .most_connections = most_connections};
+            .most_connections = most_connections,
+            .interrupted = interruption_of(workers)};
 }
 
 cli::exit_status run_console::finish(const stats::run_end& end) {

@@ -1,5 +1,6 @@
 // What a run says while it goes on and when it is over: the interval log on standard output, the
-// live line, diagnostics and the summary on standard error, the run record in its file.
+// live line, diagnostics and the summary on standard error, the run record in its file. A record
+// that goes to standard output has it for itself: the log goes to standard error then.
 //
 // Flow:
 //   auto console = run_console::create(description, options);   refuses what cannot be written
@@ -71,6 +72,8 @@ class run_console : public load::run_watcher {
 
     // How the run is ended when an error, or a threshold, says so.
     void ends_run(std::function<void(load::run_ending)> stop) { stop_ = std::move(stop); }
+    void on_interrupt(const stats::live_state& now, std::chrono::nanoseconds grace) override;
+    void on_cut_short() override;
 
     // One line on standard error, in the program's name; the live line is put out of its way.
     void say(const std::string& line);
@@ -86,6 +89,7 @@ class run_console : public load::run_watcher {
                 std::vector<stats::threshold> thresholds);
 
     void show(const stats::closed_interval& closed);
+    bool logs_to_errors() const noexcept { return options_.record == "-"; }
     void erase_live_line();
     void note(const base::expected<void>& written);
     void tell_silence(const stats::live_state& state);

@@ -10,7 +10,7 @@ namespace postal::program {
 namespace {
 
 // Whether it is one is judged when it is opened, with a reason.
-constexpr cli::file_kind ledger_file{"ledger", ""};
+constexpr cli::file_kind ledger_file{"ledger"};
 
 }  // namespace
 

@@ -64,6 +64,10 @@ class run_ledger final : public load::run_watcher {
     void on_live(const stats::live_state& state) override;
     void on_gave_up() override { console_.on_gave_up(); }
     void on_first_error(const stats::first_error& what) override { console_.on_first_error(what); }
+    void on_interrupt(const stats::live_state& now, std::chrono::nanoseconds grace) override {
+        console_.on_interrupt(now, grace);
+    }
+    void on_cut_short() override { console_.on_cut_short(); }
 
     // Writes what is left; false, and said, when something has failed.
     bool close();

@@ -14,7 +14,7 @@ using base::expected;
 
 namespace {
 
-constexpr cli::file_kind transcripts{"transcript", "", true};
+constexpr cli::file_kind transcripts{"transcript", net::is_transcript, true};
 
 }  // namespace
 

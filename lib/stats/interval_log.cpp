@@ -122,10 +122,12 @@ std::string interval_log::header() const {
 std::string interval_log::line(const interval_row& row) const {
     const auto end = run_.started + std::chrono::duration_cast<std::chrono::system_clock::duration>(
                                         std::chrono::duration<double>(row.end_s));
-    const std::string time = local_time(end, whole_minutes_);
-    if (format_ == log_format::jsonl) return interval_text(run_, row, time);
+    if (format_ == log_format::jsonl) {
+        return interval_text(run_, row,
+                             timestamp(std::chrono::round<std::chrono::milliseconds>(end)));
+    }
     const auto field = [&](const counter& one) { return field_of(one, row); };
-    std::string text = time + counters(logged::always, field);
+    std::string text = local_time(end, whole_minutes_) + counters(logged::always, field);
     if (run_.runs_agents) text += agent_fields(row);
     if (format_ != log_format::extended) return text;
     text += latency_fields(row) + counters(logged::extended, field);
@@ -138,7 +140,9 @@ base::expected<void> interval_log::put(std::string text) {
     errno = 0;
     const bool written = std::fwrite(text.data(), 1, text.size(), stream_) == text.size();
     if (written && std::fflush(stream_) == 0) return {};
-    return base::fail("cannot write the interval log: {}", base::system_message(errno));
+    const int error = errno;
+    std::clearerr(stream_);  // it is told here, and to nobody else
+    return base::fail("cannot write the interval log: {}", base::system_message(error));
 }
 
 base::expected<void> interval_log::write_header() {

@@ -11,7 +11,8 @@
 // jsonl     one JSON object a line, the record's interval object with "time" in front; no header
 //
 // time is the local time of the interval's end: HH:MM when intervals are whole minutes, HH:MM:SS
-// when not; to the nearest second, since an interval ends a moment after it was due. data(K) is
+// when not; to the nearest second, since an interval ends a moment after it was due. In JSON it is
+// the date too, in UTC with milliseconds (RFC 3339). data(K) is
 // whole KiB. write() fails when the stream does (disk full, reader gone), with one line.
 #pragma once
 

@@ -186,6 +186,12 @@ void read_run(const json_fields& from, run_record& to) {
     from.read("program", to.program, "version", to.version, "argv", to.argv, "seed", to.seed,
               "started", to.started, "ended", to.ended, "duration_s", to.duration_s, "warmup_s",
               to.warmup_s, "interval_s", to.interval_s, "transcript", to.transcript);
+    if (from.has("interrupted")) {
+        recorded_interruption& by = to.interrupted.emplace();
+        from.object("interrupted")
+            .read("signal", by.signal, "at_s", by.at_s, "early", by.early, "cut_short",
+                  by.cut_short);
+    }
     to.measured_s = std::max(0.0, to.duration_s - to.warmup_s);
     from.read("measured_s", to.measured_s);
     to.host = read_host(from.object("host"));

@@ -89,6 +89,14 @@ struct recorded_totals : counts {
     [[nodiscard]] bool has(const counter& one) const noexcept;
 };
 
+// Of a run that a signal ended.
+struct recorded_interruption {
+    std::string signal;  // empty: not known
+    double at_s = 0;
+    bool early = false;
+    bool cut_short = false;
+};
+
 struct run_record {
     std::string program;
     std::string version;
@@ -96,6 +104,7 @@ struct run_record {
     std::optional<std::uint64_t> seed;
     std::string started;
     std::string ended;  // why; empty: not known
+    std::optional<recorded_interruption> interrupted;
     double duration_s = 0;
     double warmup_s = 0;
     double measured_s = 0;  // without the warm-up

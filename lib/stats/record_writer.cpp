@@ -216,6 +216,14 @@ std::uint64_t workers_of(const run_report& report) {
     return all;
 }
 
+json interruption_of(const std::optional<interruption>& one) {
+    if (!one) return nullptr;
+    return {{"signal", one->signal.empty() ? json(nullptr) : json(one->signal)},
+            {"at_s", number(one->at_s)},
+            {"early", one->early},
+            {"cut_short", one->cut_short}};
+}
+
 json head_of(const run_report& report) {
     const run_description& run = report.description();
     return {{"schema", "postal-record/1"},
@@ -228,6 +236,7 @@ json head_of(const run_report& report) {
             {"transcript", run.transcript},
             {"started", timestamp(run.started)},
             {"ended", report.end().why},
+            {"interrupted", interruption_of(report.end().interrupted)},
             {"duration_s", number(report.end().duration_s)},
             {"warmup_s", seconds(run.warmup)},
             {"measured_s", number(report.measured_s())},
@@ -359,7 +368,7 @@ std::string timestamp(std::chrono::system_clock::time_point time) {
 }
 
 base::expected<void> write_record(const run_report& report, const std::string& path) {
-    // On standard output in one line, so that it can be told from the log's lines before it.
+    // On standard output in one line, for tools that take a line for an object.
     return base::write_file(path, record_text(report, path == "-" ? -1 : 2) + "\n");
 }
 

@@ -111,6 +111,14 @@ struct connection_summary {
     std::uint64_t most_open = 0;       // at once
 };
 
+// A run that a signal ended.
+struct interruption {
+    std::string_view signal = {};  // "SIGINT"; empty: another rank's
+    double at_s = 0;               // since the start
+    bool early = false;            // it had an end of its own, which it did not reach
+    bool cut_short = false;        // what was in flight at the end of the grace, or at a second one
+};
+
 struct run_end {
     double duration_s = 0;
     std::string_view why = {};  // it ended, as load::run_ending has it
@@ -118,6 +126,7 @@ struct run_end {
     double cpu_system_s = 0;
     std::uint64_t max_rss_bytes = 0;
     std::uint64_t most_connections = 0;  // open at once; of servers
+    std::optional<interruption> interrupted{};
 };
 
 class run_report {

@@ -44,6 +44,8 @@ std::string headline(const run_report& report) {
     if (run.warmup.count() > 0) {
         text += fmt::format(" (after {} of warm-up)", base::format_duration(run.warmup));
     }
+    const auto& interrupted = report.end().interrupted;
+    if (interrupted && interrupted->early) text += ", interrupted before its end";
     return text + "\n";
 }
 

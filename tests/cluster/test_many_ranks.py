@@ -161,6 +161,16 @@ def test_a_mistake_is_told_once(launch, users_file, words, said):
     assert run.stdout == "" and run.record is None
 
 
+def test_a_ranks_own_record_replaces_no_other_file(launch, folder, users_file):
+    """Its name is not on the command line."""
+    precious = folder / "whole.rank-1.json"
+    precious.write_text("Dear diary\n")
+    words = ["postal", "--record", folder / "whole.json", "--messages", "2", "127.0.0.1:1", users_file(5)]
+    run = finish(launch(2, *words), status=1)
+    assert f"--record: {precious}: exists and is no run record, but seems to be text" in run.stderr
+    assert precious.read_text() == "Dear diary\n" and not (folder / "whole.json").exists()
+
+
 def test_a_log_that_cannot_be_written_ends_all(programs, folder, tool, bhm, users_file):
     tool("mpirun")
     sink = bhm()
@@ -198,6 +208,8 @@ def test_a_signal_to_the_launcher_ends_all(launch, bhm, users_file, number):
     record = wait_until(lambda: started.record_path.exists() and read_record(started.record_path), "the record")
     assert record["ended"] == "signal" and len(record["ranks"]) == 3
     assert all(one["ended"] == "signal" for one in record["ranks"])
+    assert record["interrupted"]["early"]
+    assert started.process.stderr.count("postal: stopping: waits for ") <= 1, "once for all"
     totals = record["totals"]
     assert totals["started"] == sum(totals[key] for key in OUTCOMES)
     heard = sink.stop().total("messages")

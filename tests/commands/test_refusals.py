@@ -1,6 +1,7 @@
 """Bad input is refused before anything is sent: one line that names the culprit, status 1.
 
 One case for each kind; tests/unit/*/refused_options_test.cpp has the tables."""
+import json
 import os
 import pathlib
 import re
@@ -178,6 +179,64 @@ def test_no_file_is_overwritten_by_mistake(programs, bhm, users_file, folder):
         refused(run([programs.postal, "--messages", "1", option, folder / f"shown{option}", hole.endpoint, users]), numbered, "USER-LIST")
         refused(run([programs.rabid, option, folder / f"shown{option}", hole.endpoint, users]), numbered, "USER-LIST", program="rabid")
     assert users.read_bytes() == before and link.is_symlink()
+
+
+@pytest.mark.parametrize("name, stream", [("standard output", "stdout"), ("standard error", "stderr")])
+def test_the_log_does_not_go_to_a_file_that_is_needed(programs, bhm, users_file, folder, name, stream):
+    """`postal ... users.txt >> users.txt`, and `--record run.json > run.json`, whose log would be lost."""
+    hole, users, record = bhm(), users_file(2), folder / "run.json"
+    before = users.read_bytes()
+    words = [programs.postal, "--messages", "1", "--record", record, hole.endpoint, users]
+    for path, said in ((users, f"{name}: {users}: is the file of USER-LIST, too"),
+                       (record, f"--record: {record}: is the file of {name}, too")):
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with open(path, "ab") as file:
+            done = subprocess.run(words, check=False, timeout=20, **{**streams, stream: file})
+        told = path.read_bytes() if stream == "stderr" else done.stderr
+        assert done.returncode == 1 and said in told.decode() and not done.stdout
+        assert path.read_bytes().startswith(before if path == users else b"")
+        assert b"postal-record" not in path.read_bytes()
+        users.write_bytes(before)
+
+
+def test_force_writes_over_what_is_there_and_no_input(programs, bhm, users_file, folder):
+    hole, users = bhm(), users_file(2)
+    mail = folder / "precious.eml"
+    mail.write_text("From: me@example.com\r\n\r\nhello\r\n")
+    words = [programs.postal, "--messages", "1", "--record", mail, hole.endpoint, users]
+    refused(run(words), f"--record: {mail}: exists and is no run record, but seems to be a mail", "--force")
+    assert mail.read_text().startswith("From: me")
+    refused(run([programs.postal, "--force", "--messages", "1", "--record", users, hole.endpoint, users]), "USER-LIST")
+    assert run([*words, "--force"]).status == 0
+    assert json.loads(mail.read_text())["options"]["force"] == "true"
+    assert run(words).status == 0, "a record replaces a record"
+    dialogue = folder / "dialogue:0"
+    dialogue.write_text("Dear diary\n")
+    talks = [programs.postal, "--messages", "1", "-z", folder / "dialogue", hole.endpoint, users]
+    refused(run(talks), f"--transcript: {dialogue}: exists and is no transcript, but seems to be text")
+    assert dialogue.read_text() == "Dear diary\n"
+    assert run([*talks, "--force"]).status == 0 and "EHLO" in dialogue.read_text()
+    assert run(talks).status == 0, "a transcript replaces a transcript"
+    page = folder / "page.html"
+    page.write_text("<!doctype html><title>mine</title>")
+    refused(run([programs.postal_report, "--html", page, mail]), "no page of postal-report, but seems to be HTML",
+            program="postal-report")
+    assert run([programs.postal_report, "--force", "--html", page, mail]).status == 0
+    assert "postal-report" in page.read_text()
+
+
+@pytest.mark.parametrize("option", ["--record", "--transcript", "--connection-transcript"])
+def test_every_program_asks_for_force(programs, bhm, users_file, folder, option):
+    hole, users = bhm(), users_file(2)
+    for name in ("spare", "spare:0", "spare:0:1"):
+        (folder / name).write_text("Dear diary\n")
+    base = folder / "spare"
+    for program, words in ((programs.postal, [hole.endpoint, users]), (programs.rabid, [hole.endpoint, users]),
+                           (programs.bhm, ["--listen", "127.0.0.1:0"]),
+                           (programs.lmtp_deliver, ["--listen", "127.0.0.1:0", "--agent", "/bin/true"])):
+        refused(run([program, option, base, *words], timeout=20), option, "seems to be text", "--force",
+                program=os.path.basename(program))
+    assert {path.read_text() for path in folder.glob("spare*")} == {"Dear diary\n"}
 
 
 def test_no_record_is_replaced_by_a_page(programs, bhm, postal, users_file):

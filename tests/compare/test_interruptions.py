@@ -36,6 +36,7 @@ def test_ended_at_a_step_and_resumed(experiment, programs, step, how):
     else:
         assert status == (0 if undoing else 4), under_way.stderr
         assert "ended before all blocks were done: interrupted" in under_way.stderr
+        assert "postal-compare: stopping: ends what runs and undoes what was set up" in under_way.stderr
         assert experiment.record["end"] == "interrupted"
         experiment.check_clean()
         assert experiment.verify().status == 0
@@ -151,6 +152,7 @@ def test_a_second_signal_cuts_the_undoing_short(experiment, parts, status, said)
     under_way.signal(signal.SIGINT)
     assert under_way.wait(40) == status
     assert said in under_way.stderr, under_way.stderr
+    assert "postal-compare: each step of undoing has at most 1s now" in under_way.stderr
     assert bool(experiment.left()) == (status == 2)
     assert experiment.runs[0][2] == "interrupted" and len(experiment.runs) == 1
     # Whatever else there was is gone.

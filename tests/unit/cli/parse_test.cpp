@@ -6,12 +6,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +17,6 @@ using namespace postal;
 namespace {
 
 enum class mode { automatic, off };
-
-constexpr cli::file_kind record_kind{"record", "\"record/"};
-constexpr cli::file_kind numbered_kind{"transcript", "", true};
 
 struct values {
     unsigned sessions = 1;
@@ -35,7 +28,7 @@ struct values {
     bool all = false, lmtp = false;
     unsigned tls = 0;
     std::vector<std::string> thresholds;
-    std::string record, ledger, transcript, server, users;
+    std::string record, server, users;
 };
 
 cli::program describe(values& v) {
@@ -58,10 +51,7 @@ cli::program describe(values& v) {
               {"-a,--all", "", "", "log all", cli::flag(v.all)},
               {"-L,--lmtp", "", "", "LMTP", cli::flag(v.lmtp)},
               {"--threshold", "EXPR", "", "expression", cli::texts(v.thresholds), true},
-              {"--record", "FILE", "", "record", cli::text(v.record), false, &record_kind},
-              {"--ledger", "FILE", "", "ledger", cli::text(v.ledger), false, &record_kind},
-              {"-z,--transcript", "BASE", "", "dialogues", cli::text(v.transcript), false,
-               &numbered_kind},
+              {"--record", "FILE", "", "record", cli::text(v.record)},
           }}},
         {{"SERVER", "where to", cli::text(v.server)},
          {"USER-LIST", "for whom", cli::text(v.users), false}},
@@ -286,74 +276,4 @@ TEST_CASE("parse: what the options ended up as is reported") {
     CHECK(text ==
           "sessions=4 given\nper-connection=1\nmax-size=5K given\ntls-share=0\npipelining=auto\n"
           "all=true given\n");
-}
-
-TEST_CASE("command line: no file is overwritten by mistake") {
-    const temporary_file users("a@example.com\n");
-    const temporary_file link("");
-    const temporary_file older("{\n  \"schema\": \"record/1\"");
-    const temporary_file empty("");
-    const temporary_file config("record = \"" + users.path() + "\"\n");
-    REQUIRE(std::remove(link.path().c_str()) == 0);
-    REQUIRE(::symlink(users.path().c_str(), link.path().c_str()) == 0);
-    const temporary_file base("");
-    const std::string numbered = base.path() + ":3";
-    const std::string linked = base.path() + "x";
-    REQUIRE(std::ofstream(numbered).good());
-    REQUIRE(::symlink(users.path().c_str(), (linked + ":0:1").c_str()) == 0);
-    const std::string same = ": is the file of USER-LIST, too; name another one";
-    const std::string other = ": exists and is no record; name another file, or remove it";
-    struct row {
-        std::vector<std::string> words;
-        std::string said;
-        const char* why;
-    };
-    const row rows[]{
-        {{"--record", users.path(), "host", users.path()},
-         "--record: " + users.path() + same,
-         "a word forgotten"},
-        {{"--record", link.path(), "host", users.path()},
-         "--record: " + link.path() + same,
-         "by another name"},
-        {{"--config", config.path(), "host", users.path()},
-         "--record: " + users.path() + same,
-         "from the file"},
-        {{"--config", config.path(), "--record", older.path(), "host", users.path()},
-         "no error",
-         "which the command line overrules"},
-        {{"--config", config.path(), "--record", config.path(), "host"},
-         "--record: " + config.path() + ": is the file of --config, too; name another one",
-         "the configuration file itself"},
-        {{"--record", users.path(), "host"}, "--record: " + users.path() + other, "something else"},
-        {{"--record", older.path(), "host"}, "no error", "an older record"},
-        {{"--record", empty.path(), "host"}, "no error", "an empty file"},
-        {{"--record", "/dev/null", "--ledger", "/dev/zero", "host"}, "no error", "devices"},
-        {{"--record", "-", "host", "-"}, "no error", "standard output"},
-        {{"--record", "new", "--ledger", "new", "host"},
-         "--record: new: is the file of --ledger, too; name another one",
-         "two outputs"},
-        {{"-z", base.path(), "host", numbered},
-         "--transcript: " + numbered + same,
-         "one of those with a number"},
-        {{"-z", linked, "host", users.path()},
-         "--transcript: " + linked + ":0:1" + same,
-         "by a link, with two numbers"},
-        {{"-z", "new", "--record", "new:1", "host"},
-         "--transcript: new:1: is the file of --record, too; name another one",
-         "two outputs, one with a number"},
-        {{"--record", "./new:1:2", "-z", "new", "host"},
-         "--transcript: ./new:1:2: is the file of --record, too; name another one",
-         "with two numbers, by another name"},
-        {{"-z", users.path(), "host", users.path()}, "no error", "only its beginning"},
-        {{"-z", older.path(), "host", users.path()}, "no error", "of whatever kind that is"},
-        {{"-z", "new", "--record", "new:1:2:3", "host"}, "no error", "three numbers"},
-        {{"-z", "new", "--record", "new:x", "host"}, "no error", "no number"},
-        {{"-z", "new", "--record", "new", "host"}, "no error", "no number at all"},
-        {{"-z", "new", "--record", "elsewhere/new:1", "host"}, "no error", "another folder"},
-        {{"-z", "host", "host:25"}, "no error", "no file"},
-    };
-    for (const row& each : rows) {
-        INFO(each.why);
-        CHECK(error_of(each.words) == each.said);
-    }
 }

@@ -140,7 +140,10 @@ TEST_CASE("findings: what must not be overlooked") {
     const auto all = remarks(of, found);
     CHECK(says(all, "bad", "runs/x: is not what the run wrote"));
     CHECK(says(all, "bad", "Block 2 is voided: b: postal: 50.0 % errors"));
-    CHECK(says(all, "note", "The experiment has not ended"));
+    CHECK(all.front().text == "The experiment has not ended");
+    of.record.ended = "2026-01-01T00:00:00.000Z";
+    of.record.end = "interrupted";
+    CHECK(remarks(of, found).front().text == "The experiment did not come to its end: interrupted");
     CHECK(says(all, "note", "A flush takes 20 us here"));
     CHECK(says(all, "limit", "In 1 of 12 runs the machine was shared and full"));
     CHECK(says(all, "limit", "In 1 of 12 runs postal reached the rate that it was given"));

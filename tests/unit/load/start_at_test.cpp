@@ -22,6 +22,12 @@ struct recorder : load::run_watcher {
         ends.push_back(time_slice.end_s);
     }
     void on_live(const stats::live_state&) override {}
+    void on_interrupt(const stats::live_state&, std::chrono::nanoseconds grace) override {
+        waits.push_back(grace);
+    }
+    void on_cut_short() override { ++cut_short; }
+    std::vector<std::chrono::nanoseconds> waits;
+    int cut_short = 0;
     std::uint64_t messages = 0;
     std::vector<double> ends;
 };
@@ -115,6 +121,38 @@ TEST_CASE("worker_pool: a stop before the start ends the run, and nothing was co
         CHECK(one.pool.lasted() == 0ns);
         CHECK_FALSE(one.pool.start_late());
         CHECK(one.pool.ended_by() == run_ending::signal);
+        CHECK(one.seen.waits.empty());
+    }
+}
+
+TEST_CASE("worker_pool: who interrupts is told what is waited for, and what was not") {
+    struct row {
+        load::worker_pool_plan plan;
+        bool again;
+        bool early;
+        const char* why;
+    };
+    const row rows[]{
+        {{.workers = 2, .phases = 1}, false, false, "without an end of its own"},
+        {{.workers = 2, .phases = 1, .bounded = true}, false, true, "with one"},
+        {{.workers = 2, .phases = 1, .duration = 1h}, false, true, "with a duration"},
+        {{.workers = 2, .phases = 1}, true, false, "twice"},
+    };
+    for (const auto& [plan, again, early, why] : rows) {
+        INFO(why);
+        one_run one(plan);
+        one.pool.every(20ms, [left = again ? 2 : 1]() mutable {
+            if (left-- > 0) ::raise(SIGINT);
+        });
+        one.go();
+        const auto& interrupted = one.pool.interrupted();
+        REQUIRE(interrupted);
+        CHECK(interrupted->early == early);
+        CHECK(interrupted->at >= 20ms);
+        CHECK(one.seen.waits == std::vector<std::chrono::nanoseconds>{plan.grace});
+        CHECK(one.seen.cut_short == (interrupted->cut_short ? 1 : 0));
+        CHECK(interrupted->signal == SIGINT);
+        if (!again) CHECK_FALSE(interrupted->cut_short);
     }
 }
 

@@ -270,6 +270,24 @@ TEST_CASE("report: a run that was given up says so, and its rate has the digits 
     CHECK(report::render_text({one}).find("The run was given up") == std::string::npos);
     one.ended = "gave_up";
     CHECK_THAT(report::render_text({one}), Contains("The run was given up"));
+    one.ended = "signal";
+    one.generator.limited = true;
+    const auto first = [&] { return report::all_remarks({one}).front().text; };
+    CHECK_THAT(first(), Contains("Generator limited"));
+    one.interrupted = stats::recorded_interruption{"SIGINT", 2.5, true, true};
+    CHECK_THAT(first(),
+               Catch::StartsWith("Interrupted by SIGINT after 2.5s, before the run's own end"));
+    CHECK_THAT(first(), Contains("abandoned"));
+    CHECK_THAT(report::render_text({one}), Contains(", ended by a signal\n"));
+    one.interrupted->early = one.interrupted->cut_short = false;  // as a server ends
+    CHECK_THAT(first(), Contains("Generator limited"));
+    one.interrupted.reset();
+    one.ended = "failure";
+    CHECK_THAT(first(), Contains("The run failed"));
+    one.ended = "first_error";
+    CHECK_THAT(first(), Contains("ended at its first error"));
+    one.ended = "threshold";
+    CHECK_THAT(first(), Contains("because a threshold was missed"));
     report::message_rate rate;
     CHECK(report::show_rate(rate, &report::message_rate::mean) == report::unknown);
     rate.mean = 4'546'140;

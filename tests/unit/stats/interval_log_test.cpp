@@ -63,12 +63,12 @@ TEST_CASE("interval log: the extended columns follow, as many in the header as i
 }
 
 TEST_CASE("interval log: JSON lines") {
-    set_zone("UTC");
+    set_zone("CET-1");
     run_report report(test::description());
     const interval_log log(stdout, log_format::jsonl, report.description());
     CHECK(log.header().empty());
     const auto object = nlohmann::json::parse(log.line(one_row(report)));
-    CHECK(object["time"] == "00:01");
+    CHECK(object["time"] == "2026-01-01T00:01:00.000Z");
     CHECK(object["messages"] == 14752);
     CHECK(object["t_s"] == 60.0);
 }

@@ -135,7 +135,12 @@ TEST_CASE("record: what a run writes is what is read") {
         }
         run.add_time_slice(time_slice);
     }
-    run.finish({3.0, "signal", 0.5, 0.25, 4096});
+    run.finish({.duration_s = 3.0,
+                .why = "signal",
+                .cpu_user_s = 0.5,
+                .cpu_system_s = 0.25,
+                .max_rss_bytes = 4096,
+                .interrupted = stats::interruption{"SIGINT", 2.5, true, false}});
     run.thresholds = {{"p99(message)<1s", 8950.0, "us", true}};
 
     const auto read = stats::parse_record(stats::record_text(run));
@@ -144,6 +149,11 @@ TEST_CASE("record: what a run writes is what is read") {
     CHECK(read->argv.size() == 3);
     CHECK(read->seed == 42U);
     CHECK(read->ended == "signal");
+    REQUIRE(read->interrupted);
+    CHECK(read->interrupted->signal == "SIGINT");
+    CHECK(read->interrupted->at_s == 2.5);
+    CHECK(read->interrupted->early);
+    CHECK_FALSE(read->interrupted->cut_short);
     CHECK(read->measured_s == 3.0);
     CHECK(read->totals.started == 30U);
     CHECK(read->totals.messages == 27);

@@ -111,6 +111,7 @@ TEST_CASE("record: an ordinary run") {
     check_shape(record);
     CHECK(record["started"] == "2026-01-01T00:00:00.000Z");
     CHECK(record["ended"] == "duration");
+    CHECK(record["interrupted"].is_null());
     CHECK(record["duration_s"] == 120.5);
     CHECK(record["interval_s"] == 60.0);
     CHECK(record["options"]["sessions"] == 12);

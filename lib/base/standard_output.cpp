@@ -1,0 +1,28 @@
+#include "base/standard_output.hpp"
+
+#include <cerrno>
+#include <cstdio>
+
+namespace postal::base {
+
+namespace {
+
+int first_error = 0;
+
+void keep_error() noexcept {
+    if (first_error == 0) first_error = errno;
+}
+
+}  // namespace
+
+void print(std::string_view text) noexcept {
+    if (first_error != 0) return;
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) keep_error();
+}
+
+int flush_standard_output() noexcept {
+    if (std::fflush(stdout) != 0) keep_error();
+    return first_error;
+}
+
+}  // namespace postal::base
