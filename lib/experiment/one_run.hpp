@@ -74,6 +74,9 @@ class one_run {
     void watch_for_stall();
     std::string stall_text() const;
     done start_drain();
+    // The errors of the last reading.
+    base::expected<std::uint64_t> read_with(const command& reader, std::size_t number,
+                                            steady_time until);
     done run_reader(job one, steady_time until);
     done await_drained(steady_time until);
 

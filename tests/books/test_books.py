@@ -304,7 +304,8 @@ def test_lmtp_rate_is_of_messages(bhm, postal, users):
     """Each recipient is one: 5 a transaction are a fifth of the transactions."""
     hole = bhm("--lmtp")
     run = postal("-L", *SMALL, "-t", "4", "-c", "-1", "--rate", "200/s", "--open-loop", "--recipients", "5", "--duration", "1s", hole.endpoint, users)
-    assert 200 <= run.total("due") <= 205 and run.total("due") == run.total("started") + run.total("not_started")
+    assert 200 <= run.total("due") <= 200 * run.record["duration_s"] + 5  # a busy machine ends it late
+    assert run.total("due") == run.total("started") + run.total("not_started")
 
 
 # Runs without much in them.

