@@ -181,3 +181,51 @@ def test_a_slow_rank_is_named(start, bhm, users_file):
     assert record["totals"]["messages"] == 600 == sink.stop().total("messages")
     last = max(record["ranks"], key=lambda one: one["done_s"])["rank"]
     assert f"last rank {last} " in started.process.stderr, started.process.stderr
+
+
+@pytest.fixture
+def waiting(programs, folder, tool):
+    """waiting(3, word, …) is postal with so many ranks that wait for an instant long to come."""
+    tool("mpirun")
+    with contextlib.ExitStack() as started:
+        def begin(ranks, *words):
+            path = folder / "whole.json"
+            at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 300))
+            words = ["--record", path, "-m", "1", "--workers", "1", "--start-at", at, *words]
+            one = started.enter_context(Ranks(mpirun_argv(ranks, [programs.postal, *words]), folder))
+            one.record_path = path
+            one.process.wait_for_line("starts at", 30)
+            return one
+        yield begin
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_a_signal_before_the_start_ends_all(waiting, bhm, users_file, rank):
+    sink = bhm()
+    started = waiting(3, "--messages", "100", sink.endpoint, users_file(5))
+    os.kill(pid_of(started, rank), signal.SIGINT)
+    started.process.wait(20)
+    record = read_record(started.record_path)
+    check_books(record)
+    assert record["ended"] == "signal" and record["interrupted"]["at_s"] < 0
+    assert [one["ended"] for one in record["ranks"]] == ["signal"] * 3
+    assert record["totals"]["started"] == sink.stop().total("messages") == 0
+
+
+def test_a_rank_that_dies_before_the_start_ends_all(waiting, bhm, users_file):
+    """mpirun ends the others, which have begun nothing."""
+    sink = bhm()
+    started = waiting(3, "--messages", "100", sink.endpoint, users_file(5))
+    os.kill(pid_of(started, 1), signal.SIGKILL)
+    assert started.process.wait(30) != 0
+    assert sink.stop().total("messages") == 0
+
+
+def test_a_signal_in_the_warm_up_ends_all_and_all_is_counted(start, bhm, users_file):
+    sink = bhm()
+    started = start(3, "--duration", "60s", "--warmup", "30s", "--rate", "100/s", sink.endpoint, users_file(5))
+    os.kill(pid_of(started, 1), signal.SIGUSR1)
+    started.process.wait(30)
+    record = read_record(started.record_path)
+    assert record["ended"] == "signal" and record["totals"]["started"] == 0
+    assert record["totals_with_warmup"]["messages"] == sink.stop().total("messages") > 0
