@@ -169,12 +169,26 @@ void end_now(load::worker_pool& workers, load::run_ending why) {
     workers.stop(load::stop_kind::gently, why, nanoseconds::max());
 }
 
+// The first words of a run: rank 0 speaks them.
+expected<void> say_what_begins(const client_run& what, const run_reports& reports) {
+    if (!what.others.leads()) return {};
+    run_console& speaking = reports.speaking();
+    say_unverified(speaking, what.chosen.tls);
+    const auto header = speaking.begin();
+    if (!header) return header.error();
+    if (what.plan.start_at) speaking.say("starts at " + format_start(*what.chosen.start_at));
+    return {};
+}
+
 exit_status run_workers(const client_run& what, const load::worker_pool_plan& plan,
                         run_reports& reports) {
     // Lives as long as the process: its end would wait for look-ups of names that nobody needs any
     // more.
     static auto& workers = *new load::worker_pool(plan);
     std::vector<std::shared_ptr<void>> sessions(plan.workers);  // end before the loops they live on
+    // From here on a signal ends the run in order, so nobody is told before that it is there.
+    const auto told = say_what_begins(what, reports);
+    if (!told) return what.others.refuse(told.error(), exit_status::system_error);
     what.others.attend(workers, plan, reports.merged.get());
     reports.speaking().ends_run([&](load::run_ending why) {
         what.others.alone() ? end_now(workers, why) : what.others.end(why);
@@ -255,13 +269,6 @@ exit_status run_clients(client_run what) {
     if (const auto refused = others.agree(what.description, what.plan.sessions, plan))
         return others.refuse({refused->message}, refused->status);
     if (plan.start_at) reports->starts(*plan.start_at);
-    if (others.leads()) {
-        say_unverified(reports->speaking(), what.chosen.tls);
-        const auto header = reports->speaking().begin();
-        if (!header) return others.refuse(header.error(), exit_status::system_error);
-    }
-    if (what.plan.start_at && others.leads())
-        reports->speaking().say("starts at " + format_start(*what.chosen.start_at));
     return run_workers(what, plan, *reports);
 }
 
