@@ -19,4 +19,4 @@ if(POSTAL_MPI)
 endif()
 # From the folder of the programs, in the build tree as where they are installed.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR} OUTPUT_VARIABLE POSTAL_MPI_FOLDER)
-set(POSTAL_MPI_FOLDER ${POSTAL_MPI_FOLDER}/postal)
+set(POSTAL_MPI_FOLDER ${POSTAL_MPI_FOLDER}/postal/modules)

@@ -13,18 +13,25 @@ foreach(program postal rabid bhm lmtp-deliver postal-report postal-compare posta
 endforeach()
 add_custom_target(completions ALL DEPENDS ${completions})
 install(FILES ${completions} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/CHANGELOG.md ${CMAKE_SOURCE_DIR}/docs/ledger.md
-    ${CMAKE_SOURCE_DIR}/docs/errors.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# README.md and the documents that it links to, beside each other as in the repository.
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN man EXCLUDE)
+install(CODE "file(CREATE_LINK examples \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/conf\" SYMBOLIC)")
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME postal-suite)
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT "The Postal developers <postal@example.com>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "mail server benchmark: sender, reader, black hole, LMTP server, reports, experiments")
-set(CPACK_PACKAGE_DESCRIPTION "postal loads an SMTP or LMTP server and accounts for every message, rabid reads
-mail back over POP3 and IMAP and checks it, bhm is a mail server that throws mail away, lmtp-deliver is an LMTP server that
-runs a delivery agent such as dovecot-lda, maildrop or procmail for every recipient, postal-report turns run records into
-text, CSV and HTML, and says what became of every message, postal-compare says which variant of a mail system is faster, postal-audit which mail a power cut would have lost.")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "measures mail servers and accounts for every message")
+set(CPACK_PACKAGE_DESCRIPTION "postal loads an SMTP or LMTP server and accounts for every message,
+rabid reads mail back over POP3 and IMAP and checks it, bhm is a mail
+server that throws mail away, lmtp-deliver is an LMTP server that runs
+a delivery agent such as dovecot-lda, maildrop or procmail for every
+recipient, postal-report turns run records into text, CSV and HTML, and
+says what became of every message, postal-compare says which variant of
+a mail system is faster, postal-audit which mail a power cut would have
+lost.")
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -36,7 +43,7 @@ set(CPACK_DEBIAN_PACKAGE_SUGGESTS eatmydata qemu-system-common)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_COMPONENTS_ALL suite)
 set(CPACK_DEBIAN_SUITE_PACKAGE_NAME postal-suite)
-set(CPACK_COMPONENT_SUITE_DESCRIPTION ${CPACK_PACKAGE_DESCRIPTION})
+set(CPACK_COMPONENT_SUITE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
 if(POSTAL_MPI_VERSION)
     list(APPEND CPACK_COMPONENTS_ALL mpi)
     list(APPEND CPACK_DEBIAN_PACKAGE_SUGGESTS postal-suite-mpi)
@@ -46,8 +53,9 @@ if(POSTAL_MPI_VERSION)
     set(CPACK_DEBIAN_MPI_PACKAGE_SUGGESTS "")
     set(CPACK_DEBIAN_MPI_PACKAGE_CONFLICTS "")
     set(CPACK_DEBIAN_MPI_PACKAGE_REPLACES "")
-    set(CPACK_COMPONENT_MPI_DESCRIPTION "mail server benchmark: many machines as one
-With this module postal and rabid make one run of all the processes that mpirun or srun starts.")
+    set(CPACK_COMPONENT_MPI_DESCRIPTION "measures mail servers: many machines as one
+With this module postal and rabid make one run of all the processes
+that mpirun or srun starts.")
 endif()
 string(REPLACE ";" ", " CPACK_DEBIAN_PACKAGE_SUGGESTS "${CPACK_DEBIAN_PACKAGE_SUGGESTS}")
 # Dependencies are read from the programs where Debian's tools for that are installed (scripts/packages.txt).
@@ -59,4 +67,21 @@ endif()
 # Debian's postal has programs of the same names.
 set(CPACK_DEBIAN_PACKAGE_CONFLICTS postal)
 set(CPACK_DEBIAN_PACKAGE_REPLACES postal)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+# Debian's own two documents, for each package (Debian policy 12.5 and 12.7).
+find_program(GZIP gzip)
+if(GZIP)
+    string(TIMESTAMP POSTAL_DEBIAN_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)  # SOURCE_DATE_EPOCH, where that is set
+    configure_file(${CMAKE_CURRENT_LIST_DIR}/debian/changelog.in ${CMAKE_BINARY_DIR}/debian/changelog @ONLY)
+    add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/debian/changelog.gz
+        COMMAND ${GZIP} -9nkf ${CMAKE_BINARY_DIR}/debian/changelog
+        DEPENDS ${CMAKE_BINARY_DIR}/debian/changelog VERBATIM)
+    add_custom_target(debian_changelog ALL DEPENDS ${CMAKE_BINARY_DIR}/debian/changelog.gz)
+    set(debian_documents ${CMAKE_BINARY_DIR}/debian/changelog.gz ${CMAKE_CURRENT_LIST_DIR}/debian/copyright)
+    install(FILES ${debian_documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+    if(POSTAL_MPI_VERSION)
+        install(FILES ${debian_documents} DESTINATION ${CMAKE_INSTALL_DOCDIR}-mpi COMPONENT mpi)
+    endif()
+endif()
 include(CPack)

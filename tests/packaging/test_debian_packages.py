@@ -1,4 +1,5 @@
 """The Debian packages that cpack makes of a build: what is in them, and what they need."""
+import re
 import subprocess
 
 import pytest
@@ -29,8 +30,23 @@ def files_of(package):
     return {line.split()[5].removeprefix("./") for line in listed.splitlines() if not line.endswith("/")}
 
 
-def test_who_loads_one_server_needs_no_mpi(packages):
+def check_links(package, folder):
+    """What the documents link to is where they land."""
+    subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
+    documents = list((folder / "usr/share/doc/postal-suite").rglob("*.md"))
+    assert "README.md" in {path.name for path in documents}
+    for path in documents:
+        for link in re.findall(r"\]\(([^)#]+)", path.read_text()):
+            assert "://" in link or (path.parent / link).exists(), f"{path.name}: {link}"
+
+
+def test_packages(packages, tool, tmp_path):
     """One test, since each that runs elsewhere would make the packages again."""
+    lint = subprocess.run([tool("lintian"), "--allow-root", "--fail-on", "error,warning", *packages.values()], capture_output=True, text=True)
+    assert lint.returncode == 0, lint.stdout + lint.stderr
+    check_links(packages["postal-suite"], tmp_path)
+
+    # Who loads one server needs no MPI.
     suite = packages["postal-suite"]
     assert "mpi" not in field(suite, "Depends")
     files = files_of(suite)
@@ -40,7 +56,7 @@ def test_who_loads_one_server_needs_no_mpi(packages):
     if "postal-suite-mpi" not in packages:
         pytest.skip("this build is without MPI")
     module = packages["postal-suite-mpi"]
-    assert files_of(module) == {"usr/lib/postal/postal_mpi.so"}
+    assert files_of(module) == {"usr/lib/postal/modules/postal_mpi.so", *(f"usr/share/doc/postal-suite-mpi/{name}" for name in ("changelog.gz", "copyright"))}
     needed = field(module, "Depends")
     assert f"postal-suite (= {field(packages['postal-suite'], 'Version')})" in needed and "libopenmpi" in needed
     assert not field(module, "Conflicts")

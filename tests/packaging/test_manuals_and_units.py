@@ -1,0 +1,27 @@
+"""The manual pages as mandoc reads them, and the services as systemd judges them."""
+import re
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+MANUALS = ROOT / "build/release/man"
+
+
+def test_manuals_are_clean(tool):
+    mandoc = tool("mandoc")
+    pages = sorted(MANUALS.glob("*.[18]"))
+    if not pages:
+        pytest.skip("there is no build with manual pages")
+    assert len(pages) == 7
+    said = subprocess.run([mandoc, "-T", "lint", "-W", "warning", *pages], capture_output=True, text=True)
+    assert said.returncode == 0 and said.stdout == "", said.stdout
+
+
+@pytest.mark.parametrize("unit, most", [("bhm.service", 3.0), ("lmtp-deliver.service", 4.0)])
+def test_services_are_exposed_little(tool, unit, most):
+    """lmtp-deliver becomes the users whose mail it is, which costs it some of what bhm has."""
+    judged = subprocess.run([tool("systemd-analyze"), "security", "--offline=true", "--no-pager", ROOT / "conf" / unit],
+                            check=True, capture_output=True, text=True).stdout
+    assert float(re.search(r"Overall exposure level for \S+: ([0-9.]+)", judged)[1]) <= most
