@@ -14,7 +14,7 @@ ENDS = ("taken_after_retry", "rejected_after_retry", "still_deferred", "not_retr
 COUNTED = ("deferred_recipients", "retries", *ENDS, "retries_forgotten",
            "grey_first", "grey_early", "grey_late", "grey_passed", "grey_in_time")
 # So that Postfix comes again within the test; the defaults are minutes.
-RETRIES = {"minimal_backoff_time": "1s", "maximal_backoff_time": "2s", "queue_run_delay": "1s"}
+RETRIES = {"minimal_backoff_time": "1s", "maximal_backoff_time": "2s", "queue_run_delay": "1s", "transport_retry_time": "1s"}
 
 
 def told(record):
@@ -156,7 +156,7 @@ def test_a_relay_and_a_greylist(behaving, postfix, postal, users_file):
     relay = postfix(f"smtp:[127.0.0.1]:{hole.port}", **RETRIES)
     sent = postal("-t", "2", "-c", "-1", "-m", "1", "-M", "1", "--messages", 100, relay.endpoint, users_file(100))
     check_books(sent)
-    wait_until(lambda: not relay.queued(), lambda: f"an empty queue: {relay.log[-2000:]}", 60)
+    wait_until(lambda: not relay.queued(), lambda: f"an empty queue: {relay.queued()}; the log ends: {relay.log[-2000:]}", 120)
     done = hole.stop()
     found = told(done.record)
     assert done.total("messages") == 100

@@ -219,7 +219,7 @@ class TestPostfix:
         """Postfix keeps what was not acknowledged and tries again."""
         place = f"unix:{folder}/deliver"
         first = keeping(place)
-        relay = postfix(f"lmtp:unix:{folder}/deliver", minimal_backoff_time="1s", maximal_backoff_time="1s", queue_run_delay="1s")
+        relay = postfix(f"lmtp:unix:{folder}/deliver", minimal_backoff_time="1s", maximal_backoff_time="1s", queue_run_delay="1s", transport_retry_time="1s")
         sent = postal("-t", "2", "-c", "-1", "--messages", "300", "--rate", "400/s", relay.endpoint, users_file(10))
         wait_until(lambda: len(list(first.kept.iterdir())) > 20, "the first deliveries")
         first.stop()
