@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -21,8 +22,11 @@ namespace {
 const char* ended_program = "";
 
 // What was thrown and caught by nobody, in whichever thread: the run cannot go on, and there may be
-// no memory to say so.
+// no memory to say so. The first thread that comes here speaks.
 [[noreturn]] void end_at_once() noexcept {
+    static std::atomic_flag spoken = ATOMIC_FLAG_INIT;
+    while (spoken.test_and_set())
+        ::pause();
     const auto say = [](const char* why) {
         char line[512];
         const int size = std::snprintf(line, sizeof line, "%s: %s\n", ended_program, why);

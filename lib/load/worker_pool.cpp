@@ -89,6 +89,18 @@ base::expected<void> worker_pool::run(const std::function<void(worker&)>& begin,
                                       run_watcher& watcher) {
     watcher_ = &watcher;
     plan_times();
+    run_threads(begin);
+    lasted_ = std::max(since_start(), nanoseconds(0));
+    hand_on();
+    for (auto& one : workers_) {
+        if (one->failure()) return base::fail("a session ended with: {}", *one->failure());
+    }
+    return {};
+}
+
+// An exception, which is want of memory, must not leave: it would destroy what the threads work
+// with. As one in their own, it ends the process.
+void worker_pool::run_threads(const std::function<void(worker&)>& begin) noexcept {
     for (auto& one : workers_) {
         threads_.emplace_back([&own = *one, &begin, this] { own.run(times_, begin); });
     }
@@ -104,12 +116,6 @@ base::expected<void> worker_pool::run(const std::function<void(worker&)>& begin,
     for (std::thread& thread : threads_) {
         thread.join();
     }
-    lasted_ = std::max(since_start(), nanoseconds(0));
-    hand_on();
-    for (auto& one : workers_) {
-        if (one->failure()) return base::fail("a session ended with: {}", *one->failure());
-    }
-    return {};
 }
 
 void worker_pool::plan_times() {

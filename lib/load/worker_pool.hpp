@@ -19,7 +19,7 @@
 // own, which are `draining`.
 // Those that come later are held for as long as the pool lives: until what it counted is written.
 // A session that ends with an exception, which is a defect of ours or want of memory, ends the run at
-// once, and it fails.
+// once, and it fails. One in a thread's own loop ends the process (std::terminate).
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -141,6 +141,7 @@ class worker_pool {
     };
 
     void plan_times();
+    void run_threads(const std::function<void(worker&)>& begin) noexcept;
     void wait_for_start();
     void wait_for_signal();
     void repeat(repetition& one);

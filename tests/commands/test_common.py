@@ -13,7 +13,7 @@ RANKS = ["postal", "rabid"]  # that can be one of many
 
 
 def built_with_mpi(programs):
-    return any(programs.folder.parent.glob("lib*/**/postal/postal_mpi.so"))
+    return any(programs.folder.parent.glob("lib*/**/postal/modules/postal_mpi.so"))
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -6,9 +6,14 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "load/turnstile.hpp"
 
@@ -296,4 +301,28 @@ TEST_CASE("worker_pool: a session that ends with an exception ends the run, whic
         REQUIRE_FALSE(ran.has_value());
         CHECK(ran.error().message == "a session ended with: out of memory");
     }
+}
+
+// Else its threads would work on with what an exception has destroyed below them.
+TEST_CASE("worker_pool: an exception in the main thread ends the process") {
+    constexpr int terminated = 77;
+    const pid_t runner = ::fork();
+    REQUIRE(runner >= 0);
+    if (runner == 0) {
+        std::set_terminate([] { ::_exit(terminated); });
+        struct : recorder {
+            void on_time_slice(const stats::time_slice&) override { throw std::bad_alloc(); }
+        } without_memory;
+        load::worker_pool workers(
+            {.workers = 2, .serves = true, .interval = 10ms, .duration = 10s});
+        try {
+            (void)workers.run([](load::worker&) {}, without_memory);
+        } catch (const std::bad_alloc&) {
+        }
+        ::_exit(0);
+    }
+    int status = -1;
+    REQUIRE(::waitpid(runner, &status, 0) == runner);
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == terminated);
 }
