@@ -3,7 +3,7 @@
 
 # The completions are printed by the programs themselves, from the rows that their options are.
 set(completions)
-foreach(program postal rabid bhm lmtp-deliver postal-report postal-compare postal-audit)
+foreach(program postal rabid bhm lmtp-deliver postal-list postal-report postal-compare postal-audit)
     set(completion ${CMAKE_BINARY_DIR}/completions/${program})
     add_custom_command(OUTPUT ${completion}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completions

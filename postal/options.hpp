@@ -37,6 +37,7 @@ struct options : program::client_options {
     std::string sender_list;                 // -f; empty: the user list
     std::int64_t messages_a_connection = 1;  // -c; -1 without end, 0 none
     bool lmtp = false;
+    std::optional<std::uint16_t> port;  // -p; of servers that name none
     postal::pipelining pipelining = postal::pipelining::automatic;
     offer chunking = offer::off;
     unsigned in_flight = 1;

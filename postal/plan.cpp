@@ -53,10 +53,26 @@ expected<void> load_accounts(plan& into) {
                       bare->line);
 }
 
+// One that nobody asks for would be an option without an effect.
+expected<void> check_port(const options& chosen) {
+    if (!chosen.port) return {};
+    const auto servers = net::parse_endpoints(chosen.servers, 0);
+    if (!servers) return base::at("SERVER", servers.error());
+    const bool is_asked =
+        std::any_of(servers->begin(), servers->end(),
+                    [](const net::endpoint& one) { return !one.is_unix() && one.port == 0; });
+    if (is_asked) return {};
+    return base::fail("--port: {} is not used, each server of \"{}\" has its own; leave one out",
+                      *chosen.port, chosen.servers);
+}
+
 expected<void> find_servers(plan& into) {
-    const std::uint16_t port = into.chosen.lmtp             ? lmtp_port
-                               : into.chosen.tls.implicit() ? submissions_port
-                                                            : smtp_port;
+    auto port_fits = check_port(into.chosen);
+    if (!port_fits) return port_fits;
+    const std::uint16_t usual = into.chosen.lmtp             ? lmtp_port
+                                : into.chosen.tls.implicit() ? submissions_port
+                                                             : smtp_port;
+    const std::uint16_t port = into.chosen.port.value_or(usual);
     auto servers = program::find_servers(into.chosen.servers, "SERVER", port, into.chosen.tls);
     if (!servers) return servers.error();
     into.targets = std::move(*servers);

@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 MANUALS = {"postal": "postal.8.md", "rabid": "rabid.8.md", "bhm": "bhm.8.md", "lmtp-deliver": "lmtp-deliver.8.md",
-           "postal-report": "postal-report.1.md", "postal-compare": "postal-compare.1.md", "postal-audit": "postal-audit.1.md"}
+           "postal-list": "postal-list.1.md", "postal-report": "postal-report.1.md", "postal-compare": "postal-compare.1.md", "postal-audit": "postal-audit.1.md"}
 SAMPLES = {
     # program: arguments that end it right after its options were read, and what it says then
     "postal": ([], "SERVER"),

@@ -33,7 +33,7 @@ LIBRARIES = {
     "program": {"cli", "client", "serve", "cluster", "sasl", "ledger", "mail", "load", "net", "proto", "stats", "os",
                 "base"},
 }
-PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-report", "postal-compare", "postal-audit")
+PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-list", "postal-report", "postal-compare", "postal-audit")
 
 ASIO = r"boost/(asio|beast|cobalt)"
 TLS = r"(openssl/(ssl|bio|tls)|gnutls)"

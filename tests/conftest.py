@@ -86,6 +86,7 @@ class Programs:
     rabid = property(lambda self: self.path("rabid"))
     postal_report = property(lambda self: self.path("postal-report"))
     postal_compare = property(lambda self: self.path("postal-compare"))
+    postal_list = property(lambda self: self.path("postal-list"))
     postal_audit = property(lambda self: self.path("postal-audit"))
 
 

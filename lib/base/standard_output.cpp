@@ -15,9 +15,10 @@ void keep_error() noexcept {
 
 }  // namespace
 
-void print(std::string_view text) noexcept {
-    if (first_error != 0) return;
+bool print(std::string_view text) noexcept {
+    if (first_error != 0) return false;
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) keep_error();
+    return first_error == 0;
 }
 
 int flush_standard_output() noexcept {

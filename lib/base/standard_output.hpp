@@ -8,7 +8,8 @@
 
 namespace postal::base {
 
-void print(std::string_view text) noexcept;
+// False when standard output has failed: no more is written then.
+bool print(std::string_view text) noexcept;
 
 // Writes what is buffered; 0, or the errno of the first write that failed.
 [[nodiscard]] int flush_standard_output() noexcept;

@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT
 from support.postal import run
 
-PROGRAMS = ["postal", "rabid", "bhm", "lmtp-deliver", "postal-report"]
+PROGRAMS = ["postal", "rabid", "bhm", "lmtp-deliver", "postal-list", "postal-report"]
 LETTERS = {"postal": "mMtcrsLlabzZf", "rabid": "rplcasidbuzZ", "bhm": "mtbpsazZr", "lmtp-deliver": "tmzZa"}
 
 RANKS = ["postal", "rabid"]  # that can be one of many

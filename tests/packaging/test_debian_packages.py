@@ -50,7 +50,7 @@ def test_packages(packages, tool, tmp_path):
     suite = packages["postal-suite"]
     assert "mpi" not in field(suite, "Depends")
     files = files_of(suite)
-    assert {f"usr/bin/{name}" for name in ("postal", "rabid", "bhm", "lmtp-deliver", "postal-report", "postal-compare", "postal-audit")} <= files
+    assert {f"usr/bin/{name}" for name in ("postal", "rabid", "bhm", "lmtp-deliver", "postal-list", "postal-report", "postal-compare", "postal-audit")} <= files
     assert not [name for name in files if "mpi" in name.rpartition("/")[2] and name.endswith(".so")]
 
     if "postal-suite-mpi" not in packages:
