@@ -17,7 +17,9 @@ install(FILES ${completions} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completio
 # README.md and the documents that it links to, beside each other as in the repository.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN man EXCLUDE)
-install(CODE "file(CREATE_LINK examples \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}/conf\" SYMBOLIC)")
+install(CODE "set(documents \"${CMAKE_INSTALL_DOCDIR}\")
+    cmake_path(ABSOLUTE_PATH documents BASE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}\")
+    file(CREATE_LINK examples \"\$ENV{DESTDIR}\${documents}/conf\" SYMBOLIC)")
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME postal-suite)
@@ -53,7 +55,7 @@ if(POSTAL_MPI_VERSION)
     set(CPACK_DEBIAN_MPI_PACKAGE_SUGGESTS "")
     set(CPACK_DEBIAN_MPI_PACKAGE_CONFLICTS "")
     set(CPACK_DEBIAN_MPI_PACKAGE_REPLACES "")
-    set(CPACK_COMPONENT_MPI_DESCRIPTION "measures mail servers: many machines as one
+    set(CPACK_COMPONENT_MPI_DESCRIPTION "makes many machines one run of postal-suite
 With this module postal and rabid make one run of all the processes
 that mpirun or srun starts.")
 endif()

@@ -31,7 +31,7 @@ constexpr std::chrono::nanoseconds disk_start_limit = 20s;
 constexpr std::chrono::nanoseconds disk_stop_limit = 30s;
 constexpr std::chrono::nanoseconds drain_stop_limit = 20s;
 constexpr std::chrono::nanoseconds look_step = 20ms;
-constexpr int least_readings = 2;  // where something was refused
+constexpr int least_readings = 3;  // where something was refused
 constexpr int most_readings = 12;
 constexpr std::chrono::nanoseconds drained_step = 200ms;
 constexpr std::uint64_t most_check_text = 1 << 16;
@@ -232,8 +232,8 @@ done one_run::read_back() {
     return {};
 }
 
-// Mailboxes that were refused are asked for again as long as they become fewer: Dovecot refuses one
-// whose index it finds broken, and mends it. Mail that was seen twice is known by its UID.
+// Mailboxes that were refused are asked for again, three times in all and then as long as they become
+// fewer: Dovecot refuses one whose index it finds broken, and mends it. Mail that was seen twice is known by its UID.
 base::expected<std::uint64_t> one_run::read_with(const command& reader, std::size_t number,
                                                  steady_time until) {
     auto one = ready_job(reader, fmt::format("read-{}.log", number));
@@ -247,8 +247,8 @@ base::expected<std::uint64_t> one_run::read_with(const command& reader, std::siz
         if (const done read = run_reader(*one, until); !read) return read.error();
         const auto errors = errors_in(record);
         if (!errors) return base::at(at(reader.line), errors.error());
-        const bool fewer = reading <= least_readings || *errors < before;
-        if (*errors == 0 || !fewer || reading == most_readings) return errors;
+        const bool again = reading < least_readings || *errors < before;
+        if (*errors == 0 || !again || reading == most_readings) return errors;
         before = *errors;
     }
 }
