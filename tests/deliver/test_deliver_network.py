@@ -2,7 +2,6 @@
 
 After each attack an ordinary client delivers, and the record has exactly the deliveries that agents made.
 """
-import os
 import random
 import select
 import socket
@@ -12,7 +11,7 @@ import pytest
 
 from support.deliver import MAIL
 from support.process import wait_until
-from support.watched import cpu_seconds, peak_rss
+from support.watched import cpu_seconds, open_descriptors, peak_rss
 
 MEGABYTE = 1024 * 1024
 CPU_WINDOW_S = 1.0
@@ -50,10 +49,6 @@ def cpu_in_window(server):
     return cpu_seconds(server.pid) - before
 
 
-def descriptors(server):
-    return len(os.listdir(f"/proc/{server.pid}/fd"))
-
-
 def check_honest(server, journal, count):
     """Agents ran for the honest client and nobody else."""
     done = server.stop()
@@ -73,7 +68,7 @@ def test_clients_at_every_point(server, journal, leaving):
     if leaving != "stays":
         for client in clients:
             client.reset() if leaving == "resets" else client.close()
-        wait_until(lambda: descriptors(server) < 60, "the server to close its side")
+        wait_until(lambda: open_descriptors(server.pid) < 60, "the server to close its side")
     deliver(server)
     assert cpu_in_window(server) < 0.1 * CPU_WINDOW_S
     assert peak_rss(server.pid) < 64 * MEGABYTE
@@ -205,7 +200,7 @@ def test_a_client_that_never_reads_the_answers_to_its_messages(lmtp_deliver, age
     recipients = b"".join(b"RCPT TO:<user%d@example.com>\r\n" % number for number in range(50))
     transaction = b"MAIL FROM:<a@example.com>\r\n" + recipients + b"BDAT 5 LAST\r\nhello"
     deliver(server)
-    base = descriptors(server)
+    base = open_descriptors(server.pid)
     with server.connect(greet=False) as client:
         client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
         client.write(HELLO + transaction * 4)
@@ -214,7 +209,7 @@ def test_a_client_that_never_reads_the_answers_to_its_messages(lmtp_deliver, age
             write_until_full(client, b"NOOP\r\n" * 10_000, 64 * MEGABYTE)
         except (ConnectionResetError, BrokenPipeError):
             pass
-        wait_until(lambda: descriptors(server) <= base, "the session to end")
+        wait_until(lambda: open_descriptors(server.pid) <= base, "the session to end")
     deliver(server)
     done = server.stop()
     assert done.total("messages") == len(journal.started) == 202
@@ -329,12 +324,12 @@ def test_chunks_with_sizes_that_make_no_sense(server, journal, size):
 
 def test_connections_that_come_and_go_leave_nothing_behind(server, journal):
     deliver(server)
-    base = descriptors(server)
+    base = open_descriptors(server.pid)
     for number in range(500):
         client = server.connect(greet=False)
         client.reset() if number % 2 else client.close()
     deliver(server)
-    wait_until(lambda: descriptors(server) <= base, "all descriptors to be closed")
+    wait_until(lambda: open_descriptors(server.pid) <= base, "all descriptors to be closed")
     check_honest(server, journal, 2)
 
 
@@ -342,10 +337,10 @@ def test_deliveries_leave_no_descriptors_behind(lmtp_deliver, agents):
     server = lmtp_deliver(agents("any", "%to_user%"))
     with server.connect() as client:
         client.deliver(["status-0@example.com"])
-        base = descriptors(server)
+        base = open_descriptors(server.pid)
         for _ in range(5):
             client.deliver([f"{kind}@host{number}.example.com" for kind in ("status-0", "status-75", "signal-9") for number in range(20)], MAIL)
-        wait_until(lambda: descriptors(server) <= base, "all descriptors to be closed")
+        wait_until(lambda: open_descriptors(server.pid) <= base, "all descriptors to be closed")
 
 
 def test_a_thousand_idle_sessions_are_cheap(server, journal):

@@ -3,13 +3,13 @@
 A transcript is played in whole, first line by line, then all at once. Then it is cut after each of its
 client lines: that client leaves, with FIN or RST, and the next one must be served as if nothing had been.
 """
-import os
 import re
 
 import pytest
 
 from support.dialogue import Client
 from support.process import wait_until
+from support.watched import open_descriptors
 
 GREETING = """
 <- 220
@@ -116,10 +116,6 @@ def client_lines(transcript):
     return sum(arrow == "->" for arrow, _ in steps(transcript))
 
 
-def open_descriptors(hole):
-    return len(os.listdir(f"/proc/{hole.process.pid}/fd"))
-
-
 def replay(hole, transcript, messages):
     """Plays it whole twice and then cut everywhere; `messages` is what one play delivers."""
     played = 0
@@ -128,7 +124,7 @@ def replay(hole, transcript, messages):
             how(client, transcript)
             assert client.line() == b"", "closed after QUIT"
         played += 1
-    idle = open_descriptors(hole)
+    idle = open_descriptors(hole.process.pid)
     last_word = client_lines(transcript) - 1
     for leave in ("close", "reset"):
         for cut in range(last_word):
@@ -138,7 +134,7 @@ def replay(hole, transcript, messages):
         with Client(("127.0.0.1", hole.port)) as client:
             play(client, transcript)
         played += 1
-    wait_until(lambda: open_descriptors(hole) <= idle, "bhm to close what its clients left")
+    wait_until(lambda: open_descriptors(hole.process.pid) <= idle, "bhm to close what its clients left")
     return played * messages, last_word
 
 

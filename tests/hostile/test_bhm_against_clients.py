@@ -4,7 +4,6 @@ After each attack an ordinary client delivers one message, and bhm's record has 
 ended with CRLF.CRLF (RFC 5321 4.1.1.4) and no other.
 """
 import itertools
-import os
 import random
 import select
 import socket
@@ -14,7 +13,7 @@ import pytest
 
 from support.dialogue import Client
 from support.process import wait_until
-from support.watched import cpu_seconds, peak_rss
+from support.watched import cpu_seconds, open_descriptors, peak_rss
 
 MEGABYTE = 1024 * 1024
 CPU_WINDOW_S = 1.0
@@ -49,10 +48,6 @@ def cpu_in_window(hole):
     return cpu_seconds(hole.process.pid) - before
 
 
-def descriptors(hole):
-    return len(os.listdir(f"/proc/{hole.process.pid}/fd"))
-
-
 # What a client may have said when it falls silent, leaves, or resets the connection.
 POINTS = {
     "connect": b"",
@@ -79,7 +74,7 @@ def test_clients_at_every_point_cost_no_processor_time(hole, leaving):
     if leaving != "stays":
         for client in clients:
             client.reset() if leaving == "resets" else client.close()
-        wait_until(lambda: descriptors(hole) < 50, "bhm to close its side")
+        wait_until(lambda: open_descriptors(hole.process.pid) < 50, "bhm to close its side")
     deliver(hole)
     assert cpu_in_window(hole) < 0.1 * CPU_WINDOW_S
     deliver(hole)
@@ -185,12 +180,12 @@ def test_client_that_never_reads(hole, command):
 def test_client_that_never_reads_is_sent_away(bhm):
     hole = bhm("--timeout", "500ms", "--workers", "1")
     with connect(hole) as client:
-        base = descriptors(hole)
+        base = open_descriptors(hole.process.pid)
         try:
             write_until_full(client, b"NOOP\r\n" * 10_000, 64 * MEGABYTE)
         except (ConnectionResetError, BrokenPipeError):
             pass
-        wait_until(lambda: descriptors(hole) <= base - 1 or client_is_gone(client), "the deadline to end the session")
+        wait_until(lambda: open_descriptors(hole.process.pid) <= base - 1 or client_is_gone(client), "the deadline to end the session")
     deliver(hole)
 
 
@@ -311,10 +306,10 @@ def test_more_sessions_than_allowed(bhm):
 
 def test_connections_that_come_and_go_leave_nothing_behind(hole):
     deliver(hole)
-    base = descriptors(hole)
+    base = open_descriptors(hole.process.pid)
     for number in range(1000):
         client = connect(hole)
         client.reset() if number % 2 else client.close()
     deliver(hole)
-    wait_until(lambda: descriptors(hole) <= base, "all descriptors to be closed")
+    wait_until(lambda: open_descriptors(hole.process.pid) <= base, "all descriptors to be closed")
     assert stop_and_count(hole) == 2
