@@ -2,17 +2,26 @@
 # Manual pages are installed by docs/, sample configurations by conf/.
 
 # The completions are printed by the programs themselves, from the rows that their options are.
-set(completions)
-foreach(program postal rabid bhm lmtp-deliver postal-list postal-report postal-compare postal-audit)
-    set(completion ${CMAKE_BINARY_DIR}/completions/${program})
-    add_custom_command(OUTPUT ${completion}
-        COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/completions
-        COMMAND $<TARGET_FILE:${program}> --completion bash > ${completion}
-        DEPENDS ${program} VERBATIM)
-    list(APPEND completions ${completion})
+# Each shell looks for a file of the program's name in a folder that it shares with other packages.
+foreach(shell bash zsh fish)
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/completions/${shell})
 endforeach()
-add_custom_target(completions ALL DEPENDS ${completions})
-install(FILES ${completions} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+foreach(program postal rabid bhm lmtp-deliver postal-list postal-report postal-compare postal-audit)
+    set(name_bash ${program})
+    set(name_zsh _${program})
+    set(name_fish ${program}.fish)
+    foreach(shell bash zsh fish)
+        set(completion ${CMAKE_BINARY_DIR}/completions/${shell}/${name_${shell}})
+        add_custom_command(OUTPUT ${completion}
+            COMMAND $<TARGET_FILE:${program}> --completion ${shell} > ${completion}
+            DEPENDS ${program} VERBATIM)
+        list(APPEND completions_${shell} ${completion})
+    endforeach()
+endforeach()
+add_custom_target(completions ALL DEPENDS ${completions_bash} ${completions_zsh} ${completions_fish})
+install(FILES ${completions_bash} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${completions_zsh} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${completions_fish} DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # README.md and the documents that it links to, beside each other as in the repository.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -21,9 +30,12 @@ install(CODE "set(documents \"${CMAKE_INSTALL_DOCDIR}\")
     cmake_path(ABSOLUTE_PATH documents BASE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}\")
     file(CREATE_LINK examples \"\$ENV{DESTDIR}\${documents}/conf\" SYMBOLIC)")
 
+# What reads run records can be held against.
+install(FILES share/postal-record-1.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/postal-suite)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME postal-suite)
-set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PROJECT_CONFIG_FILE ${POSTAL_VERSION_FOLDER}/package.cmake)  # the version
 set(CPACK_PACKAGE_CONTACT "The Postal developers <postal@example.com>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "measures mail servers and accounts for every message")
 set(CPACK_PACKAGE_DESCRIPTION "postal loads an SMTP or LMTP server and accounts for every message,
@@ -50,7 +62,6 @@ if(POSTAL_MPI_VERSION)
     list(APPEND CPACK_COMPONENTS_ALL mpi)
     list(APPEND CPACK_DEBIAN_PACKAGE_SUGGESTS postal-suite-mpi)
     set(CPACK_DEBIAN_MPI_PACKAGE_NAME postal-suite-mpi)
-    set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "postal-suite (= ${PROJECT_VERSION})")
     set(CPACK_DEBIAN_MPI_PACKAGE_RECOMMENDS openmpi-bin)
     set(CPACK_DEBIAN_MPI_PACKAGE_SUGGESTS "")
     set(CPACK_DEBIAN_MPI_PACKAGE_CONFLICTS "")
@@ -74,13 +85,10 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 # Debian's own two documents, for each package (Debian policy 12.5 and 12.7).
 find_program(GZIP gzip)
 if(GZIP)
-    string(TIMESTAMP POSTAL_DEBIAN_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)  # SOURCE_DATE_EPOCH, where that is set
-    configure_file(${CMAKE_CURRENT_LIST_DIR}/debian/changelog.in ${CMAKE_BINARY_DIR}/debian/changelog @ONLY)
-    add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/debian/changelog.gz
-        COMMAND ${GZIP} -9nkf ${CMAKE_BINARY_DIR}/debian/changelog
-        DEPENDS ${CMAKE_BINARY_DIR}/debian/changelog VERBATIM)
-    add_custom_target(debian_changelog ALL DEPENDS ${CMAKE_BINARY_DIR}/debian/changelog.gz)
-    set(debian_documents ${CMAKE_BINARY_DIR}/debian/changelog.gz ${CMAKE_CURRENT_LIST_DIR}/debian/copyright)
+    set(changelog ${POSTAL_VERSION_FOLDER}/changelog)
+    add_custom_command(OUTPUT ${changelog}.gz COMMAND ${GZIP} -9nkf ${changelog} DEPENDS version ${changelog} VERBATIM)
+    add_custom_target(debian_changelog ALL DEPENDS ${changelog}.gz)
+    set(debian_documents ${changelog}.gz ${CMAKE_CURRENT_LIST_DIR}/debian/copyright)
     install(FILES ${debian_documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
     if(POSTAL_MPI_VERSION)
         install(FILES ${debian_documents} DESTINATION ${CMAKE_INSTALL_DOCDIR}-mpi COMPONENT mpi)

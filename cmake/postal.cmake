@@ -35,7 +35,7 @@ if(POSTAL_FUZZ)
     # Coverage in every library; only the harnesses themselves link libFuzzer's main().
     target_compile_options(postal_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
-target_compile_definitions(postal_options INTERFACE POSTAL_VERSION="${PROJECT_VERSION}"
+target_compile_definitions(postal_options INTERFACE
     BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_REGEX BOOST_ASIO_SEPARATE_COMPILATION)
 
 # postal_precompile(TARGET KIND): the target's sources begin with cmake/precompiled/KIND.hpp, which is compiled once

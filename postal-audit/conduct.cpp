@@ -3,6 +3,7 @@
 #include "base/read_file.hpp"
 #include "base/standard_output.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "base/write_file.hpp"
 #include "experiment/audit_findings.hpp"
 #include "experiment/audit_record.hpp"
@@ -168,7 +169,7 @@ base::expected<void> auditor::take_up() {
 }
 
 void auditor::fill_record(std::uint64_t seed, const std::vector<std::string>& argv) {
-    record_.version = POSTAL_VERSION;
+    record_.version = base::build_version;
     record_.argv = argv;
     record_.title = whole_.title;
     record_.file = whole_.file;

@@ -4,6 +4,7 @@
 #include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/version.hpp"
 #include "base/write_file.hpp"
 #include "experiment/analysis.hpp"
 #include "experiment/check.hpp"
@@ -131,7 +132,7 @@ base::expected<void> conductor::resume_record() {
 
 void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& argv) {
     experiment::experiment_record& to = results_.record;
-    to.version = POSTAL_VERSION;
+    to.version = base::build_version;
     to.argv = argv;
     to.title = whole_.title;
     to.file = whole_.file;

@@ -14,12 +14,16 @@ bool is_number(std::string_view text) noexcept {
     return !text.empty() && std::all_of(text.begin(), text.end(), base::is_digit);
 }
 
+constexpr std::size_t most_digits = 18;  // what 64 bits hold, whatever they are
+
 expected<std::uint64_t> parse_number(std::string_view digits, std::size_t column) {
+    if (digits.size() > most_digits) {
+        return base::fail("column {}: {} is too large; give at most {} digits", column,
+                          base::printable(digits, 40), most_digits);
+    }
     std::uint64_t value = 0;
-    const char* const end = digits.data() + digits.size();
-    if (std::from_chars(digits.data(), end, value).ec == std::errc()) return value;
-    return base::fail("column {}: {} is too large; give at most 18 digits", column,
-                      base::printable(digits, 40));
+    std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return value;
 }
 
 expected<alternatives> parse_numbers(std::string_view first, std::string_view last,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "experiment/findings.hpp"
 #include "postal-report/assets.hpp"
 #include "postal-report/csv.hpp"
@@ -94,7 +95,7 @@ std::string render_page(const shown_audit& of, const page_parts& parts) {
     const std::string& title = of.record.title.empty() ? of.record.file : of.record.title;
     return fill(page_frame, {{"TITLE", escape_html(title)},
                              {"SUBTITLE", escape_html(describe(of.record))},
-                             {"VERSION", POSTAL_VERSION},
+                             {"VERSION", std::string{base::build_version}},
                              {"NONCE", std::string{parts.nonce}},
                              {"STYLE", std::string{page_style}},
                              {"REMARKS", sentences_html(of)},

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "postal-report/ranks.hpp"
+#include "postal-report/words.hpp"
 
 namespace postal::report {
 
@@ -29,13 +30,18 @@ double us(std::chrono::nanoseconds value) {
 
 // Arrays instead of objects: a day of seconds is 86,400 of them.
 std::string interval_points(const record& one) {
+    // A reader's rate is one of visits, and its curve one of messages.
+    const bool offered = what_is_due(one) == "messages";
     std::vector<std::string> list;
     for (const point& each : points_of(one.intervals, intervals_a_point(one))) {
         const interval& covered = each.covered;
-        list.push_back(fmt::format("[{},{},{},{},{},{:d},{:d},{}]", json_number(covered.start_s),
-                                   json_number(covered.end_s), json_number(each.per_minute()),
-                                   json_number(covered.p50_us), json_number(covered.p99_us),
-                                   covered.warmup, covered.partial, each.together));
+        const auto errors = static_cast<double>(covered.error_events);
+        list.push_back(
+            fmt::format("[{},{},{},{},{},{:d},{:d},{},{},{}]", json_number(covered.start_s),
+                        json_number(covered.end_s), json_number(each.per_minute()),
+                        json_number(covered.p50_us), json_number(covered.p99_us), covered.warmup,
+                        covered.partial, each.together, json_number(covered.a_minute(errors)),
+                        json_number(offered ? covered.a_minute(covered.asked) : std::nullopt)));
     }
     return list_of(list);
 }
@@ -57,6 +63,8 @@ std::vector<point> points_of(const std::vector<interval>& intervals, std::size_t
         ++points.back().together;
         covered.end_s = each.end_s;
         covered.messages += each.messages;
+        covered.error_events += each.error_events;
+        if (covered.asked && each.asked) *covered.asked += *each.asked;
         widen(covered.p50_us, each.p50_us);
         widen(covered.p99_us, each.p99_us);
     }
@@ -123,12 +131,12 @@ std::string chart_data(const std::vector<record>& records) {
         for (const interval& each : one.intervals)
             if (!each.draining) longest_s = std::max(longest_s, each.end_s);
         warmup_s = std::min(warmup_s, one.warmup_s);
-        series.push_back(fmt::format(R"({{"label":{},"phase":{},"intervals":{},)"
+        series.push_back(fmt::format(R"({{"label":{},"phase":{},"word":{},"intervals":{},)"
                                      R"("message":{},"service":{}}})",
                                      script_string(base::printable(one.label, 80)),
                                      script_string(message == nullptr ? "message" : message->name),
-                                     interval_points(one), tail_points(message),
-                                     tail_points(one.find_phase("service"))));
+                                     script_string(counted_word(one)), interval_points(one),
+                                     tail_points(message), tail_points(one.find_phase("service"))));
     }
     const std::string ranks = records.size() == 1 ? rank_series(records.front()) : list_of({});
     return fmt::format(R"({{"longest_s":{},"warmup_s":{},"series":{},"ranks":{}}})",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 #include "base/text.hpp"
 
@@ -65,7 +66,7 @@ constexpr std::array<csv_column, 47> columns{{
      [](const record& one) { return one.rate.ci95 ? csv_decimal(one.rate.ci95->first) : ""; }},
     {"messages_per_minute_ci95_high",
      [](const record& one) { return one.rate.ci95 ? csv_decimal(one.rate.ci95->second) : ""; }},
-    {"whole_intervals", [](const record& one) { return std::to_string(one.rate.intervals); }},
+    {"whole_intervals", [](const record& one) { return std::to_string(one.rate.count); }},
     {"latency_mean_us", latency<&phase::mean_us>},
     {"latency_p50_us", latency<&phase::p50_us>},
     {"latency_p90_us", latency<&phase::p90_us>},
@@ -107,6 +108,102 @@ std::vector<counter> further(stats::counter_rows rows) {
     return chosen;
 }
 
+// What follows the counters: by what a record has, so that scripts go by the names.
+struct further_column {
+    std::string name;
+    std::function<std::string(const record&)> make;
+};
+
+struct phase_column {
+    const char* suffix;
+    std::optional<double> phase::*member;
+};
+
+constexpr std::array<phase_column, 6> phase_columns{{{"mean_us", &phase::mean_us},
+                                                     {"p50_us", &phase::p50_us},
+                                                     {"p90_us", &phase::p90_us},
+                                                     {"p99_us", &phase::p99_us},
+                                                     {"p999_us", &phase::p999_us},
+                                                     {"max_us", &phase::max_us}}};
+
+void add_phases(std::vector<further_column>& to, const std::vector<record>& records) {
+    std::vector<std::string> names;
+    for (const record& one : records)
+        for (const phase& each : one.phases)
+            if (std::find(names.begin(), names.end(), each.name) == names.end())
+                names.push_back(each.name);
+    for (const std::string& name : names) {
+        to.push_back({name + "_count", [name](const record& one) {
+                          const phase* found = one.find_phase(name);
+                          return found == nullptr ? "" : std::to_string(found->count);
+                      }});
+        for (const phase_column& each : phase_columns) {
+            const std::string title = fmt::format("{}_{}", name, each.suffix);
+            if (find_column(title) != nullptr) continue;
+            to.push_back({title, [name, member = each.member](const record& one) {
+                              return csv_decimal(value_of(one.find_phase(name), member));
+                          }});
+        }
+    }
+}
+
+template <class Part, class Show>
+further_column of_part(const char* name, std::optional<Part> stats::run_record::*part, Show show) {
+    return {name, [part, show](const record& one) {
+                return one.*part ? csv_cell(show(*(one.*part))) : std::string{};
+            }};
+}
+
+void add_tls(std::vector<further_column>& to) {
+    using tls = stats::recorded_tls;
+    const auto add = [&](const char* name, auto show) {
+        to.push_back(of_part(name, &record::tls, show));
+    };
+    add("tls_library", [](const tls& of) { return of.library; });
+    add("tls_full_handshakes", [](const tls& of) { return std::to_string(of.full); });
+    add("tls_resumed_handshakes", [](const tls& of) { return std::to_string(of.resumed); });
+    add("tls_versions", [](const tls& of) { return of.versions; });
+    add("tls_ciphers", [](const tls& of) { return of.ciphers; });
+    add("tls_groups", [](const tls& of) { return of.groups; });
+    add("tls_verification", [](const tls& of) { return of.verification; });
+}
+
+// "0 x 1200, 75 x 3"
+std::string exits_text(const stats::recorded_agents& of) {
+    std::vector<std::string> pieces;
+    for (const auto& [name, count] : of.exits)
+        pieces.push_back(fmt::format("{} x {}", name, count));
+    return base::join(pieces, ", ");
+}
+
+void add_agents(std::vector<further_column>& to) {
+    using agents = stats::recorded_agents;
+    const auto add = [&](const char* name, auto show) {
+        to.push_back(of_part(name, &record::agents, show));
+    };
+    add("agents_started", [](const agents& of) { return std::to_string(of.started); });
+    add("agents_cpu_user_s", [](const agents& of) { return csv_decimal(of.cpu_user_s); });
+    add("agents_cpu_system_s", [](const agents& of) { return csv_decimal(of.cpu_system_s); });
+    add("agents_max_rss_bytes", [](const agents& of) { return std::to_string(of.max_rss_bytes); });
+    add("agent_exits", exits_text);
+}
+
+std::vector<further_column> further_columns(const std::vector<record>& records) {
+    std::vector<further_column> made;
+    const auto any = [&](auto has) { return std::any_of(records.begin(), records.end(), has); };
+    add_phases(made, records);
+    if (any([](const record& one) { return one.tls.has_value(); })) add_tls(made);
+    if (any([](const record& one) { return one.agents.has_value(); })) add_agents(made);
+    if (any([](const record& one) { return one.cap.asked_per_s.has_value(); })) {
+        made.push_back(
+            {"asked_per_s", [](const record& one) { return csv_decimal(one.cap.asked_per_s); }});
+        made.push_back({"reached_per_s", [](const record& one) {
+                            return one.cap.asked_per_s ? csv_decimal(one.cap.reached_per_s) : "";
+                        }});
+    }
+    return made;
+}
+
 std::string counter_cell(const record& one, std::string_view name) {
     const counter* shown = stats::find_counter(one.counters, name);
     const bool known = shown != nullptr && one.totals.has(*shown);
@@ -145,21 +242,29 @@ std::string csv_cell(const std::string& text) {
     return out + '"';
 }
 
-std::vector<std::string> csv_columns(stats::counter_rows rows) {
+std::vector<std::string> csv_columns(const std::vector<record>& records) {
+    const stats::counter_rows rows = records.front().counters;
     std::vector<std::string> names;
     for (const csv_column& each : columns)
         names.emplace_back(each.name);
     // `started` is taken: it is when the run was.
     for (const counter& each : further(rows))
         names.push_back(std::string{each.name} + (find_column(each.name) ? "_count" : ""));
+    for (const further_column& each : further_columns(records))
+        names.push_back(csv_cell(each.name));
     return names;
 }
 
 std::string render_csv(const std::vector<record>& records) {
     const stats::counter_rows rows = records.front().counters;
-    std::string out = base::join(csv_columns(rows), ",") + "\n";
-    for (const record& one : records)
-        out += base::join(cells_of(one, rows), ",") + "\n";
+    const auto more = further_columns(records);
+    std::string out = base::join(csv_columns(records), ",") + "\n";
+    for (const record& one : records) {
+        std::vector<std::string> cells = cells_of(one, rows);
+        for (const further_column& each : more)
+            cells.push_back(each.make(one));
+        out += base::join(cells, ",") + "\n";
+    }
     return out;
 }
 

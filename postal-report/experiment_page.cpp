@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "experiment/findings.hpp"
 #include "postal-report/assets.hpp"
 #include "postal-report/experiment.hpp"
@@ -191,7 +192,7 @@ std::string render_page(const results& of, const analysis& found,
     return fill(page_frame,
                 {{"TITLE", escape_html(title)},
                  {"SUBTITLE", escape_html(describe(of, found))},
-                 {"VERSION", POSTAL_VERSION},
+                 {"VERSION", std::string{base::build_version}},
                  {"NONCE", std::string{parts.nonce}},
                  {"STYLE", std::string{page_style}},
                  {"REMARKS", (counts ? sentences + remarks : remarks + sentences) +

@@ -100,8 +100,8 @@ std::string show_rate(const message_rate& rate, std::optional<double> message_ra
     std::optional<double> known;
     if (rate.ci95) {
         known = std::abs(rate.ci95->second - rate.ci95->first) / 2;
-    } else if (rate.stddev && rate.intervals > 1) {
-        known = std::abs(*rate.stddev) / std::sqrt(static_cast<double>(rate.intervals));
+    } else if (rate.stddev && rate.count > 1) {
+        known = std::abs(*rate.stddev) / std::sqrt(static_cast<double>(rate.count));
     }
     return base::format_measured(*(rate.*member), known);
 }

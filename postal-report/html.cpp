@@ -7,11 +7,13 @@
 #include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/version.hpp"
 #include "postal-report/assets.hpp"
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/ranks.hpp"
 #include "postal-report/sections.hpp"
+#include "postal-report/words.hpp"
 #include "report/table.hpp"
 
 namespace postal::report {
@@ -54,12 +56,15 @@ std::string ranks_caption(const record& one) {
 
 std::string charts_html(const std::vector<record>& records) {
     bool intervals = false;
+    bool errors = false;
     bool set_apart = false;
     bool distributions = false;
     std::size_t together = 1;
     for (const record& one : records) {
         together = std::max(together, intervals_a_point(one));
         intervals = intervals || !one.intervals.empty();
+        errors = errors || std::any_of(one.intervals.begin(), one.intervals.end(),
+                                       [](const interval& each) { return each.error_events > 0; });
         set_apart = set_apart ||
                     std::any_of(one.intervals.begin(), one.intervals.end(),
                                 [](const interval& each) { return each.warmup || each.partial; });
@@ -73,17 +78,18 @@ std::string charts_html(const std::vector<record>& records) {
     const std::string marked = set_apart ? "; dashed: warm-up and partial intervals" : "";
     std::string out;
     if (intervals) {
-        out += figure_html({"chart-rate", "Messages accepted a minute",
+        const std::string word{counted_word(records)};
+        out += figure_html({"chart-rate", "Messages " + word + " a minute",
                             "Each step is " + points + ", as wide as it lasted" + marked +
                                 ". The numbers stand in the table of intervals."});
         if (records.size() == 1 && records.front().ranks.size() > 1)
-            out += figure_html({"chart-ranks", "Messages accepted a minute, by rank",
+            out += figure_html({"chart-ranks", "Messages " + word + " a minute, by rank",
                                 ranks_caption(records.front()) + "Each step is " + points + "."});
         out += figure_html({"chart-latency", "Latency over time",
-                            "Percentiles of the messages accepted in each interval" +
+                            "Percentiles of the messages " + word + " in each interval" +
                                 std::string(together > 1 ? ", the highest of each point's" : "") +
-                                ". Where the line has a gap, no message was accepted, or too few "
-                                "for that percentile."});
+                                ". Where the line has a gap, no message was " + word +
+                                ", or too few for that percentile."});
     }
     if (distributions) {
         out +=
@@ -92,42 +98,32 @@ std::string charts_html(const std::vector<record>& records) {
                          "each step to the right is a tail ten times as thin. The numbers stand "
                          "in the table of latencies."});
     }
-    return out;
-}
-
-std::string intervals_html(const std::vector<record>& records) {
-    std::string out;
-    for (const record& one : records) {
-        table shown = interval_table(one);
-        if (shown.rows.empty()) continue;
-        shown.title = records.size() > 1 ? "Intervals of " + one.label : "Intervals";
-        if (shown.rows.size() > most_interval_rows) {
-            shown.note = fmt::format("The first {} of {} intervals; the record has all",
-                                     most_interval_rows, base::format_count(shown.rows.size()));
-            shown.rows.resize(most_interval_rows);
-        }
-        const std::string summary = fmt::format("{} ({})", shown.title, one.intervals.size());
-        out += folded(summary, render_html(shown));
-    }
+    if (intervals && errors)
+        out += figure_html({"chart-errors", "Errors a minute",
+                            "All kinds together, each step " + points +
+                                "; the table of errors has what they were.",
+                            11});
     return out;
 }
 
 std::string compared_html(const std::vector<record>& records) {
     const table differ = differing_options_table(records);
-    return differ.rows.empty() ? "" : render_html(differ);
+    std::string out;
+    for (const std::string& each : differences(records))
+        out += "<p class=\"difference\">" + escape_html(each) + "</p>\n";
+    return out + (differ.rows.empty() ? "" : render_html(differ));
 }
 
 std::string tables_html(const std::vector<record>& records) {
     std::string out;
     for (const table& each : sections(records))
         if (each.name != compared_name) out += render_html(each);
-    out += intervals_html(records);
-    const table options = option_table(records);
-    if (!options.rows.empty()) {
-        out += folded(fmt::format("{} ({})", options.title, options.rows.size()),
-                      render_html(options));
+    for (const table& each : details(records, most_interval_rows)) {
+        const bool host = each.name == "host";
+        const std::string summary = fmt::format("{} ({})", each.title, each.rows.size());
+        out += host ? render_html(each) : folded(summary, render_html(each));
     }
-    return out + render_html(host_table(records));
+    return out;
 }
 
 }  // namespace
@@ -175,7 +171,7 @@ std::string fill(std::string_view frame, const std::vector<replacement>& values)
 std::string render_page(const std::vector<record>& records, const page_parts& parts) {
     return fill(page_frame, {{"TITLE", escape_html(title_of(records))},
                              {"SUBTITLE", subtitle_of(records)},
-                             {"VERSION", POSTAL_VERSION},
+                             {"VERSION", std::string{base::build_version}},
                              {"NONCE", std::string{parts.nonce}},
                              {"STYLE", std::string{page_style}},
                              {"REMARKS", remarks_html(records)},

@@ -1,16 +1,17 @@
 // Charts of run records.
 const single = data.series.length === 1;
 
-// An interval of a record is [start_s, end_s, messages, p50_us, p99_us, warmup, partial, together].
-const [START, END, MESSAGES, P50, P99, WARMUP, PARTIAL, TOGETHER] = [0, 1, 2, 3, 4, 5, 6, 7];
+// An interval of a record is [start_s, end_s, messages, p50_us, p99_us, warmup, partial, together, errors, offered];
+// numbers by the minute, and null where no rate was asked for.
+const [START, END, MESSAGES, P50, P99, WARMUP, PARTIAL, TOGETHER, ERRORS, OFFERED] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 const kindOf = one => one[WARMUP] && one[PARTIAL] ? 'warm-up, partial' : one[WARMUP] ? 'warm-up'
     : one[PARTIAL] ? 'partial' : '';
 
 // A message a minute, whatever an interval's length; 0 where nothing came.
-const steps = one => {
-    const points = one.intervals.map(each => ({ x: each[START], y: each[MESSAGES], of: each }));
+const steps = (one, column = MESSAGES) => {
+    const points = one.intervals.map(each => ({ x: each[START], y: each[column], of: each }));
     const last = one.intervals[one.intervals.length - 1];
-    if (last) points.push({ x: last[END], y: last[MESSAGES], of: last });
+    if (last) points.push({ x: last[END], y: last[column], of: last });
     return points;
 };
 const middles = (one, column) => one.intervals.map(each =>
@@ -25,24 +26,40 @@ const spanTitle = items => {
         + (of[TOGETHER] > 1 ? ', ' + of[TOGETHER] + ' intervals' : '');
 };
 
-const rateChart = () => ({
+const stepOf = (one, index, column, more = {}) => line(single ? one.word : one.label, steps(one, column), own(index), {
+    stepped: true, pointRadius: marked(!single), pointStyle: shapes[index % shapes.length], fill: single ? 'origin' : false,
+    segment: {
+        borderDash: dashed,
+        backgroundColor: context => kindOf(context.p0.raw.of) ? faded(own(index), 0.06) : undefined
+    },
+    ...more
+});
+const isOffered = one => one.intervals.some(each => each[OFFERED] !== null);
+
+const stepChart = (sets, what, named) => ({
     type: 'line',
     plugins: [warmup],
-    data: {
-        datasets: data.series.map((one, index) => line(one.label, steps(one), own(index), {
-            stepped: true, pointRadius: marked(!single), pointStyle: shapes[index % shapes.length], fill: single ? 'origin' : false,
-            segment: {
-                borderDash: dashed,
-                backgroundColor: context => kindOf(context.p0.raw.of) ? faded(own(index), 0.06) : undefined
-            }
-        }))
-    },
+    data: { datasets: sets },
     options: options(
-        { x: timeAxis(), y: axis('messages / min', { beginAtZero: true, grace: '10%', ticks: { callback: number } }) },
-        { title: spanTitle, label: item => ' ' + (single ? '' : item.dataset.label + ': ') + number(item.raw.y)
-            + ' messages/min' },
-        !single)
+        { x: timeAxis(), y: axis(what + ' / min', { beginAtZero: true, grace: '10%', ticks: { callback: number } }) },
+        { title: spanTitle, label: item => ' ' + (named ? item.dataset.label + ': ' : '') + number(item.raw.y) + ' ' + what + '/min' },
+        named)
 });
+
+// What a rate asked for stands beside what came of it; of several runs that would be too many lines.
+const rateChart = () => {
+    const sets = data.series.map((one, index) => stepOf(one, index, MESSAGES));
+    const offered = single && isOffered(data.series[0]);
+    if (offered) {
+        sets.push(line('offered (dashed)', steps(data.series[0], OFFERED), own(1),
+            { stepped: true, pointRadius: marked(true), pointStyle: 'rect', borderDash: [6, 4] }));
+    }
+    return stepChart(sets, 'messages', !single || offered);
+};
+
+const errorChart = () => stepChart(data.series.map((one, index) => stepOf(one, index, ERRORS,
+    single ? { borderColor: colour('--bad'), backgroundColor: faded(colour('--bad'), 0.16), segment: { borderDash: dashed } } : {})),
+    'errors', !single);
 
 const latencyChart = () => {
     const values = data.series.flatMap(one => one.intervals.flatMap(each => [each[P50], each[P99]]))
@@ -100,4 +117,5 @@ const rankChart = () => {
     };
 };
 
-show({ 'chart-rate': rateChart, 'chart-ranks': rankChart, 'chart-latency': latencyChart, 'chart-distribution': distributionChart });
+show({ 'chart-rate': rateChart, 'chart-ranks': rankChart, 'chart-latency': latencyChart, 'chart-errors': errorChart,
+    'chart-distribution': distributionChart });

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "postal-report/assets.hpp"
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
@@ -183,7 +184,7 @@ std::string render_page(const shown_relay& one, const page_parts& parts) {
     return fill(page_frame,
                 {{"TITLE", "Relay: " + escape_html(one.here.source)},
                  {"SUBTITLE", one.against ? "beside " + escape_html(one.against->source) : ""},
-                 {"VERSION", POSTAL_VERSION},
+                 {"VERSION", std::string{base::build_version}},
                  {"NONCE", std::string{parts.nonce}},
                  {"STYLE", std::string{page_style}},
                  {"REMARKS", remarks_html(one)},

@@ -3,47 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
+#include "base/digits.hpp"
 #include "base/units.hpp"
+#include "postal-report/compared_rows.hpp"
 #include "postal-report/figures.hpp"
+#include "postal-report/words.hpp"
 
 namespace postal::report {
 
 namespace {
 
-// A row of a table whose columns are the records: what it shows, and the number that is compared.
-struct figure {
-    std::string name;
-    std::function<std::string(const record&)> text;
-    std::function<std::optional<double>(const record&)> value = {};
-};
-
-std::vector<column> record_columns(const std::vector<record>& records) {
-    std::vector<column> columns{{""}};
-    for (const record& one : records) {
-        columns.push_back({records.size() == 1 ? "" : one.label, align::right});
-    }
-    return columns;
-}
-
-void add_rows(table& to, const std::vector<record>& records, const std::vector<figure>& figures) {
-    for (const figure& shown : figures) {
-        std::vector<std::string> row{shown.name};
-        bool known = false;
-        for (const record& one : records) {
-            std::string cell = shown.text(one);
-            known = known || cell != unknown;
-            if (shown.value && &one != &records.front()) {
-                cell += show_change(shown.value(one), shown.value(records.front()));
-            }
-            row.push_back(std::move(cell));
-        }
-        if (known) to.rows.push_back(std::move(row));
-    }
-}
-
-figure latency_figure(std::string name, std::optional<double> phase::*member) {
+compared_row latency_figure(std::string name, std::optional<double> phase::*member) {
     const auto value = [member](const record& one) { return value_of(one.main_phase(), member); };
     return {std::move(name),
             [member](const record& one) { return show_latency(one.main_phase(), member); }, value};
@@ -55,9 +26,55 @@ std::string show_confidence_alone(const record& one) {
 }
 
 std::string show_range(const record& one) {
-    if (one.rate.intervals < 2) return unknown;
+    if (one.rate.count < 2) return unknown;
     return show_rate(one.rate, &message_rate::min) + " to " +
            show_rate(one.rate, &message_rate::max) + " /min";
+}
+
+// What a rate asked for, whether it paces an open loop or caps a closed one.
+std::optional<double> offered_a_minute(const record& one) {
+    if (one.cap.asked_per_s) return *one.cap.asked_per_s * 60;
+    if (one.totals.due == 0 || !(one.measured_s > 0)) return std::nullopt;
+    return static_cast<double>(one.totals.due) * 60 / one.measured_s;
+}
+
+std::optional<double> begun_a_minute(const record& one) {
+    if (one.cap.asked_per_s) return one.cap.reached_per_s * 60;
+    const auto offered = offered_a_minute(one);
+    if (!offered) return std::nullopt;
+    const std::uint64_t missed = std::min(one.totals.not_started, one.totals.due);
+    return *offered * static_cast<double>(one.totals.due - missed) /
+           static_cast<double>(one.totals.due);
+}
+
+std::vector<compared_row> offered_figures() {
+    return {{"offered",
+             [](const record& one) {
+                 const auto offered = offered_a_minute(one);
+                 if (!offered) return std::string{unknown};
+                 const bool visits = what_is_due(one) == "visits";
+                 return fmt::format("{} {}/min", base::format_measured(*offered),
+                                    visits ? "visits" : "");
+             }},
+            {"begun of these",
+             [](const record& one) {
+                 const auto offered = offered_a_minute(one);
+                 if (!offered) return std::string{unknown};
+                 const auto begun = begun_a_minute(one);
+                 return fmt::format("{} /min, {}", base::format_measured(*begun),
+                                    show_share(std::min(*begun, *offered), *offered));
+             }},
+            {"all sessions busy", [](const record& one) {
+                 if (!one.cap.asked_per_s) return std::string{unknown};
+                 return show_busy(one.cap.all_busy) + " of the time";
+             }}};
+}
+
+// Those that were opened before what is counted began, and may have served it all the same.
+std::string show_warm_connections(const record& one) {
+    const std::uint64_t all = one.totals_with_warmup.connections;
+    if (all <= one.totals.connections) return unknown;
+    return base::format_count(all - one.totals.connections);
 }
 
 double cpu_seconds(const record& one) {
@@ -72,14 +89,14 @@ std::string show_counter(const record& one, const counter& shown) {
 
 bool is_told(const counter& shown, const std::vector<record>& records) {
     return std::any_of(records.begin(), records.end(), [&](const record& one) {
-        return !shown.rare || one.totals.*shown.value > 0;
+        return is_counted(one, shown) && (!shown.rare || one.totals.*shown.value > 0);
     });
 }
 
 // A row for each counter of the kind, and what is a part of the one before it in that one's row.
 // Only failures are compared: more of anything else says how long a run was.
-std::vector<figure> counter_figures(const std::vector<record>& records, counter_kind kind) {
-    std::vector<figure> figures;
+std::vector<compared_row> counter_figures(const std::vector<record>& records, counter_kind kind) {
+    std::vector<compared_row> figures;
     for (const counter& shown : counters_of(records.front().counters, kind)) {
         if (!is_told(shown, records)) continue;
         if (shown.part) {
@@ -135,16 +152,18 @@ table result_table(const std::vector<record>& records) {
           },
           [](const record& one) { return one.rate.mean; }},
          {"lowest and highest interval", show_range},
-         {"accepted",
+         {std::string{counted_word(records)},
           [](const record& one) { return base::format_count(one.totals.messages) + " messages"; }},
          latency_figure("latency p50", &phase::p50_us),
          latency_figure("latency p99", &phase::p99_us),
          latency_figure("latency highest", &phase::max_us)});
     if (records.size() == 1)
         add_rows(made, records, {{"mean within this run, 95 %", show_confidence_alone}});
+    add_rows(made, records, offered_figures());
     for (const auto kind :
          {counter_kind::schedule, counter_kind::begun, counter_kind::traffic, counter_kind::error})
         add_rows(made, records, counter_figures(records, kind));
+    add_rows(made, records, {{"connections of the warm-up", show_warm_connections}});
     add_rows(made, records,
              {{"measured", [](const record& one) {
                    return show_seconds(one.measured_s) +
@@ -165,13 +184,15 @@ table outcome_table(const std::vector<record>& records) {
             {"outcome"}, {"messages", align::right}, {"share", align::right}, {"meaning"}};
     }
     for (const counter& shown : counters_of(records.front().counters, counter_kind::outcome)) {
-        std::vector<std::string> row{std::string{shown.title}};
+        if (!is_told(shown, records)) continue;
+        std::vector<std::string> row{
+            std::string{shown.name == "messages" ? counted_word(records) : shown.title}};
         for (const record& one : records) {
             const std::uint64_t count = one.totals.*shown.value;
             const std::string share = show_share(static_cast<double>(count), ended(one));
             if (records.size() == 1) {
-                row.insert(row.end(),
-                           {base::format_count(count), share, std::string{shown.meaning}});
+                row.insert(row.end(), {base::format_count(count), share,
+                                       std::string{outcome_meaning(one, shown)}});
             } else {
                 row.push_back(base::format_count(count) + (count > 0 ? " (" + share + ")" : ""));
             }
@@ -228,7 +249,7 @@ table generator_table(const std::vector<record>& records) {
               return fmt::format("{:.2f} s user, {:.2f} s system", one.cpu_user_s,
                                  one.cpu_system_s);
           }},
-         {"accepted for each processor second",
+         {std::string{counted_word(records)} + " for each processor second",
           [](const record& one) {
               if (!(cpu_seconds(one) > 0)) return std::string{unknown};
               return show_number(static_cast<double>(one.totals.messages) / cpu_seconds(one)) +

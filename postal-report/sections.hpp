@@ -23,6 +23,9 @@ table security_table(const std::vector<record>& records);
 table mailbox_table(const std::vector<record>& records);
 table retry_table(const std::vector<record>& records);
 table integrity_table(const std::vector<record>& records);
+// Of servers: how their clients used connections, and what lmtp-deliver's agents did.
+table connection_table(const std::vector<record>& records);
+table agent_table(const std::vector<record>& records);
 table host_table(const std::vector<record>& records);
 // What several records were compared for, and the other options; one record has only the latter.
 inline constexpr const char* compared_name = "compared";
@@ -30,9 +33,16 @@ table differing_options_table(const std::vector<record>& records);
 table option_table(const std::vector<record>& records);
 table interval_table(const record& one);
 
-// The tables of the text and Markdown reports, without empty ones: what was compared, then the
-// result.
+// The tables that are always shown, without empty ones: what was compared, then the result.
 std::vector<table> sections(const std::vector<record>& records);
+
+// What most readers look up only: each record's intervals, of them no more than most_rows, the
+// options, and host and run. Without empty ones.
+std::vector<table> details(const std::vector<record>& records, std::size_t most_rows);
+
+// One line for each further record of several: the options, programs and hosts in which it differs
+// from the first, and how far its rate and latencies are from it.
+std::vector<std::string> differences(const std::vector<record>& records);
 
 // What must not be overlooked, one sentence each: a generator that was the limit, thresholds not
 // met, mail that was corrupt, a transcript that was on, no message at all.

@@ -8,6 +8,7 @@
 #include "postal-report/figures.hpp"
 #include "postal-report/ranks.hpp"
 #include "postal-report/sections.hpp"
+#include "postal-report/words.hpp"
 
 namespace postal::report {
 
@@ -212,33 +213,59 @@ table security_table(const std::vector<record>& records) {
 }
 
 table interval_table(const record& one) {
-    table made{
-        "intervals",
-        "Intervals",
-        numbers({"end", "messages", "messages/min", "errors", "p50", "p99", "busiest worker"}),
-        {}};
+    const auto any = [&](std::optional<double> interval::*member) {
+        return std::any_of(one.intervals.begin(), one.intervals.end(),
+                           [member](const interval& each) { return each.*member; });
+    };
+    const bool asked = any(&interval::asked);
+    const bool agents = any(&interval::agents_running);
+    table made{"intervals", "Intervals", numbers({"end", "messages", "messages/min"}), {}};
+    const auto add = [&](const char* title) { made.columns.push_back({title, align::right}); };
+    if (asked) add(what_is_due(one) == "visits" ? "visits offered/min" : "offered/min");
+    for (const char* title : {"errors", "p50", "p90", "p99", "busiest worker"})
+        add(title);
+    if (agents) add("agents");
     made.columns.push_back({"remark"});
     for (const interval& each : one.intervals) {
-        const double length_s = each.end_s - each.start_s;
-        const auto per_minute =
-            length_s > 0 ? std::optional{static_cast<double>(each.messages) * 60 / length_s}
-                         : std::nullopt;
-        made.rows.push_back({show_seconds(each.end_s), base::format_count(each.messages),
-                             show_number(per_minute), base::format_count(each.error_events),
-                             show_latency(each.p50_us), show_latency(each.p99_us),
-                             show_busy(each.worker_busy),
-                             each.draining ? "after the stop"
-                             : each.warmup ? (each.partial ? "warm-up, partial" : "warm-up")
-                                           : (each.partial ? "partial" : "")});
+        auto& row = made.rows.emplace_back();
+        row = {show_seconds(each.end_s), base::format_count(each.messages),
+               show_number(each.a_minute(static_cast<double>(each.messages)))};
+        if (asked) row.push_back(show_number(each.a_minute(each.asked)));
+        row.insert(row.end(), {base::format_count(each.error_events), show_latency(each.p50_us),
+                               show_latency(each.p90_us), show_latency(each.p99_us),
+                               show_busy(each.worker_busy)});
+        if (agents) row.push_back(show_number(each.agents_running));
+        row.push_back(each.draining ? "after the stop"
+                      : each.warmup ? (each.partial ? "warm-up, partial" : "warm-up")
+                                    : (each.partial ? "partial" : ""));
     }
+    return made;
+}
+
+std::vector<table> details(const std::vector<record>& records, std::size_t most_rows) {
+    std::vector<table> made;
+    for (const record& one : records) {
+        table shown = interval_table(one);
+        if (shown.rows.empty()) continue;
+        if (records.size() > 1) shown.title += " of " + one.label;
+        if (shown.rows.size() > most_rows) {
+            shown.note = fmt::format("The first {} of {} intervals; the record has all", most_rows,
+                                     base::format_count(shown.rows.size()));
+            shown.rows.resize(most_rows);
+        }
+        made.push_back(std::move(shown));
+    }
+    for (table& shown : std::vector{option_table(records), host_table(records)})
+        if (!shown.rows.empty()) made.push_back(std::move(shown));
     return made;
 }
 
 std::vector<table> sections(const std::vector<record>& records) {
     std::vector<table> made;
-    for (const auto& make : {differing_options_table, result_table, outcome_table, latency_table,
-                             error_table, threshold_table, mailbox_table, retry_table,
-                             integrity_table, security_table, rank_table, generator_table}) {
+    for (const auto& make :
+         {differing_options_table, result_table, outcome_table, latency_table, error_table,
+          threshold_table, agent_table, mailbox_table, retry_table, integrity_table,
+          connection_table, security_table, rank_table, generator_table}) {
         table one = make(records);
         if (!one.rows.empty()) made.push_back(std::move(one));
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/version.hpp"
 #include "os/host.hpp"
 #include "postal/phases.hpp"
 #include "program/shared_options.hpp"
@@ -107,7 +108,7 @@ expected<mail::message_options> message_options_of(const plan& from) {
     result.seed = from.load.seed;
     result.run = from.load.run;
     result.host = from.helo;
-    result.version = POSTAL_VERSION;
+    result.version = base::release_version;
     result.bodies = from.chosen.bodies;
     result.digest = from.chosen.digest;
     result.subject = from.chosen.subject;

@@ -108,7 +108,10 @@ asio::awaitable<bool> imap_dialogue::complete() {
 
 asio::awaitable<bool> imap_dialogue::hear() {
     const bool heard = co_await line_.hear(where_);
-    if (heard) take_steps();
+    if (heard) {
+        take_steps();
+        if (with_.reader != nullptr) with_.reader->read_ended(line_.now());
+    }
     co_return !line_.broken();
 }
 
@@ -155,7 +158,7 @@ void imap_dialogue::take_step(const imap_step& step) {
     const bool final = step.event == imap_event::tagged || step.event == imap_event::continuation;
     if (final && commands_.last_verb() == imap_verb::authenticate) said_ = step.text;
     if (with_.reader == nullptr) return;
-    if (with_.reader->take(step, mailbox_, line_.now())) steps_ = 0;
+    if (with_.reader->take(step, mailbox_)) steps_ = 0;
     if (step.event == imap_event::body_piece && with_.reader->without_end(line_.now()))
         line_.give_up(where_, "flood", "a message without an end");
 }

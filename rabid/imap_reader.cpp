@@ -1,14 +1,11 @@
 #include "rabid/imap_reader.hpp"
 
-#include <utility>
-
 #include "rabid/choice.hpp"
 #include "rabid/phases.hpp"
 
 namespace postal::rabid {
 
-bool imap_reader::take(const imap_step& step, const proto::imap_mailbox& mailbox,
-                       load::steady_time now) {
+bool imap_reader::take(const imap_step& step, const proto::imap_mailbox& mailbox) {
     switch (step.event) {
         case imap_event::body_begin:
             // The same body twice in one response: the first counts.
@@ -24,7 +21,7 @@ bool imap_reader::take(const imap_step& step, const proto::imap_mailbox& mailbox
             break;
         case imap_event::fetch_end:  // the UID may have come before the body or behind it
             if (state_ != state::behind_body) break;
-            finish_message(mailbox, now);
+            finish_message(mailbox);
             return true;
         default:
             break;
@@ -32,11 +29,15 @@ bool imap_reader::take(const imap_step& step, const proto::imap_mailbox& mailbox
     return false;
 }
 
-void imap_reader::finish_message(const proto::imap_mailbox& mailbox, load::steady_time now) {
+void imap_reader::read_ended(load::steady_time now) noexcept {
+    auto& times = context_.shared.counts().latency;
+    turns_.read_ended(now, times[static_cast<std::size_t>(phase::retrieve)]);
+}
+
+void imap_reader::finish_message(const proto::imap_mailbox& mailbox) {
     const std::uint32_t uid = mailbox.uid(mailbox.fetched());
     state_ = state::between;
-    context_.shared.counts().latency[static_cast<std::size_t>(phase::retrieve)].record(
-        now - std::exchange(since_, now));
+    turns_.message_ended();
     const examination_result what =
         examiner_.finish({.uid = uid, .uid_validity = mailbox.uid_validity(), .place = uid});
     if (uid == 0) return;

@@ -1,7 +1,7 @@
 // Messages that are fetched whole, BODY[] (RFC 3501 7.4.2, RFC 9051 7.5.2): handed to the examiner,
 // and remembered when they are ours or are to be deleted.
 //
-// Flow: begin(); take() each step that the FETCH brings.
+// Flow: begin(); take() each step that the FETCH brings, and read_ended() behind those of one read.
 // A message is whole when its FETCH response ends behind the body; one that broke off counts as
 // failed.
 #pragma once
@@ -11,6 +11,7 @@
 
 #include "proto/imap/mailbox.hpp"
 #include "rabid/examiner.hpp"
+#include "rabid/turn_clock.hpp"
 
 namespace postal::rabid {
 
@@ -25,11 +26,13 @@ class imap_reader {
         : context_(context), examiner_(messages), random_(random) {}
 
     // A FETCH is sent.
-    void begin(load::steady_time now) noexcept { since_ = now; }
+    void begin(load::steady_time now) noexcept { turns_.begin(now); }
     // True when a message has come whole. `mailbox` has applied the step and knows the UID.
-    bool take(const imap_step& step, const proto::imap_mailbox& mailbox, load::steady_time now);
+    bool take(const imap_step& step, const proto::imap_mailbox& mailbox);
+    // Behind all steps of one read, with the time of that read.
+    void read_ended(load::steady_time now) noexcept;
 
-    bool without_end(load::steady_time now) { return examiner_.without_end(now - since_); }
+    bool without_end(load::steady_time now) { return examiner_.without_end(turns_.waited(now)); }
 
     // UIDs of messages found to be postal's; a message that is moved away is the caller's to take
     // out.
@@ -40,14 +43,14 @@ class imap_reader {
   private:
     enum class state : std::uint8_t { between, body, behind_body };
 
-    void finish_message(const proto::imap_mailbox& mailbox, load::steady_time now);
+    void finish_message(const proto::imap_mailbox& mailbox);
 
     worker_context& context_;
     examiner& examiner_;
     base::random_source& random_;
     std::vector<std::uint32_t> ours_;
     std::vector<std::uint32_t> to_delete_;
-    load::steady_time since_{};  // when the message in hand began to be waited for
+    turn_clock turns_;
     state state_ = state::between;
 };
 

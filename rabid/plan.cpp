@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/version.hpp"
 #include "os/host.hpp"
 #include "program/shared_options.hpp"
 #include "rabid/phases.hpp"
@@ -83,7 +84,7 @@ expected<void> prepare_profile(plan& into) {
     wanted.seed = into.load.seed;
     wanted.run = into.load.run;
     wanted.host = os::describe_host().name;
-    wanted.version = POSTAL_VERSION;
+    wanted.version = base::release_version;
     auto sizes = mail::size_spec::uniform(0, 10 * 1024);
     if (!sizes) return sizes.error();
     wanted.sizes = *sizes;

@@ -219,7 +219,7 @@ bool pop3_visit::is_listed(std::string_view line) const {
 
 asio::awaitable<bool> pop3_visit::retrieve() {
     visit_.connection.set_hurried(false);
-    since_ = steady_clock::now();
+    turns_.begin(steady_clock::now());
     for (;;) {
         out_.clear();
         ask_for_more();
@@ -228,6 +228,7 @@ asio::awaitable<bool> pop3_visit::retrieve() {
             if (!sent) co_return false;
         }
         take_replies();
+        turns_.read_ended(visit_.connection.now(), retrieve_times());
         if (visit_.connection.broken()) co_return false;
         const bool stops = visit_.context.shared.own.stopping() && answered_ == asked_;
         if (answered_ == wanted_.size() || stops) co_return true;
@@ -251,6 +252,10 @@ void pop3_visit::ask_for_more() {
     }
 }
 
+stats::histogram& pop3_visit::retrieve_times() noexcept {
+    return visit_.connection.counts().latency[static_cast<std::size_t>(phase::retrieve)];
+}
+
 // Everything that has been heard.
 void pop3_visit::take_replies() {
     for (;;) {
@@ -262,7 +267,7 @@ void pop3_visit::take_replies() {
                 break;
             case pop3_event::content:
                 visit_.messages.feed(parser_.content());
-                if (!visit_.messages.without_end(visit_.connection.now() - since_)) break;
+                if (!visit_.messages.without_end(turns_.waited(visit_.connection.now()))) break;
                 visit_.connection.give_up(stage::retrieve, "flood", "a message without an end");
                 return;
             case pop3_event::end:
@@ -285,14 +290,13 @@ void pop3_visit::message_status() {
     ++visit_.context.shared.counts().started;
     ++visit_.context.shared.counts().rejected;
     ++answered_;
-    since_ = visit_.connection.now();
+    turns_.refusal_ended();
     visit_.connection.refused(stage::retrieve, "refused", parser_.text());
 }
 
 void pop3_visit::message_end() {
     const message& which = wanted_[answered_++];
-    visit_.connection.took(phase::retrieve, visit_.connection.now() - since_);
-    since_ = visit_.connection.now();
+    turns_.message_ended();
     // Numbers begin anew on each visit (RFC 1939 5): they are no place.
     const examination_result what = visit_.messages.finish({.uid = which.uid});
     if (pick_deletion(visit_.context.of_run.chosen, what, visit_.random)) {

@@ -15,6 +15,7 @@
 
 #include "client/login.hpp"
 #include "proto/pop3/client.hpp"
+#include "rabid/turn_clock.hpp"
 #include "rabid/visit_context.hpp"
 
 namespace postal::rabid {
@@ -60,6 +61,7 @@ class pop3_visit {
     bool may_ask() const noexcept;
     void ask_for_more();
     void take_replies();
+    stats::histogram& retrieve_times() noexcept;
     void message_status();
     void message_end();
 
@@ -75,7 +77,7 @@ class pop3_visit {
     std::size_t asked_ = 0;                 // of wanted_
     std::size_t answered_ = 0;
     std::size_t at_once_ = 1;
-    load::steady_time since_{};    // when the reply in hand began to be waited for
+    turn_clock turns_;
     std::uint64_t deletions_ = 0;  // accepted, and not yet for good
 };
 

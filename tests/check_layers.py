@@ -24,14 +24,16 @@ LIBRARIES = {
     "cli": {"stats", "os", "base"},
     "net": {"proto", "base"},
     "load": {"stats", "os", "base"},
+    "metrics": {"net", "stats", "base"},
+    "screen": {"stats", "base"},
     "cluster": {"load", "stats", "os", "base"},
     "behaviour": {"cli", "net", "proto", "base"},
     "report": {"base"},
     "experiment": {"cli", "mail", "net", "report", "stats", "os", "base"},
     "serve": {"load", "net", "proto", "stats", "base"},
     "client": {"sasl", "mail", "load", "net", "stats", "base"},
-    "program": {"cli", "client", "serve", "cluster", "sasl", "ledger", "mail", "load", "net", "proto", "stats", "os",
-                "base"},
+    "program": {"cli", "client", "serve", "cluster", "metrics", "screen", "sasl", "ledger", "mail", "load", "net",
+                "proto", "stats", "os", "base"},
 }
 PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-list", "postal-report", "postal-compare", "postal-audit")
 
@@ -43,6 +45,7 @@ SOCKETS = r"(sys/socket\.h|netinet/|arpa/|netdb\.h|sys/epoll\.h|poll\.h|sys/un\.
 FILES = r"(fstream|filesystem|cstdio|stdio\.h|fcntl\.h|unistd\.h|sys/stat\.h|dirent\.h)$"
 SASL = r"gsasl"
 MPI = r"mpi\.h$"
+PROMETHEUS = r"prometheus/"
 TERMINAL = r"(iostream|toml\+\+/)"
 
 # layer: [(what, pattern of system and library headers that it must not include)]
@@ -109,6 +112,8 @@ def wrong_includes(path, text):
         forbidden = FORBIDDEN.get(layer, []) + ([] if layer == "sasl" else [("GNU SASL", SASL)])
         if path.parts[:3] != ("lib", "cluster", "mpi"):
             forbidden = [*forbidden, ("MPI", MPI)]
+        if layer != "metrics":
+            forbidden = [*forbidden, ("Prometheus", PROMETHEUS)]
         for what, pattern in forbidden:
             if re.match(pattern, header):
                 found.append(f"{where}: {layer} must not know {what}: <{header}>")
@@ -156,6 +161,8 @@ def self_test():
         ("lib/cluster/mpi/mpi_transport.cpp", "#include <mpi.h>", False),
         ("lib/cluster/launcher.cpp", "#include <mpi.h>", True),
         ("lib/program/run.cpp", "#include <mpi.h>", True),
+        ("lib/metrics/families.hpp", "#include <prometheus/metric_family.h>", False),
+        ("lib/program/run_console.cpp", "#include <prometheus/exposer.h>", True),
         ("lib/cluster/words.cpp", "#include <boost/asio/post.hpp>", True),
         ("lib/cluster/launcher.cpp", '#include "cli/parse.hpp"', True),
         ("lib/program/run.cpp", '#include "cluster/transport.hpp"', False),

@@ -12,8 +12,6 @@ namespace postal::cli {
 
 namespace {
 
-const option completion_row{"--completion", "SHELL"};  // has no help text: it is not offered
-
 template <class Options>
 auto find(Options& options, std::string_view name) {
     return std::find_if(options.begin(), options.end(),
@@ -48,7 +46,6 @@ base::failure reader::unknown(std::string_view given) const {
     const std::string_view name = given.substr(0, given.find('='));
     std::vector<std::string> names;
     for (const auto& one : line_.options) {
-        if (one.row->help.empty()) continue;
         for (const auto each : base::split(one.row->names, ','))
             names.emplace_back(each);
     }
@@ -129,7 +126,6 @@ base::expected<command_line> read_command_line(const program& description,
     }
     for (const auto& row : standard_group(description).options)
         line.options.push_back({&row});
-    line.options.push_back({&completion_row});
     if (auto done = reader(line, words).read(); !done) return done.error();
 
     const auto& known = description.positionals;

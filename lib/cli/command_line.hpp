@@ -18,8 +18,8 @@ struct written_option {
 };
 
 struct command_line {
-    // One for each row of each group, in order; behind them the rows that have no setter because
-    // parse() acts on them: standard_group() and --completion, the shell whose script is wanted.
+    // One for each row of each group, in order; behind them standard_group(), whose rows have no
+    // setter because parse() acts on them.
     std::vector<written_option> options;
     std::vector<std::string> positionals;  // as many as were given, in order
 

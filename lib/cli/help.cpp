@@ -1,6 +1,7 @@
 #include "cli/help.hpp"
 
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "cli/rows.hpp"
 
 #include <fmt/format.h>
@@ -79,12 +80,6 @@ void append_rows(std::string& out, const std::vector<help_row>& rows, std::size_
     }
 }
 
-std::vector<group> all_groups(const program& description) {
-    auto groups = description.groups;
-    groups.push_back(standard_group(description));
-    return groups;
-}
-
 // The column at which the explanations start: past the names, unless a few very long ones would
 // push it too far.
 std::size_t name_column_of(const std::vector<group>& groups) {
@@ -103,24 +98,6 @@ void append_notes(std::string& out, std::string_view notes) {
     out += '\n';
     out += notes;
     if (!notes.ends_with('\n')) out += '\n';
-}
-
-std::string completion_case(const option& row) {
-    std::string patterns;
-    for (const auto name : base::split(row.names, ','))
-        patterns.append(patterns.empty() ? "" : "|").append(name);
-    const auto words = words_of(row);
-    const bool names_file = row.value.find("FILE") != std::string::npos ||
-                            row.value.find("PATH") != std::string::npos ||
-                            row.value.find("BASE") != std::string::npos;
-    std::string action = ":";
-    if (!words.empty()) {
-        action =
-            fmt::format("COMPREPLY=($(compgen -W \"{}\" -- \"$current\"))", fmt::join(words, " "));
-    } else if (names_file) {
-        action = "COMPREPLY=($(compgen -f -- \"$current\"))";
-    }
-    return fmt::format("        {}) {}; return ;;\n", patterns, action);
 }
 
 }  // namespace
@@ -159,36 +136,10 @@ std::string help_text(const program& description) {
 }
 
 std::string version_text(const program& description) {
-    return fmt::format("{} {}\nTLS: {}\nMPI: {}\n", description.name, POSTAL_VERSION,
-                       description.tls, description.mpi);
-}
-
-std::string bash_completion(const program& description) {
-    std::string function = "_" + description.name;
-    std::replace(function.begin(), function.end(), '-', '_');
-    std::string names, cases;
-    for (const auto& one : all_groups(description)) {
-        for (const auto& row : one.options) {
-            names += (names.empty() ? "" : " ") + long_name(row);
-            if (!is_flag(row)) cases += completion_case(row);
-        }
-    }
-    // Bash splits --name=value at the equals sign into three words.
-    return fmt::format(
-        "# bash completion for {0}\n"
-        "{1}() {{\n"
-        "    local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}\n"
-        "    [ \"$current\" = = ] && current=\n"
-        "    [ \"$previous\" = = ] && previous=${{COMP_WORDS[COMP_CWORD-2]}}\n"
-        "    COMPREPLY=()\n"
-        "    case $previous in\n{2}    esac\n"
-        "    case $current in\n"
-        "        -*) COMPREPLY=($(compgen -W \"{3}\" -- \"$current\")) ;;\n"
-        "        *) COMPREPLY=($(compgen -f -- \"$current\")) ;;\n"
-        "    esac\n"
-        "}}\n"
-        "complete -o filenames -F {1} {0}\n",
-        description.name, function, cases, names);
+    std::string text = fmt::format("{} {}\n", description.name, base::build_version);
+    if (!description.tls.empty()) text += fmt::format("TLS: {}\n", description.tls);
+    if (!description.mpi.empty()) text += fmt::format("MPI: {}\n", description.mpi);
+    return text;
 }
 
 }  // namespace postal::cli

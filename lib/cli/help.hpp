@@ -1,4 +1,4 @@
-// What --help, --version and --completion print, as text.
+// What --help and --version print, as text.
 #pragma once
 
 #include "cli/options.hpp"
@@ -10,6 +10,5 @@ namespace postal::cli {
 std::string usage_line(const program& description);  // "postal [OPTION]... SERVER USER-LIST"
 std::string help_text(const program& description);   // at most 100 columns
 std::string version_text(const program& description);
-std::string bash_completion(const program& description);
 
 }  // namespace postal::cli

@@ -39,6 +39,7 @@ struct option {
     bool repeatable = false;    // otherwise the last one given counts
     const file_kind* writes = nullptr;  // the value is a file that is written; see output_files.hpp
     bool optional_value = false;        // as the last word of the line it may stand alone
+    std::vector<std::string> known_values = {};  // offered by the shell beside those in `value`
 };
 
 struct group {
@@ -59,9 +60,10 @@ struct program {
     std::string summary;  // one sentence
     std::vector<group> groups;
     std::vector<positional> positionals = {};
-    std::string notes = {};            // free text under the options, examples for instance
-    std::string tls = "not built in";  // for --version: the libraries
-    std::string mpi = "no";            // and with which it is one of many
+    std::string notes = {};  // free text under the options, examples for instance
+    // For --version; empty in programs that have no use for it.
+    std::string tls = {};  // the libraries, or "not built in"
+    std::string mpi = {};  // with which it is one of many, or "no"
     // What --explain NAME prints, a row of the program's own; NAME may be empty.
     std::function<base::expected<std::string>(std::string_view)> explain = {};
 };

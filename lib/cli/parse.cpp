@@ -3,6 +3,7 @@
 #include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "cli/command_line.hpp"
+#include "cli/completion.hpp"
 #include "cli/config_file.hpp"
 #include "cli/help.hpp"
 #include "cli/output_files.hpp"
@@ -132,7 +133,6 @@ base::expected<void> check_files(const program& description, const command_line&
 // Prints the text of --help, --version, --explain or --completion if one of them was asked for.
 base::expected<parse_result> print_what_was_asked(const program& description,
                                                   const command_line& line) {
-    const std::string shell = line.last_of("--completion").value_or("");
     std::string text;
     if (line.last_of("--help")) {
         text = help_text(description);
@@ -142,10 +142,10 @@ base::expected<parse_result> print_what_was_asked(const program& description,
         auto explained = description.explain(*name);
         if (!explained) return base::at("--explain", explained.error());
         text = std::move(*explained);
-    } else if (shell == "bash") {
-        text = bash_completion(description);
-    } else if (!shell.empty()) {
-        return base::fail("--completion: \"{}\" is not a shell known here; give bash", shell);
+    } else if (const auto shell = line.last_of("--completion")) {
+        auto script = completion(description, *shell);
+        if (!script) return base::at("--completion", script.error());
+        text = std::move(*script);
     }
     base::print(text);
     return text.empty() ? parse_result::run : parse_result::done;

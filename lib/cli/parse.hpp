@@ -1,9 +1,9 @@
 // Reads a command line, and the file that --config names, into the targets behind a program's
 // option rows.
 //
-// Adds --help, --version, --config FILE and the hidden --completion bash to the rows of every
-// program, and --force (on the command line only) to those that write files. The command line wins over the file; for a repeatable option the command line's list
-// replaces the file's.
+// Adds --help, --version, --config FILE and --completion SHELL to the rows of every program, and
+// --force (on the command line only) to those that write files. The command line wins over the
+// file; for a repeatable option the command line's list replaces the file's.
 //
 // Files that options write are looked at last: output_files.hpp.
 //

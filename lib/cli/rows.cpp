@@ -3,7 +3,6 @@
 #include "base/text.hpp"
 
 #include <algorithm>
-#include <cctype>
 
 namespace postal::cli {
 
@@ -20,7 +19,9 @@ std::vector<option> standard_rows() {
     return {
         {"--config", "FILE", "", "read long options from this TOML file; the command line wins"},
         {"-h,--help", "", "", "print this help and end"},
-        {"--version", "", "", "print the version and what is built in, and end"}};
+        {"--version", "", "", "print the version and what is built in, and end"},
+        {"--completion", "bash|zsh|fish", "",
+         "print the completion script of this shell, and end"}};
 }
 
 std::vector<option> with_force(std::vector<option> rows) {
@@ -49,18 +50,16 @@ std::string key_of(const option& row) {
     return name.substr(name.starts_with("--") ? 2 : 1);
 }
 
-std::vector<std::string_view> words_of(const option& row) {
-    const bool is_word_list = row.value.find('|') != std::string::npos &&
-                              std::none_of(row.value.begin(), row.value.end(), [](unsigned char c) {
-                                  return std::isupper(c) != 0 || c == ' ' || c == '[';
-                              });
-    return is_word_list ? base::split(row.value, '|') : std::vector<std::string_view>{};
-}
-
 const group& standard_group(const program& description) {
     static const group reading{"General", standard_rows()};
     static const group writing{"General", with_force(standard_rows())};
     return writes_files(description) ? writing : reading;
+}
+
+std::vector<group> all_groups(const program& description) {
+    auto groups = description.groups;
+    groups.push_back(standard_group(description));
+    return groups;
 }
 
 }  // namespace postal::cli

@@ -1,8 +1,8 @@
 // Small questions about option rows, shared by the parser, the help and the completion.
 //
-// Every program has --config, --help and --version beside its description's rows, and --force where
-// one of these names a file that is written. They are in standard_group(), without setters, for
-// parse() acts on them itself.
+// Every program has --config, --help, --version and --completion beside its description's rows, and
+// --force where one of these names a file that is written. They are in standard_group(), without
+// setters, for parse() acts on them itself.
 #pragma once
 
 #include "cli/options.hpp"
@@ -21,9 +21,7 @@ inline bool is_flag(const option& row) {
     return row.value.empty();
 }
 
-// "auto|off" -> "auto", "off"; empty for a value that is no list of words.
-std::vector<std::string_view> words_of(const option& row);
-
 const group& standard_group(const program& description);
+std::vector<group> all_groups(const program& description);  // the standard one is the last
 
 }  // namespace postal::cli

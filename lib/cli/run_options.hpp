@@ -24,7 +24,9 @@ struct run_options {
     stats::log_format format = stats::log_format::csv;
     std::string record = {};  // file for the run record, "-" for standard output, empty for none
     std::vector<std::string> thresholds = {};
-    bool progress = false;  // the live line although standard error is no terminal
+    std::string metrics = {};  // HOST:PORT for scrapers; empty: none
+    bool live = false;         // a screen of its own in place of the live line
+    bool progress = false;     // the live line although standard error is no terminal
     std::chrono::nanoseconds grace{std::chrono::seconds{10}};
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/read_file.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "experiment/check.hpp"
 #include "experiment/undo.hpp"
 #include "experiment/variables.hpp"
@@ -19,7 +20,7 @@ constexpr std::size_t most_said = 1 << 16;
 
 versions ask_versions(std::string_view program, const experiment& whole, const std::string& out,
                       supervisor& by, journal& into) {
-    versions all{{std::string(program), POSTAL_VERSION}};
+    versions all{{std::string(program), std::string(base::build_version)}};
     for (std::size_t i = 0; i < whole.variants.size(); ++i) {
         const command& asked = whole.variants[i].of.version;
         if (asked.words.empty()) continue;

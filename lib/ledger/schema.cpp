@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/version.hpp"
 #include "ledger/rows.hpp"
 
 namespace postal::ledger {
@@ -69,7 +70,7 @@ std::string whole_schema() {
     sql += fmt::format(
         "INSERT INTO meta VALUES('schema', 'postal-ledger/{0}'), ('version', '{1}');"
         "PRAGMA application_id = {2}; PRAGMA user_version = {0};",
-        schema_version, POSTAL_VERSION, application_id);
+        schema_version, base::build_version, application_id);
     return sql;
 }
 

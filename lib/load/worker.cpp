@@ -183,10 +183,10 @@ void worker::note_lateness(steady_time now) {
 void worker::tick() {
     const steady_time now = std::chrono::steady_clock::now();
     note_lateness(now);
-    bool waiting = false;
+    std::uint64_t waiting = 0;
     for (auto one = watched_.begin(); one != watched_.end();) {
         watched& session = *one++;
-        waiting = waiting || session.deadline() != steady_time::max();
+        if (session.deadline() != steady_time::max()) ++waiting;
         if (session.deadline() > now) continue;
         session.clear_deadline();
         session.on_deadline();

@@ -41,7 +41,7 @@ struct gauges {
     std::atomic<std::uint64_t> open_connections{0};
     std::atomic<std::uint64_t> progress{0};  // a number that grows
     std::atomic<bool> heard{false};          // anything from any peer
-    std::atomic<bool> waiting{false};        // for a peer that has only so much time
+    std::atomic<std::uint64_t> waiting{0};   // sessions, for a peer that has only so much time
 };
 
 // The ends of the time slices, in steady-clock time; the worker pool computes it, workers follow

@@ -241,6 +241,7 @@ stats::live_state worker_pool::live_state() const {
         state.appended += shown.appended.load(std::memory_order_relaxed);
         state.heard = state.heard || shown.heard.load(std::memory_order_relaxed);
         state.errors += shown.errors.load(std::memory_order_relaxed);
+        state.waiting = state.waiting.value_or(0) + shown.waiting.load(std::memory_order_relaxed);
         state.open_connections += shown.open_connections.load(std::memory_order_relaxed);
     }
     return state;
@@ -268,7 +269,7 @@ void worker_pool::look_for_progress(nanoseconds now, std::uint64_t errors) {
     bool tried = std::exchange(errors_seen_, errors) != errors;
     std::uint64_t progress = 0;
     for (auto& one : workers_) {
-        tried = tried || one->shown().waiting.load(std::memory_order_relaxed);
+        tried = tried || one->shown().waiting.load(std::memory_order_relaxed) > 0;
         progress += one->shown().progress.load(std::memory_order_relaxed);
     }
     const bool moves = std::exchange(progress_seen_, progress) != progress;

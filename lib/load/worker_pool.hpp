@@ -56,7 +56,8 @@ struct worker_pool_plan {
     std::chrono::nanoseconds interval = std::chrono::minutes(1);
     bool align_minutes = false;
     std::optional<std::chrono::nanoseconds> first_interval{};  // that somebody else has aligned
-    std::chrono::nanoseconds slice{0};  // so often what was counted is handed on; 0: by intervals
+    // So often what was counted is handed on; 0: by intervals.
+    std::chrono::nanoseconds slice = std::chrono::seconds(1);
     std::chrono::nanoseconds warmup{0};
     std::chrono::nanoseconds duration{0};  // 0: without end
     std::chrono::nanoseconds grace = std::chrono::seconds(10);

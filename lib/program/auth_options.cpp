@@ -32,10 +32,14 @@ cli::setter method(auth_options& target, const std::string& without) {
 }  // namespace
 
 std::vector<cli::option> auth_option_rows(auth_options& target, const std::string& without) {
+    cli::option auth{"--auth", without + "|auto|MECHANISM", without,
+                     "SASL: the strongest mechanism that the server offers, or the one named",
+                     method(target, without)};
+    const std::string mechanisms = sasl::to_text(sasl::mechanism_set::all());
+    for (const std::string_view each : base::fields(mechanisms))
+        auth.known_values.emplace_back(each);
     return {
-        {"--auth", without + "|auto|MECHANISM", without,
-         "SASL: the strongest mechanism that the server offers, or the one named",
-         method(target, without)},
+        std::move(auth),
         {"--auth-token-file", "FILE", "", "the token for OAUTHBEARER and XOAUTH2",
          cli::text(target.token_file)},
         {"--auth-insecure", "", "", "send passwords and tokens without TLS, too",

@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "base/random.hpp"
+#include "base/version.hpp"
 #include "cluster/launcher.hpp"
 #include "os/host.hpp"
 
@@ -115,7 +116,8 @@ base::expected<void> ranks::join() {
     const std::string host = os::describe_host().name;
     name_ = fmt::format("rank {} on {}", way_->rank(), host);
     if (way_->rank() == 0) {
-        common_ = {POSTAL_VERSION, base::fresh_entropy() >> 11U, base::fresh_entropy()};
+        common_ = {std::string(base::build_version), base::fresh_entropy() >> 11U,
+                   base::fresh_entropy()};
         leader_ = std::make_unique<cluster::leader>(*way_, common_);
         return {};
     }
@@ -127,9 +129,9 @@ base::expected<void> ranks::join() {
         return heard.error();
     }
     common_ = std::move(*heard);
-    if (common_.version == POSTAL_VERSION) return {};
+    if (common_.version == base::build_version) return {};
     return base::fail("{} is version {}, rank 0 is {}; all ranks need the same", name_,
-                      POSTAL_VERSION, common_.version);
+                      base::build_version, common_.version);
 }
 
 run_identity ranks::identity() const {

@@ -22,15 +22,11 @@ exit_status refuse(std::string_view program, const base::failure& why, exit_stat
 
 namespace {
 
-// A threshold that may end the run.
-constexpr auto judged_each = nanoseconds(std::chrono::seconds(1));
-
 load::worker_pool_plan worker_pool_plan_of(const cli::run_options& chosen, std::size_t phases) {
     return {.workers = chosen.workers,
             .phases = phases,
             .interval = chosen.interval,
             .align_minutes = chosen.align_minutes,
-            .slice = stats::any_aborts(chosen.thresholds) ? judged_each : nanoseconds(0),
             .warmup = chosen.warmup,
             .duration = chosen.duration,
             .grace = chosen.grace};

@@ -38,6 +38,15 @@ base::expected<std::unique_ptr<run_console>> run_console::create(stats::run_desc
         auto writable = base::check_writable(options.record);
         if (!writable) return writable.error();
     }
+    if (!options.silent && options.run.live) {
+        const auto able = screen::check_terminal();
+        if (!able) return base::at("--live", able.error());
+    }
+    if (!options.silent && !options.run.metrics.empty()) {
+        auto place = metrics::parse_place(options.run.metrics);
+        if (!place) return base::at("--metrics", place.error());
+        options.metrics = std::move(*place);
+    }
     return std::unique_ptr<run_console>(
         new run_console(std::move(description), std::move(options), std::move(*thresholds)));
 }
@@ -48,14 +57,38 @@ run_console::run_console(stats::run_description description, console_options opt
       report_(std::move(description)),
       log_(stdout, options_.run.format, report_.description()),
       thresholds_(std::move(thresholds)),
-      live_(!options_.silent && (options_.run.progress || isatty(STDERR_FILENO) == 1)) {}
+      live_(!options_.silent && !options_.run.live &&
+            (options_.run.progress || isatty(STDERR_FILENO) == 1)) {}
 
 void run_console::starts(std::chrono::system_clock::time_point when) {
     report_.starts(when);
     log_ = stats::interval_log(stdout, options_.run.format, report_.description());
 }
 
+base::expected<void> run_console::let_scrapers_in() {
+    if (!options_.metrics) return {};
+    auto opened = metrics::scrape_endpoint::open(*options_.metrics);
+    if (!opened) return opened.error();
+    scraped_ = std::move(*opened);
+    scraped_->show(report_, stats::time_slice(report_.description().phases.size()));
+    say("metrics at " + scraped_->url());
+    return {};
+}
+
+base::expected<void> run_console::take_terminal() {
+    if (options_.silent || !options_.run.live) return {};
+    auto opened = screen::live_screen::open();
+    if (!opened) return base::at("--live", opened.error());
+    screen_ = std::move(*opened);
+    screen_->leave();  // until there is something to show
+    return {};
+}
+
 base::expected<void> run_console::begin() {
+    const auto scraped = let_scrapers_in();
+    if (!scraped) return scraped;
+    const auto taken = take_terminal();
+    if (!taken) return taken;
     if (!logs_to_errors()) return log_.write_header();
     if (const std::string header = log_.header(); !header.empty()) put(header + "\n");
     return {};
@@ -63,14 +96,23 @@ base::expected<void> run_console::begin() {
 
 void run_console::on_time_slice(const stats::time_slice& time_slice) {
     const auto closed = report_.add_time_slice(time_slice);
+    if (live_) note_latency(time_slice);
+    if (scraped_) scraped_->show(report_, time_slice);
+    if (screen_) screen_->note(report_, time_slice);
     if (closed) show(*closed);
     judge();
     if (closed && options_.after_interval) options_.after_interval();
 }
 
+void run_console::note_latency(const stats::time_slice& last) {
+    const stats::histogram& messages = last.counts.latency[report_.description().message_phase];
+    recent_p50_ = stats::known_quantile(messages, 0.5);
+    recent_p99_ = stats::known_quantile(messages, 0.99);
+}
+
 void run_console::show(const stats::closed_interval& closed) {
     if (options_.silent) return;
-    erase_live_line();
+    clear_terminal();
     if (logs_to_errors()) {
         put(log_.line(closed.row) + "\n");
     } else {
@@ -85,9 +127,13 @@ void run_console::show(const stats::closed_interval& closed) {
 
 void run_console::on_live(const stats::live_state& state) {
     tell_silence(state);
-    if (!live_) return;
+    if (scraped_) scraped_->show(state);
+    if (!live_ && !screen_) return;
     stats::live_state shown = state;
     shown.remaining = stats::estimate_remaining(state, options_.run.duration, options_.messages);
+    if (screen_) return screen_->show(report_, shown);
+    shown.p50 = recent_p50_;
+    shown.p99 = recent_p99_;
     put("\r\033[K" + stats::format_live_line(shown));
     live_shown_ = true;
 }
@@ -140,6 +186,7 @@ void run_console::end_run(load::run_ending why) {
 
 void run_console::on_interrupt(const stats::live_state& now, std::chrono::nanoseconds grace) {
     if (options_.silent) return;
+    if (screen_) screen_->stopping();
     const std::uint64_t open = now.open_connections;
     const std::string whom = open == 0 ? "for what was begun"
                                        : fmt::format("for {} connection{} to finish what {} began",
@@ -153,15 +200,17 @@ void run_console::on_cut_short() {
     if (!options_.silent) say("what is still in flight is abandoned");
 }
 
-void run_console::erase_live_line() {
+void run_console::clear_terminal() {
+    if (screen_) screen_->leave();
     if (!live_shown_) return;
     put("\r\033[K");
     live_shown_ = false;
 }
 
 void run_console::say(const std::string& line) {
+    if (screen_) screen_->note(line);
     if (options_.diagnostics) return options_.diagnostics(line);
-    erase_live_line();
+    clear_terminal();
     const std::string who = options_.who.empty() ? "" : options_.who + ": ";
     put(fmt::format("{}: {}{}\n", report_.description().program, who, line));
 }
@@ -218,7 +267,8 @@ cli::exit_status run_console::finish(const stats::run_end& end) {
         if (!missed_early_ || one.expression != missed_early_->expression) continue;
         one = *missed_early_;
     }
-    erase_live_line();
+    clear_terminal();
+    screen_.reset();
     if (!options_.silent) put(stats::format_summary(report_));
     if (!options_.record.empty()) note(stats::write_record(report_, options_.record));
     if (output_failed_) return cli::exit_status::system_error;

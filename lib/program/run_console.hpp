@@ -24,6 +24,8 @@
 #include "cli/main.hpp"
 #include "cli/run_options.hpp"
 #include "load/worker_pool.hpp"
+#include "metrics/scrape_endpoint.hpp"
+#include "screen/live_screen.hpp"
 #include "stats/first_errors.hpp"
 #include "stats/interval_log.hpp"
 #include "stats/run_report.hpp"
@@ -47,6 +49,7 @@ struct console_options {
     // that file; its diagnostics begin with `who`.
     bool silent = false;
     std::string record = run.record;
+    std::optional<net::endpoint> metrics{};  // where scrapers ask; parsed from run.metrics
     std::string who{};
 };
 
@@ -60,7 +63,8 @@ class run_console : public load::run_watcher {
 
     // When the run begins, where that is not now; before begin().
     void starts(std::chrono::system_clock::time_point when);
-    // Prints the log's header; to be called when nothing can be refused any more.
+    // Prints the log's header and lets scrapers in; to be called when nothing else can be refused any
+    // more.
     base::expected<void> begin();
 
     void on_time_slice(const stats::time_slice& time_slice) override;
@@ -89,8 +93,11 @@ class run_console : public load::run_watcher {
                 std::vector<stats::threshold> thresholds);
 
     void show(const stats::closed_interval& closed);
+    base::expected<void> let_scrapers_in();
+    void note_latency(const stats::time_slice& last);
     bool logs_to_errors() const noexcept { return options_.record == "-"; }
-    void erase_live_line();
+    base::expected<void> take_terminal();
+    void clear_terminal();
     void note(const base::expected<void>& written);
     void tell_silence(const stats::live_state& state);
     void judge();
@@ -99,8 +106,12 @@ class run_console : public load::run_watcher {
     console_options options_;
     stats::run_report report_;
     stats::interval_log log_;
+    std::unique_ptr<metrics::scrape_endpoint> scraped_;  // null without --metrics
     std::vector<stats::threshold> thresholds_;
     stats::first_errors first_errors_;
+    std::unique_ptr<screen::live_screen> screen_;         // null without --live
+    std::optional<std::chrono::nanoseconds> recent_p50_;  // of the last time slice's messages
+    std::optional<std::chrono::nanoseconds> recent_p99_;
     bool said_silence_ = false;
     std::function<void(load::run_ending)> stop_;
     std::optional<load::run_ending> ended_run_;            // by ourselves

@@ -1,9 +1,12 @@
 #include "program/shared_options.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "base/error_names.hpp"
 #include "base/units.hpp"
+#include "base/version.hpp"
 #include "cli/binders.hpp"
 #include "os/host.hpp"
 #include "stats/threshold.hpp"
@@ -15,6 +18,15 @@ using base::expected;
 namespace {
 
 constexpr cli::file_kind transcripts{"transcript", net::is_transcript, true};
+
+std::vector<std::string> error_names() {
+    std::vector<std::string> names;
+    for (const auto rows : {base::error_stages(), base::error_reasons()})
+        for (const auto& row : rows)
+            names.emplace_back(row.name);
+    names.erase(std::remove(names.begin(), names.end(), "alert_..."), names.end());
+    return names;
+}
 
 }  // namespace
 
@@ -42,6 +54,7 @@ cli::option explain_option() {
     cli::option row{"--explain", "[NAME]", "",
                     "say what an error's name means, such as \"timeout\" or \"rcpt\"; alone, all"};
     row.optional_value = true;
+    row.known_values = error_names();
     return row;
 }
 
@@ -70,7 +83,7 @@ stats::run_description describe(described_run what) {
     stats::run_description result;
     result.started = std::chrono::system_clock::now();
     result.program = std::move(what.program);
-    result.version = POSTAL_VERSION;
+    result.version = base::build_version;
     result.argv = std::move(what.argv);
     result.interval = what.run.interval;
     result.warmup = what.run.warmup;

@@ -14,6 +14,7 @@ namespace postal::report {
 namespace {
 
 constexpr std::size_t longest_text_cell = 120;
+constexpr std::size_t most_narrow_columns = 3;  // that a telephone has room for
 constexpr std::size_t longest_cell = 2000;
 
 std::size_t width_of(std::string_view text) {
@@ -94,22 +95,28 @@ std::string render_markdown(const table& shown) {
 }
 
 std::string render_html(const table& shown) {
-    const auto cell = [](std::string_view tag, std::string_view scope, const column& where,
+    const auto cell = [](std::string_view tag, std::string_view more, const column& where,
                          const std::string& text) {
-        return fmt::format("<{0}{1}{2}>{3}</{0}>", tag, scope,
+        return fmt::format("<{0}{1}{2}>{3}</{0}>", tag, more,
                            where.side == align::right ? " class=\"n\"" : "", escape_html(text));
     };
+    // On a narrow screen each row of such a table is a block, in which a cell names its column.
+    const bool stacks = shown.columns.size() > most_narrow_columns;
+    std::vector<std::string> names;
+    for (const column& one : shown.columns)
+        names.push_back(stacks ? " data-column=\"" + escape_html(one.title) + "\"" : "");
     std::string out = fmt::format("<section class=\"card\" id=\"{}\">\n<h2>{}</h2>\n",
                                   escape_html(shown.name), escape_html(shown.title));
-    out += "<div class=\"scroll\"><table>\n<thead><tr>";
+    out += stacks ? "<div class=\"scroll\"><table class=\"stacks\">\n<thead><tr>"
+                  : "<div class=\"scroll\"><table>\n<thead><tr>";
     for (const column& one : shown.columns)
         out += cell("th", " scope=\"col\"", one, one.title);
     out += "</tr></thead>\n<tbody>\n";
     for (const auto& row : shown.rows) {
         out += "<tr>";
         for (std::size_t i = 0; i < row.size(); ++i) {
-            out += cell(i == 0 ? "th" : "td", i == 0 ? " scope=\"row\"" : "", shown.columns[i],
-                        row[i]);
+            out += cell(i == 0 ? "th" : "td", (i == 0 ? " scope=\"row\"" : "") + names[i],
+                        shown.columns[i], row[i]);
         }
         out += "</tr>\n";
     }

@@ -37,6 +37,11 @@ std::string format_live_line(const live_state& state, std::size_t width) {
                     base::format_count(state.messages), whole(state.messages_per_second));
     if (state.appended > 0)
         text += fmt::format("{} appended  ", base::format_count(state.appended));
+    if (state.p99) {
+        text += fmt::format("p99 {}  ", base::format_latency(*state.p99));
+    } else if (state.p50) {
+        text += fmt::format("p50 {}  ", base::format_latency(*state.p50));
+    }
     text += fmt::format("{} error{}  {} open", base::format_count(state.errors),
                         state.errors == 1 ? "" : "s", base::format_count(state.open_connections));
     if (state.remaining) text += "  ETA " + clock_text(*state.remaining);

@@ -1,6 +1,6 @@
 // The one line that changes on a terminal while a run goes on.
 //
-// "0:42  518,490 messages  12,345/s  3 errors  12 open  ETA 9:18", without a line end and without
+// "0:42  518,490 messages  12,345/s  p99 18.2 ms  3 errors  12 open  ETA 9:18", without a line end and without
 // control characters: the caller decides when, and puts the CR and the erasing in front. Never
 // wider than width. Nothing here fails.
 #pragma once
@@ -22,7 +22,11 @@ struct live_state {
     std::optional<std::chrono::nanoseconds> remaining;  // empty: runs until it is stopped
     std::uint64_t appended = 0;                         // by a reader; shown where there are any
     std::uint64_t started = 0;                          // not shown
+    std::optional<std::uint64_t> waiting{};             // sessions, for their peer; not shown
     bool heard = false;                                 // anything from a peer; not shown
+    // Of the messages of the last second, as far as these are enough: the first of them is shown.
+    std::optional<std::chrono::nanoseconds> p99{};
+    std::optional<std::chrono::nanoseconds> p50{};
 };
 
 [[nodiscard]] std::string format_live_line(const live_state& state, std::size_t width = 79);

@@ -11,6 +11,11 @@ support support_of(double q, std::uint64_t count) noexcept {
     return beyond < 1 ? support::none : beyond < 10 ? support::few : support::enough;
 }
 
+std::optional<std::chrono::nanoseconds> known_quantile(const histogram& values, double q) {
+    if (support_of(q, values.count()) == support::none) return std::nullopt;
+    return values.quantile(q);
+}
+
 ranking::ranking(const histogram& accepted, const histogram* above)
     : accepted_(accepted), all_(accepted) {
     if (above != nullptr) all_.merge(*above);

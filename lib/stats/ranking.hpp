@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace postal::stats {
 
@@ -21,6 +22,10 @@ struct percentile {
 // than ten.
 enum class support { none, few, enough };
 [[nodiscard]] support support_of(double q, std::uint64_t count) noexcept;
+
+// Empty where there is no value beyond it.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> known_quantile(const histogram& values,
+                                                                     double q);
 
 class ranking {
   public:

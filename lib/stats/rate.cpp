@@ -1,12 +1,13 @@
-// The statistics of the rate: messages per minute, interval by interval.
+// The statistics of a rate, and the run's own: messages per minute, interval by interval.
 //
-// Neighbouring intervals of a run are alike, so n of them say less than n independent ones would:
+// Neighbouring stretches of a run are alike, so n of them say less than n independent ones would:
 // with a correlation r of each with the next, about as much as n (1 - r) / (1 + r). The interval of
 // confidence is Student's t with that number; it is of this run's own level, not of what another run
-// would give (docs/method.md). Below ten intervals r is not known well enough to say one.
-#include "stats/run_report.hpp"
+// would give (docs/method.md). Below ten values r is not known well enough to say one.
+#include "stats/rate.hpp"
 
 #include "stats/moments.hpp"
+#include "stats/run_report.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
 
@@ -30,11 +31,11 @@ std::vector<double> interval_rates(const std::vector<interval_row>& rows) {
     return rates;
 }
 
-constexpr std::size_t enough_intervals = 10;
+constexpr std::size_t enough_values = 10;
 constexpr std::size_t most_compared = 2000;  // each with each
 
 // As many independent values would say as much of the mean.
-double effective_number(const std::vector<double>& values, const moments& of) {
+double effective_number(std::span<const double> values, const moments& of) {
     const auto n = static_cast<double>(values.size());
     double products = 0;
     for (std::size_t i = 1; i < values.size(); ++i)
@@ -55,7 +56,7 @@ std::vector<double> pairs_of(const std::vector<double>& values) {
 // Mann and Kendall's test at 1 %, with the effective number of what lies around the fitted line; the
 // trend's size is that line's.
 std::optional<double> trend_of(const std::vector<double>& values, const moments& of) {
-    if (values.size() < enough_intervals || !(of.mean > 0)) return std::nullopt;
+    if (values.size() < enough_values || !(of.mean > 0)) return std::nullopt;
     if (values.size() > most_compared) return trend_of(pairs_of(values), of);
     const auto n = static_cast<double>(values.size());
     const auto from_middle = [&](std::size_t i) { return static_cast<double>(i) - (n - 1) / 2; };
@@ -77,31 +78,32 @@ std::optional<double> trend_of(const std::vector<double>& values, const moments&
 
 }  // namespace
 
-rate_summary run_report::rate() const {
-    const std::vector<double> rates = interval_rates(rows_);
+rate_summary summarise_rates(std::span<const double> values) {
     rate_summary result;
-    result.intervals = rates.size();
-    if (rates.empty()) {
-        result.mean = per_minute(measured_.messages, measured_s_);
-        result.min = result.mean;
-        result.max = result.mean;
-        return result;
-    }
-    const moments of = moments_of(rates);
+    result.count = values.size();
+    if (values.empty()) return result;
+    const moments of = moments_of(values);
     result.mean = of.mean;
-    result.min = *std::min_element(rates.begin(), rates.end());
-    result.max = *std::max_element(rates.begin(), rates.end());
-    result.effective = effective_number(rates, of);
-    if (rates.size() < 2) return result;
+    result.min = *std::min_element(values.begin(), values.end());
+    result.max = *std::max_element(values.begin(), values.end());
+    result.effective = effective_number(values, of);
+    if (values.size() < 2) return result;
 
     const double stddev = of.deviation();
     result.stddev = stddev;
-    result.trend = trend_of(rates, of);
-    if (rates.size() < enough_intervals || result.effective < 2) return result;
+    result.trend = trend_of({values.begin(), values.end()}, of);
+    if (values.size() < enough_values || result.effective < 2) return result;
     const boost::math::students_t distribution(result.effective - 1);
     const double t = boost::math::quantile(boost::math::complement(distribution, 0.025));
     const double half = t * stddev / std::sqrt(result.effective);
     result.ci95 = {std::max(0.0, result.mean - half), result.mean + half};
+    return result;
+}
+
+rate_summary run_report::rate() const {
+    rate_summary result = summarise_rates(interval_rates(rows_));
+    if (result.count == 0)
+        result.mean = result.min = result.max = per_minute(measured_.messages, measured_s_);
     return result;
 }
 

@@ -39,10 +39,10 @@ recorded_totals read_totals(const json_fields& from, const json_fields& integrit
     return to;
 }
 
-recorded_rate read_rate(const json_fields& from, complaint& problems) {
+// `what` it has values of.
+recorded_rate read_rate(const json_fields& from, std::string_view what, complaint& problems) {
     recorded_rate to;
-    from.read("mean", to.mean, "stddev", to.stddev, "min", to.min, "max", to.max, "intervals",
-              to.intervals);
+    from.read("mean", to.mean, "stddev", to.stddev, "min", to.min, "max", to.max, what, to.count);
     from.read_signed("trend", to.trend);
     std::vector<double> bounds;
     from.each("ci95", [&](const json& bound, const json_fields::place& path) {
@@ -53,6 +53,24 @@ recorded_rate read_rate(const json_fields& from, complaint& problems) {
         }
     });
     if (bounds.size() == 2) to.ci95 = {bounds[0], bounds[1]};
+    return to;
+}
+
+std::vector<second_count> read_seconds(const json_fields& from, complaint& problems) {
+    std::uint64_t in_warmup = 0;
+    std::vector<double> ends;
+    std::vector<std::uint64_t> messages, errors;
+    from.read("warmup", in_warmup, "t_s", ends, "messages", messages, "errors", errors);
+    if (messages.size() != ends.size() || errors.size() != ends.size()) {
+        problems.add("seconds", "lists of one length");
+        return {};
+    }
+    std::vector<second_count> to;
+    double start_s = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+        to.push_back({start_s, ends[i], messages[i], errors[i], i < in_warmup});
+        start_s = ends[i];
+    }
     return to;
 }
 
@@ -97,13 +115,17 @@ std::vector<recorded_interval> read_intervals(const json_fields& from, counter_r
         to.start_s = previous_s;
         fields.read("start_s", to.start_s, "t_s", to.end_s, "warmup", to.warmup, "draining",
                     to.draining, "partial", to.partial, "worker_busy", to.worker_busy, "run_delay",
-                    to.run_delay, "ranks", to.ranks);
+                    to.run_delay, "ranks", to.ranks, "asked", to.asked, "agents_running",
+                    to.agents_running);
         if (to.start_s < previous_s || to.end_s < to.start_s) {
             fields.complain("t_s", "after the end of the interval before it");
         }
         previous_s = to.end_s;
         read_counters(fields, rows, to);
-        if (to.messages > 0) fields.read("message_p50_us", to.p50_us, "message_p99_us", to.p99_us);
+        if (to.messages > 0) {
+            fields.read("message_p50_us", to.p50_us, "message_p90_us", to.p90_us, "message_p99_us",
+                        to.p99_us);
+        }
     });
     return list;
 }
@@ -211,25 +233,52 @@ std::string counts_text(const json_fields& from) {
     return base::join(pieces, ", ");
 }
 
+recorded_tls read_tls(const json_fields& from) {
+    recorded_tls to;
+    from.read("library", to.library, "full", to.full, "resumed", to.resumed);
+    to.versions = counts_text(from.object("versions"));
+    to.ciphers = counts_text(from.object("ciphers"));
+    to.groups = counts_text(from.object("groups"));
+    to.verification = counts_text(from.object("verification"));
+    return to;
+}
+
 void read_security(const json_fields& from, run_record& to) {
     const auto add = [&](const char* name, std::string text) {
         if (!text.empty()) to.security.emplace_back(name, std::move(text));
     };
     if (from.has("tls")) {
-        const json_fields tls = from.object("tls");
-        std::string library;
-        std::uint64_t full = 0;
-        std::uint64_t resumed = 0;
-        tls.read("library", library, "full", full, "resumed", resumed);
-        add("library", library);
-        add("handshakes", fmt::format("{} full, {} resumed", base::format_count(full),
-                                      base::format_count(resumed)));
-        add("versions", counts_text(tls.object("versions")));
-        add("cipher suites", counts_text(tls.object("ciphers")));
-        add("key exchange", counts_text(tls.object("groups")));
-        add("certificates", counts_text(tls.object("verification")));
+        to.tls = read_tls(from.object("tls"));
+        add("library", to.tls->library);
+        add("handshakes", fmt::format("{} full, {} resumed", base::format_count(to.tls->full),
+                                      base::format_count(to.tls->resumed)));
+        add("versions", to.tls->versions);
+        add("cipher suites", to.tls->ciphers);
+        add("key exchange", to.tls->groups);
+        add("certificates", to.tls->verification);
     }
     add("logins", counts_text(from.object("authentications")));
+}
+
+recorded_agents read_agents(const json_fields& from) {
+    recorded_agents to;
+    from.read("started", to.started, "cpu_user_s", to.cpu_user_s, "cpu_system_s", to.cpu_system_s,
+              "max_rss_bytes", to.max_rss_bytes);
+    const json_fields exits = from.object("exits");
+    exits.members([&](const std::string& name, const json&) {
+        exits.read(name, to.exits.emplace_back(name, 0).second);
+    });
+    std::stable_sort(to.exits.begin(), to.exits.end(),
+                     [](const auto& one, const auto& other) { return one.second > other.second; });
+    return to;
+}
+
+recorded_connections read_connections(const json_fields& from) {
+    recorded_connections to;
+    from.read("messages_per_connection", to.messages, "recipients_per_transaction", to.recipients,
+              "tls_share", to.tls_share, "pipelined_share", to.pipelined_share, "most_open",
+              to.most_open);
+    return to;
 }
 
 recorded_generator read_generator(const json_fields& from) {
@@ -261,9 +310,19 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     read_run(fields, to);
     const json_fields totals = fields.object("totals");
     to.totals = read_totals(totals, fields.object("integrity"), rows);
+    const json_fields with_warmup = fields.object("totals_with_warmup");
+    to.totals_with_warmup = read_totals(with_warmup, with_warmup, rows);
+    if (fields.has("agents")) to.agents = read_agents(fields.object("agents"));
+    if (fields.has("connection_use"))
+        to.connection_use = read_connections(fields.object("connection_use"));
     totals.read("cpu_user_s", to.cpu_user_s, "cpu_system_s", to.cpu_system_s, "max_rss_bytes",
                 to.max_rss_bytes);
-    to.rate = read_rate(fields.object("rate").object("messages_per_minute"), problems);
+    const json_fields rates = fields.object("rate");
+    to.rate = read_rate(rates.object("messages_per_minute"), "intervals", problems);
+    to.rate_by_second = read_rate(rates.object("messages_per_second"), "stretches", problems);
+    const json_fields seconds = fields.object("seconds");
+    seconds.read("width_s", to.second_width_s);
+    to.seconds = read_seconds(seconds, problems);
     read_security(fields, to);
     to.phases = read_phases(fields.object("latency_us"));
     to.intervals = read_intervals(fields, rows);

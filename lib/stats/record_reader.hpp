@@ -14,6 +14,7 @@
 #include "stats/error_table.hpp"
 #include "stats/histogram.hpp"
 #include "stats/rank_share.hpp"
+#include "stats/second_counts.hpp"
 #include "stats/threshold.hpp"
 
 #include <cstdint>
@@ -25,15 +26,15 @@
 
 namespace postal::stats {
 
-// Messages a minute.
+// Messages a minute, by whole intervals, or messages a second, by seconds.
 struct recorded_rate {
     std::optional<double> mean;
     std::optional<double> stddev;
     std::optional<double> min;
     std::optional<double> max;
     std::optional<std::pair<double, double>> ci95;
-    std::optional<double> trend;  // from the first interval to the last, as a share
-    std::uint64_t intervals = 0;
+    std::optional<double> trend;  // from the first value to the last, as a share
+    std::uint64_t count = 0;      // of the values
 };
 
 struct recorded_phase {
@@ -53,13 +54,22 @@ struct recorded_interval : counts {
     double start_s = 0;
     double end_s = 0;  // `t_s` of the record
     std::optional<double> p50_us;
+    std::optional<double> p90_us;
     std::optional<double> p99_us;
+    std::optional<double> asked;  // messages that a rate asked for
     std::optional<double> worker_busy;
     std::optional<double> run_delay;
+    std::optional<double> agents_running;  // at its end
     bool warmup = false;
     bool partial = false;
     bool draining = false;
     unsigned ranks = 1;  // that had a part in it
+
+    // That many in the interval, by the minute; nothing of an interval without length.
+    [[nodiscard]] std::optional<double> a_minute(std::optional<double> number) const noexcept {
+        return number && end_s > start_s ? std::optional{*number * 60 / (end_s - start_s)}
+                                         : std::nullopt;
+    }
 };
 
 struct recorded_generator {
@@ -89,6 +99,36 @@ struct recorded_totals : counts {
     [[nodiscard]] bool has(const counter& one) const noexcept;
 };
 
+using named_numbers = std::vector<std::pair<std::string, std::uint64_t>>;
+
+// What a server's agents did and cost.
+struct recorded_agents {
+    std::uint64_t started = 0;
+    double cpu_user_s = 0;
+    double cpu_system_s = 0;
+    std::uint64_t max_rss_bytes = 0;  // of the largest
+    named_numbers exits;              // by status, signal or a word, most frequent first
+};
+
+// How clients used their connections to a server, over the whole run.
+struct recorded_connections {
+    std::optional<double> messages;
+    std::optional<double> recipients;
+    std::optional<double> tls_share;
+    std::optional<double> pipelined_share;
+    std::uint64_t most_open = 0;
+};
+
+struct recorded_tls {
+    std::string library;
+    std::uint64_t full = 0;
+    std::uint64_t resumed = 0;
+    std::string versions;  // "TLSv1.3 x 90, TLSv1.2 x 10", as the others
+    std::string ciphers;
+    std::string groups;
+    std::string verification;
+};
+
 // Of a run that a signal ended.
 struct recorded_interruption {
     std::string signal;  // empty: not known
@@ -113,14 +153,21 @@ struct run_record {
     base::host_info host;  // 0 processors: not known
     counter_rows counters = all_counters();
     recorded_totals totals;
+    recorded_totals totals_with_warmup;
     double cpu_user_s = 0;
     double cpu_system_s = 0;
     std::uint64_t max_rss_bytes = 0;
     recorded_rate rate;
+    recorded_rate rate_by_second;  // has no value in records that lack it
+    std::vector<second_count> seconds;
+    double second_width_s = 1;
     std::vector<recorded_phase> phases;  // in the order of the protocol
     std::vector<recorded_interval> intervals;
     std::vector<rank_share> ranks;  // of a run of several processes; the first is rank 0
     recorded_cap cap;
+    std::optional<recorded_agents> agents;
+    std::optional<recorded_connections> connection_use;
+    std::optional<recorded_tls> tls;
     recorded_generator generator;
     std::vector<error_entry> errors;  // most frequent first
     std::vector<threshold_result> thresholds;

@@ -51,19 +51,35 @@ bool is_integrity(const counter& one) {
     return one.kind == counter_kind::integrity;
 }
 
-json rate_of(const run_report& report) {
-    const rate_summary rate = report.rate();
+// `what` was it the values of.
+json rate_of(const rate_summary& rate, const std::string& what) {
     json ci95 = nullptr;
     if (rate.ci95) ci95 = json::array({number((*rate.ci95)[0]), number((*rate.ci95)[1])});
-    return {{"messages_per_minute",
-             {{"mean", number(rate.mean)},
-              {"stddev", number(rate.stddev)},
-              {"min", number(rate.min)},
-              {"max", number(rate.max)},
-              {"ci95", ci95},
-              {"intervals", rate.intervals},
-              {"effective_intervals", number(rate.effective)},
-              {"trend", number(rate.trend)}}}};
+    return {{"mean", number(rate.mean)},
+            {"stddev", number(rate.stddev)},
+            {"min", number(rate.min)},
+            {"max", number(rate.max)},
+            {"ci95", ci95},
+            {what, rate.count},
+            {"effective_" + what, number(rate.effective)},
+            {"trend", number(rate.trend)}};
+}
+
+// A list a member, so that an hour of seconds stays small.
+json seconds_of(const second_counts& seconds) {
+    json ends = json::array(), messages = json::array(), errors = json::array();
+    std::size_t in_warmup = 0;
+    for (const second_count& one : seconds.all()) {
+        ends.push_back(number(one.end_s));
+        messages.push_back(one.messages);
+        errors.push_back(one.errors);
+        if (one.warmup) ++in_warmup;
+    }
+    return {{"width_s", seconds.width_s()},
+            {"warmup", in_warmup},
+            {"t_s", std::move(ends)},
+            {"messages", std::move(messages)},
+            {"errors", std::move(errors)}};
 }
 
 // Null: too few values for that percentile, or it is not reached; then "at_least" has it.
@@ -327,11 +343,13 @@ json record_of(const run_report& report) {
     if (run.runs_agents) record["agents"] = agents_of(total.agents);
     if (!run.tls_library.empty()) record["tls"] = tls_of(run.tls_library, total.tls);
     if (run.serves) record["connection_use"] = connections_of(report.connections());
-    record["rate"] = rate_of(report);
+    record["rate"] = {{"messages_per_minute", rate_of(report.rate(), "intervals")},
+                      {"messages_per_second", rate_of(report.seconds().rate(), "stretches")}};
     record["latency_us"] = latencies_of(report);
     record["intervals"] = json::array();
     for (const auto& row : report.intervals())
         record["intervals"].push_back(interval_of(run, row));
+    record["seconds"] = seconds_of(report.seconds());
     if (const auto cap = report.cap()) record["cap"] = cap_of(*cap);
     if (report.ranks().size() > 1)
         for (const rank_share& share : report.ranks())

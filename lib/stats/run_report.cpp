@@ -25,11 +25,6 @@ void add_machine(base::machine_time& sum, const base::machine_time& added) {
     if (added.pressure_s) sum.pressure_s = sum.pressure_s.value_or(0) + *added.pressure_s;
 }
 
-std::optional<std::chrono::nanoseconds> known_quantile(const histogram& values, double q) {
-    if (support_of(q, values.count()) == support::none) return std::nullopt;
-    return values.quantile(q);
-}
-
 double share_of(std::chrono::nanoseconds part, double whole_s) {
     return whole_s > 0 ? std::min(1.0, std::chrono::duration<double>(part).count() / whole_s) : 0;
 }
@@ -140,6 +135,7 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
         }
     }
     with_warmup_.merge(added.counts);
+    seconds_.add(added);
     if (!added.draining) {
         stopped_ = {added.end_s, with_warmup_.due - with_warmup_.not_started};
         if (added.in_warmup) warmed_up_ = stopped_;

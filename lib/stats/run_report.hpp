@@ -11,13 +11,15 @@
 //
 // Runs of no length, without one message, without one interval are ordinary: rates are then 0, and
 // what cannot be known (a deviation of one value, a percentile of nothing) is an empty optional.
-// Nothing here fails. Single-threaded; holds about 500 octets an interval.
+// Nothing here fails. Single-threaded; holds about 500 octets an interval, and what seconds() has.
 #pragma once
 
 #include "stats/generator.hpp"
 #include "stats/rank_share.hpp"
 #include "stats/ranking.hpp"
+#include "stats/rate.hpp"
 #include "stats/run_description.hpp"
+#include "stats/second_counts.hpp"
 #include "stats/tally.hpp"
 #include "stats/threshold.hpp"
 
@@ -76,21 +78,6 @@ struct interval_row : counts, generator_load {
 struct closed_interval {
     const interval_row& row;
     const tally& counts;
-};
-
-// Messages per minute over the whole intervals after the warm-up. When there is none, over the time
-// that was measured, with intervals == 0 and no deviation. What is said of their mean holds within
-// this run: another run of the same setting may have another level.
-struct rate_summary {
-    double mean = 0;
-    double min = 0;
-    double max = 0;
-    std::optional<double> stddev;               // of the intervals, n - 1; from two on
-    std::optional<std::array<double, 2>> ci95;  // of the mean, Student's t; from ten intervals on
-    std::uint64_t intervals = 0;
-    double effective = 0;  // as many independent intervals would say as much of the mean
-    std::optional<double>
-        trend;  // change from the first to the last, as a share, where it is no chance
 };
 
 // Of a closed loop with a rate, which is a cap there, after the warm-up and until the stop.
@@ -156,7 +143,10 @@ class run_report {
     [[nodiscard]] const counts& measured() const noexcept { return measured_; }
     // Of that phase after the warm-up; of all that was due where it is an open loop's due phase.
     [[nodiscard]] ranking latency(std::size_t phase) const;
+    // Messages per minute over the whole intervals after the warm-up. When there is none, over the time
+    // that was measured, with a count of 0 and no deviation.
     [[nodiscard]] rate_summary rate() const;
+    [[nodiscard]] const second_counts& seconds() const noexcept { return seconds_; }
     [[nodiscard]] std::optional<cap_summary> cap() const;
     [[nodiscard]] connection_summary connections() const;
     // Of several ranks the worst, too: a rank's own verdict counts as much as that of all together, and
@@ -175,6 +165,7 @@ class run_report {
     std::vector<interval_row> rows_;
     time_slice current_;  // the interval that goes on
     bool current_open_ = false;
+    second_counts seconds_;
     tally totals_;
     tally with_warmup_;
     generator_load whole_;  // from the end of the warm-up to the stop

@@ -276,11 +276,6 @@ base::expected<std::vector<threshold>> parse_thresholds(const std::vector<std::s
     return parsed;
 }
 
-bool any_aborts(const std::vector<std::string>& expressions) {
-    return std::any_of(expressions.begin(), expressions.end(),
-                       [](const std::string& one) { return one.find(';') != std::string::npos; });
-}
-
 bool check_thresholds(const std::vector<threshold>& thresholds, run_report& report) {
     bool all = true;
     report.thresholds.clear();

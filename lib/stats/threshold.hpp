@@ -76,9 +76,6 @@ class threshold {
 [[nodiscard]] base::expected<std::vector<threshold>> parse_thresholds(
     const std::vector<std::string>& expressions, const std::vector<std::string>& phases);
 
-// Whether any of them says ";abort": the run is to be judged while it goes on.
-[[nodiscard]] bool any_aborts(const std::vector<std::string>& expressions);
-
 // Evaluates all into report.thresholds; true when all passed.
 bool check_thresholds(const std::vector<threshold>& thresholds, run_report& report);
 

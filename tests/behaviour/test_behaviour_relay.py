@@ -164,7 +164,7 @@ def test_greylisting_and_a_real_retry_schedule(behaving, postfix, postal, users_
                     returns, ["example.com"])
         hole = trip.receiver()
         trip.send(postal, users_file, 200)
-        wait_until(lambda: not trip.relay.queued(), lambda: f"an empty queue: {trip.relay.log[-2000:]}", 60)
+        trip.relay.wait_until_empty()
         done = hole.stop()
         assert not returns.taken
     check_outcomes(done.record)
@@ -184,7 +184,7 @@ def test_refused_mail_comes_back(behaving, postfix, postal, users_file, folder, 
                     returns, ["example.com", "gone.example"])
         hole = trip.receiver()
         trip.send(postal, users_file, 100)
-        wait_until(lambda: not trip.relay.queued(), lambda: f"an empty queue: {trip.relay.log[-2000:]}", 60)
+        trip.relay.wait_until_empty()
         done = hole.stop()
         returned = returns.failures
     check_outcomes(done.record)
@@ -205,7 +205,7 @@ def test_one_domain_over_its_rate(behaving, postfix, postal, users_file, folder,
         trip = Trip(partial(behaving, limited), postfix, folder, returns, ["example.com", "slow.example"])
         hole = trip.receiver()
         trip.send(postal, users_file, 100)
-        wait_until(lambda: not trip.relay.queued(), lambda: f"an empty queue: {trip.relay.log[-2000:]}", 60)
+        trip.relay.wait_until_empty()
         done = hole.stop()
         assert not returns.taken
     check_outcomes(done.record)

@@ -156,7 +156,7 @@ def test_a_relay_and_a_greylist(behaving, postfix, postal, users_file):
     relay = postfix(f"smtp:[127.0.0.1]:{hole.port}", **RETRIES)
     sent = postal("-t", "2", "-c", "-1", "-m", "1", "-M", "1", "--messages", 100, relay.endpoint, users_file(100))
     check_books(sent)
-    wait_until(lambda: not relay.queued(), lambda: f"an empty queue: {relay.queued()}; the log ends: {relay.log[-2000:]}", 120)
+    relay.wait_until_empty(120)
     done = hole.stop()
     found = told(done.record)
     assert done.total("messages") == 100

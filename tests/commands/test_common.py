@@ -9,6 +9,7 @@ from support.postal import run
 PROGRAMS = ["postal", "rabid", "bhm", "lmtp-deliver", "postal-list", "postal-report"]
 LETTERS = {"postal": "mMtcrsLlabzZf", "rabid": "rplcasidbuzZ", "bhm": "mtbpsazZr", "lmtp-deliver": "tmzZa"}
 
+SPEAK_TLS = ["postal", "rabid", "bhm", "lmtp-deliver"]
 RANKS = ["postal", "rabid"]  # that can be one of many
 
 
@@ -21,15 +22,14 @@ def test_version_says_what_is_built_in(programs, name):
     done = run([programs.path(name), "--version"])
     assert (done.status, done.stderr) == (0, "")
     first, *more = done.stdout.splitlines()
-    assert re.match(rf"{name} \d+\.\d+\.\d+", first)
-    assert any("TLS" in line for line in [first, *more])
+    assert re.fullmatch(rf"{name} \d+\.\d+\.\d+(\+git\d{{8}}\.[0-9a-f]{{10,}}(\.dirty)?)?", first)
+    tls = [line for line in more if line.startswith("TLS: ")]
     mpi = [line for line in more if line.startswith("MPI: ")]
-    assert len(mpi) == 1
-    if name not in RANKS:
-        assert mpi == ["MPI: no"]
-    elif built_with_mpi(programs):
+    assert more == tls + mpi
+    assert (len(tls), len(mpi)) == (name in SPEAK_TLS, name in RANKS)
+    if mpi and built_with_mpi(programs):
         assert re.fullmatch(r"MPI: \D+\d+\.\d+.*", mpi[0])
-    else:
+    elif mpi:
         assert mpi == ["MPI: no"]
 
 

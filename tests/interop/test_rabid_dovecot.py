@@ -214,6 +214,16 @@ def test_an_account_is_used_by_many_if_that_is_wanted(filled, rabid):
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_messages_that_come_together_share_their_time(filled, rabid, way):
+    """Many small ones that are asked for at once end in one read: none of them took less than a look at it takes."""
+    run = rabid("--connections", "1", *reading(filled(1, 300, "--size", "fixed:1K", "--body", "ascii"), way))
+    check_reading(run)
+    retrieve = run.record["latency_us"]["retrieve"]
+    assert retrieve["count"] == 300
+    assert retrieve["p50"] > 1, retrieve  # microseconds
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_large_messages(filled, rabid, way):
     server = filled(1, 3, "--size", "fixed:3M", "--body", "ascii")
     run = rabid("--connections", "1", *reading(server, way))

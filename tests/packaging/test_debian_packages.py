@@ -1,4 +1,5 @@
 """The Debian packages that cpack makes of a build: what is in them, and what they need."""
+import gzip
 import re
 import subprocess
 
@@ -6,6 +7,7 @@ import pytest
 
 from conftest import ROOT
 
+PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-list", "postal-report", "postal-compare", "postal-audit")
 CONFIGURATION = ROOT / "build/release/CPackConfig.cmake"
 
 
@@ -50,7 +52,14 @@ def test_packages(packages, tool, tmp_path):
     suite = packages["postal-suite"]
     assert "mpi" not in field(suite, "Depends")
     files = files_of(suite)
-    assert {f"usr/bin/{name}" for name in ("postal", "rabid", "bhm", "lmtp-deliver", "postal-list", "postal-report", "postal-compare", "postal-audit")} <= files
+    assert {f"usr/bin/{name}" for name in PROGRAMS} <= files
+    said = subprocess.run([tmp_path / "usr/bin/postal-list", "--version"], check=True, capture_output=True, text=True).stdout
+    version = field(suite, "Version")
+    assert said == f"postal-list {version}\n" and f"_{version}_" in suite.name
+    changelog = gzip.decompress((tmp_path / "usr/share/doc/postal-suite/changelog.gz").read_bytes()).decode()
+    assert changelog.startswith(f"postal-suite ({version}) ")
+    for pattern in ("bash-completion/completions/{}", "zsh/vendor-completions/_{}", "fish/vendor_completions.d/{}.fish"):
+        assert {"usr/share/" + pattern.format(name) for name in PROGRAMS} <= files
     assert not [name for name in files if "mpi" in name.rpartition("/")[2] and name.endswith(".so")]
 
     if "postal-suite-mpi" not in packages:
@@ -58,5 +67,5 @@ def test_packages(packages, tool, tmp_path):
     module = packages["postal-suite-mpi"]
     assert files_of(module) == {"usr/lib/postal/modules/postal_mpi.so", *(f"usr/share/doc/postal-suite-mpi/{name}" for name in ("changelog.gz", "copyright"))}
     needed = field(module, "Depends")
-    assert f"postal-suite (= {field(packages['postal-suite'], 'Version')})" in needed and "libopenmpi" in needed
+    assert f"postal-suite (= {version})" in needed and "libopenmpi" in needed
     assert not field(module, "Conflicts")

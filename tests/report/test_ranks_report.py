@@ -62,7 +62,7 @@ def test_the_chart_of_ranks_is_drawn(run, tool, tmp_path):
          "--enable-logging=stderr", f"--user-data-dir={tmp_path / 'browser'}", "--dump-dom", page.as_uri()],
         capture_output=True, text=True, timeout=120)
     assert [line for line in shown.stderr.splitlines() if "CONSOLE" in line] == []
-    assert len(re.findall(r"<canvas[^>]* style=\"[^\"]*width: [1-9]", shown.stdout)) == 4
+    assert len(re.findall(r"<canvas[^>]* style=\"[^\"]*width: [1-9]", shown.stdout)) == 5
 
 
 def test_a_host_name_cannot_write_into_the_page(run, tmp_path):

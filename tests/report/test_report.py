@@ -251,4 +251,4 @@ def test_the_charts_are_drawn(run, record, tool, tmp_path):
         errors = [line for line in shown.stderr.splitlines() if "CONSOLE" in line]
         assert len(errors) == 1 and "Content Security Policy" in errors[0], errors
         assert "<title>foreign" not in shown.stdout
-        assert len(re.findall(r"<canvas[^>]* style=\"[^\"]*width: [1-9]", shown.stdout)) == 3
+        assert len(re.findall(r"<canvas[^>]* style=\"[^\"]*width: [1-9]", shown.stdout)) == 4

@@ -3,6 +3,7 @@
 An experiment stands in a folder of its own and its results in `results` below it; whatever mentions
 that folder (a mount, a loop device's file, a process's command line) belongs to the test.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -142,7 +143,8 @@ class Experiments:
         """Pids and words of the processes that it has started."""
         found = []
         for pid in pathlib.Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
-            found.append((int(pid), pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]))
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                found.append((int(pid), pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]))
         return found
 
     def check_clean(self):

@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 from .process import Process, wait_until
+from .record_schema import check_record
 
 HEADER = "time,messages,data(K),errors,connections,SSL connections"
 RABID_HEADER = HEADER + ",IMAP connections"
@@ -59,11 +60,12 @@ def refused(done, *words, status=1, program="postal"):
 
 
 def read_record(path):
-    """A run record; a constant that JSON does not have (NaN, Infinity) fails."""
+    """A run record; a constant that JSON does not have (NaN, Infinity) fails, and what its schema does not have."""
     def refuse(constant):
         raise AssertionError(f"{path}: {constant} in a run record")
     record = json.loads(pathlib.Path(path).read_text(), parse_constant=refuse)
     assert record["schema"] == "postal-record/1"
+    check_record(record)
     return record
 
 

@@ -184,8 +184,9 @@ TEST_CASE("parse: a mistake is one line that names the option and what would be 
         {{"-5", "h"}, "-5: unknown option; did you mean -t?"},
         {{"---all", "h"}, "---all: unknown option; did you mean --all?"},
         {{"--config"}, "--config: needs a value: FILE"},
-        {{"--completio", "h"}, "--completio: unknown option; --help lists them"},
-        {{"--completion", "csh"}, "--completion: \"csh\" is not a shell known here; give bash"},
+        {{"--completio", "h"}, "--completio: unknown option; did you mean --completion?"},
+        {{"--completion", "csh"},
+         "--completion: \"csh\" is not a shell known here; give bash, zsh or fish"},
     };
     for (const auto& [arguments, wanted] : table)
         CHECK(error_of(arguments) == wanted);

@@ -46,7 +46,7 @@ class reading {
             if (step.event == proto::imap_event::need_more) return;
             REQUIRE(step.event != proto::imap_event::broken);
             mailbox_.apply(step);
-            if (reader.take(step, mailbox_, {})) ++whole;
+            if (reader.take(step, mailbox_)) ++whole;
         }
     }
 

@@ -162,6 +162,11 @@ TEST_CASE("live line: one line within its width") {
     state.remaining = 558s;
     CHECK(format_live_line(state).ends_with("12 open  ETA 9:18"));
     CHECK(format_live_line(state, 10).size() == 10);
+    state.p50 = 3200us;
+    CHECK(format_live_line(state).find("12,345/s  p50 3.20 ms  1 error") != std::string::npos);
+    state.p99 = 18200us;
+    CHECK(format_live_line(state).find("12,345/s  p99 18.2 ms  1 error") != std::string::npos);
+    state.p50 = state.p99 = std::nullopt;
     state.appended = 1234;
     CHECK(format_live_line(state).find("12,345/s  1,234 appended  1 error  12 open") !=
           std::string::npos);

@@ -25,6 +25,24 @@ TEST_CASE("record: a rate that fell over the run has a trend below 0") {
     CHECK(read->rate.trend == -0.2306);
 }
 
+TEST_CASE("record: agents, most frequent end first, connections and what the warm-up counted") {
+    const auto read = stats::parse_record(with(
+        R"("agents": {"started": 9, "cpu_user_s": 1.5, "exits": {"0": 2, "75": 7}},
+           "connection_use": {"messages_per_connection": 2.5, "tls_share": null, "most_open": 3},
+           "totals_with_warmup": {"messages": 8, "connections": 4},
+           "intervals": [{"t_s": 30, "asked": 10, "agents_running": 4}])"));
+    REQUIRE(read.has_value());
+    REQUIRE(read->agents.has_value());
+    CHECK(read->agents->started == 9);
+    CHECK(read->agents->exits == stats::named_numbers{{"75", 7}, {"0", 2}});
+    REQUIRE(read->connection_use.has_value());
+    CHECK(read->connection_use->messages == 2.5);
+    CHECK_FALSE(read->connection_use->tls_share.has_value());
+    CHECK(read->totals_with_warmup.connections == 4);
+    CHECK(read->intervals.front().a_minute(read->intervals.front().asked) == 20);
+    CHECK(read->intervals.front().agents_running == 4);
+}
+
 TEST_CASE("record: what is wrong is said in one line") {
     struct row {
         std::string text;
@@ -63,6 +81,8 @@ TEST_CASE("record: what is wrong is said in one line") {
          "time that runs backwards"},
         {with(R"("latency_us": {"message": {"buckets": "loglin64:x"}})"),
          "latency_us.message.buckets is not a histogram", "buckets that are none"},
+        {with(R"("agents": {"exits": {"75": "many"}})"), "agents.exits.75 is not a whole number",
+         "a text for a count of ends"},
         {with(R"("generator": {"limited": "no"})"), "generator.limited is not true or false",
          "a text for a flag"},
         {"{\"schema\": \"postal-record/1\", \"program\": \"\xff\"}", "not a run record",

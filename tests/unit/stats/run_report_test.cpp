@@ -20,7 +20,7 @@ TEST_CASE("run report: whole intervals give the rate") {
     CHECK(closed->row.messages == 120);
     CHECK(closed->counts.connections == 2);
     const auto rate = report.rate();
-    CHECK(rate.intervals == 3);
+    CHECK(rate.count == 3);
     CHECK(rate.mean == Approx(110));
     CHECK(rate.min == Approx(100));
     CHECK(rate.max == Approx(120));
@@ -159,7 +159,7 @@ TEST_CASE("run report: the warm-up is in the intervals and not in the totals or 
     CHECK(report.totals().messages == 140);
     CHECK(report.totals_with_warmup().messages == 170);
     CHECK(report.intervals().size() == 3);
-    CHECK(report.rate().intervals == 1);
+    CHECK(report.rate().count == 1);
     CHECK(report.rate().mean == Approx(100));
     CHECK_FALSE(report.rate().stddev.has_value());
     CHECK(report.measured_s() == Approx(90));
@@ -248,7 +248,7 @@ TEST_CASE("run report: without a whole interval the rate is of the time measured
     part.partial = true;
     report.add_time_slice(part);
     const auto rate = report.rate();
-    CHECK(rate.intervals == 0);
+    CHECK(rate.count == 0);
     CHECK(rate.mean == Approx(500));
     CHECK(rate.min == Approx(500));
     CHECK(rate.max == Approx(500));
@@ -266,7 +266,7 @@ TEST_CASE("run report: what is finished after the stop counts, and not for the r
     CHECK(report.totals().messages == 227);
     CHECK(report.measured().messages == 220);
     CHECK(report.measured_s() == Approx(120));
-    CHECK(report.rate().intervals == 2);
+    CHECK(report.rate().count == 2);
     CHECK(report.rate().mean == Approx(110));
     CHECK(report.intervals()[2].partial);
 
@@ -289,7 +289,7 @@ TEST_CASE("run report: nothing at all divides by nothing") {
     CHECK_FALSE(report.add_time_slice(empty).has_value());
     CHECK(report.intervals().empty());
     CHECK(report.rate().mean == 0);
-    CHECK(report.rate().intervals == 0);
+    CHECK(report.rate().count == 0);
 
     auto instant = counted(0, 0, 5);
     REQUIRE(report.add_time_slice(instant).has_value());

@@ -1,0 +1,191 @@
+#include "metrics/families.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace postal::metrics {
+
+namespace {
+
+using prometheus::ClientMetric;
+using prometheus::MetricFamily;
+using prometheus::MetricType;
+using labels = std::vector<ClientMetric::Label>;
+
+// In seconds.
+constexpr std::array bounds{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
+                            0.025,  0.05,    0.1,    0.25,  0.5,    1.0,   2.5,
+                            5.0,    10.0,    30.0,   60.0,  120.0,  300.0};
+
+double seconds(std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+ClientMetric::Histogram histogram_of(const stats::histogram& values) {
+    ClientMetric::Histogram made;
+    made.sample_count = values.count();
+    made.sample_sum = values.mean_us() / 1e6 * static_cast<double>(values.count());
+    const auto buckets = values.buckets();
+    auto next = buckets.begin();
+    std::uint64_t below = 0;
+    for (const double bound : bounds) {
+        // A bucket of ours that lies across the bound counts above it: 0.8 % of the bound at most.
+        for (; next != buckets.end() && next->upper_us <= bound * 1e6; ++next)
+            below += next->count;
+        made.bucket.push_back({below, bound});
+    }
+    made.bucket.push_back({made.sample_count, std::numeric_limits<double>::infinity()});
+    return made;
+}
+
+class exposition {
+  public:
+    explicit exposition(const std::string& program) : program_(program) {}
+
+    MetricFamily& family(std::string_view name, std::string_view help, MetricType type) {
+        made_.push_back({fmt::format("postal_{}", name), std::string(help), type, {}});
+        return made_.back();
+    }
+    ClientMetric& metric(MetricFamily& of, labels more = {}) const {
+        ClientMetric one;
+        one.label = {{"program", program_}};
+        for (auto& label : more)
+            one.label.push_back(std::move(label));
+        of.metric.push_back(std::move(one));
+        return of.metric.back();
+    }
+    void count(MetricFamily& of, double value, labels more = {}) const {
+        metric(of, std::move(more)).counter.value = value;
+    }
+    void counter(std::string_view name, std::string_view help, double value) {
+        count(family(name, help, MetricType::Counter), value);
+    }
+    void gauge(std::string_view name, std::string_view help, double value, labels more = {}) {
+        metric(family(name, help, MetricType::Gauge), std::move(more)).gauge.value = value;
+    }
+    void distribution(std::string_view name, std::string_view help,
+                      const stats::histogram& values) {
+        metric(family(name, help, MetricType::Histogram)).histogram = histogram_of(values);
+    }
+    std::vector<MetricFamily> take() { return std::move(made_); }
+
+  private:
+    const std::string& program_;
+    std::vector<MetricFamily> made_;
+};
+
+// Waits that are over leave these.
+bool may_fall(const stats::counter& one) {
+    return one.value == &stats::counts::still_deferred || one.value == &stats::counts::not_retried;
+}
+
+std::string help_of(const stats::counter& one) {
+    const std::string_view unit = one.unit == stats::counter_unit::octets ? ", octets" : "";
+    if (one.meaning.empty()) return fmt::format("{}{}", one.title, unit);
+    return fmt::format("{}: {}{}", one.title, one.meaning, unit);
+}
+
+void add_counters(exposition& to, const stats::run_report& so_far) {
+    const stats::run_description& run = so_far.description();
+    const stats::counts counted = so_far.totals_with_warmup().counted();
+    for (const stats::counter& one : run.counters) {
+        if (!run.has(one) || one.kind == stats::counter_kind::error) continue;
+        const auto value = static_cast<double>(counted.*one.value);
+        if (may_fall(one)) {
+            to.gauge(one.name, help_of(one), value);
+        } else {
+            to.counter(fmt::format("{}_total", one.name), help_of(one), value);
+        }
+    }
+}
+
+void add_errors(exposition& to, const stats::run_report& so_far) {
+    std::map<std::pair<std::string, std::string>, std::uint64_t> sums;
+    for (const stats::error_entry& one : so_far.totals_with_warmup().errors.entries())
+        sums[{one.stage, one.code > 0 ? std::to_string(one.code) : one.detail}] += one.count;
+    MetricFamily& family = to.family(
+        "errors_total", "errors by stage, and reply code or what went wrong", MetricType::Counter);
+    for (const auto& [kind, count] : sums)
+        to.count(family, static_cast<double>(count),
+                 {{"stage", kind.first}, {"code", kind.second}});
+}
+
+void add_phases(exposition& to, const stats::run_report& so_far) {
+    const stats::run_description& run = so_far.description();
+    const stats::tally& total = so_far.totals_with_warmup();
+    MetricFamily& family =
+        to.family("phase_seconds", "latency of each phase; of messages those that were accepted",
+                  MetricType::Histogram);
+    for (std::size_t phase = 0; phase < run.phases.size(); ++phase) {
+        if (!run.shows_phase(phase)) continue;
+        to.metric(family, {{"phase", run.phases[phase]}}).histogram =
+            histogram_of(total.latency[phase]);
+    }
+    if (run.open_loop())
+        to.distribution("unserved_seconds", "how long what was due and got nowhere had waited",
+                        total.unserved);
+}
+
+void add_generator(exposition& to, const stats::run_report& so_far, const beside_report& more) {
+    const stats::tally& total = so_far.totals_with_warmup();
+    const auto by_worker = [&](std::string_view name, std::string_view help, auto value) {
+        MetricFamily& family = to.family(name, help, MetricType::Counter);
+        for (std::size_t i = 0; i < more.workers.size(); ++i)
+            to.count(family, value(more.workers[i]), {{"worker", std::to_string(i)}});
+    };
+    by_worker("worker_cpu_seconds_total", "processor time of each worker thread",
+              [](const stats::worker_time& of) { return seconds(of.busy); });
+    by_worker("worker_run_delay_seconds_total", "time that each was ready and had no processor",
+              [](const stats::worker_time& of) {
+                  return seconds(of.run_delay.value_or(std::chrono::nanoseconds(0)));
+              });
+    by_worker("worker_wall_seconds_total", "time that each has run for",
+              [](const stats::worker_time& of) { return seconds(of.wall); });
+    to.distribution("loop_late_seconds", "how late the workers' ticks came", total.loop_late);
+    if (!so_far.description().serves)
+        to.distribution("slip_seconds", "how late what waited for the schedule was let through",
+                        total.slip);
+}
+
+void add_agents(exposition& to, const stats::run_report& so_far) {
+    if (!so_far.description().runs_agents) return;
+    const stats::agent_counts& agents = so_far.totals_with_warmup().agents;
+    to.counter("agents_started_total", "agents that were started",
+               static_cast<double>(agents.started()));
+    to.gauge("agents_running", "agents that run", static_cast<double>(agents.running()));
+    MetricFamily& cpu = to.family("agent_cpu_seconds_total",
+                                  "processor time of agents that have ended", MetricType::Counter);
+    to.count(cpu, seconds(agents.user()), {{"mode", "user"}});
+    to.count(cpu, seconds(agents.system()), {{"mode", "system"}});
+    MetricFamily& ends = to.family(
+        "agents_ended_total", "by exit status, signal or what went wrong", MetricType::Counter);
+    for (const auto& one : agents.exits().sorted())
+        to.count(ends, static_cast<double>(one.count), {{"end", one.name}});
+}
+
+}  // namespace
+
+std::vector<MetricFamily> families_of(const stats::run_report& so_far, const beside_report& more) {
+    const stats::run_description& run = so_far.description();
+    exposition made(run.program);
+    made.gauge("run_info", "1, with the program's version", 1, {{"version", run.version}});
+    made.gauge("start_time_seconds", "when the run began, since the epoch",
+               std::chrono::duration<double>(run.started.time_since_epoch()).count());
+    made.gauge("warmup", "1 within the warm-up, whose counts records leave out", more.in_warmup);
+    made.gauge("open_connections", "connections that are open",
+               static_cast<double>(more.open_connections));
+    add_counters(made, so_far);
+    add_errors(made, so_far);
+    add_phases(made, so_far);
+    add_generator(made, so_far, more);
+    add_agents(made, so_far);
+    return made.take();
+}
+
+}  // namespace postal::metrics

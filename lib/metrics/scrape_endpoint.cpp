@@ -1,0 +1,186 @@
+#include "metrics/scrape_endpoint.hpp"
+
+#include <prometheus/text_serializer.h>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace postal::metrics {
+
+namespace {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
+using response = http::response<http::string_body>;
+
+constexpr std::uint16_t usual_port = 9464;  // what others' exporters of their own counts take
+constexpr unsigned most_clients = 8;        // at once; the next is closed
+constexpr auto client_time = std::chrono::seconds(5);
+constexpr std::uint32_t most_request = 8192;  // octets of its header
+
+void answer(response& with, std::string_view type, std::string text) {
+    with.set(http::field::content_type, {type.data(), type.size()});
+    with.body() = std::move(text);
+}
+
+}  // namespace
+
+base::expected<net::endpoint> parse_place(std::string_view text) {
+    auto where = net::parse_endpoint(text, usual_port);
+    if (!where) return where;
+    if (where->is_unix())
+        return base::fail("{} is a Unix socket; scrapers ask over TCP: give HOST:PORT", text);
+    const auto found = net::resolve(*where);
+    if (!found) return found.error();
+    return where;
+}
+
+class scrape_endpoint::server {
+  public:
+    server() : acceptor_(loop_), pause_(loop_) {}
+    ~server() {
+        loop_.stop();
+        if (thread_.joinable()) thread_.join();
+    }
+
+    boost::system::error_code listen(const net::address& where) {
+        boost::system::error_code error;
+        tcp::endpoint at;
+        at.resize(where.size());
+        std::copy_n(static_cast<const char*>(static_cast<const void*>(where.data())), where.size(),
+                    static_cast<char*>(static_cast<void*>(at.data())));
+        acceptor_.open(at.protocol(), error);
+        if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+        if (!error) acceptor_.bind(at, error);
+        if (!error) acceptor_.listen(tcp::acceptor::max_listen_connections, error);
+        return error;
+    }
+    void start() {
+        asio::co_spawn(loop_, accept(), [](const std::exception_ptr&) {});
+        thread_ = std::thread([this] { loop_.run(); });
+    }
+    tcp::endpoint where() const {
+        boost::system::error_code ignored;
+        return acceptor_.local_endpoint(ignored);
+    }
+    void replace(std::vector<prometheus::MetricFamily> families) {
+        const std::scoped_lock lock(mutex_);
+        families_.swap(families);
+    }
+
+  private:
+    asio::awaitable<void> accept() {
+        for (;;) {
+            boost::system::error_code error;
+            tcp::socket client(loop_);
+            co_await acceptor_.async_accept(client,
+                                            asio::redirect_error(asio::use_awaitable, error));
+            if (error) {  // no descriptor is left, say
+                pause_.expires_after(std::chrono::milliseconds(100));
+                co_await pause_.async_wait(asio::redirect_error(asio::use_awaitable, error));
+                continue;
+            }
+            if (clients_ >= most_clients) continue;
+            ++clients_;
+            // What a session throws, for want of memory, ends that session.
+            asio::co_spawn(loop_, serve(beast::tcp_stream(std::move(client))),
+                           [this](const std::exception_ptr&) { --clients_; });
+        }
+    }
+
+    asio::awaitable<void> serve(beast::tcp_stream client) const {
+        beast::flat_buffer unread(most_request);
+        http::request_parser<http::empty_body> parser;
+        parser.header_limit(most_request);
+        client.expires_after(client_time);
+        boost::system::error_code error;
+        co_await http::async_read(client, unread, parser,
+                                  asio::redirect_error(asio::use_awaitable, error));
+        if (error) co_return;
+        const response made = respond(parser.get());
+        co_await http::async_write(client, made, asio::redirect_error(asio::use_awaitable, error));
+        client.socket().shutdown(tcp::socket::shutdown_send, error);
+    }
+
+    response respond(const http::request<http::empty_body>& to) const {
+        response made(http::status::ok, to.version());
+        made.keep_alive(false);
+        const std::string_view target(to.target().data(), to.target().size());
+        if (to.method() != http::verb::get && to.method() != http::verb::head) {
+            made.result(http::status::method_not_allowed);
+        } else if (target.substr(0, target.find('?')) == "/metrics") {
+            answer(made, "text/plain; version=0.0.4; charset=utf-8", page());
+        } else {
+            made.result(http::status::not_found);
+            answer(made, "text/plain; charset=utf-8", "The counts are at /metrics.\n");
+        }
+        made.prepare_payload();
+        if (to.method() == http::verb::head) made.body().clear();
+        return made;
+    }
+
+    std::string page() const {
+        std::vector<prometheus::MetricFamily> shown;
+        {
+            const std::scoped_lock lock(mutex_);
+            shown = families_;
+        }
+        return prometheus::TextSerializer().Serialize(shown);
+    }
+
+    asio::io_context loop_{1};
+    tcp::acceptor acceptor_;
+    asio::steady_timer pause_;
+    unsigned clients_ = 0;
+    mutable std::mutex mutex_;
+    std::vector<prometheus::MetricFamily> families_;
+    std::thread thread_;
+};
+
+base::expected<std::unique_ptr<scrape_endpoint>> scrape_endpoint::open(const net::endpoint& place) {
+    const auto found = net::resolve(place);
+    if (!found) return found.error();
+    auto serves = std::make_unique<server>();
+    if (const auto error = serves->listen(found->front()); error)
+        return base::fail("--metrics: cannot listen on {}: {}", net::to_text(found->front()),
+                          error.message());
+    serves->start();
+    return std::unique_ptr<scrape_endpoint>(new scrape_endpoint(std::move(serves)));
+}
+
+scrape_endpoint::scrape_endpoint(std::unique_ptr<server> serves) : server_(std::move(serves)) {}
+
+scrape_endpoint::~scrape_endpoint() = default;
+
+std::string scrape_endpoint::url() const {
+    return "http://" + net::to_text(net::address(server_->where())) + "/metrics";
+}
+
+void scrape_endpoint::show(const stats::run_report& so_far, const stats::time_slice& last) {
+    more_.in_warmup = last.in_warmup;
+    more_.workers.resize(std::max(more_.workers.size(), last.workers.size()));
+    for (std::size_t i = 0; i < last.workers.size(); ++i)
+        more_.workers[i].add_time(last.workers[i]);
+    server_->replace(families_of(so_far, more_));
+}
+
+void scrape_endpoint::show(const stats::live_state& now) {
+    more_.open_connections = now.open_connections;
+}
+
+}  // namespace postal::metrics

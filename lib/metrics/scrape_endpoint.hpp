@@ -1,0 +1,46 @@
+// Where Prometheus, or who speaks its language, asks a running program for its counts: an HTTP server
+// with one page, /metrics, in Prometheus' text format 0.0.4.
+//
+// It has a thread of its own and few connections, each with little time, so that nobody who asks
+// slowly, or says nothing, can hold up anything but other scrapes. The main thread hands over what it
+// knows once a second; a scrape shows that. Workers know nothing of it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "metrics/families.hpp"
+#include "net/endpoint.hpp"
+#include "stats/live_line.hpp"
+#include "stats/run_report.hpp"
+
+namespace postal::metrics {
+
+// HOST:PORT, [ADDRESS]:PORT; without a port it is 9464. Fails for a Unix socket, and for a name that is
+// none.
+base::expected<net::endpoint> parse_place(std::string_view text);
+
+class scrape_endpoint {
+  public:
+    // Port 0 is the kernel's choice. Fails with the system's reason.
+    static base::expected<std::unique_ptr<scrape_endpoint>> open(const net::endpoint& place);
+    ~scrape_endpoint();
+
+    // "http://127.0.0.1:9464/metrics"
+    std::string url() const;
+
+    // In the main thread, with each time slice, and between them.
+    void show(const stats::run_report& so_far, const stats::time_slice& last);
+    void show(const stats::live_state& now);
+
+  private:
+    class server;
+    explicit scrape_endpoint(std::unique_ptr<server> serves);
+
+    std::unique_ptr<server> server_;
+    beside_report more_;
+};
+
+}  // namespace postal::metrics

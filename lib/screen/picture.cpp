@@ -1,0 +1,213 @@
+#include "screen/picture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "base/digits.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+
+namespace postal::screen {
+
+namespace {
+
+constexpr std::size_t least_columns = 20;
+constexpr std::size_t most_errors = 3;
+constexpr std::size_t most_said = 4;
+// Lines that are no curve, with as many errors and diagnostics as there may be.
+constexpr std::size_t other_lines = 8;
+
+std::size_t width_of(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+// Whole code points.
+std::string cut(std::string_view text, std::size_t columns) {
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if ((text[i] & 0xc0) == 0x80) continue;
+        if (seen++ == columns) return std::string(text.substr(0, i));
+    }
+    return std::string(text);
+}
+
+line fitted(line pieces, std::size_t columns) {
+    line made;
+    for (piece& one : pieces) {
+        one.text = cut(one.text, columns);
+        columns -= width_of(one.text);
+        if (!one.text.empty()) made.push_back(std::move(one));
+    }
+    return made;
+}
+
+std::string clock_text(std::chrono::nanoseconds time) {
+    return base::format_duration(std::chrono::floor<std::chrono::seconds>(time));
+}
+
+line headline(const scene& of) {
+    const stats::run_description& run = of.so_far.description();
+    line made{{run.program + "  ", tone::strong}, {clock_text(of.now.elapsed), tone::plain}};
+    if (of.now.remaining) made.push_back({", " + clock_text(*of.now.remaining) + " left"});
+    if (of.in_warmup) made.push_back({"  warming up", tone::faint});
+    if (of.stopping) made.push_back({"  stopping", tone::strong});
+    return made;
+}
+
+line state_line(const scene& of) {
+    const stats::live_state& now = of.now;
+    line made{{base::format_count(now.messages) + " messages", tone::strong},
+              {fmt::format("  {} connection{} open", base::format_count(now.open_connections),
+                           now.open_connections == 1 ? "" : "s")}};
+    if (now.waiting)
+        made.push_back({fmt::format("  {} session{} for a peer", base::format_count(*now.waiting),
+                                    *now.waiting == 1 ? " waits" : "s wait")});
+    return made;
+}
+
+line outcome_line(const scene& of) {
+    const stats::counts all = of.so_far.totals_with_warmup().counted();
+    line made;
+    for (const stats::counter& one : of.so_far.description().counters) {
+        if (one.kind != stats::counter_kind::outcome || !of.so_far.description().has(one)) continue;
+        const std::uint64_t count = all.*one.value;
+        made.push_back(
+            {fmt::format("{}{} {}", made.empty() ? "" : "  ", base::format_count(count), one.title),
+             count == 0    ? tone::faint
+             : one.failure ? tone::bad
+                           : tone::good});
+    }
+    return made;
+}
+
+std::vector<line> error_lines(const scene& of) {
+    const stats::error_table& errors = of.so_far.totals_with_warmup().errors;
+    if (errors.empty()) return {{{"no error", tone::faint}}};
+    std::vector<line> made;
+    const auto kinds = errors.by_count();
+    made.push_back(
+        {{fmt::format("{} error{} of {} kind{}", base::format_count(errors.total()),
+                      errors.total() == 1 ? "" : "s", kinds.size(), kinds.size() == 1 ? "" : "s"),
+          tone::bad}});
+    for (std::size_t i = 0; i < std::min(kinds.size(), most_errors); ++i) {
+        const stats::error_entry& one = kinds[i];
+        const std::string code = one.code > 0 ? fmt::format(" {}", one.code) : "";
+        made.push_back(
+            {{fmt::format("  {} x {}{}{}{}: ", base::format_count(one.count), one.stage, code,
+                          one.detail.empty() ? "" : " ", one.detail)},
+             {base::printable(one.sample, stats::error_table::max_sample), tone::faint}});
+    }
+    return made;
+}
+
+// Of the last second: what the summary says in the end is judged by the worst of all.
+line limit_line(const scene& of) {
+    const stats::generator_load& load = of.load;
+    std::string text = fmt::format("busiest worker {:.0f} %", load.worker_busy * 100);
+    if (load.run_delay)
+        text += fmt::format(", {:.0f} % without a processor", *load.run_delay * 100);
+    if (load.machine_idle) text += fmt::format("; {:.0f} % idle", *load.machine_idle * 100);
+    switch (stats::judge(load)) {
+        case stats::generator_verdict::limit:
+            return {{of.so_far.description().program + " is the limit: ", tone::bad}, {text}};
+        case stats::generator_verdict::machine_full:
+            return {{"the machine is full: ", tone::bad}, {text}};
+        case stats::generator_verdict::none:
+            break;
+    }
+    return {{text, tone::faint}};
+}
+
+using value_of = std::optional<double> (*)(const moment&);
+
+// A title with the last and the largest value, and the curve below it.
+void add_curve(std::vector<line>& to, const scene& of, const paper& on, std::size_t rows,
+               std::string_view title, value_of value, std::string (*shown)(double)) {
+    const std::size_t seconds = std::min(of.last.size(), on.columns);
+    std::vector<std::optional<double>> values;
+    for (auto each = of.last.end() - static_cast<std::ptrdiff_t>(seconds); each != of.last.end();
+         ++each)
+        values.push_back(value(*each));
+    std::optional<double> most;
+    for (const auto& one : values)
+        if (one) most = std::max(most.value_or(0), *one);
+    const std::string last = values.empty() || !values.back() ? "-" : shown(*values.back());
+    line head{{fmt::format("{} ", title), tone::faint}, {last, tone::strong}};
+    if (most)
+        head.push_back(
+            {fmt::format("  at most {} in the last {} s", shown(*most), seconds), tone::faint});
+    to.push_back(std::move(head));
+    for (std::string& row : curve(values, rows, on.blocks))
+        to.push_back({{std::move(row), tone::curve}});
+}
+
+std::optional<double> in_seconds(const std::optional<std::chrono::nanoseconds>& time) {
+    if (!time) return std::nullopt;
+    return std::chrono::duration<double>(*time).count();
+}
+
+std::string latency_text(double seconds) {
+    return base::format_latency(std::chrono::nanoseconds(std::llround(seconds * 1e9)));
+}
+
+}  // namespace
+
+std::vector<std::string> curve(const std::vector<std::optional<double>>& values, std::size_t rows,
+                               bool blocks) {
+    constexpr std::array<std::string_view, 9> eighths{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    constexpr std::array<std::string_view, 9> signs{" ", ".", ".", ".", ":", ":", ":", "#", "#"};
+    double most = 0;
+    for (const auto& one : values)
+        most = std::max(most, one.value_or(0));
+    std::vector<std::string> made(rows);
+    for (const auto& one : values) {
+        // What is there at all can be seen.
+        const double share = most > 0 ? one.value_or(0) / most : 0;
+        const auto whole = static_cast<double>(rows * eighths.size() - rows);
+        auto height = static_cast<std::size_t>(std::lround(share * whole));
+        if (one && *one > 0) height = std::max<std::size_t>(height, 1);
+        for (std::size_t row = rows; row-- > 0;) {
+            const std::size_t here = std::min<std::size_t>(height, 8);
+            made[row] += blocks ? eighths[here] : signs[here];
+            height -= here;
+        }
+    }
+    return made;
+}
+
+std::vector<line> draw(const scene& of, const paper& on) {
+    if (on.columns < least_columns || on.rows == 0) return {};
+    std::vector<line> made{headline(of), state_line(of)};
+    const auto errors = error_lines(of);
+    const std::size_t said = std::min(of.said.size(), most_said);
+    const std::size_t taken = other_lines + errors.size() + said;
+    const std::size_t each = on.rows > taken ? (on.rows - taken) / 2 : 0;
+    if (each > 0) {
+        made.emplace_back();
+        add_curve(
+            made, of, on, each, "messages/s",
+            [](const moment& one) -> std::optional<double> { return one.messages_per_s; },
+            [](double value) { return base::format_measured(value); });
+        add_curve(
+            made, of, on, each, "p99", [](const moment& one) { return in_seconds(one.p99); },
+            latency_text);
+        made.emplace_back();
+    }
+    made.push_back(outcome_line(of));
+    made.insert(made.end(), errors.begin(), errors.end());
+    made.push_back(limit_line(of));
+    for (std::size_t i = of.said.size() - said; i < of.said.size(); ++i)
+        made.push_back({{base::printable(of.said[i], 4 * on.columns), tone::faint}});
+    if (made.size() > on.rows) made.resize(on.rows);
+    for (line& one : made)
+        one = fitted(std::move(one), on.columns);
+    return made;
+}
+
+}  // namespace postal::screen

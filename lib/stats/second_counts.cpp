@@ -1,0 +1,58 @@
+#include "stats/second_counts.hpp"
+
+#include "stats/run_report.hpp"
+
+namespace postal::stats {
+
+namespace {
+
+constexpr double whole_enough_s = 0.005;
+
+void extend(second_count& one, const second_count& by) {
+    one.end_s = by.end_s;
+    one.messages += by.messages;
+    one.errors += by.errors;
+    one.warmup = one.warmup || by.warmup;
+}
+
+}  // namespace
+
+bool second_counts::whole(const second_count& one) const noexcept {
+    return one.end_s - one.start_s >= width_s_ - whole_enough_s;
+}
+
+void second_counts::add(const time_slice& added) {
+    if (added.draining || !(added.end_s > added.start_s)) return;
+    const tally& counted = added.counts;
+    const second_count piece{added.start_s, added.end_s, counted.messages, counted.errors.total(),
+                             added.in_warmup};
+    if (open_ && closed_.back().warmup == piece.warmup) {
+        extend(closed_.back(), piece);
+    } else {
+        if (closed_.size() >= most_seconds) halve();
+        closed_.push_back(piece);
+    }
+    open_ = !whole(closed_.back());
+}
+
+// Stretches of twice the length.
+void second_counts::halve() {
+    std::vector<second_count> pairs;
+    for (std::size_t i = 0; i < closed_.size(); i += 2) {
+        pairs.push_back(closed_[i]);
+        if (i + 1 < closed_.size()) extend(pairs.back(), closed_[i + 1]);
+    }
+    closed_ = std::move(pairs);
+    width_s_ *= 2;
+}
+
+rate_summary second_counts::rate() const {
+    std::vector<double> rates;
+    for (const second_count& one : closed_) {
+        if (one.warmup || !whole(one)) continue;
+        rates.push_back(static_cast<double>(one.messages) / (one.end_s - one.start_s));
+    }
+    return summarise_rates(rates);
+}
+
+}  // namespace postal::stats

@@ -1,0 +1,51 @@
+// What was counted in each second of a run, whatever its intervals are, so that a run of 20 s has a
+// spread and a trend.
+//
+// Each worker ends its second when it comes to it, so that one may be some milliseconds long or short;
+// a run of more than most_seconds has stretches of 2 s, then of 4 s, and so on, so that memory is
+// bounded. Stretches follow each other without a gap from the start to the stop; what is finished
+// after the stop is in none. Single-threaded.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "stats/rate.hpp"
+
+namespace postal::stats {
+
+struct time_slice;
+
+// One stretch.
+struct second_count {
+    double start_s = 0;
+    double end_s = 0;
+    std::uint64_t messages = 0;
+    std::uint64_t errors = 0;
+    bool warmup = false;
+};
+
+class second_counts {
+  public:
+    static constexpr std::size_t most_seconds = 3600;
+
+    void add(const time_slice& added);
+
+    [[nodiscard]] const std::vector<second_count>& all() const noexcept { return closed_; }
+    // That a stretch has at least, in seconds; one before a change (the end of the warm-up, the stop)
+    // may be shorter.
+    [[nodiscard]] double width_s() const noexcept { return width_s_; }
+    // Messages a second, of the stretches that are whole, after the warm-up.
+    [[nodiscard]] rate_summary rate() const;
+
+  private:
+    [[nodiscard]] bool whole(const second_count& one) const noexcept;
+    void halve();
+
+    std::vector<second_count> closed_;
+    bool open_ = false;  // the last of them goes on
+    double width_s_ = 1;
+};
+
+}  // namespace postal::stats

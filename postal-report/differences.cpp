@@ -1,0 +1,84 @@
+// What differs between runs, in one line for each that is compared with the first.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/sections.hpp"
+
+namespace postal::report {
+
+namespace {
+
+constexpr std::size_t most_options = 5;
+constexpr std::size_t longest_value = 40;
+
+void add_text(std::vector<std::string>& to, std::string_view name, const std::string& now,
+              const std::string& before) {
+    if (now == before || now.empty() || before.empty()) return;
+    to.push_back(fmt::format("{} {} instead of {}", name, base::printable(now, longest_value),
+                             base::printable(before, longest_value)));
+}
+
+std::vector<std::string> settings(const record& one, const record& reference) {
+    std::vector<std::string> parts;
+    add_text(parts, "program", one.program, reference.program);
+    add_text(parts, "version", one.version, reference.version);
+    add_text(parts, "host", one.host.name, reference.host.name);
+    add_text(parts, "kernel", one.host.kernel, reference.host.kernel);
+    const table options = differing_options_table({reference, one});
+    for (std::size_t i = 0; i < std::min(options.rows.size(), most_options); ++i) {
+        const auto& row = options.rows[i];
+        add_text(parts, row[0], row[2] == unknown ? "unset" : row[2],
+                 row[1] == unknown ? "unset" : row[1]);
+    }
+    if (options.rows.size() > most_options)
+        parts.push_back(
+            plural(options.rows.size() - most_options, "further option", "further options"));
+    return parts;
+}
+
+void add_change(std::vector<std::string>& to, std::string_view name, std::optional<double> now,
+                std::optional<double> reference) {
+    if (!now || !reference) return;
+    const std::string change = show_change(now, reference);
+    // " (+7.2 %)" stands behind a number; here it is the number.
+    to.push_back(change.empty() ? fmt::format("{} the same", name)
+                                : fmt::format("{} {}", name, change.substr(2, change.size() - 3)));
+}
+
+std::vector<std::string> results(const record& one, const record& reference) {
+    std::vector<std::string> parts;
+    add_change(parts, "rate", one.rate.mean, reference.rate.mean);
+    const auto latency = [&](std::string_view name, std::optional<double> phase::*member) {
+        add_change(parts, name, value_of(one.main_phase(), member),
+                   value_of(reference.main_phase(), member));
+    };
+    latency("p50", &phase::p50_us);
+    latency("p99", &phase::p99_us);
+    const std::uint64_t now = one.totals.error_events;
+    const std::uint64_t before = reference.totals.error_events;
+    if (now != before)
+        parts.push_back(fmt::format("errors {} instead of {}", base::format_count(now),
+                                    base::format_count(before)));
+    return parts;
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const std::vector<record>& records) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 1; i < records.size(); ++i) {
+        const auto set = settings(records[i], records.front());
+        const auto got = results(records[i], records.front());
+        lines.push_back(fmt::format("{} against {}: {}{}{}", records[i].label,
+                                    records.front().label,
+                                    set.empty() ? "no option differs" : base::join(set, ", "),
+                                    got.empty() ? "" : "; ", base::join(got, ", ")));
+    }
+    return lines;
+}
+
+}  // namespace postal::report

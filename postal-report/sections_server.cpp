@@ -1,0 +1,146 @@
+// The tables of servers: what lmtp-deliver's agents did, and how clients used their connections.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "postal-report/compared_rows.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/sections.hpp"
+
+namespace postal::report {
+
+namespace {
+
+using agents = stats::recorded_agents;
+using connections = stats::recorded_connections;
+
+std::uint64_t ended_agents(const agents& of) {
+    std::uint64_t sum = 0;
+    for (const auto& [name, count] : of.exits)
+        sum += count;
+    return sum;
+}
+
+// "ended with status 75", "ended by signal 9"; others are words that lmtp-deliver chose.
+std::string exit_name(const std::string& name) {
+    const bool status = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
+    if (status) return "ended with status " + name;
+    if (name == "timeout") return "ended for taking too long";
+    return name.starts_with("signal ") ? "ended by " + name : name;
+}
+
+compared_row exit_row(const std::string& name) {
+    return {exit_name(name), [name](const record& one) {
+                if (!one.agents) return std::string{unknown};
+                for (const auto& [other, count] : one.agents->exits) {
+                    if (other != name) continue;
+                    return fmt::format("{} ({})", base::format_count(count),
+                                       show_share(static_cast<double>(count),
+                                                  static_cast<double>(ended_agents(*one.agents))));
+                }
+                return std::string{"0"};
+            }};
+}
+
+std::vector<compared_row> exit_rows(const std::vector<record>& records) {
+    std::vector<std::string> names;
+    for (const record& one : records) {
+        if (!one.agents) continue;
+        for (const auto& [name, count] : one.agents->exits)
+            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    std::vector<compared_row> rows;
+    for (const std::string& name : names)
+        rows.push_back(exit_row(name));
+    return rows;
+}
+
+// Processor time of one agent, in microseconds.
+std::optional<double> cost_us(const record& one) {
+    if (!one.agents || ended_agents(*one.agents) == 0) return std::nullopt;
+    return (one.agents->cpu_user_s + one.agents->cpu_system_s) * 1e6 /
+           static_cast<double>(ended_agents(*one.agents));
+}
+
+std::string show_most_running(const record& one) {
+    std::optional<double> most;
+    for (const interval& each : one.intervals)
+        if (each.agents_running) most = std::max(most.value_or(0), *each.agents_running);
+    return show_number(most);
+}
+
+compared_row agent_time(std::string name, std::optional<double> phase::*member) {
+    return {std::move(name),
+            [member](const record& one) { return show_latency(one.find_phase("agent"), member); },
+            [member](const record& one) { return value_of(one.find_phase("agent"), member); }};
+}
+
+template <class Show>
+compared_row of_agents(std::string name, Show show) {
+    return {std::move(name), [show](const record& one) {
+                return one.agents ? show(*one.agents) : std::string{unknown};
+            }};
+}
+
+template <class Show>
+compared_row of_connections(std::string name, Show show) {
+    return {std::move(name), [show](const record& one) {
+                return one.connection_use ? show(*one.connection_use) : std::string{unknown};
+            }};
+}
+
+bool any_agent(const std::vector<record>& records) {
+    return std::any_of(records.begin(), records.end(), [](const record& one) {
+        return one.agents && (one.agents->started > 0 || !one.agents->exits.empty());
+    });
+}
+
+}  // namespace
+
+table agent_table(const std::vector<record>& records) {
+    table made{"agents", "Delivery agents", record_columns(records), {}};
+    if (!any_agent(records)) return made;
+    add_rows(
+        made, records,
+        {of_agents("started", [](const agents& of) { return base::format_count(of.started); })});
+    add_rows(made, records, exit_rows(records));
+    add_rows(made, records,
+             {agent_time("time p50", &phase::p50_us),
+              agent_time("time p99", &phase::p99_us),
+              agent_time("time highest", &phase::max_us),
+              {"processor time of each",
+               [](const record& one) { return show_latency(cost_us(one)); }, cost_us},
+              of_agents("processor time of all",
+                        [](const agents& of) {
+                            return fmt::format("{:.2f} s user, {:.2f} s system", of.cpu_user_s,
+                                               of.cpu_system_s);
+                        }),
+              of_agents("memory of the largest",
+                        [](const agents& of) { return base::format_size(of.max_rss_bytes); }),
+              {"most at the end of an interval", show_most_running}});
+    return made;
+}
+
+table connection_table(const std::vector<record>& records) {
+    table made{"connections", "Connections of the clients", record_columns(records), {}};
+    const bool any = std::any_of(records.begin(), records.end(), [](const record& one) {
+        return one.connection_use && one.connection_use->messages;
+    });
+    if (!any) return made;
+    add_rows(
+        made, records,
+        {of_connections("messages a connection",
+                        [](const connections& of) { return show_number(of.messages); }),
+         of_connections("recipients a transaction",
+                        [](const connections& of) { return show_number(of.recipients); }),
+         of_connections("with TLS", [](const connections& of) { return show_busy(of.tls_share); }),
+         of_connections("transactions pipelined",
+                        [](const connections& of) { return show_busy(of.pipelined_share); }),
+         of_connections("most open at once",
+                        [](const connections& of) { return base::format_count(of.most_open); })});
+    made.note = "over the whole run, also its warm-up";
+    return made;
+}
+
+}  // namespace postal::report

@@ -1,0 +1,189 @@
+"""--metrics: what Prometheus scrapes from a run is what its record says in the end, and no scraper disturbs a run."""
+import json
+import re
+import socket
+import subprocess
+import time
+
+import pytest
+
+from conftest import ROOT
+from support.behaviours import rule
+from support.postal import refused, run
+from support.process import Process, wait_until
+from support.scraping import Prometheus, ask, place_of, scrape
+
+REFUSES = rule("rcpt", 'reply = "550 5.1.1 nobody of that name"', 'probability = "30%"')
+AT_ANY_PORT = ("--metrics", "127.0.0.1:0")
+
+
+def totals_shown(page, record):
+    """Each counter of the record's totals that the page has, as the page has it."""
+    return {key: page.value(f"postal_{key}_total") for key in record["totals_with_warmup"]
+            if f"postal_{key}_total" in page.names and key != "errors"}
+
+
+def test_prometheus_has_what_the_record_has(behaving, postal, users_file, folder, tool):
+    hole = behaving(REFUSES, *AT_ANY_PORT)
+    prometheus = Prometheus(tool("prometheus"), folder, place_of(hole.process))
+    try:
+        sent = postal("-t", "4", "--messages", "400", "--max-size", "2", hole.endpoint, users_file(10))
+        assert sent.total("rejected") > 0
+        wait_until(lambda: prometheus.sum("postal_started_total") == 400, "Prometheus to see all messages")
+        wait_until(lambda: prometheus.sum("postal_connections_total") == sent.total("connections"), "all connections")
+        assert prometheus.sum("postal_messages_total") == sent.total("messages")
+        assert prometheus.sum("postal_rejected_total") == sent.total("rejected")
+        assert prometheus.sum('postal_errors_total{stage="rcpt",code="550"}') == sent.total("rejected")
+        assert prometheus.sum('postal_phase_seconds_count{phase="message"}') == sent.total("messages")
+        assert set(prometheus.query("postal_messages_total")) == {frozenset({
+            "__name__": "postal_messages_total", "program": "bhm", "job": "postal",
+            "instance": ":".join(place_of(hole.process))}.items())}
+        last = scrape(place_of(hole.process))
+    finally:
+        prometheus.stop()
+    record = hole.stop().record
+    shown = totals_shown(last, record)
+    assert len(shown) > 10
+    assert shown == {key: record["totals_with_warmup"][key] for key in shown}
+
+
+def programs_that_serve(bhm, lmtp_deliver, agents):
+    return {"bhm": bhm(*AT_ANY_PORT).process, "lmtp-deliver": lmtp_deliver(agents("status", "0"), *AT_ANY_PORT).process}
+
+
+@pytest.fixture
+def pages(bhm, lmtp_deliver, agents, programs, users_file, folder):
+    """A page of each program that has one: while it runs, after its first second."""
+    processes = programs_that_serve(bhm, lmtp_deliver, agents)
+    target = bhm()
+    users = users_file(5)
+    processes["postal"] = Process([programs.postal, *AT_ANY_PORT, "--rate", "50/s", "--open-loop", "--duration", "60s",
+                                   target.endpoint, users], folder, "postal")
+    # nobody listens: what is shown of errors is asked here
+    processes["rabid"] = Process([programs.rabid, *AT_ANY_PORT, "--duration", "60s", "127.0.0.1:9",
+                                  users_file(["a@example.com secret"])], folder, "rabid")
+
+    def after_a_second(place):
+        def page_of_it():
+            page = scrape(place)
+            return page if "postal_worker_wall_seconds_total" in page.names else None
+        return wait_until(page_of_it, "a second of the run")
+    yield {name: after_a_second(place_of(process)) for name, process in processes.items()}
+    for name in ("postal", "rabid"):
+        processes[name].kill()
+
+
+def test_pages_are_what_promtool_takes(pages, tool):
+    for name, page in pages.items():
+        done = subprocess.run([tool("promtool"), "check", "metrics"], input=page.text, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), name
+        assert page.value("postal_run_info", program=name) == 1
+    assert pages["postal"].value("postal_due_total") > 0
+    assert pages["rabid"].value("postal_errors_total", stage="connect", code="refused") > 0
+    assert pages["lmtp-deliver"].value("postal_agents_running") == 0
+
+
+def test_the_dashboard_asks_for_what_there_is(pages):
+    board = json.loads((ROOT / "conf/grafana/postal.json").read_text())
+    asked = {name for panel in board["panels"] for target in panel["targets"]
+             for name in re.findall(r"\bpostal_\w+", target["expr"])}
+    asked |= {name for each in board["templating"]["list"] for name in re.findall(r"\bpostal_\w+", each["query"])}
+    assert len(asked) > 10
+    assert asked <= set.union(*(page.names for page in pages.values()))
+
+
+def test_the_documented_metrics_are_those_that_there_are(pages):
+    rows = re.findall(r"^\| `(postal_\w+)", (ROOT / "docs/metrics.md").read_text(), re.MULTILINE)
+    there = set.union(*(page.names for page in pages.values()))
+    families = {re.sub(r"_(bucket|count|sum)$", "", name) for name in there}
+    record_counters = {name for name in families if name.endswith("_total") and name not in rows}
+    assert set(rows) <= families | {"postal_still_deferred", "postal_not_retried", "postal_agents_ended_total"}
+    # the others are the record's, by the same name
+    schema = json.loads((ROOT / "share/postal-record-1.schema.json").read_text())
+    keys = set(re.findall(r'"(\w+)":', json.dumps(schema)))
+    assert {name[len("postal_"):-len("_total")] for name in record_counters} <= keys
+
+
+def test_what_a_run_shows_never_becomes_less(bhm, programs, users_file, folder):
+    hole = bhm()
+    record = folder / "record.json"
+    sender = Process([programs.postal, *AT_ANY_PORT, "-t", "4", "--rate", "200/s", "--duration", "4s", "--warmup", "1s", "--record", record,
+                      hole.endpoint, users_file(5)], folder, "postal")
+    place, pages = place_of(sender), []
+    while sender.running:
+        try:
+            pages.append(scrape(place))
+        except OSError:
+            break
+        time.sleep(0.05)
+    assert sender.wait(60) == 0
+    counts = [page.value("postal_messages_total") for page in pages]
+    assert counts == sorted(counts)
+    assert counts[-1] > 0
+    assert counts[-1] <= json.loads(record.read_text())["totals_with_warmup"]["messages"]
+    assert {page.value("postal_warmup") for page in pages} == {0, 1}
+    for page in pages:
+        assert page.value("postal_phase_seconds_bucket", phase="message", le="+Inf") == page.value("postal_messages_total")
+
+
+def connect(place):
+    return socket.create_connection((place[0], int(place[1])), timeout=30)
+
+
+def closed(connection):
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_scrapers_that_misbehave_disturb_nobody(bhm, postal, users_file):
+    hole = bhm(*AT_ANY_PORT)
+    place = place_of(hole.process)
+    held = [connect(place) for _ in range(20)]
+    for number, one in enumerate(held[:8]):
+        one.sendall([b"GET /metrics HTTP/1.1\r\nHo", b"\x16\x03\x01\x00\xa5", b"", b"GET /" + b"a" * 7000][number % 4])
+    sent = postal("-t", "2", "--messages", "50", hole.endpoint, users_file(5))
+    assert sent.total("messages") == 50
+    # those that say nothing have had their time
+    def served():
+        try:
+            return scrape(place).value("postal_messages_total") == 50
+        except (OSError, AssertionError):
+            return False
+    wait_until(served, "a page beside those who say nothing")
+    with connect(place) as endless:
+        endless.sendall(b"GET /metrics HTTP/1.1\r\n" + b"X: y\r\n" * 5000)
+        assert closed(endless)
+    with connect(place) as open_at_the_end:
+        begun = time.monotonic()
+        assert hole.stop().total("messages") == 50
+        assert time.monotonic() - begun < 4
+        assert closed(open_at_the_end)
+    for one in held:
+        one.close()
+
+
+@pytest.mark.parametrize("path, method, status", [("/", "GET", 404), ("/metrics?x=1", "GET", 200), ("/metrics", "HEAD", 200),
+                                                  ("/metrics", "POST", 405), ("/metrics/more", "GET", 404)])
+def test_other_requests(bhm, path, method, status):
+    code, headers, text = ask(place_of(bhm(*AT_ANY_PORT).process), path, method)
+    assert code == status
+    if status == 200:
+        assert headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+        assert text.startswith("# HELP postal_run_info ") == (method == "GET")
+
+
+def test_ipv6(bhm):
+    assert scrape(place_of(bhm("--metrics", "[::1]:0").process)).value("postal_messages_total") == 0
+
+
+@pytest.mark.parametrize("place, status, words", [
+    ("unix:/tmp/socket", 1, ("Unix socket", "HOST:PORT")), ("127.0.0.1:x", 1, ("127.0.0.1:x",)),
+    ("no-such-host.invalid:9464", 1, ("no-such-host.invalid",)), ("127.0.0.1:taken", 2, ("cannot listen on", "in use"))])
+def test_places_that_are_none(programs, users_file, bhm, place, status, words):
+    hole = bhm()
+    place = place.replace("taken", str(hole.port))
+    done = run([programs.postal, "--metrics", place, "--messages", "1", hole.endpoint, users_file(1)])
+    refused(done, "--metrics", *words, status=status)
+    assert hole.stop().total("connections") == 0

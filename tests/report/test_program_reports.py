@@ -1,0 +1,129 @@
+"""postal-report: each program's record is told in that program's words, with what it alone has, in every form alike."""
+import csv
+import io
+import re
+import subprocess
+
+import pytest
+import sample_records
+from printed import run
+
+AGENTS = {"started": 1004, "cpu_user_s": 1.5, "cpu_system_s": 0.5, "max_rss_bytes": 3 << 20,
+          "exits": {"0": 900, "75": 70, "signal 9": 20, "timeout": 10}}
+CONNECTIONS = {"messages_per_connection": 12.5, "recipients_per_transaction": 1.25, "tls_share": 0.5, "pipelined_share": None,
+               "most_open": 1234}
+TLS = {"library": "OpenSSL 3.0.15", "full": 12, "resumed": 3, "versions": {"TLSv1.3": 14, "TLSv1.2": 1}, "ciphers": {},
+       "groups": {}, "verification": {}}
+
+
+@pytest.fixture
+def record(tmp_path):
+    def write(name="run.json", **changes):
+        return sample_records.write(tmp_path / name, sample_records.record(**changes))
+    return write
+
+
+def forms(run, *files):
+    """Text, Markdown without its escapes, and the page."""
+    return [run(*files).stdout, re.sub(r"\\\\(.)", r"\\1", run(*files, "--markdown").stdout), run(*files, "--html", "-").stdout]
+
+
+def rows_of(text, title):
+    """The rows of a text table, by what they begin with."""
+    return dict(re.split(r"  +", line.strip(), maxsplit=1) for line in text.split(f"\n{title}\n")[1].split("\n\n")[0].splitlines()
+                if re.search(r"\S  +\S", line))
+
+
+def test_agents_of_lmtp_deliver(run, record):
+    file = record(program="lmtp-deliver", agents=AGENTS, connection_use=CONNECTIONS)
+    for out in forms(run, file):
+        for words in ("Delivery agents", "ended with status 75", "ended by signal 9", "ended for taking too long", "delivered"):
+            assert words in out, words
+    rows = rows_of(run(file).stdout, "Delivery agents")
+    assert rows["started"] == "1,004" and rows["ended with status 0"] == "900 (90.00 %)"
+    assert rows["processor time of each"] == "2.00 ms" and rows["memory of the largest"] == "3.0 MiB"
+    rows = rows_of(run(file).stdout, "Connections of the clients")
+    assert rows["messages a connection"] == "12.5" and rows["most open at once"] == "1,234" and rows["with TLS"] == "50.0 %"
+    assert "transactions pipelined" not in rows
+
+
+def test_what_a_program_does_not_have_is_not_there(run, record):
+    for out in forms(run, record()):
+        for title in ("Delivery agents", "Connections of the clients", "Mailboxes", "Integrity of the messages"):
+            assert title not in out
+    outcomes = rows_of(run(record(program="rabid", totals__deferred=0, totals__in_doubt=0)).stdout, "Outcome of the messages started")
+    assert set(outcomes) == {"outcome", "read", "rejected", "failed"}
+    # What was counted all the same is shown.
+    assert "deferred" in rows_of(run(record(program="rabid")).stdout, "Outcome of the messages started")
+
+
+def test_connections_that_the_warm_up_opened(run, record):
+    totals = {"connections": 12}
+    rows = rows_of(run(record(totals__connections=0, totals_with_warmup=totals)).stdout, "Result")
+    assert rows["connections"].startswith("0") and rows["connections of the warm-up"] == "12"
+    assert "connections of the warm-up" not in run(record(totals__connections=12, totals_with_warmup=totals)).stdout
+
+
+def test_what_was_offered_stands_beside_what_came_of_it(run, record):
+    capped = record(cap={"asked_per_s": 300.0, "reached_per_s": 285.0, "all_busy": 0.12, "behind": 9})
+    rows = rows_of(run(capped).stdout, "Result")
+    assert rows["offered"] == "18,000 /min" and rows["begun of these"] == "17,100 /min, 95.00 %"
+    assert rows["all sessions busy"] == "12.0 % of the time"
+    opened = record(totals__due=20000, totals__not_started=5000, measured_s=600.0)
+    rows = rows_of(run(opened).stdout, "Result")
+    assert rows["offered"] == "2,000 /min" and rows["begun of these"] == "1,500 /min, 75.00 %"
+    assert "offered" not in rows_of(run(record()).stdout, "Result")
+
+
+def test_the_difference_is_one_line(run, record):
+    files = [record("one.json"), record("eight.json", per_minute=29504, options__sessions=24, version="1.1.0", totals__errors=9)]
+    line = re.compile(r"eight against one: version 1.1.0 instead of 1.0.0, sessions 24 instead of 12; "
+                      r"rate \+\d+\.\d %, p50 the same, p99 the same, errors 9 instead of 1,707")
+    for out in forms(run, *files):
+        assert line.search(out.replace("&#39;", "'")), out[:600]
+    same = run(record("a.json"), record("b.json")).stdout
+    assert "b against a: no option differs; rate the same" in same
+
+
+def test_every_option_and_the_host_are_in_every_form(run, record):
+    for out in forms(run, record(options__sessions="4711-one")):
+        for words in ("Effective options", "4711-one", "pipelining", "Run and host", "mx1.example.com", "Intervals", "busiest worker"):
+            assert words in out, words
+
+
+def test_intervals_of_a_long_run_are_bounded(run, record):
+    out = run(record(minutes=300)).stdout
+    assert "(The first 100 of 301 intervals; the record has all)" in out
+
+
+def test_csv_has_phases_tls_and_agents(run, record):
+    files = [record("plain.json"), record("agents.json", program="lmtp-deliver", agents=AGENTS, tls=TLS)]
+    plain, agents = csv.DictReader(io.StringIO(run(*files, "--csv").stdout))
+    assert agents["agents_started"] == "1004" and agents["agent_exits"] == "0 x 900, 75 x 70, signal 9 x 20, timeout x 10"
+    assert agents["tls_versions"] == "TLSv1.3 x 14, TLSv1.2 x 1" and agents["tls_resumed_handshakes"] == "3"
+    assert plain["agents_started"] == plain["tls_library"] == ""
+    assert float(plain["envelope_p99_us"]) > float(plain["envelope_p50_us"]) > 0 and plain["connect_count"] == "2050"
+    header = run(record(), "--csv").stdout.splitlines()[0].split(",")
+    assert "agents_started" not in header and len(header) == len(set(header))
+
+
+PROBE = """<!doctype html><body><iframe src="report.html" style="width:390px;height:2000px;border:0"></iframe>
+<script>addEventListener("load", () => {
+    const page = document.querySelector("iframe").contentDocument;
+    for (const each of page.querySelectorAll("details")) each.open = true;
+    const wide = [...page.querySelectorAll("html, body, .scroll, pre")].filter(each => each.scrollWidth > each.clientWidth + 1);
+    document.title = "wide:" + wide.map(each => (each.closest("[id]") || each).id || each.tagName).join(",") + ";";
+})</script>"""
+
+
+def test_nothing_is_wider_than_a_telephone(run, record, tool, tmp_path):
+    (tmp_path / "probe.html").write_text(PROBE)
+    deliver = record("deliver.json", program="lmtp-deliver", agents=AGENTS, connection_use=CONNECTIONS, tls=TLS)
+    many = [record(f"a-run-with-a-long-name-{number}.json", seed=number, options__sessions=number) for number in range(5)]
+    for files in ([record()], [deliver], many[:2], many):
+        run(*files, "--html", tmp_path / "report.html", "--force")
+        shown = subprocess.run(
+            [tool("chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--allow-file-access-from-files",
+             f"--user-data-dir={tmp_path / 'browser'}", "--dump-dom", (tmp_path / "probe.html").as_uri()],
+            capture_output=True, text=True, timeout=120).stdout
+        assert re.search(r"wide:([^;]*);", shown.split("<script>")[0]).group(1) == ""

@@ -1,0 +1,112 @@
+// What --live draws: fits its screen, whatever there is to say, and shows the run.
+#include "screen/picture.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+
+using namespace postal;
+using namespace std::chrono_literals;
+using screen::line;
+
+namespace {
+
+std::size_t width_of(const line& of) {
+    std::size_t columns = 0;
+    for (const auto& one : of)
+        columns += static_cast<std::size_t>(std::count_if(
+            one.text.begin(), one.text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+    return columns;
+}
+
+std::string text_of(const std::vector<line>& lines) {
+    std::string text;
+    for (const line& each : lines) {
+        for (const auto& one : each)
+            text += one.text;
+        text += '\n';
+    }
+    return text;
+}
+
+stats::run_report report_of(std::uint64_t errors) {
+    stats::run_description run;
+    run.program = "postal";
+    run.phases = {"message"};
+    stats::run_report report(run);
+    stats::time_slice one(1);
+    one.end_s = 1;
+    one.counts.started = one.counts.messages = 1234;
+    for (std::uint64_t i = 0; i < errors; ++i)
+        one.counts.errors.add("rcpt", 550, fmt::format("5.1.{}", i), "no\r\n\x1b[2Jone \xff");
+    report.add_time_slice(one);
+    return report;
+}
+
+struct shown {
+    explicit shown(std::uint64_t errors, std::size_t seconds, std::size_t words)
+        : report(report_of(errors)) {
+        state.elapsed = 42s;
+        state.messages = 1234;
+        state.open_connections = 12;
+        state.waiting = 11;
+        state.remaining = 18s;
+        for (std::size_t i = 0; i < seconds; ++i)
+            last.push_back({static_cast<double>(i), 1ms, std::chrono::milliseconds(i)});
+        for (std::size_t i = 0; i < words; ++i)
+            said.push_back("first error of its kind: " + std::string(300, 'x') + "\x1b[2J");
+    }
+    std::vector<line> on(std::size_t columns, std::size_t rows, bool blocks = true) const {
+        return screen::draw({report, state, last, load, said}, {columns, rows, blocks});
+    }
+
+    stats::run_report report;
+    stats::live_state state;
+    std::deque<screen::moment> last;
+    stats::generator_load load;
+    std::deque<std::string> said;
+};
+
+}  // namespace
+
+TEST_CASE("picture: says what there is") {
+    const shown of(2, 30, 1);
+    const std::string text = text_of(of.on(80, 24));
+    for (const char* wanted :
+         {"postal  42s, 18s left",
+          "1,234 messages  12 connections open  11 sessions wait for a peer", "messages/s 29",
+          "at most 29.0 in the last 30 s", "p99 29.0 ms", "1,234 accepted", "0 rejected",
+          "2 errors of 2 kinds", "1 x rcpt 550 5.1.0: ", "busiest worker 0 %"}) {
+        INFO(text);
+        CHECK(text.find(wanted) != std::string::npos);
+    }
+    CHECK(text.find("█") != std::string::npos);
+    CHECK(text_of(of.on(80, 24, false)).find("█") == std::string::npos);
+}
+
+TEST_CASE("picture: fits every screen, and has no octet of a peer that a terminal obeys") {
+    for (const std::size_t errors : {0U, 1U, 40U})
+        for (const std::size_t words : {0U, 1U, 9U})
+            for (const std::size_t seconds : {0U, 1U, 500U})
+                for (const std::size_t columns : {0U, 1U, 20U, 40U, 80U, 200U})
+                    for (const std::size_t rows : {0U, 1U, 5U, 12U, 24U, 60U}) {
+                        const auto lines = shown(errors, seconds, words).on(columns, rows);
+                        CHECK(lines.size() <= rows);
+                        for (const line& each : lines)
+                            CHECK(width_of(each) <= columns);
+                        const std::string text = text_of(lines);
+                        CHECK(text.find('\x1b') == std::string::npos);
+                        CHECK(text.find('\r') == std::string::npos);
+                    }
+}
+
+TEST_CASE("picture: a curve's columns are as high as their values") {
+    using values = std::vector<std::optional<double>>;
+    CHECK(screen::curve(values{0.0, 4.0, 8.0, std::nullopt, 16.0}, 2, true) ==
+          std::vector<std::string>{"    █", " ▄█ █"});
+    CHECK(screen::curve(values{0.0, 0.0}, 2, true) == std::vector<std::string>{"  ", "  "});
+    CHECK(screen::curve(values{1.0, 1e9}, 1, true) == std::vector<std::string>{"▁█"});
+    CHECK(screen::curve(values{1.0, 2.0}, 1, false) == std::vector<std::string>{":#"});
+    CHECK(screen::curve({}, 3, true) == std::vector<std::string>{"", "", ""});
+}

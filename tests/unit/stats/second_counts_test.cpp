@@ -1,0 +1,118 @@
+// Seconds of a run, whatever its intervals are.
+#include "stats/second_counts.hpp"
+#include "stats/record_reader.hpp"
+#include "stats/record_writer.hpp"
+#include "stats/summary.hpp"
+
+#include "support.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace postal::stats;
+
+namespace {
+
+time_slice slice(double start_s, double end_s, std::uint64_t messages) {
+    time_slice made(2);
+    made.start_s = start_s;
+    made.end_s = end_s;
+    made.counts.started = made.counts.messages = messages;
+    return made;
+}
+
+// A run of 20 s within its first interval of a minute: 100 and 110 messages in turn, after two
+// seconds of warm-up.
+run_report short_run() {
+    run_report report(test::description());
+    for (int second = 0; second < 20; ++second) {
+        time_slice one = slice(second, second + 1, second % 2 == 0 ? 100 : 110);
+        one.in_warmup = second < 2;
+        one.closes_interval = one.partial = second == 19;
+        report.add_time_slice(one);
+    }
+    report.finish({.duration_s = 20});
+    return report;
+}
+
+}  // namespace
+
+TEST_CASE("seconds: a run within one interval has a spread") {
+    const run_report report = short_run();
+    CHECK(report.rate().count == 0);
+    const rate_summary rate = report.seconds().rate();
+    CHECK(rate.count == 18);
+    CHECK(rate.mean == Approx(105));
+    CHECK(rate.min == Approx(100));
+    CHECK(rate.max == Approx(110));
+    // t(0.975, 17) = 2.10982, stddev 5.14496
+    REQUIRE(rate.ci95.has_value());
+    CHECK((*rate.ci95)[1] - 105 == Approx(2.10982 * 5.14496 / std::sqrt(18)).epsilon(1e-4));
+    const std::string summary = format_summary(report);
+    INFO(summary);
+    CHECK(summary.find("18 seconds from 100/s to 110/s; mean 105") != std::string::npos);
+}
+
+TEST_CASE("seconds: whole intervals, where there are ten, say as much") {
+    run_report report(test::description());
+    for (int i = 0; i < 10; ++i)
+        report.add_time_slice(test::counted(i, i + 1, 100));
+    report.finish({.duration_s = 10});
+    CHECK(format_summary(report).find("by second") == std::string::npos);
+}
+
+TEST_CASE("seconds: they come back from the record") {
+    const auto read = parse_record(record_text(short_run(), -1));
+    REQUIRE(read.has_value());
+    REQUIRE(read->seconds.size() == 20);
+    CHECK(read->seconds[1].warmup);
+    CHECK_FALSE(read->seconds[2].warmup);
+    CHECK(read->seconds[3].start_s == Approx(3));
+    CHECK(read->seconds[3].end_s == Approx(4));
+    CHECK(read->seconds[3].messages == 110);
+    CHECK(read->rate_by_second.count == 18);
+    CHECK(read->second_width_s == 1);
+}
+
+TEST_CASE("seconds: pieces of one are put together, and the warm-up ends one") {
+    second_counts seconds;
+    seconds.add(slice(0, 0.4, 4));
+    seconds.add(slice(0.4, 0.8, 4));
+    seconds.add(slice(0.8, 1.2, 4));
+    time_slice warming = slice(1.2, 1.5, 1);
+    warming.in_warmup = true;
+    seconds.add(warming);
+    seconds.add(slice(1.5, 2.5, 7));
+    seconds.add(slice(2.5, 3, 3));
+    time_slice drained = slice(3, 4, 50);
+    drained.draining = true;
+    seconds.add(drained);
+    REQUIRE(seconds.all().size() == 4);
+    CHECK(seconds.all()[0].messages == 12);
+    CHECK(seconds.all()[0].end_s == Approx(1.2));
+    CHECK(seconds.all()[3].end_s == Approx(3));
+    const rate_summary rate = seconds.rate();
+    CHECK(rate.count == 2);
+    CHECK(rate.min == Approx(7));
+    CHECK(rate.max == Approx(10));
+}
+
+TEST_CASE("seconds: a long run has longer ones, and loses nothing") {
+    second_counts seconds;
+    std::uint64_t messages = 0;
+    for (int second = 0; second < 10'001; ++second) {
+        messages += static_cast<std::uint64_t>(second % 3);
+        seconds.add(slice(second, second + 1, static_cast<std::uint64_t>(second % 3)));
+    }
+    CHECK(seconds.width_s() == 4);
+    CHECK(seconds.all().size() <= second_counts::most_seconds);
+    std::uint64_t kept = 0;
+    double end = 0;
+    for (const second_count& one : seconds.all()) {
+        CHECK(one.start_s == end);
+        end = one.end_s;
+        kept += one.messages;
+    }
+    CHECK(kept == messages);
+    CHECK(end == 10'001);
+    CHECK(seconds.rate().mean == Approx(1).epsilon(0.01));
+}
