@@ -35,6 +35,23 @@ if(POSTAL_FUZZ)
     # Coverage in every library; only the harnesses themselves link libFuzzer's main().
     target_compile_options(postal_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
+if(POSTAL_HARDENED AND NOT POSTAL_SANITIZE)
+    # What distributions build network programs with: dpkg-buildflags(1), hardening. Those of the stack, of indirect
+    # jumps and of the linker are each processor's own.
+    include(CheckCXXCompilerFlag)
+    foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection)
+        string(MAKE_C_IDENTIFIER "POSTAL_HAS${flag}" known)
+        check_cxx_compiler_flag(${flag} ${known})
+        if(${known})
+            target_compile_options(postal_options INTERFACE ${flag})
+        endif()
+    endforeach()
+    # The library's checks of copies and formats need the optimizer; who builds a package may have asked for more.
+    if(NOT CMAKE_CXX_FLAGS MATCHES _FORTIFY_SOURCE)
+        target_compile_options(postal_options INTERFACE $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+    endif()
+    target_link_options(postal_options INTERFACE LINKER:-z,relro,-z,now)
+endif()
 target_compile_definitions(postal_options INTERFACE
     BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_REGEX BOOST_ASIO_SEPARATE_COMPILATION)
 
