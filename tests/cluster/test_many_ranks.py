@@ -252,7 +252,8 @@ def test_a_rank_that_dies_is_told(launch, bhm, users_file):
     heard = sink.stop().total("messages")
     assert totals["messages"] <= heard
     assert sum(interval["messages"] for interval in record["intervals"]) == totals["messages"]
-    assert min(interval["ranks"] for interval in record["intervals"]) == 2
+    # What was still in flight at the stop may be one rank's alone.
+    assert min(interval["ranks"] for interval in record["intervals"] if not interval["draining"]) == 2
 
 
 def test_a_rank_that_pauses_is_waited_for(launch, bhm, users_file):

@@ -1,4 +1,5 @@
-"""The manual pages as mandoc reads them, and the services as systemd judges them."""
+"""The manual pages as mandoc and man read them, and the services as systemd judges them."""
+import os
 import re
 import subprocess
 
@@ -17,6 +18,17 @@ def test_manuals_are_clean(tool):
     assert len(pages) == 8
     said = subprocess.run([mandoc, "-T", "lint", "-W", "warning", *pages], capture_output=True, text=True)
     assert said.returncode == 0 and said.stdout == "", said.stdout
+    for page in pages:
+        shown = subprocess.run([tool("man"), "--warnings", "--local-file", page], capture_output=True, text=True,
+                               env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
+        assert (shown.returncode, shown.stderr) == (0, ""), page.name
+
+
+def test_errors_of_services_reach_the_journal():
+    """Standard error goes where standard output goes, where nothing else is said (systemd.exec(5))."""
+    for unit in (ROOT / "conf").glob("*.service"):
+        text = unit.read_text()
+        assert "StandardOutput=" not in text or "\nStandardError=journal\n" in text, unit.name
 
 
 @pytest.mark.parametrize("unit, most", [("bhm.service", 3.0), ("lmtp-deliver.service", 4.0)])
