@@ -8,6 +8,7 @@
 
 #include "base/digits.hpp"
 #include "base/units.hpp"
+#include "stats/rate.hpp"
 
 namespace postal::report {
 
@@ -108,8 +109,9 @@ std::string show_rate(const message_rate& rate, std::optional<double> message_ra
 
 std::string show_confidence(const message_rate& rate) {
     if (!rate.ci95) return {};
-    const double half = (rate.ci95->second - rate.ci95->first) / 2;
-    return std::isfinite(half) && half >= 0 ? "± " + base::format_measured(half) : std::string{};
+    const auto [low, high] = *rate.ci95;
+    if (!std::isfinite(high - low) || high < low) return {};
+    return stats::confidence_text(low, high);
 }
 
 std::string show_threshold_value(const threshold& one) {

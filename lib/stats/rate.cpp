@@ -6,10 +6,12 @@
 // would give (docs/method.md). Below ten values r is not known well enough to say one.
 #include "stats/rate.hpp"
 
+#include "base/digits.hpp"
 #include "stats/moments.hpp"
 #include "stats/run_report.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -98,6 +100,11 @@ rate_summary summarise_rates(std::span<const double> values) {
     const double half = t * stddev / std::sqrt(result.effective);
     result.ci95 = {std::max(0.0, result.mean - half), result.mean + half};
     return result;
+}
+
+std::string confidence_text(double low, double high) {
+    if (low <= 0) return fmt::format("(0 to {})", base::format_measured(high));
+    return "± " + base::format_measured((high - low) / 2);
 }
 
 rate_summary run_report::rate() const {

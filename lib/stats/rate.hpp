@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 namespace postal::stats {
 
@@ -23,5 +24,9 @@ struct rate_summary {
 };
 
 rate_summary summarise_rates(std::span<const double> values);
+
+// "± 2.1", which stands behind the mean; "(0 to 8.2)" where nothing is as likely as that, as with a
+// few bursts in a long silence.
+std::string confidence_text(double low, double high);
 
 }  // namespace postal::stats

@@ -73,10 +73,9 @@ std::string rate_text(const run_report& report) {
     if (rate.count == 1) return text + ", 1 interval";
     text +=
         fmt::format(", {} intervals from {} to {}", rate.count, shown(rate.min), shown(rate.max));
-    if (rate.ci95 && rate.mean > 0) {
-        text += fmt::format("; mean ± {} at 95 %, within this run",
-                            base::format_measured((*rate.ci95)[1] - rate.mean));
-    }
+    if (rate.ci95 && rate.mean > 0)
+        text += fmt::format("; mean {} at 95 %, within this run",
+                            confidence_text((*rate.ci95)[0], (*rate.ci95)[1]));
     return text + trend_text(rate);
 }
 
@@ -95,8 +94,8 @@ std::string by_second_text(const run_report& report) {
     std::string text = fmt::format("{} {} from {}/s to {}/s", rate.count, stretches,
                                    shown(rate.min), shown(rate.max));
     if (rate.ci95)
-        text += fmt::format("; mean {} ± {}/s at 95 %, within this run", shown(rate.mean),
-                            base::format_measured((*rate.ci95)[1] - rate.mean));
+        text += fmt::format("; mean {} {}/s at 95 %, within this run", shown(rate.mean),
+                            confidence_text((*rate.ci95)[0], (*rate.ci95)[1]));
     return text + trend_text(rate);
 }
 

@@ -83,6 +83,17 @@ TEST_CASE("run report: how sure the mean is depends on how alike neighbouring in
     }
 }
 
+TEST_CASE("rate: none below nothing is thought likely") {
+    run_report report(test::description());
+    for (int i = 0; i < 19; ++i)
+        report.add_time_slice(test::counted(i, i + 1, i == 18 ? 50 : 0));
+    report.finish({.duration_s = 19});
+    const std::string summary = format_summary(report);
+    INFO(summary);
+    CHECK(summary.find("from 0 to 3,000; mean (0 to 490) at 95 %") != std::string::npos);
+    CHECK(confidence_text(202.9, 207.1) == "± 2.10");
+}
+
 TEST_CASE("run report: an open loop ranks all that was due") {
     auto run = test::description();
     run.due_phase = run.message_phase;
