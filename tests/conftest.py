@@ -14,6 +14,7 @@ import pytest
 
 from support.agents import Agents
 from support.audit import Audit
+from support.browser import Browser
 from support.certificates import Certificates
 from support.compare import Experiments
 from support.deliver import Deliverer
@@ -101,6 +102,11 @@ def tool():
     def find(name):
         return shutil.which(name) or missing(name)
     return find
+
+
+@pytest.fixture
+def browser(tool, tmp_path):
+    return Browser(tool("chromium"), tmp_path)
 
 
 @pytest.fixture

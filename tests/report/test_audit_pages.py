@@ -67,12 +67,14 @@ def test_csv_has_a_line_for_each_disk(audited):
     assert all(int(row["found"]) + int(row["lost"]) == int(row["acknowledged"]) for row in rows)
 
 
-def test_the_page_is_whole_and_harmless(audited, folder):
+def test_the_page_is_whole_and_harmless(audited, folder, browser):
     page = folder / "page.html"
     assert audited()("--html", page).status == 0
     text = page.read_text()
     assert "none lost in 100 cuts" in text and "<b>barrier" not in text and "&lt;b&gt;barrier" in text
     assert not re.search(r"@[A-Z]+@", text)
+    assert not browser.open(page).complaints
+    assert browser.too_wide_on_a_telephone(page) == ""
 
 
 @pytest.mark.parametrize("word, said", [('"postal-audit/1"', "schema"), ('"variants"', "variants"), ('"some"', "survival")])

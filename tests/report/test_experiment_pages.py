@@ -4,7 +4,6 @@ import html
 import io
 import json
 import re
-import subprocess
 import time
 
 import pytest
@@ -56,19 +55,16 @@ document.body.dataset.probe = JSON.stringify([took, shown]);
 
 
 @pytest.fixture
-def shown(tool, tmp_path):
+def shown(browser, tmp_path):
     """Opens a page in a browser, which must not complain: the pixels of each chart. `took` is in ms, from the start of the
     navigation until all charts were drawn."""
     def look(page):
         nonce = re.search(r"'nonce-([0-9a-f]+)'", page).group(1)
         target = tmp_path / "probed.html"
         target.write_text(page.replace("</body>", PROBE.format(nonce=nonce) + "</body>"))
-        done = subprocess.run(
-            [tool("chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-             "--enable-logging=stderr", "--window-size=1280,900", f"--user-data-dir={tmp_path / 'browser'}", "--dump-dom",
-             target.as_uri()], capture_output=True, text=True, timeout=120)
-        assert not [line for line in done.stderr.splitlines() if "CONSOLE" in line], done.stderr
-        probe = re.search(r'data-probe="([^"]*)"', done.stdout)
+        done = browser.open(target, "--window-size=1280,900")
+        assert not done.complaints
+        probe = re.search(r'data-probe="([^"]*)"', done.dom)
         assert probe, "the page's own script did not come to its end"
         look.took, charts = json.loads(html.unescape(probe.group(1)))
         return {name: (filled, colours) for name, filled, colours in charts}

@@ -3,7 +3,6 @@ import csv
 import io
 import json
 import re
-import subprocess
 
 import sample_records
 from printed import run
@@ -54,15 +53,12 @@ def test_of_many_ranks_three_are_drawn(run, tmp_path):
     assert "Of 17 ranks" in page.read_text()
 
 
-def test_the_chart_of_ranks_is_drawn(run, tool, tmp_path):
+def test_the_chart_of_ranks_is_drawn(run, browser, tmp_path):
     page = tmp_path / "page.html"
     run(of_ranks(tmp_path, 4), "--html", page)
-    shown = subprocess.run(
-        [tool("chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-         "--enable-logging=stderr", f"--user-data-dir={tmp_path / 'browser'}", "--dump-dom", page.as_uri()],
-        capture_output=True, text=True, timeout=120)
-    assert [line for line in shown.stderr.splitlines() if "CONSOLE" in line] == []
-    assert len(re.findall(r"<canvas[^>]* style=\"[^\"]*width: [1-9]", shown.stdout)) == 5
+    shown = browser.open(page)
+    assert (shown.complaints, shown.charts) == ([], 5)
+    assert browser.too_wide_on_a_telephone(page) == ""
 
 
 def test_a_host_name_cannot_write_into_the_page(run, tmp_path):

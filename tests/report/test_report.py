@@ -235,20 +235,15 @@ def test_a_full_disk_behind_standard_output_is_status_2(programs, record):
     assert done.returncode == 2 and done.stderr
 
 
-def test_the_charts_are_drawn(run, record, tool, tmp_path):
-    """In a real browser, without one error and with the nonce alone letting scripts run."""
+def test_the_charts_are_drawn(run, record, browser, tmp_path):
+    """Without one error and with the nonce alone letting scripts run."""
     target = tmp_path / "report.html"
     for files in ([record()], [record("a.json"), record("b.json", seed=3, interval_s=30.0)]):
         run(*files, "--html", target)
         text = target.read_text()
         done = "<script>document.title = 'foreign'</script>"
         target.write_text(text.replace("</body>", done + "</body>"))
-        shown = subprocess.run(
-            [tool("chromium"), "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-             "--enable-logging=stderr",
-             f"--user-data-dir={tmp_path / 'browser'}", "--dump-dom", target.as_uri()],
-            capture_output=True, text=True, timeout=120)
-        errors = [line for line in shown.stderr.splitlines() if "CONSOLE" in line]
-        assert len(errors) == 1 and "Content Security Policy" in errors[0], errors
-        assert "<title>foreign" not in shown.stdout
-        assert len(re.findall(r"<canvas[^>]* style=\"[^\"]*width: [1-9]", shown.stdout)) == 4
+        shown = browser.open(target)
+        assert len(shown.complaints) == 1 and "Content Security Policy" in shown.complaints[0], shown.complaints
+        assert "<title>foreign" not in shown.dom
+        assert shown.charts == 4
