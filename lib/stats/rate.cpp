@@ -10,8 +10,8 @@
 #include "stats/moments.hpp"
 #include "stats/run_report.hpp"
 
-#include <boost/math/distributions/students_t.hpp>
 #include <fmt/format.h>
+#include <boost/math/distributions/students_t.hpp>
 
 #include <algorithm>
 #include <cmath>
