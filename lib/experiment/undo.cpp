@@ -80,14 +80,28 @@ std::chrono::milliseconds device_limit(supervisor& by) {
     return std::chrono::ceil<std::chrono::milliseconds>(by.undo_limit(device_patience));
 }
 
-undone undo_mount(const undo_entry& one, supervisor& by) {
+dev_t number_of(const std::string& device) {
+    struct stat found {};
+    return ::stat(device.c_str(), &found) == 0 ? found.st_rdev : 0;
+}
+
+// Where what an entry mounted is to be seen besides, since somebody copied the mount: mount --bind,
+// or --rbind of a folder above it.
+std::vector<std::string> copies_of_mount(const undo_entry& one) {
+    std::vector<std::string> folders;
+    const auto all = os::read_mounts();
+    if (!all) return folders;
+    for (const os::mount_point& each : os::mounts_of(*all, number_of(one.device)))
+        if (each.folder != one.path) folders.push_back(each.folder);
+    return folders;
+}
+
+undone unmount(const undo_entry& one, supervisor& by) {
     const auto all = os::read_mounts();
     if (!all) return all.error();
     const auto top = os::mount_at(*all, one.path);
     if (!top) return well();
-    struct stat device {};
-    const bool is_there = ::stat(one.device.c_str(), &device) == 0;
-    const auto of_device = os::mounts_of(*all, is_there ? device.st_rdev : 0);
+    const auto of_device = os::mounts_of(*all, number_of(one.device));
     const auto is_ours = [&](const os::mount_point& each) {
         return each.folder == top->folder &&
                (each.source == one.device ||
@@ -101,6 +115,15 @@ undone undo_mount(const undo_entry& one, supervisor& by) {
     const auto gone = os::unmount(one.path, device_limit(by));
     if (!gone) return gone.error();
     return well();
+}
+
+undone undo_mount(const undo_entry& one, supervisor& by) {
+    auto unmounted = unmount(one, by);
+    const auto copies = copies_of_mount(one);
+    if (!unmounted || copies.empty()) return unmounted;
+    return base::fail("{} is still mounted on {}, where somebody else copied it to",
+                      base::printable(one.device, 300),
+                      base::printable(base::join(copies, ", "), 300));
 }
 
 undone undo_loop(const undo_entry& one, supervisor& by) {
@@ -152,8 +175,12 @@ std::string remedy_of(const undo_entry& one) {
     switch (one.kind) {
         case undo_kind::process:
             return fmt::format("kill -9 {}", one.pid);
-        case undo_kind::mount:
-            return shell_line({"umount", one.path});
+        case undo_kind::mount: {
+            auto folders = copies_of_mount(one);
+            if (folders.empty()) folders = {one.path};
+            folders.insert(folders.begin(), "umount");
+            return shell_line(folders);
+        }
         case undo_kind::file:
             return shell_line({"rm", "-d", one.path});
         case undo_kind::setting:

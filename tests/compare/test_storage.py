@@ -83,6 +83,26 @@ def test_ended_with_storage_and_resumed(experiment, step, how):
     experiment.check_clean()
 
 
+def test_a_mount_that_somebody_copied_is_named(experiment):
+    """Such as mount --rbind of a folder above it, for a chroot: the disk stays in use, and the remedy is the line for it."""
+    copy = experiment.folder / "copy of it"
+    copy.mkdir()
+    experiment(more=ext4(), blocks=1, prepare=f'[["sh", "-c", "test -e ${{experiment}}/go || mount --bind ${{mount}} \'{copy}\'"]]')
+    ended = experiment.run()
+    try:
+        assert ended.status == 2, ended.stderr
+        left = [line for line in ended.stderr.splitlines() if "; remove it with: " in line]
+        assert re.search(r"/dev/loop\d+ is still mounted on .*/copy of it, where somebody else copied it to; ", left[0]), left
+        remedy = left[0].rpartition("; remove it with: ")[2]
+        assert remedy == f"umount '{copy}'"
+    finally:
+        subprocess.run(["umount", copy], check=True)
+    (experiment.folder / "go").touch()
+    resumed = experiment.run("--resume")
+    assert "undoing what was left behind" in resumed.stderr and "remove it with" not in resumed.stderr, resumed.stderr
+    experiment.check_clean()
+
+
 def test_a_full_disk_voids_its_block(experiment):
     """Mail goes to a file on the storage, where little is left."""
     start = '[["lmtp-deliver", "--listen", "127.0.0.1:${port}", "--agent", "/usr/bin/tee -a ${mount}/mail"]]'
