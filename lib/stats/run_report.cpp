@@ -108,7 +108,7 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
     }
     current_.end_s = std::max(current_.start_s, added.end_s);
     current_.in_warmup = current_.in_warmup || added.in_warmup;
-    current_.partial = current_.partial || added.partial;
+    current_.partial = added.partial;  // the one that ends the interval knows how long it became
     current_.counts.merge(added.counts);
     current_.draining = current_.draining || added.draining;
     add_times(current_.workers, added.workers);

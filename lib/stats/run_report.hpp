@@ -42,7 +42,7 @@ struct time_slice {
     double end_s = 0;
     bool in_warmup = false;
     bool closes_interval = false;  // the last time slice of its interval (and the last of the run)
-    bool partial = false;          // the interval is shorter than it should be
+    bool partial = false;          // the interval is, until its end, shorter than it should be
     bool draining = false;         // after the stop, while what was in flight is finished
     tally counts;
     std::vector<worker_time> workers;  // by worker, always the same order

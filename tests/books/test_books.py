@@ -310,6 +310,17 @@ def test_lmtp_rate_is_of_messages(bhm, postal, users):
 
 # Runs without much in them.
 
+@pytest.mark.parametrize("interval, whole", [("1500ms", 2), ("1s", 4), ("500ms", 8)])
+def test_intervals_are_whole_whatever_is_counted_by_the_second(bhm, postal, users, interval, whole):
+    """The rate, its spread and the interval log are of whole intervals; what is left over at the end is partial."""
+    run = postal("-t", 2, "-m", "1", "--rate", "100/s", "--interval", interval, "--duration", "4s", bhm().endpoint, users)
+    record = run.record
+    counted = [one for one in record["intervals"] if not one["draining"]]
+    assert [one["partial"] for one in counted] == [False] * whole + [True] * (len(counted) - whole)
+    assert record["rate"]["messages_per_minute"]["intervals"] == whole
+    assert f"{whole} intervals from " in run.stderr
+
+
 def test_shorter_than_an_interval(bhm, postal, users):
     hole = bhm()
     run = postal("-t", "2", "--duration", "300ms", hole.endpoint, users)

@@ -267,6 +267,22 @@ TEST_CASE("run report: without a whole interval the rate is of the time measured
     CHECK_FALSE(rate.ci95.has_value());
 }
 
+TEST_CASE("run report: an interval of several time slices is as whole as its last one says") {
+    run_report report(test::description());
+    for (int second = 0; second < 12; ++second) {
+        auto slice = counted(second, second + 1, 10);
+        slice.closes_interval = second == 4 || second == 9 || second == 11;
+        slice.partial = second % 5 != 4;
+        report.add_time_slice(slice);
+    }
+    REQUIRE(report.intervals().size() == 3);
+    CHECK_FALSE(report.intervals()[0].partial);
+    CHECK_FALSE(report.intervals()[1].partial);
+    CHECK(report.intervals()[2].partial);
+    CHECK(report.rate().count == 2);
+    CHECK(report.rate().mean == Approx(600));
+}
+
 TEST_CASE("run report: what is finished after the stop counts, and not for the rate") {
     run_report report(test::description());
     report.add_time_slice(counted(0, 60, 100));
