@@ -188,12 +188,64 @@ void add_agents(std::vector<further_column>& to) {
     add("agent_exits", exits_text);
 }
 
+struct command_column {
+    const char* suffix;
+    std::uint64_t stats::command_count::*member;
+};
+
+constexpr std::array<command_column, 5> command_columns{
+    {{"sent", &stats::command_count::sent},
+     {"ok", &stats::command_count::ok},
+     {"no", &stats::command_count::no},
+     {"bad", &stats::command_count::bad},
+     {"unanswered", &stats::command_count::unanswered}}};
+
+// "FETCH x 1200, SELECT x 3"
+std::string kinds_text(const stats::recorded_commands& of) {
+    std::vector<std::string> pieces;
+    for (const auto& [name, count] : of.by_kind)
+        pieces.push_back(fmt::format("{} x {}", name, count.sent));
+    return base::join(pieces, ", ");
+}
+
+void add_commands(std::vector<further_column>& to) {
+    for (const command_column& each : command_columns)
+        to.push_back(
+            {fmt::format("commands_{}", each.suffix), [member = each.member](const record& one) {
+                 return one.commands ? std::to_string(one.commands->total.*member) : "";
+             }});
+    to.push_back(of_part("commands_by_kind", &record::commands, kinds_text));
+}
+
+// "read-one x 205, idle x 3", of the actions that were begun.
+std::string verbs_text(const stats::recorded_profile& of) {
+    std::vector<std::string> pieces;
+    for (const stats::recorded_verb& one : of.verbs)
+        pieces.push_back(fmt::format("{} x {}", one.name, one.begun));
+    return base::join(pieces, ", ");
+}
+
+void add_profile(std::vector<further_column>& to) {
+    using profile = stats::recorded_profile;
+    const auto add = [&](const char* name, auto show) {
+        to.push_back(of_part(name, &record::profile, show));
+    };
+    add("actions_begun", [](const profile& of) { return std::to_string(of.begun); });
+    add("actions_ok", [](const profile& of) { return std::to_string(of.ok); });
+    add("actions_refused", [](const profile& of) { return std::to_string(of.refused); });
+    add("actions_failed", [](const profile& of) { return std::to_string(of.failed); });
+    add("actions_nothing", [](const profile& of) { return std::to_string(of.nothing); });
+    add("actions_by_verb", verbs_text);
+}
+
 std::vector<further_column> further_columns(const std::vector<record>& records) {
     std::vector<further_column> made;
     const auto any = [&](auto has) { return std::any_of(records.begin(), records.end(), has); };
     add_phases(made, records);
     if (any([](const record& one) { return one.tls.has_value(); })) add_tls(made);
     if (any([](const record& one) { return one.agents.has_value(); })) add_agents(made);
+    if (any([](const record& one) { return one.commands.has_value(); })) add_commands(made);
+    if (any([](const record& one) { return one.profile.has_value(); })) add_profile(made);
     if (any([](const record& one) { return one.cap.asked_per_s.has_value(); })) {
         made.push_back(
             {"asked_per_s", [](const record& one) { return csv_decimal(one.cap.asked_per_s); }});

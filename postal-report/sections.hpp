@@ -26,6 +26,9 @@ table integrity_table(const std::vector<record>& records);
 // Of servers: how their clients used connections, and what lmtp-deliver's agents did.
 table connection_table(const std::vector<record>& records);
 table agent_table(const std::vector<record>& records);
+// Of rabid over IMAP: commands by kind, and what a profile wanted and did.
+table command_table(const std::vector<record>& records);
+table profile_table(const std::vector<record>& records);
 table host_table(const std::vector<record>& records);
 // What several records were compared for, and the other options; one record has only the latter.
 inline constexpr const char* compared_name = "compared";

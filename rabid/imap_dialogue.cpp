@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rabid/command_kinds.hpp"
+
 namespace postal::rabid {
 
 asio::awaitable<bool> imap_dialogue::greet() {
@@ -41,6 +43,7 @@ asio::awaitable<bool> imap_dialogue::select(std::string_view name,
     with_ = {};
     tag_ = commands_.select(out_, imap_verb::select, name, with);
     if (!mailbox_.select(name, tag_, imap_verb::select, before)) co_return false;
+    command_begins(imap_verb::select);
     const bool sent = co_await send_out();
     if (!sent) co_return false;
     co_return co_await complete();
@@ -58,7 +61,10 @@ bool imap_dialogue::begin(stage where, imap_tag tag, imap_command_options with) 
     tag_ = tag;
     with_ = with;
     told_.begin();
-    if (tag != proto::no_tag && mailbox_.sent(tag, commands_.last_verb())) return true;
+    if (tag != proto::no_tag && mailbox_.sent(tag, commands_.last_verb())) {
+        command_begins(commands_.last_verb());
+        return true;
+    }
     out_.clear();
     line_.refused(where, "not_sayable", "the name or password cannot be sent");
     return false;
@@ -169,9 +175,26 @@ void imap_dialogue::on_tagged(const imap_step& step) {
     condition_ = step.condition;
     const bool counts = with_.refusal == imap_refusal::counts;
     if (agreed() && completed()) ++line_.counts().imap_commands;
+    if (completed()) command_ends(end_of(condition_));
     if (agreed() || !counts) return;
     const std::string_view verb = proto::imap_verb_name(commands_.last_verb());
     line_.refused(where_, "refused", std::string(verb).append(": ").append(step.text));
+}
+
+void imap_dialogue::finish() {
+    command_ends(stats::command_end::unanswered);
+}
+
+void imap_dialogue::command_begins(imap_verb what) {
+    finish();
+    if (line_.broken()) return;
+    unanswered_ = kind_of(what);
+    ++said_commands_;
+}
+
+void imap_dialogue::command_ends(stats::command_end how) {
+    const imap_verb which = std::exchange(unanswered_, imap_verb::none);
+    if (which != imap_verb::none) line_.counts().commands.add(static_cast<std::size_t>(which), how);
 }
 
 void imap_dialogue::on_untagged(const imap_step& step) {

@@ -81,6 +81,10 @@ class imap_dialogue {
     // False as well when the server has answered the command instead.
     asio::awaitable<bool> wait_for_go_ahead();
     asio::awaitable<bool> complete();
+    // The connection is of no more use: a command that has no answer gets none any more.
+    void finish();
+    // How many commands were said.
+    std::uint64_t commands_said() const noexcept { return said_commands_; }
     // Whatever the server says next.
     asio::awaitable<bool> hear();
 
@@ -98,6 +102,9 @@ class imap_dialogue {
     void take_step(const imap_step& step);
     void on_tagged(const imap_step& step);
     void on_untagged(const imap_step& step);
+    // Counts commands by kind: each once, when it is answered or nothing can answer it.
+    void command_begins(imap_verb what);
+    void command_ends(stats::command_end how);
 
     client::channel& line_;
     proto::imap_responses responses_;
@@ -110,6 +117,8 @@ class imap_dialogue {
     stage where_ = stage::banner;
     imap_tag tag_ = proto::no_tag;
     imap_command_options with_;
+    imap_verb unanswered_ = imap_verb::none;  // a kind
+    std::uint64_t said_commands_ = 0;
     imap_tag answered_ = proto::no_tag;
     imap_condition condition_ = imap_condition::none;
     imap_condition greeting_ = imap_condition::none;

@@ -29,6 +29,7 @@ asio::awaitable<bool> imap_visit::run() {
         const bool ended = co_await dialogue_.command(stage::quit, logout);
         fine = fine && ended;
     }
+    dialogue_.finish();
     co_return fine;
 }
 
@@ -93,11 +94,22 @@ asio::awaitable<bool> imap_visit::follow_profile() {
             const bool go_on = co_await visit_.connection.pause(thinking);
             if (!go_on) break;
         }
-        // A command that is refused is counted, and the session goes on.
-        co_await verbs_.act(what);
+        co_await act(what);
         if (visit_.connection.broken()) co_return false;
     }
     co_return true;
+}
+
+// A command that is refused is counted, and the session goes on.
+asio::awaitable<void> imap_visit::act(verb what) {
+    client::channel& line = visit_.connection;
+    const load::steady_time begun = line.read_clock();
+    const std::uint64_t said_before = dialogue_.commands_said();
+    const bool fine = co_await verbs_.act(what);
+    stats::action_end how = fine ? stats::action_end::ok : stats::action_end::refused;
+    if (fine && dialogue_.commands_said() == said_before) how = stats::action_end::nothing;
+    if (line.broken()) how = stats::action_end::failed;
+    line.counts().actions.add(static_cast<std::size_t>(what), how, line.read_clock() - begun);
 }
 
 }  // namespace postal::rabid

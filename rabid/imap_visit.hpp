@@ -27,6 +27,7 @@ class imap_visit {
     asio::awaitable<bool> ask_for_namespace();
     asio::awaitable<bool> select();
     asio::awaitable<bool> follow_profile();
+    asio::awaitable<void> act(verb what);
 
     visit_context visit_;
     imap_dialogue dialogue_;

@@ -7,6 +7,7 @@
 #include "base/version.hpp"
 #include "os/host.hpp"
 #include "program/shared_options.hpp"
+#include "rabid/command_kinds.hpp"
 #include "rabid/phases.hpp"
 
 namespace postal::rabid {
@@ -141,6 +142,9 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
             return most ? std::min(static_cast<double>(*most), due) : due;
         };
     }
+    if (chosen.imap_percent > 0) result.commands = command_kinds();
+    if (chosen.imap_percent > 0 && chosen.watch.count() == 0)
+        result.profile = wanted_of(plan.behaviour, chosen.profile);
     result.checks_integrity = true;
     result.reads_mail = true;
     if (chosen.watch.count() > 0) {

@@ -176,6 +176,23 @@ std::vector<verb> profile::script(base::random_source& random) const {
     return verbs;
 }
 
+stats::wanted_profile wanted_of(const profile& what, std::string name) {
+    stats::wanted_profile made{std::move(name), what.least_actions, what.most_actions, {}};
+    for (const std::string_view each : verb_names)
+        made.actions.push_back({.verb = std::string(each)});
+    const auto wish = [&](verb one) -> stats::wanted_action& {
+        return made.actions[static_cast<std::size_t>(one)];
+    };
+    for (const verb one : what.first)
+        ++wish(one).first;
+    for (const verb one : what.last)
+        ++wish(one).last;
+    if (what.most_actions == 0) return made;
+    for (const auto& [one, weight] : what.weights)
+        wish(one).weight = weight;
+    return made;
+}
+
 expected<profile> parse_profile(std::string_view text, const std::string& name) {
     const auto table = cli::parse_toml(text, name);
     if (!table) return table.error();

@@ -24,6 +24,7 @@
 
 #include "base/random.hpp"
 #include "base/result.hpp"
+#include "stats/run_description.hpp"
 
 namespace postal::rabid {
 
@@ -71,6 +72,9 @@ struct profile {
     // What one session does: first, so many that are drawn, last.
     std::vector<verb> script(base::random_source& random) const;
 };
+
+// What it wants of each verb, for the record; every verb is there, in the order of the enum.
+stats::wanted_profile wanted_of(const profile& what, std::string name);
 
 // By name ("original", "desktop") or file.
 base::expected<profile> load_profile(const std::string& name_or_path);

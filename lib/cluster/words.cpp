@@ -122,6 +122,43 @@ void fields(Archive& each, field<Archive, stats::tls_counts>& of) {
     fields(each, of.verifications);
 }
 
+template <class Archive>
+void fields(Archive& each, field<Archive, stats::command_counts>& of) {
+    for (auto& one : of.kinds)
+        for (auto* count : {&one.sent, &one.ok, &one.no, &one.bad, &one.unanswered})
+            each(*count);
+}
+
+void lengths(octet_writer& each, const stats::action_counts& of) {
+    each(std::uint64_t{of.verbs.size()});
+}
+
+void lengths(octet_reader& each, stats::action_counts& of) {
+    of.verbs.resize(each.length(stats::action_counts::most_verbs));
+}
+
+void fields(octet_writer& each, const std::optional<stats::histogram>& of) {
+    each(of.has_value());
+    if (of) fields(each, *of);
+}
+
+void fields(octet_reader& each, std::optional<stats::histogram>& of) {
+    bool there = false;
+    each(there);
+    of.reset();
+    if (there) fields(each, of.emplace());
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, stats::action_counts>& of) {
+    lengths(each, of);
+    for (auto& one : of.verbs) {
+        for (auto* count : {&one.begun, &one.ok, &one.refused, &one.failed, &one.nothing})
+            each(*count);
+        fields(each, one.time);
+    }
+}
+
 // Of clients: they run no agents.
 template <class Archive>
 void fields(Archive& each, field<Archive, stats::tally>& of) {
@@ -135,6 +172,8 @@ void fields(Archive& each, field<Archive, stats::tally>& of) {
     fields(each, of.errors);
     fields(each, of.authentications);
     fields<Archive>(each, of.tls);
+    fields<Archive>(each, of.commands);
+    fields<Archive>(each, of.actions);
     each(of.all_busy);
     fields(each, of.not_offered);
 }

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "stats/json_fields.hpp"
+#include "stats/record_commands.hpp"
 
 #include <algorithm>
 #include <array>
@@ -313,6 +314,8 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     const json_fields with_warmup = fields.object("totals_with_warmup");
     to.totals_with_warmup = read_totals(with_warmup, with_warmup, rows);
     if (fields.has("agents")) to.agents = read_agents(fields.object("agents"));
+    read_commands(fields, to);
+    read_profile(fields, to);
     if (fields.has("connection_use"))
         to.connection_use = read_connections(fields.object("connection_use"));
     totals.read("cpu_user_s", to.cpu_user_s, "cpu_system_s", to.cpu_system_s, "max_rss_bytes",

@@ -10,6 +10,7 @@
 
 #include "base/host.hpp"
 #include "base/result.hpp"
+#include "stats/command_counts.hpp"
 #include "stats/counters.hpp"
 #include "stats/error_table.hpp"
 #include "stats/histogram.hpp"
@@ -110,6 +111,38 @@ struct recorded_agents {
     named_numbers exits;              // by status, signal or a word, most frequent first
 };
 
+// A client's commands by kind, in the order of the record.
+struct recorded_commands {
+    command_count total;
+    std::vector<std::pair<std::string, command_count>> by_kind;
+};
+
+struct recorded_actions {
+    std::uint64_t begun = 0;
+    std::uint64_t ok = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t failed = 0;
+    std::uint64_t nothing = 0;  // there was nothing to do
+};
+
+// What a profile wanted of a verb, and what was done.
+struct recorded_verb : recorded_actions {
+    std::string name;
+    double weight = 0;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+    std::optional<double> p50_us;  // of those that ended well
+    std::optional<double> p99_us;
+    std::optional<double> max_us;
+};
+
+struct recorded_profile : recorded_actions {
+    std::string name;
+    std::uint64_t least_actions = 0;
+    std::uint64_t most_actions = 0;
+    std::vector<recorded_verb> verbs;
+};
+
 // How clients used their connections to a server, over the whole run.
 struct recorded_connections {
     std::optional<double> messages;
@@ -166,6 +199,8 @@ struct run_record {
     std::vector<rank_share> ranks;  // of a run of several processes; the first is rank 0
     recorded_cap cap;
     std::optional<recorded_agents> agents;
+    std::optional<recorded_commands> commands;
+    std::optional<recorded_profile> profile;
     std::optional<recorded_connections> connection_use;
     std::optional<recorded_tls> tls;
     recorded_generator generator;

@@ -6,39 +6,15 @@
 #include "stats/record_writer.hpp"
 
 #include "base/write_file.hpp"
+#include "stats/record_commands.hpp"
+#include "stats/record_values.hpp"
 
-#include <nlohmann/json.hpp>
-
-#include <array>
 #include <cmath>
 #include <ctime>
 #include <functional>
 
 namespace postal::stats {
 namespace {
-
-using json = nlohmann::ordered_json;
-
-// Four decimals are enough for every share, rate and second, and keep the record readable.
-json number(double value) {
-    return std::isfinite(value) ? json(std::round(value * 1e4) / 1e4) : json(nullptr);
-}
-
-json number(const std::optional<double>& value) {
-    return value ? number(*value) : json(nullptr);
-}
-
-json seconds(std::chrono::nanoseconds value) {
-    return number(static_cast<double>(value.count()) / 1e9);
-}
-
-json microseconds(std::chrono::nanoseconds value) {
-    return number(static_cast<double>(value.count()) / 1e3);
-}
-
-json microseconds(const std::optional<std::chrono::nanoseconds>& value) {
-    return value ? microseconds(*value) : json(nullptr);
-}
 
 // Those counters that are wanted and mean something in the run.
 template <class Wanted>
@@ -80,28 +56,6 @@ json seconds_of(const second_counts& seconds) {
             {"t_s", std::move(ends)},
             {"messages", std::move(messages)},
             {"errors", std::move(errors)}};
-}
-
-// Null: too few values for that percentile, or it is not reached; then "at_least" has it.
-json latency_of(const ranking& values) {
-    json object{{"count", values.count()}};
-    json at_least = json::object();
-    const auto put = [&](const char* key, const percentile& got, bool known) {
-        object[key] = known && got.reached ? microseconds(got.value) : json(nullptr);
-        if (known && !got.reached) at_least[key] = microseconds(got.value);
-    };
-    put("mean", values.mean(), values.count() > 0);
-    constexpr std::array<std::pair<const char*, double>, 4> percentiles{
-        {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}, {"p999", 0.999}}};
-    for (const auto& [key, q] : percentiles)
-        put(key, values.quantile(q), support_of(q, values.count()) != support::none);
-    put("min", values.quantile(0), values.count() > 0);
-    put("max", values.quantile(1), values.count() > 0);
-    object["buckets"] = values.accepted().encode();
-    if (values.whole()) return object;
-    object["not_accepted"] = values.count() - values.accepted().count();
-    object["at_least"] = std::move(at_least);
-    return object;
 }
 
 json latencies_of(const run_report& report) {
@@ -342,6 +296,8 @@ json record_of(const run_report& report) {
     }
     if (run.runs_agents) record["agents"] = agents_of(total.agents);
     if (!run.tls_library.empty()) record["tls"] = tls_of(run.tls_library, total.tls);
+    if (!run.commands.empty()) record["commands"] = commands_of(run, total.commands);
+    if (run.profile) record["profile"] = profile_of(*run.profile, total.actions);
     if (run.serves) record["connection_use"] = connections_of(report.connections());
     record["rate"] = {{"messages_per_minute", rate_of(report.rate(), "intervals")},
                       {"messages_per_second", rate_of(report.seconds().rate(), "stretches")}};

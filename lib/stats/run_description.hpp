@@ -24,6 +24,24 @@ namespace postal::stats {
 // What an option was set to: one text, several where it may be repeated, or what was counted.
 using option_value = std::variant<std::string, std::vector<std::string>, std::uint64_t>;
 
+// What a verb of a profile is wanted for: how often at the beginning and at the end of each session,
+// and how often beside the others that are drawn.
+struct wanted_action {
+    std::string verb;
+    double weight = 0;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+
+    [[nodiscard]] bool wanted() const noexcept { return weight > 0 || first > 0 || last > 0; }
+};
+
+struct wanted_profile {
+    std::string name;
+    std::uint64_t least_actions = 0;  // that are drawn in a session
+    std::uint64_t most_actions = 0;
+    std::vector<wanted_action> actions;  // the order is that of tally::actions
+};
+
 struct run_description {
     std::string program;  // "postal"
     std::string version;
@@ -54,6 +72,10 @@ struct run_description {
     std::string tls_library;        // "OpenSSL 3.0.15"; empty: a run without TLS
     std::map<std::string, option_value> options;  // the effective ones, by long name
     base::host_info host;
+    // The kinds of tally::commands; none where they mean nothing.
+    std::vector<std::string> commands;
+    // Of a reader that follows one over IMAP.
+    std::optional<wanted_profile> profile;
     counter_rows counters = all_counters();
 
     [[nodiscard]] bool open_loop() const noexcept { return due_phase.has_value(); }

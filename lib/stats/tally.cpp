@@ -29,6 +29,8 @@ void tally::merge(const tally& other) {
     authentications.merge(other.authentications);
     agents.merge(other.agents);
     tls.merge(other.tls);
+    commands.merge(other.commands);
+    actions.merge(other.actions);
     not_offered.merge(other.not_offered);
     all_busy += other.all_busy;
     add_time(other);
@@ -49,6 +51,8 @@ void tally::clear() noexcept {
     authentications.clear();
     agents.clear();
     tls.clear();
+    commands.clear();
+    actions.clear();
     not_offered.clear();
     all_busy = {};
     static_cast<worker_time&>(*this) = {};

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "stats/agent_counts.hpp"
+#include "stats/command_counts.hpp"
 #include "stats/counters.hpp"
 #include "stats/error_table.hpp"
 #include "stats/histogram.hpp"
@@ -44,6 +45,8 @@ struct tally : counts, worker_time {
     named_counts authentications;  // that succeeded, by SASL mechanism
     agent_counts agents;           // of servers that run programs to deliver
     tls_counts tls;                // of runs with TLS
+    command_counts commands;       // of readers over IMAP, by kind
+    action_counts actions;         // of their profile, by verb
     // Of a closed loop with a rate: how long messages were due and no session was free for them.
     std::chrono::nanoseconds all_busy{};
     // What was asked for and the peer does not offer, for each connection; the text names the option.

@@ -280,6 +280,12 @@ def test_rabid_reads_as_one(launch, dovecot, postal, users_file):
     for name in ("messages", "connections", "errors"):
         assert run.total(name) == sum(one["totals"][name] for one in run.shares)
     assert run.total("errors") == 0, run.record["errors"]
+    # Commands and actions of both ranks: each IMAP visit logs in, reads once and leaves.
+    visits = run.total("imap_connections")
+    assert 0 < visits == run.record["profile"]["verbs"]["read"]["begun"]
+    assert run.record["commands"]["ok"] == run.record["commands"]["sent"] == run.total("imap_commands")
+    for kind in ("LOGIN", "SELECT", "LOGOUT"):
+        assert run.record["commands"]["by_kind"][kind]["ok"] == visits
 
 
 def test_more_ranks_than_accounts(launch, users_file):

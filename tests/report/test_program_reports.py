@@ -14,6 +14,18 @@ CONNECTIONS = {"messages_per_connection": 12.5, "recipients_per_transaction": 1.
 TLS = {"library": "OpenSSL 3.0.15", "full": 12, "resumed": 3, "versions": {"TLSv1.3": 14, "TLSv1.2": 1}, "ciphers": {},
        "groups": {}, "verification": {}}
 
+COMMANDS = {"sent": 1240, "ok": 1233, "no": 4, "bad": 1, "unanswered": 2, "by_kind": {
+    "FETCH": {"sent": 1000, "ok": 998, "no": 0, "bad": 0, "unanswered": 2},
+    "SELECT": {"sent": 235, "ok": 235, "no": 0, "bad": 0, "unanswered": 0},
+    "CREATE": {"sent": 5, "ok": 0, "no": 4, "bad": 1, "unanswered": 0}}}
+TIMES = {"count": 90, "mean": 2000.0, "p50": 1500.0, "p90": 3000.0, "p99": 8000.0, "p999": None, "min": 900.0, "max": 9000.0}
+PROFILE = {"name": "desktop", "least_actions": 2, "most_actions": 6, "begun": 200, "ok": 190, "refused": 5, "failed": 2, "nothing": 3,
+           "verbs": {
+               "read-one": {"weight": 3.0, "first": 0, "last": 0, "begun": 100, "ok": 90, "refused": 5, "failed": 2, "nothing": 3,
+                            "latency_us": TIMES},
+               "noop": {"weight": 1.0, "first": 1, "last": 0, "begun": 100, "ok": 100, "refused": 0, "failed": 0, "nothing": 0,
+                        "latency_us": {"count": 100, "p50": 100.0, "p99": 200.0, "max": 300.0}}}}
+
 
 @pytest.fixture
 def record(tmp_path):
@@ -46,9 +58,35 @@ def test_agents_of_lmtp_deliver(run, record):
     assert "transactions pipelined" not in rows
 
 
+def test_commands_and_profile_of_rabid(run, record):
+    file = record(program="rabid", commands=COMMANDS, profile=PROFILE)
+    for out in forms(run, file):
+        for words in ("IMAP commands", "Actions of the profile", "desktop", "235 sent, all OK", "wanted 60.00 %"):
+            assert words in out, words
+    rows = rows_of(run(file).stdout, "IMAP commands")
+    assert rows["all"] == "1,240 sent: 1,233 OK, 4 NO, 1 BAD, 2 unanswered"
+    assert rows["FETCH"] == "1,000 sent: 998 OK, 2 unanswered" and rows["CREATE"] == "5 sent: 4 NO, 1 BAD"
+    rows = rows_of(run(file).stdout, "Actions of the profile")
+    assert rows["all actions"] == "190 done, 5 refused, 2 failed, 3 without work"
+    # Of four drawn actions on average three quarters, beside one that comes first.
+    assert rows["read-one"] == ("90 done, 5 refused, 2 failed, 3 without work; 50.00 %, wanted 60.00 %; "
+                                "p50 1.50 ms, p99 8.00 ms, max 9.00 ms")
+
+
+def test_csv_has_commands_and_actions(run, record):
+    files = [record("plain.json"), record("rabid.json", program="rabid", commands=COMMANDS, profile=PROFILE)]
+    plain, rabid = csv.DictReader(io.StringIO(run(*files, "--csv").stdout))
+    assert [rabid[f"commands_{end}"] for end in ("sent", "ok", "no", "bad", "unanswered")] == ["1240", "1233", "4", "1", "2"]
+    assert rabid["commands_by_kind"] == "FETCH x 1000, SELECT x 235, CREATE x 5"
+    assert rabid["actions_begun"] == "200" and rabid["actions_refused"] == "5"
+    assert rabid["actions_by_verb"] == "read-one x 100, noop x 100"
+    assert plain["commands_sent"] == plain["actions_begun"] == ""
+    assert "commands_sent" not in run(record(), "--csv").stdout
+
+
 def test_what_a_program_does_not_have_is_not_there(run, record):
     for out in forms(run, record()):
-        for title in ("Delivery agents", "Connections of the clients", "Mailboxes", "Integrity of the messages"):
+        for title in ("Delivery agents", "IMAP commands", "Actions of the profile", "Connections of the clients", "Mailboxes", "Integrity of the messages"):
             assert title not in out
     outcomes = rows_of(run(record(program="rabid", totals__deferred=0, totals__in_doubt=0)).stdout, "Outcome of the messages started")
     assert set(outcomes) == {"outcome", "read", "rejected", "failed"}
@@ -108,8 +146,9 @@ def test_csv_has_phases_tls_and_agents(run, record):
 
 def test_nothing_is_wider_than_a_telephone(run, record, browser, tmp_path):
     deliver = record("deliver.json", program="lmtp-deliver", agents=AGENTS, connection_use=CONNECTIONS, tls=TLS)
+    rabid = record("rabid.json", program="rabid", commands=COMMANDS, profile=PROFILE)
     many = [record(f"a-run-with-a-long-name-{number}.json", seed=number, options__sessions=number) for number in range(5)]
     page = tmp_path / "report.html"
-    for files in ([record()], [deliver], many[:2], many):
+    for files in ([record()], [deliver], [rabid], [deliver, rabid], many[:2], many):
         run(*files, "--html", page, "--force")
         assert browser.too_wide_on_a_telephone(page) == ""

@@ -52,6 +52,10 @@ stats::time_slice everything() {
     all.authentications.add("", 7);
     all.tls.full = 3;
     all.tls.add({"TLSv1.3", "TLS_AES_256_GCM_SHA384", "x25519", "ok", true});
+    all.commands.add(3, stats::command_end::no);
+    all.commands.add(39, stats::command_end::unanswered);
+    all.actions.add(2, stats::action_end::ok, 5ms);
+    all.actions.add(0, stats::action_end::refused, 5ms);
     all.all_busy = 9ms;
     all.not_offered.add("--tls: STARTTLS", 1);
     return made;
@@ -211,6 +215,14 @@ TEST_CASE("a time slice comes whole") {
     check_same(got.counts.tls.ciphers, given.counts.tls.ciphers);
     check_same(got.counts.tls.groups, given.counts.tls.groups);
     check_same(got.counts.tls.verifications, given.counts.tls.verifications);
+    CHECK(got.counts.commands.total().sent == 2);
+    CHECK(got.counts.commands.kinds[3].no == 1);
+    CHECK(got.counts.commands.kinds[39].unanswered == 1);
+    REQUIRE(got.counts.actions.verbs.size() == 3);
+    CHECK(got.counts.actions.verbs[0].refused == 1);
+    CHECK_FALSE(got.counts.actions.verbs[0].time.has_value());
+    CHECK(got.counts.actions.verbs[2].ok == 1);
+    check_same(*got.counts.actions.verbs[2].time, *given.counts.actions.verbs[2].time);
 }
 
 TEST_CASE("a full table of errors comes whole") {

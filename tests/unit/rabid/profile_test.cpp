@@ -139,3 +139,36 @@ noop = 1
     CHECK(lengths.size() == 3);
     CHECK(lengths.begin()->first == 4);
 }
+
+TEST_CASE("profile: what it wants of each verb, for the record") {
+    const auto given = parse_profile(R"(
+first = ["flags", "read-one"]
+last = ["flags"]
+actions = "2..6"
+[weights]
+noop = 1
+read-one = 2.5
+)",
+                                     "x.toml");
+    REQUIRE(given.has_value());
+    const auto wanted = wanted_of(*given, "mine");
+    CHECK(wanted.name == "mine");
+    CHECK(wanted.least_actions == 2);
+    CHECK(wanted.most_actions == 6);
+    const auto of = [&](verb one) { return wanted.actions[static_cast<std::size_t>(one)]; };
+    REQUIRE(wanted.actions.size() == static_cast<std::size_t>(verb::noop) + 1);
+    CHECK(of(verb::flags).verb == "flags");
+    CHECK(of(verb::flags).first == 1);
+    CHECK(of(verb::flags).last == 1);
+    CHECK(of(verb::flags).weight == 0);
+    CHECK(of(verb::read_one).weight == 2.5);
+    CHECK(of(verb::noop).verb == "noop");
+    CHECK(of(verb::noop).wanted());
+    CHECK_FALSE(of(verb::idle).wanted());
+}
+
+TEST_CASE("profile: weights of which none is ever drawn want nothing") {
+    const auto given = parse_profile("[weights]\nnoop = 1\n", "x.toml");
+    REQUIRE(given.has_value());
+    CHECK_FALSE(wanted_of(*given, "mine").actions[static_cast<std::size_t>(verb::noop)].wanted());
+}

@@ -1,0 +1,161 @@
+// The tables of rabid's IMAP sessions: commands by kind, and what became of a profile's verbs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "postal-report/compared_rows.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/sections.hpp"
+
+namespace postal::report {
+
+namespace {
+
+using command_count = stats::command_count;
+using named_command = std::pair<std::string, command_count>;
+using stats::recorded_actions;
+using stats::recorded_profile;
+using stats::recorded_verb;
+
+// Those of `named` that are not 0: "3 NO, 1 unanswered".
+using named_count = std::pair<std::uint64_t, const char*>;
+std::vector<std::string> pieces_of(std::initializer_list<named_count> named) {
+    std::vector<std::string> pieces;
+    for (const auto& [count, name] : named)
+        if (count > 0) pieces.push_back(fmt::format("{} {}", base::format_count(count), name));
+    return pieces;
+}
+
+// "1,234 sent, all OK", "1,234 sent: 1,230 OK, 4 NO"
+std::string show_count(const command_count& of) {
+    const std::string sent = base::format_count(of.sent) + " sent";
+    if (of.ok == of.sent) return sent + ", all OK";
+    const auto pieces =
+        pieces_of({{of.ok, "OK"}, {of.no, "NO"}, {of.bad, "BAD"}, {of.unanswered, "unanswered"}});
+    return fmt::format("{}: {}", sent, base::join(pieces, ", "));
+}
+
+template <class Named>
+void add_names(std::vector<std::string>& names, const std::vector<Named>& of,
+               std::string Named::*name) {
+    for (const Named& one : of)
+        if (std::find(names.begin(), names.end(), one.*name) == names.end())
+            names.push_back(one.*name);
+}
+
+compared_row kind_row(const std::string& kind) {
+    return {kind, [kind](const record& one) {
+                if (!one.commands) return std::string{unknown};
+                for (const auto& [name, count] : one.commands->by_kind)
+                    if (name == kind) return show_count(count);
+                return std::string{"0"};
+            }};
+}
+
+// How many actions of a session are on average of this verb.
+double wanted_of(const recorded_profile& profile, const recorded_verb& verb) {
+    double weights = 0;
+    for (const recorded_verb& one : profile.verbs)
+        weights += one.weight;
+    const double drawn =
+        (static_cast<double>(profile.least_actions) + static_cast<double>(profile.most_actions)) /
+        2;
+    const double fixed = static_cast<double>(verb.first) + static_cast<double>(verb.last);
+    return fixed + (weights > 0 ? drawn * verb.weight / weights : 0);
+}
+
+double wanted_of(const recorded_profile& profile) {
+    double sum = 0;
+    for (const recorded_verb& one : profile.verbs)
+        sum += wanted_of(profile, one);
+    return sum;
+}
+
+std::vector<std::string> endings(const recorded_actions& of) {
+    return pieces_of(
+        {{of.refused, "refused"}, {of.failed, "failed"}, {of.nothing, "without work"}});
+}
+
+std::string show_all(const recorded_profile& of) {
+    auto pieces = endings(of);
+    pieces.insert(pieces.begin(), base::format_count(of.ok) + " done");
+    return base::join(pieces, ", ");
+}
+
+// "205 done, 3 refused; 40.00 %, wanted 41.67 %; p50 3.10 ms, p99 8.00 ms, max 9.00 ms"
+std::string show_verb(const recorded_profile& profile, const recorded_verb& verb) {
+    auto pieces = endings(verb);
+    pieces.insert(pieces.begin(), base::format_count(verb.ok) + " done");
+    std::string text =
+        fmt::format("{}; {}, wanted {}", base::join(pieces, ", "),
+                    show_share(static_cast<double>(verb.begun), static_cast<double>(profile.begun)),
+                    show_share(wanted_of(profile, verb), wanted_of(profile)));
+    std::vector<std::string> times;
+    if (verb.p50_us) times.push_back("p50 " + show_latency(verb.p50_us));
+    if (verb.p99_us) times.push_back("p99 " + show_latency(verb.p99_us));
+    if (verb.max_us) times.push_back("max " + show_latency(verb.max_us));
+    if (!times.empty()) text += "; " + base::join(times, ", ");
+    return text;
+}
+
+compared_row verb_row(const std::string& name) {
+    return {name, [name](const record& one) {
+                if (!one.profile) return std::string{unknown};
+                for (const recorded_verb& each : one.profile->verbs)
+                    if (each.name == name) return show_verb(*one.profile, each);
+                return std::string{"0"};
+            }};
+}
+
+template <class Part, class Show>
+compared_row row_of(std::string name, std::optional<Part> stats::run_record::*part, Show show) {
+    return {std::move(name), [part, show](const record& one) {
+                return one.*part ? show(*(one.*part)) : std::string{unknown};
+            }};
+}
+
+}  // namespace
+
+table command_table(const std::vector<record>& records) {
+    table made{"commands", "IMAP commands", record_columns(records), {}};
+    std::vector<std::string> names;
+    for (const record& one : records)
+        if (one.commands) add_names(names, one.commands->by_kind, &named_command::first);
+    if (names.empty()) return made;
+    add_rows(
+        made, records,
+        {row_of("all", &record::commands, [](const auto& of) { return show_count(of.total); })});
+    std::vector<compared_row> rows;
+    for (const std::string& name : names)
+        rows.push_back(kind_row(name));
+    add_rows(made, records, rows);
+    made.note =
+        "from logging in to LOGOUT, UID forms with their kind; unanswered: the connection ended "
+        "first";
+    return made;
+}
+
+table profile_table(const std::vector<record>& records) {
+    table made{"profile", "Actions of the profile", record_columns(records), {}};
+    std::vector<std::string> names;
+    for (const record& one : records)
+        if (one.profile && one.profile->begun > 0)
+            add_names(names, one.profile->verbs, &recorded_verb::name);
+    if (names.empty()) return made;
+    add_rows(made, records,
+             {row_of("profile", &record::profile, [](const auto& of) { return of.name; }),
+              row_of("all actions", &record::profile, show_all)});
+    std::vector<compared_row> rows;
+    for (const std::string& name : names)
+        rows.push_back(verb_row(name));
+    add_rows(made, records, rows);
+    made.note =
+        "each verb's share of the actions beside the share that the profile wants on average; "
+        "times "
+        "are of those done";
+    return made;
+}
+
+}  // namespace postal::report

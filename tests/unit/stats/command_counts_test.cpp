@@ -1,0 +1,145 @@
+// Commands and actions counted, merged, written into a record and read back.
+#include "stats/command_counts.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "stats/record_reader.hpp"
+#include "stats/record_writer.hpp"
+#include "support.hpp"
+
+using namespace postal::stats;
+using namespace std::chrono_literals;
+
+namespace {
+
+enum kind : std::size_t { fetch = 1, store };
+enum verb : std::size_t { read_one, mark };
+
+void check_sums(const command_count& of) {
+    CHECK(of.sent == of.ok + of.no + of.bad + of.unanswered);
+}
+
+// 3 FETCH with OK, a STORE with NO and one with BAD, a FETCH that nobody answered; 2 actions done, one
+// refused, one without work.
+tally one_tally() {
+    tally made(2);
+    for (int i = 0; i < 3; ++i)
+        made.commands.add(fetch, command_end::ok);
+    made.commands.add(store, command_end::no);
+    made.commands.add(store, command_end::bad);
+    made.commands.add(fetch, command_end::unanswered);
+    made.actions.add(read_one, action_end::ok, 2ms);
+    made.actions.add(read_one, action_end::ok, 4ms);
+    made.actions.add(mark, action_end::refused, 1ms);
+    made.actions.add(mark, action_end::nothing, 0ms);
+    return made;
+}
+
+run_description reader() {
+    auto run = test::description();
+    run.program = "rabid";
+    run.commands = {"", "FETCH", "STORE", "IDLE"};
+    run.profile = wanted_profile{"mine", 2, 4, {}};
+    run.profile->actions = {{"read-one", 3, 0, 0}, {"mark", 1, 1, 0}, {"idle", 0, 0, 2}, {"noop"}};
+    return run;
+}
+
+}  // namespace
+
+TEST_CASE("command counts: what is sent is what was answered in some way and what was not") {
+    const tally made = one_tally();
+    for (const command_count& one : made.commands.kinds)
+        check_sums(one);
+    const command_count total = made.commands.total();
+    check_sums(total);
+    CHECK(total.sent == 6);
+    CHECK(made.commands.kinds[fetch].sent == 4);
+    CHECK(made.commands.kinds[fetch].unanswered == 1);
+    CHECK(made.commands.kinds[store].no == 1);
+    CHECK(made.commands.kinds[store].bad == 1);
+}
+
+TEST_CASE("command counts: what is out of range is not counted") {
+    command_counts commands;
+    commands.add(command_counts::most_kinds, command_end::ok);
+    CHECK(commands.total().sent == 0);
+    action_counts actions;
+    actions.add(action_counts::most_verbs, action_end::ok, 1ms);
+    CHECK(actions.verbs.empty());
+}
+
+TEST_CASE("command counts: a tally merges and clears them with the rest") {
+    tally all(2);
+    const tally one = one_tally();
+    all.merge(one);
+    all.merge(one);
+    CHECK(all.commands.total().sent == 12);
+    CHECK(all.commands.kinds[fetch].ok == 6);
+    REQUIRE(all.actions.verbs.size() == 2);
+    CHECK(all.actions.verbs[read_one].begun == 4);
+    CHECK(all.actions.verbs[read_one].time->count() == 4);
+    CHECK(all.actions.verbs[mark].refused == 2);
+    CHECK(all.actions.verbs[mark].nothing == 2);
+    CHECK_FALSE(all.actions.verbs[mark].time.has_value());  // only what ended well has a time
+    all.clear();
+    CHECK(all.commands.total().sent == 0);
+    CHECK(all.actions.verbs[read_one].begun == 0);
+    CHECK(all.actions.verbs[read_one].time->empty());
+}
+
+TEST_CASE("command counts: a record has them by name, and gives them back") {
+    run_report report(reader());
+    time_slice part = test::counted(0, 60, 5);
+    part.counts.merge(one_tally());
+    report.add_time_slice(part);
+    report.finish({.duration_s = 60});
+    const auto read = parse_record(record_text(report, 2));
+    REQUIRE(read.has_value());
+    REQUIRE(read->commands.has_value());
+    CHECK(read->commands->total.sent == 6);
+    REQUIRE(read->commands->by_kind.size() == 2);  // no IDLE was sent
+    CHECK(read->commands->by_kind[0].first == "FETCH");
+    CHECK(read->commands->by_kind[0].second.ok == 3);
+    CHECK(read->commands->by_kind[1].second.bad == 1);
+    REQUIRE(read->profile.has_value());
+    CHECK(read->profile->name == "mine");
+    CHECK(read->profile->most_actions == 4);
+    CHECK(read->profile->begun == 4);
+    CHECK(read->profile->ok == 2);
+    CHECK(read->profile->refused == 1);
+    CHECK(read->profile->nothing == 1);
+    REQUIRE(read->profile->verbs.size() == 3);  // noop is neither wanted nor done
+    CHECK(read->profile->verbs[0].name == "read-one");
+    CHECK(read->profile->verbs[0].weight == 3);
+    CHECK(read->profile->verbs[0].max_us == 4000);
+    CHECK(read->profile->verbs[1].first == 1);
+    CHECK_FALSE(read->profile->verbs[1].max_us.has_value());
+    CHECK(read->profile->verbs[2].name == "idle");
+    CHECK(read->profile->verbs[2].begun == 0);
+    CHECK(read->profile->verbs[2].last == 2);
+}
+
+TEST_CASE("command counts: without kinds and a profile a record has neither") {
+    run_report report(test::description());
+    report.add_time_slice(test::counted(0, 60, 5));
+    const auto read = parse_record(record_text(report, 2));
+    REQUIRE(read.has_value());
+    CHECK_FALSE(read->commands.has_value());
+    CHECK_FALSE(read->profile.has_value());
+}
+
+TEST_CASE("command counts: what is wrong in a record is named") {
+    const auto refusal = [](const std::string& members) {
+        const auto read = parse_record(
+            R"({"schema": "postal-record/1", "program": "rabid", "totals": {}, )" + members + "}");
+        return read ? std::string{} : read.error().message;
+    };
+    CHECK_THAT(refusal(R"("commands": {"by_kind": {"FETCH": {"no": -1}}})"),
+               Catch::Contains("commands.by_kind.FETCH.no is not a whole number"));
+    CHECK_THAT(refusal(R"("commands": 5)"), Catch::Contains("commands is not an object"));
+    CHECK_THAT(refusal(R"("profile": {"verbs": {"idle": {"weight": "much"}}})"),
+               Catch::Contains("profile.verbs.idle.weight is not a number"));
+    CHECK_THAT(refusal(R"("profile": {"verbs": {"idle": 3}})"),
+               Catch::Contains("profile.verbs.idle is not an object"));
+}
