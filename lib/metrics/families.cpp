@@ -85,6 +85,11 @@ bool may_fall(const stats::counter& one) {
     return one.value == &stats::counts::still_deferred || one.value == &stats::counts::not_retried;
 }
 
+// Nothing is ever due for a server.
+bool never_counts(const stats::run_description& run, const stats::counter& one) {
+    return run.serves && one.value == &stats::counts::not_started;
+}
+
 std::string help_of(const stats::counter& one) {
     const std::string_view unit = one.unit == stats::counter_unit::octets ? ", octets" : "";
     if (one.meaning.empty()) return fmt::format("{}{}", one.title, unit);
@@ -95,7 +100,8 @@ void add_counters(exposition& to, const stats::run_report& so_far) {
     const stats::run_description& run = so_far.description();
     const stats::counts counted = so_far.totals_with_warmup().counted();
     for (const stats::counter& one : run.counters) {
-        if (!run.has(one) || one.kind == stats::counter_kind::error) continue;
+        if (!run.has(one) || never_counts(run, one)) continue;
+        if (one.kind == stats::counter_kind::error) continue;
         const auto value = static_cast<double>(counted.*one.value);
         // Only who was asked for a rate leaves anything out.
         if (one.kind == stats::counter_kind::schedule && !run.open_loop() && value == 0) continue;

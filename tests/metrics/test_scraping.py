@@ -83,6 +83,11 @@ def test_pages_are_what_promtool_takes(pages, tool):
     assert pages["lmtp-deliver"].value("postal_agents_running") == 0
 
 
+def test_nothing_is_due_for_a_server(pages):
+    has = {name: "postal_not_started_total" in page.names for name, page in pages.items()}
+    assert has == {"postal": True, "rabid": True, "bhm": False, "lmtp-deliver": False}
+
+
 def test_the_dashboard_asks_for_what_there_is(pages):
     board = json.loads((ROOT / "conf/grafana/postal.json").read_text())
     asked = {name for panel in board["panels"] for target in panel["targets"]
