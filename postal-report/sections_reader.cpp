@@ -116,6 +116,48 @@ compared_row row_of(std::string name, std::optional<Part> stats::run_record::*pa
             }};
 }
 
+std::vector<std::string> cells_of(const std::string& kind, const command_count& of) {
+    std::vector<std::string> cells{kind};
+    for (const std::uint64_t count : {of.sent, of.ok, of.no, of.bad, of.unanswered})
+        cells.push_back(base::format_count(count));
+    return cells;
+}
+
+std::vector<std::string> cells_of(const recorded_profile& profile, const recorded_verb& verb) {
+    return {verb.name,
+            base::format_count(verb.ok),
+            base::join(endings(verb), ", "),
+            show_share(static_cast<double>(verb.begun), static_cast<double>(profile.begun)),
+            show_share(wanted_of(profile, verb), wanted_of(profile)),
+            show_latency(verb.p50_us),
+            show_latency(verb.p99_us),
+            show_latency(verb.max_us)};
+}
+
+void add_commands_of_one(table& to, const stats::recorded_commands& of) {
+    to.columns = {{"command"},          {"sent", align::right}, {"OK", align::right},
+                  {"NO", align::right}, {"BAD", align::right},  {"unanswered", align::right}};
+    to.rows.push_back(cells_of("all", of.total));
+    for (const auto& [kind, count] : of.by_kind)
+        to.rows.push_back(cells_of(kind, count));
+}
+
+void add_actions_of_one(table& to, const recorded_profile& of) {
+    to.title += " " + of.name;
+    to.columns = {{"action"},
+                  {"done", align::right},
+                  {"not done", align::right},
+                  {"share", align::right},
+                  {"wanted", align::right},
+                  {"p50", align::right},
+                  {"p99", align::right},
+                  {"highest", align::right}};
+    to.rows.push_back(
+        {"all", base::format_count(of.ok), base::join(endings(of), ", "), "", "", "", "", ""});
+    for (const recorded_verb& one : of.verbs)
+        to.rows.push_back(cells_of(of, one));
+}
+
 }  // namespace
 
 table command_table(const std::vector<record>& records) {
@@ -124,6 +166,13 @@ table command_table(const std::vector<record>& records) {
     for (const record& one : records)
         if (one.commands) add_names(names, one.commands->by_kind, &named_command::first);
     if (names.empty()) return made;
+    made.note =
+        "from logging in to LOGOUT, UID forms with their kind; unanswered: the connection ended "
+        "first";
+    if (records.size() == 1) {
+        add_commands_of_one(made, *records.front().commands);
+        return made;
+    }
     add_rows(
         made, records,
         {row_of("all", &record::commands, [](const auto& of) { return show_count(of.total); })});
@@ -131,9 +180,6 @@ table command_table(const std::vector<record>& records) {
     for (const std::string& name : names)
         rows.push_back(kind_row(name));
     add_rows(made, records, rows);
-    made.note =
-        "from logging in to LOGOUT, UID forms with their kind; unanswered: the connection ended "
-        "first";
     return made;
 }
 
@@ -144,6 +190,13 @@ table profile_table(const std::vector<record>& records) {
         if (one.profile && one.profile->begun > 0)
             add_names(names, one.profile->verbs, &recorded_verb::name);
     if (names.empty()) return made;
+    made.note =
+        "share of the actions, and what the profile wants of it on average; times are of those "
+        "done";
+    if (records.size() == 1) {
+        add_actions_of_one(made, *records.front().profile);
+        return made;
+    }
     add_rows(made, records,
              {row_of("profile", &record::profile, [](const auto& of) { return of.name; }),
               row_of("all actions", &record::profile, show_all)});
@@ -151,10 +204,6 @@ table profile_table(const std::vector<record>& records) {
     for (const std::string& name : names)
         rows.push_back(verb_row(name));
     add_rows(made, records, rows);
-    made.note =
-        "each verb's share of the actions beside the share that the profile wants on average; "
-        "times "
-        "are of those done";
     return made;
 }
 
