@@ -2,11 +2,11 @@
 // that writes or reads it.
 #include "cluster/words.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "cluster/archive.hpp"
+#include "cluster/plausible.hpp"
 
 namespace postal::cluster {
 
@@ -349,38 +349,6 @@ void fields(Archive& each, field<Archive, trouble>& of) {
 }
 
 // ---- any of them ----
-
-// Differences of such times do not overflow.
-bool within(nanoseconds time, nanoseconds::rep most = std::int64_t{1} << 62U) {
-    return time.count() >= -most && time.count() <= most;
-}
-
-bool plausible(const pong& what) {
-    return within(what.steady) && within(what.wall);
-}
-
-bool plausible(const stop& what) {
-    return within(what.when);
-}
-
-bool plausible(const counted& what) {
-    const stats::time_slice& slice = what.slice;
-    constexpr double longest_s = 1e9;  // thirty years
-    // What workers did together in a time slice: a hundred of them, a day long. Sums have room for many.
-    constexpr nanoseconds::rep most = 10'000'000'000'000'000;
-    const auto short_enough = [](const stats::worker_time& one) {
-        return within(one.busy, most) && within(one.wall, most) &&
-               within(one.run_delay.value_or(nanoseconds{}), most);
-    };
-    return slice.start_s >= 0 && slice.start_s <= slice.end_s && slice.end_s <= longest_s &&
-           within(slice.counts.all_busy, most) && short_enough(slice.counts) &&
-           std::all_of(slice.workers.begin(), slice.workers.end(), short_enough);
-}
-
-template <class Word>
-bool plausible(const Word&) {
-    return true;
-}
 
 template <std::size_t Kind = 0>
 std::optional<word> read(std::size_t kind, octet_reader& from, std::size_t phases) {
