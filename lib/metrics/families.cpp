@@ -103,8 +103,6 @@ void add_counters(exposition& to, const stats::run_report& so_far) {
         if (!run.has(one) || never_counts(run, one)) continue;
         if (one.kind == stats::counter_kind::error) continue;
         const auto value = static_cast<double>(counted.*one.value);
-        // Only who was asked for a rate leaves anything out.
-        if (one.kind == stats::counter_kind::schedule && !run.open_loop() && value == 0) continue;
         if (may_fall(one)) {
             to.gauge(one.name, help_of(one), value);
         } else {
