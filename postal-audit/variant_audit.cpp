@@ -27,6 +27,7 @@ using steady_clock = std::chrono::steady_clock;
 constexpr double us = 1e-6;
 // A disk, its recovery and its reading, before one was timed.
 constexpr std::chrono::seconds one_disk{2};
+constexpr unsigned most_tries = 3;  // of a disk that cannot be read
 
 std::int64_t now_us() {
     using namespace std::chrono;
@@ -256,8 +257,26 @@ base::expected<void> variant_audit::build(std::size_t cut, const draw& one,
     return copy ? done{} : done{copy.error()};
 }
 
-// Makes the disk, and takes it away again.
+// A disk that could not be read is made anew and looked at again: what came between, such as a server
+// that a busy machine held up, is no harm that the cut did.
 base::expected<void> variant_audit::examine(std::size_t cut, const draw& one) {
+    std::string first;
+    for (unsigned tries = 1;; ++tries) {
+        const auto examined = examine_once(cut, one);
+        if (!examined) return examined;
+        const std::string& failure = into_.images.back().failure;
+        if (failure.empty() && tries > 1)
+            console_.say(fmt::format("{}: cut at {}, draw {}: read at try {}; the first: {}",
+                                     into_.name, cut, one.number, tries, first));
+        if (failure.empty() || tries == most_tries) return examined;
+        if (tries == 1) first = failure;
+        into_.images.pop_back();
+        if (by_.is_interrupted()) return base::fail("interrupted");
+    }
+}
+
+// Makes the disk, and takes it away again.
+base::expected<void> variant_audit::examine_once(std::size_t cut, const draw& one) {
     const std::string path = plan_.folder + "/cut.image";
     const std::string ledger = plan_.folder + "/found.ledger";
     remove_ledger(ledger);

@@ -64,6 +64,7 @@ class variant_audit {
     done cut_all();
     done cut_at(std::size_t cut);
     done examine(std::size_t cut, const draw& one);
+    done examine_once(std::size_t cut, const draw& one);
     done look_at(std::size_t cut, const draw& one, const std::string& path,
                  const std::string& ledger);
     done build(std::size_t cut, const draw& one, const std::string& path);

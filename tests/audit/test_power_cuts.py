@@ -38,6 +38,26 @@ def test_each_fault_is_found_and_care_is_not_accused(audit):
     assert all(image["found"] == 0 for image in audit.images("nothing") if image["survival"] == "none")
 
 
+@pytest.mark.parametrize("fails", ["once", "always"])
+def test_a_disk_is_out_of_reach_when_it_is_so_three_times(audit, fails):
+    """What a busy machine holds up, or anybody's mishap, is no mail that a cut took."""
+    audit("safe", cuts=2)
+    again = "[ $(wc -l < tries) -ne 1 ]" if fails == "once" else "false"
+    recover = f'recover = [["sh", "-c", "cd ${{experiment}}; echo try >> tries; {again}"]]'
+    audit.file.write_text(audit.file.read_text().replace("[audit]\n", f"[audit]\n{recover}\n"))
+    done = audit.run("--seed", "11", timeout=120)
+    images = audit.images("safe")  # the controls recover in their own way
+    tries = len((audit.folder / "tries").read_text().splitlines())
+    if fails == "once":
+        assert done.status == 0, done.stderr
+        assert tries == len(images) + 1 and not any(image["failure"] for image in images)
+        assert len(re.findall(r"cut at \d+, draw \d+: read at try 2; the first: .*mail.toml:\d+: sh ended with status 1", done.stderr)) == 1
+    else:
+        assert tries == 3 * len(images) and all("sh ended with status 1" in image["failure"] for image in images)
+        assert "read at try" not in done.stderr
+    audit.check_clean()
+
+
 def test_a_cut_can_be_had_again(audit):
     audit("late-flush", cuts=5)
     assert audit.run("--seed", "11", timeout=120).status == 0
