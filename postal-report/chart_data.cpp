@@ -24,26 +24,64 @@ std::size_t points_together(const std::vector<interval>& intervals) {
     return (intervals.size() + most_points - 1) / most_points;
 }
 
+void add(std::optional<double>& sum, std::optional<double> other) {
+    if (sum && other) *sum += *other;
+}
+
+// Over both; nothing where that is not known of one.
+std::optional<double> mean_open(const interval& one, const interval& other) {
+    const double length_s = one.end_s - one.start_s, other_s = other.end_s - other.start_s;
+    if (!one.open_connections || !other.open_connections || !(length_s + other_s > 0))
+        return std::nullopt;
+    return (*one.open_connections * length_s + *other.open_connections * other_s) /
+           (length_s + other_s);
+}
+
+// By what follows it.
+void extend(interval& covered, const interval& by) {
+    covered.open_connections = mean_open(covered, by);
+    covered.end_s = by.end_s;
+    covered.messages += by.messages;
+    covered.error_events += by.error_events;
+    add(covered.asked, by.asked);
+    add(covered.worker_cpu_s, by.worker_cpu_s);
+    widen(covered.p50_us, by.p50_us);
+    widen(covered.p90_us, by.p90_us);
+    widen(covered.p99_us, by.p99_us);
+}
+
 double us(std::chrono::nanoseconds value) {
     return static_cast<double>(value.count()) / 1e3;
 }
 
 // Arrays instead of objects: a day of seconds is 86,400 of them.
-std::string interval_points(const record& one) {
+std::string interval_points(const record& one, const std::vector<interval>& of) {
     // A reader's rate is one of visits, and its curve one of messages.
     const bool offered = what_is_due(one) == "messages";
     std::vector<std::string> list;
-    for (const point& each : points_of(one.intervals, intervals_a_point(one))) {
+    for (const point& each : points_of(of, points_together(of))) {
         const interval& covered = each.covered;
         const auto errors = static_cast<double>(covered.error_events);
-        list.push_back(
-            fmt::format("[{},{},{},{},{},{:d},{:d},{},{},{}]", json_number(covered.start_s),
-                        json_number(covered.end_s), json_number(each.per_minute()),
-                        json_number(covered.p50_us), json_number(covered.p99_us), covered.warmup,
-                        covered.partial, each.together, json_number(covered.a_minute(errors)),
-                        json_number(offered ? covered.a_minute(covered.asked) : std::nullopt)));
+        list.push_back(fmt::format(
+            "[{},{},{},{},{},{:d},{:d},{},{},{},{},{},{}]", json_number(covered.start_s),
+            json_number(covered.end_s), json_number(each.per_minute()), json_number(covered.p50_us),
+            json_number(covered.p99_us), covered.warmup, covered.partial, each.together,
+            json_number(covered.a_minute(errors)),
+            json_number(offered ? covered.a_minute(covered.asked) : std::nullopt),
+            json_number(covered.p90_us), json_number(covered.open_connections),
+            json_number(covered.processors())));
     }
     return list_of(list);
+}
+
+// A rest that is too short for a rate belongs to what is before it.
+void take_in_rest(std::vector<interval>& seconds, double width_s) {
+    if (seconds.size() < 2) return;
+    const interval last = seconds.back();
+    interval& before = seconds[seconds.size() - 2];
+    if (last.end_s - last.start_s >= width_s / 10 || last.warmup != before.warmup) return;
+    extend(before, last);
+    seconds.pop_back();
 }
 
 }  // namespace
@@ -59,14 +97,8 @@ std::vector<point> points_of(const std::vector<interval>& intervals, std::size_t
             points.push_back({each});
             continue;
         }
-        interval& covered = points.back().covered;
+        extend(points.back().covered, each);
         ++points.back().together;
-        covered.end_s = each.end_s;
-        covered.messages += each.messages;
-        covered.error_events += each.error_events;
-        if (covered.asked && each.asked) *covered.asked += *each.asked;
-        widen(covered.p50_us, each.p50_us);
-        widen(covered.p99_us, each.p99_us);
     }
     return points;
 }
@@ -122,20 +154,53 @@ std::size_t intervals_a_point(const record& one) {
     return std::max<std::size_t>(1, points_together(one.intervals));
 }
 
+std::size_t stretches_a_point(const record& one) {
+    return std::max<std::size_t>(1, points_together(course_of(one)));
+}
+
+bool shown_by_second(const record& one) {
+    const auto before_stop = static_cast<std::size_t>(
+        std::count_if(one.intervals.begin(), one.intervals.end(),
+                      [](const interval& each) { return !each.draining; }));
+    return before_stop < enough_intervals && one.seconds.size() > before_stop;
+}
+
+std::vector<interval> course_of(const record& one) {
+    std::vector<interval> course = shown_by_second(one) ? one.seconds : one.intervals;
+    std::erase_if(course, [](const interval& each) { return each.draining; });
+    if (shown_by_second(one)) take_in_rest(course, one.second_width_s);
+    return course;
+}
+
+std::optional<open_range> open_range_of(const std::vector<interval>& course) {
+    std::optional<open_range> range;
+    for (const interval& each : course) {
+        if (!each.open_connections) continue;
+        const double open = *each.open_connections;
+        if (!range) range = open_range{open, open};
+        range->least = std::min(range->least, open);
+        range->most = std::max(range->most, open);
+    }
+    return range;
+}
+
 std::string chart_data(const std::vector<record>& records) {
     std::vector<std::string> series;
     double longest_s = 0;
     double warmup_s = records.front().warmup_s;
     for (const record& one : records) {
         const phase* message = one.main_phase();
-        for (const interval& each : one.intervals)
-            if (!each.draining) longest_s = std::max(longest_s, each.end_s);
+        const std::vector<interval> course = course_of(one);
+        if (!course.empty()) longest_s = std::max(longest_s, course.back().end_s);
         warmup_s = std::min(warmup_s, one.warmup_s);
+        const bool by_second = shown_by_second(one);
         series.push_back(fmt::format(R"({{"label":{},"phase":{},"word":{},"intervals":{},)"
-                                     R"("message":{},"service":{}}})",
+                                     R"("seconds":{},"message":{},"service":{}}})",
                                      script_string(base::printable(one.label, 80)),
                                      script_string(message == nullptr ? "message" : message->name),
-                                     script_string(counted_word(one)), interval_points(one),
+                                     script_string(counted_word(one)),
+                                     interval_points(one, one.intervals),
+                                     by_second ? interval_points(one, course) : list_of({}),
                                      tail_points(message), tail_points(one.find_phase("service"))));
     }
     const std::string ranks = records.size() == 1 ? rank_series(records.front()) : list_of({});

@@ -2,16 +2,21 @@
 //
 // Intervals, but for what is finished after the stop: at most 1500 points for each record; where
 // there are more, neighbours of one kind (warm-up, partial or neither) are put together: messages are
-// a minute's, whatever the length, p50 and p99 the highest of them, and `together` says how many went
-// into a point. Where there was no message p50 and p99 are null.
+// a minute's, whatever the length, percentiles the highest of them, and `together` says how many went
+// into a point. Where there was no message percentiles are null.
+//
+// Seconds, of the same form and without percentiles: of a record with so few intervals that its counts
+// are drawn by the second; else an empty list.
 //
 // Tails: the latency that a share of the messages did not exceed, from the least of them to the
 // highest, as [one in how many was slower, microseconds]: 2 is the median, 100 is p99. Where messages
 // that were due were never accepted, the curve ends at the share that was.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,5 +59,22 @@ std::vector<point> points_of(const std::vector<interval>& intervals, std::size_t
 
 // How many intervals a point of the chart may stand for; 1: each has its own.
 std::size_t intervals_a_point(const record& one);
+// The same of what course_of() gives.
+std::size_t stretches_a_point(const record& one);
+
+// A run with fewer intervals than this is shown by the second, where the record has seconds.
+inline constexpr std::size_t enough_intervals = 10;
+bool shown_by_second(const record& one);
+// What counts over time are drawn from: intervals, or seconds; not what was finished after the stop.
+std::vector<interval> course_of(const record& one);
+
+// How many connections were open on the average of each of those stretches.
+struct open_range {
+    double least = 0;
+    double most = 0;
+    // So near each other that a sentence says as much as a curve.
+    [[nodiscard]] bool steady() const noexcept { return most - least <= std::max(1.0, most / 10); }
+};
+std::optional<open_range> open_range_of(const std::vector<interval>& course);
 
 }  // namespace postal::report

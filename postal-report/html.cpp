@@ -11,7 +11,6 @@
 #include "postal-report/assets.hpp"
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
-#include "postal-report/ranks.hpp"
 #include "postal-report/sections.hpp"
 #include "postal-report/words.hpp"
 #include "report/table.hpp"
@@ -45,67 +44,6 @@ std::string subtitle_of(const std::vector<record>& records) {
     return out;
 }
 
-std::string ranks_caption(const record& one) {
-    const std::size_t shown = charted_ranks(one).size();
-    if (shown == one.ranks.size()) return {};
-    return fmt::format(
-        "Of {} ranks the one that accepted most, the median and the one that "
-        "accepted least; the table has all. ",
-        base::format_count(one.ranks.size()));
-}
-
-std::string charts_html(const std::vector<record>& records) {
-    bool intervals = false;
-    bool errors = false;
-    bool set_apart = false;
-    bool distributions = false;
-    std::size_t together = 1;
-    for (const record& one : records) {
-        together = std::max(together, intervals_a_point(one));
-        intervals = intervals || !one.intervals.empty();
-        errors = errors || std::any_of(one.intervals.begin(), one.intervals.end(),
-                                       [](const interval& each) { return each.error_events > 0; });
-        set_apart = set_apart ||
-                    std::any_of(one.intervals.begin(), one.intervals.end(),
-                                [](const interval& each) { return each.warmup || each.partial; });
-        const phase* message = one.main_phase();
-        distributions = distributions || (message != nullptr && message->distribution &&
-                                          !message->distribution->empty());
-    }
-    // More than one where a chart would have too many points to be seen.
-    const std::string points =
-        together > 1 ? fmt::format("the mean of up to {} intervals", together) : "one interval";
-    const std::string marked = set_apart ? "; dashed: warm-up and partial intervals" : "";
-    std::string out;
-    if (intervals) {
-        const std::string word{counted_word(records)};
-        out += figure_html({"chart-rate", "Messages " + word + " a minute",
-                            "Each step is " + points + ", as wide as it lasted" + marked +
-                                ". The numbers stand in the table of intervals."});
-        if (records.size() == 1 && records.front().ranks.size() > 1)
-            out += figure_html({"chart-ranks", "Messages " + word + " a minute, by rank",
-                                ranks_caption(records.front()) + "Each step is " + points + "."});
-        out += figure_html({"chart-latency", "Latency over time",
-                            "Percentiles of the messages " + word + " in each interval" +
-                                std::string(together > 1 ? ", the highest of each point's" : "") +
-                                ". Where the line has a gap, no message was " + word +
-                                ", or too few for that percentile."});
-    }
-    if (distributions) {
-        out +=
-            figure_html({"chart-distribution", "Latency by percentile",
-                         "What share of the messages after the warm-up took no longer than that; "
-                         "each step to the right is a tail ten times as thin. The numbers stand "
-                         "in the table of latencies."});
-    }
-    if (intervals && errors)
-        out += figure_html({"chart-errors", "Errors a minute",
-                            "All kinds together, each step " + points +
-                                "; the table of errors has what they were.",
-                            11});
-    return out;
-}
-
 std::string compared_html(const std::vector<record>& records) {
     const table differ = differing_options_table(records);
     std::string out;
@@ -114,10 +52,25 @@ std::string compared_html(const std::vector<record>& records) {
     return out + (differ.rows.empty() ? "" : render_html(differ));
 }
 
+// What is drawn over time and stands in no other table: the page alone has room for it.
+std::string course_html(const std::vector<record>& records) {
+    std::string out;
+    for (const record& one : records) {
+        table shown = course_table(one);
+        if (shown.rows.empty()) continue;
+        if (records.size() > 1) shown.title += " of " + one.label;
+        const std::string summary = fmt::format("{} ({})", shown.title, shown.rows.size());
+        keep_first(shown, most_interval_rows, shown_by_second(one) ? "seconds" : "intervals");
+        out += folded(summary, render_html(shown));
+    }
+    return out;
+}
+
 std::string tables_html(const std::vector<record>& records) {
     std::string out;
     for (const table& each : sections(records))
         if (each.name != compared_name) out += render_html(each);
+    out += course_html(records);
     for (const table& each : details(records, most_interval_rows)) {
         const bool host = each.name == "host";
         const std::string summary = fmt::format("{} ({})", each.title, each.rows.size());

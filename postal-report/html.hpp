@@ -42,6 +42,9 @@ std::string chart_library_path();
 std::string headline_html(const std::vector<record>& records);
 std::string remarks_html(const std::vector<record>& records);
 
+// The charts' places, those that the records have something for, with what is to be known of each.
+std::string charts_html(const std::vector<record>& records);
+
 // A chart's place. Texts are HTML.
 struct figure {
     std::string id;

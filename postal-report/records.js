@@ -1,16 +1,20 @@
 // Charts of run records.
 const single = data.series.length === 1;
 
-// An interval of a record is [start_s, end_s, messages, p50_us, p99_us, warmup, partial, together, errors, offered];
-// numbers by the minute, and null where no rate was asked for.
-const [START, END, MESSAGES, P50, P99, WARMUP, PARTIAL, TOGETHER, ERRORS, OFFERED] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+// An interval of a record, and a second, is [start_s, end_s, messages, p50_us, p99_us, warmup, partial, together, errors,
+// offered, p90_us, open, processors]; numbers by the minute, and null where it is not known or no rate was asked for.
+const [START, END, MESSAGES, P50, P99, WARMUP, PARTIAL, TOGETHER, ERRORS, OFFERED, P90, OPEN, PROCESSORS] =
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+// What counts over time are drawn from: seconds where a run has few intervals.
+const course = one => one.seconds && one.seconds.length > 0 ? one.seconds : one.intervals;
 const kindOf = one => one[WARMUP] && one[PARTIAL] ? 'warm-up, partial' : one[WARMUP] ? 'warm-up'
     : one[PARTIAL] ? 'partial' : '';
 
 // A message a minute, whatever an interval's length; 0 where nothing came.
 const steps = (one, column = MESSAGES) => {
-    const points = one.intervals.map(each => ({ x: each[START], y: each[column], of: each }));
-    const last = one.intervals[one.intervals.length - 1];
+    const stretches = course(one);
+    const points = stretches.map(each => ({ x: each[START], y: each[column], of: each }));
+    const last = stretches[stretches.length - 1];
     if (last) points.push({ x: last[END], y: last[column], of: last });
     return points;
 };
@@ -23,7 +27,7 @@ const spanTitle = items => {
     const of = items[0].raw.of;
     const kind = kindOf(of);
     return elapsed(of[START]) + ' – ' + elapsed(of[END]) + (kind ? ' (' + kind + ')' : '')
-        + (of[TOGETHER] > 1 ? ', ' + of[TOGETHER] + ' intervals' : '');
+        + (of[TOGETHER] > 1 ? ', mean of ' + of[TOGETHER] : '');
 };
 
 const stepOf = (one, index, column, more = {}) => line(single ? one.word : one.label, steps(one, column), own(index), {
@@ -34,17 +38,20 @@ const stepOf = (one, index, column, more = {}) => line(single ? one.word : one.l
     },
     ...more
 });
-const isOffered = one => one.intervals.some(each => each[OFFERED] !== null);
+const isOffered = one => course(one).some(each => each[OFFERED] !== null);
 
-const stepChart = (sets, what, named) => ({
+// One below the other they have their times at the same place.
+const sameWidth = { afterFit: scale => { scale.width = Math.max(scale.width, 66); } };
+const courseChart = (sets, title, unit, named) => ({
     type: 'line',
     plugins: [warmup],
     data: { datasets: sets },
     options: options(
-        { x: timeAxis(), y: axis(what + ' / min', { beginAtZero: true, grace: '10%', ticks: { callback: number } }) },
-        { title: spanTitle, label: item => ' ' + (named ? item.dataset.label + ': ' : '') + number(item.raw.y) + ' ' + what + '/min' },
+        { x: timeAxis(), y: axis(title, { beginAtZero: true, grace: '10%', ticks: { callback: number, maxTicksLimit: 8 }, ...sameWidth }) },
+        { title: spanTitle, label: item => ' ' + (named ? item.dataset.label + ': ' : '') + number(item.raw.y) + unit },
         named)
 });
+const stepChart = (sets, what, named) => courseChart(sets, what + ' / min', ' ' + what + '/min', named);
 
 // What a rate asked for stands beside what came of it; of several runs that would be too many lines.
 const rateChart = () => {
@@ -61,8 +68,15 @@ const errorChart = () => stepChart(data.series.map((one, index) => stepOf(one, i
     single ? { borderColor: colour('--bad'), backgroundColor: faded(colour('--bad'), 0.16), segment: { borderDash: dashed } } : {})),
     'errors', !single);
 
+const openChart = () => courseChart(data.series.map((one, index) => stepOf(one, index, OPEN)), 'connections', ' open', !single);
+
+const workersChart = () => courseChart(data.series.map((one, index) => stepOf(one, index, PROCESSORS)),
+    'processors', ' processors', !single);
+
+// Of more runs p90 would be a line too many.
+const withP90 = data.series.length <= 3;
 const latencyChart = () => {
-    const values = data.series.flatMap(one => one.intervals.flatMap(each => [each[P50], each[P99]]))
+    const values = data.series.flatMap(one => one.intervals.flatMap(each => [each[P50], withP90 ? each[P90] : null, each[P99]]))
         .filter(value => value > 0);
     const wide = values.length > 0 && Math.max(...values) / Math.min(...values) > 12;
     const sets = data.series.flatMap((one, index) => {
@@ -70,6 +84,10 @@ const latencyChart = () => {
         return [
             line(of + 'p99', middles(one, P99), single ? colour('--p99') : own(index),
                 { pointRadius: marked(true), pointStyle: single ? 'triangle' : shapes[index % shapes.length], segment: single ? { borderDash: dashed } : {} }),
+            ...(withP90 && one.intervals.some(each => each[P90] !== null)
+                ? [line(of + (single ? 'p90' : 'p90 (dashed)'), middles(one, P90), single ? colour('--p90') : own(index),
+                    { pointRadius: marked(true), pointStyle: single ? 'rect' : shapes[index % shapes.length], borderDash: single ? undefined : [7, 3], segment: single ? { borderDash: dashed } : {} })]
+                : []),
             line(of + (single ? 'p50' : 'p50 (dotted)'), middles(one, P50), own(index),
                 { pointRadius: marked(true), pointStyle: single ? 'circle' : shapes[index % shapes.length], borderDash: single ? undefined : [2, 3], segment: single ? { borderDash: dashed } : {} })
         ];
@@ -118,4 +136,5 @@ const rankChart = () => {
 };
 
 show({ 'chart-rate': rateChart, 'chart-ranks': rankChart, 'chart-latency': latencyChart, 'chart-errors': errorChart,
+    'chart-open': openChart, 'chart-workers': workersChart,
     'chart-distribution': distributionChart });

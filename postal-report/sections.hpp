@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "postal-report/record.hpp"
@@ -35,6 +36,11 @@ inline constexpr const char* compared_name = "compared";
 table differing_options_table(const std::vector<record>& records);
 table option_table(const std::vector<record>& records);
 table interval_table(const record& one);
+// What the charts over time draw beside latencies, by the interval or the second, as they do; without
+// rows where all of it stands in interval_table().
+table course_table(const record& one);
+// Leaves the first rows, and says so where there are more.
+void keep_first(table& of, std::size_t most_rows, std::string_view of_what);
 
 // The tables that are always shown, without empty ones: what was compared, then the result.
 std::vector<table> sections(const std::vector<record>& records);

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/units.hpp"
+#include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/ranks.hpp"
 #include "postal-report/sections.hpp"
@@ -191,6 +192,12 @@ table options_where(table made, const std::vector<record>& records, bool differ)
     return made;
 }
 
+std::string kind_of(const interval& one) {
+    if (one.draining) return "after the stop";
+    if (one.warmup) return one.partial ? "warm-up, partial" : "warm-up";
+    return one.partial ? "partial" : "";
+}
+
 }  // namespace
 
 table option_table(const std::vector<record>& records) {
@@ -235,11 +242,50 @@ table interval_table(const record& one) {
                                show_latency(each.p90_us), show_latency(each.p99_us),
                                show_busy(each.worker_busy)});
         if (agents) row.push_back(show_number(each.agents_running));
-        row.push_back(each.draining ? "after the stop"
-                      : each.warmup ? (each.partial ? "warm-up, partial" : "warm-up")
-                                    : (each.partial ? "partial" : ""));
+        row.push_back(kind_of(each));
     }
     return made;
+}
+
+table course_table(const record& one) {
+    const std::vector<interval> course = course_of(one);
+    const auto any = [&](std::optional<double> interval::*member) {
+        return std::any_of(course.begin(), course.end(),
+                           [member](const interval& each) { return each.*member; });
+    };
+    const bool by_second = shown_by_second(one);
+    const bool open = any(&interval::open_connections);
+    const bool cpu = any(&interval::worker_cpu_s);
+    const bool asked = by_second && any(&interval::asked);
+    table made{"course",
+               by_second ? "Seconds" : "Connections and workers by interval",
+               numbers({"end", "messages", "messages/min"}),
+               {}};
+    if (!by_second && !open && !cpu) return made;
+    const auto add = [&](const char* title) { made.columns.push_back({title, align::right}); };
+    if (asked) add(what_is_due(one) == "visits" ? "visits offered/min" : "offered/min");
+    add("errors");
+    if (open) add("connections open");
+    if (cpu) add("processors kept busy by workers");
+    made.columns.push_back({"remark"});
+    for (const interval& each : course) {
+        auto& row = made.rows.emplace_back();
+        row = {show_seconds(each.end_s), base::format_count(each.messages),
+               show_number(each.a_minute(static_cast<double>(each.messages)))};
+        if (asked) row.push_back(show_number(each.a_minute(each.asked)));
+        row.push_back(base::format_count(each.error_events));
+        if (open) row.push_back(show_number(each.open_connections));
+        if (cpu) row.push_back(show_number(each.processors()));
+        row.push_back(kind_of(each));
+    }
+    return made;
+}
+
+void keep_first(table& of, std::size_t most_rows, std::string_view of_what) {
+    if (of.rows.size() <= most_rows) return;
+    of.note = fmt::format("The first {} of {} {}; the record has all", most_rows,
+                          base::format_count(of.rows.size()), of_what);
+    of.rows.resize(most_rows);
 }
 
 std::vector<table> details(const std::vector<record>& records, std::size_t most_rows) {
@@ -248,11 +294,7 @@ std::vector<table> details(const std::vector<record>& records, std::size_t most_
         table shown = interval_table(one);
         if (shown.rows.empty()) continue;
         if (records.size() > 1) shown.title += " of " + one.label;
-        if (shown.rows.size() > most_rows) {
-            shown.note = fmt::format("The first {} of {} intervals; the record has all", most_rows,
-                                     base::format_count(shown.rows.size()));
-            shown.rows.resize(most_rows);
-        }
+        keep_first(shown, most_rows, "intervals");
         made.push_back(std::move(shown));
     }
     for (table& shown : std::vector{option_table(records), host_table(records)})

@@ -136,7 +136,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
         chosen.effective.begin(), chosen.effective.end(), [](const cli::effective_option& one) {
             return one.given && (one.name == "rate" || one.name == "stages");
         });
-    if (plan.load.rate && !chosen.open_loop && asked) {
+    if (plan.load.rate && asked) {
         result.asked = [curve = *plan.load.rate, most = chosen.connections](double seconds) {
             const double due = curve.due_until(seconds);
             return most ? std::min(static_cast<double>(*most), due) : due;

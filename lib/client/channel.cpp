@@ -70,7 +70,7 @@ asio::awaitable<bool> channel::open(const target& server, base::random_source& r
     }
     tls_.choose(random);
     ++shared_.counts().connections;
-    ++shared_.own.open_connections();
+    shared_.own.connection_opened();
     open_ = true;
     took(connect_phase_, now_ - begun);
     co_return true;
@@ -94,7 +94,7 @@ void channel::end() {
     whose_.watched.clear_deadline();
     tls_.keep_ticket(connection_);
     connection_.close();
-    if (std::exchange(open_, false)) --shared_.own.open_connections();
+    if (std::exchange(open_, false)) shared_.own.connection_closed();
     heard_ = {};
     base::release(kept_);
     base::release(packed_);

@@ -28,9 +28,11 @@ inline bool plausible(const counted& what) {
     constexpr double longest_s = 1e9;  // thirty years
     // What workers did together in a time slice: a hundred of them, a day long. Sums have room for many.
     constexpr nanoseconds::rep most = 10'000'000'000'000'000;
+    constexpr double most_connected_s = 1e15;
     const auto short_enough = [](const stats::worker_time& one) {
         return within(one.busy, most) && within(one.wall, most) &&
-               within(one.run_delay.value_or(nanoseconds{}), most);
+               within(one.run_delay.value_or(nanoseconds{}), most) && one.connected_s >= 0 &&
+               one.connected_s <= most_connected_s;
     };
     return slice.start_s >= 0 && slice.start_s <= slice.end_s && slice.end_s <= longest_s &&
            within(slice.counts.all_busy, most) && short_enough(slice.counts) &&

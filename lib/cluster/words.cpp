@@ -110,6 +110,7 @@ void fields(Archive& each, field<Archive, stats::worker_time>& of) {
     each(of.busy);
     each(of.wall);
     each(of.run_delay);
+    each(of.connected_s);
 }
 
 template <class Archive>

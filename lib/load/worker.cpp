@@ -96,6 +96,7 @@ void worker::begin_run(const std::function<void(worker&)>& begin) {
     delay_before_ = run_delay_.read();
     arm_ticker();
     arm_cut();
+    connected_until_ = now;
     begin(*this);
     if (active_ == 0 && !settings_.serves) finish();
 }
@@ -201,6 +202,22 @@ void worker::tick() {
     gauges_.waiting.store(waiting, std::memory_order_relaxed);
 }
 
+void worker::count_connected() noexcept {
+    const steady_time now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> passed = now - std::exchange(connected_until_, now);
+    tally_.connected_s += static_cast<double>(open_connections_) * passed.count();
+}
+
+void worker::connection_opened() noexcept {
+    count_connected();
+    ++open_connections_;
+}
+
+void worker::connection_closed() noexcept {
+    count_connected();
+    --open_connections_;
+}
+
 void worker::arm_cut() {
     cut_at_ = times_.next_cut(last_cut_);
     if (cut_at_ == nanoseconds::max()) return;
@@ -220,6 +237,7 @@ void worker::cut(nanoseconds until, bool last) {
     const auto delay = run_delay_.read();
     if (delay && delay_before_) tally_.run_delay = *delay - *delay_before_;
     delay_before_ = delay;
+    count_connected();
     messages_before_ += tally_.messages;
     started_before_ += tally_.started;
     appended_before_ += tally_.appended;

@@ -100,7 +100,9 @@ class worker {
         return late < 0 ? std::nullopt : std::optional(std::chrono::nanoseconds(late));
     }
     stats::tally& tally() noexcept { return tally_; }
-    std::uint64_t& open_connections() noexcept { return open_connections_; }
+    std::uint64_t open_connections() const noexcept { return open_connections_; }
+    void connection_opened() noexcept;
+    void connection_closed() noexcept;
     // A peer did something for us; a run in which none does may be given up.
     void made_progress() noexcept { ++progress_; }
     // A peer said anything at all.
@@ -126,6 +128,7 @@ class worker {
     void finish();
     void tick();
     void note_lateness(steady_time now);
+    void count_connected() noexcept;
     void arm_ticker();
     void arm_cut();
     void cut(std::chrono::nanoseconds until, bool last = false);
@@ -153,6 +156,7 @@ class worker {
     std::uint64_t appended_before_ = 0;
     std::uint64_t errors_before_ = 0;
     std::uint64_t open_connections_ = 0;
+    steady_time connected_until_{};  // their time is counted
     std::uint64_t progress_ = 0;
     bool heard_ = false;
     std::uint64_t active_ = 0;

@@ -43,12 +43,12 @@ session::session(worker_context& context, accepted_client&& who, std::string_vie
         closing_ = true;
     }
     if (slot_.transcript != nullptr) slot_.transcript->begin_connection("a client");
-    ++context_.own.open_connections();
+    context_.own.connection_opened();
     ++tally().connections;
 }
 
 session::~session() {
-    --context_.own.open_connections();
+    context_.own.connection_closed();
     connection_.close();
 }
 

@@ -21,7 +21,7 @@ constexpr std::string_view agent_columns =
 constexpr std::string_view latency_columns = ",p50_ms,p90_ms,p99_ms,max_ms";
 constexpr std::string_view error_columns =
     ",connect_errors,timeouts,errors_4xx,errors_5xx,other_errors,busy_percent"
-    ",wait_percent,idle_percent";
+    ",wait_percent,idle_percent,open_connections,worker_cpu_s";
 
 constexpr std::string_view cap_column = ",asked";
 constexpr std::string_view ranks_column = ",ranks";
@@ -70,12 +70,14 @@ std::string error_fields(const interval_row& row) {
         text += fmt::format(",{}", count);
     }
     text += fmt::format(",{:.1f}", row.worker_busy * 100);
-    return text + "," + percent(row.run_delay) + "," + percent(row.machine_idle);
+    text += "," + percent(row.run_delay) + "," + percent(row.machine_idle);
+    const double length_s = row.length_s();
+    text += length_s > 0 ? fmt::format(",{:.2f}", row.connected_s / length_s) : ",";
+    return text + fmt::format(",{:.3f}", row.worker_cpu_s);
 }
 
 std::string cap_field(const interval_row& row) {
-    if (!row.asked) return {};
-    return fmt::format(",{:.1f}", *row.asked);
+    return fmt::format(",{:.1f}", row.asked.value_or(0));
 }
 
 std::string column_of(const counter& one) {
@@ -115,7 +117,7 @@ std::string interval_log::header() const {
     if (format_ != log_format::extended) return text;
     text += latency_columns;
     text += counters(logged::extended, column_of);
-    text.append(error_columns).append(run_.asked ? cap_column : "");
+    text.append(error_columns).append(run_.capped() ? cap_column : "");
     return text.append(run_.ranks > 1 ? ranks_column : "");
 }
 
@@ -131,7 +133,8 @@ std::string interval_log::line(const interval_row& row) const {
     if (run_.runs_agents) text += agent_fields(row);
     if (format_ != log_format::extended) return text;
     text += latency_fields(row) + counters(logged::extended, field);
-    text += error_fields(row) + cap_field(row);
+    text += error_fields(row);
+    if (run_.capped()) text += cap_field(row);
     return run_.ranks > 1 ? text + fmt::format(",{}", row.ranks) : text;
 }
 

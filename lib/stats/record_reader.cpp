@@ -57,22 +57,40 @@ recorded_rate read_rate(const json_fields& from, std::string_view what, complain
     return to;
 }
 
-std::vector<second_count> read_seconds(const json_fields& from, complaint& problems) {
+// A list that is not there says nothing of any stretch.
+std::vector<recorded_interval> read_seconds(const json_fields& from, double width_s,
+                                            complaint& problems) {
     std::uint64_t in_warmup = 0;
-    std::vector<double> ends;
+    std::vector<double> ends, asked, open, cpu_s;
     std::vector<std::uint64_t> messages, errors;
-    from.read("warmup", in_warmup, "t_s", ends, "messages", messages, "errors", errors);
-    if (messages.size() != ends.size() || errors.size() != ends.size()) {
+    from.read("warmup", in_warmup, "t_s", ends, "messages", messages, "errors", errors, "asked",
+              asked, "open_connections", open, "worker_cpu_s", cpu_s);
+    const auto fits = [&](const auto& list) { return list.empty() || list.size() == ends.size(); };
+    if (messages.size() != ends.size() || errors.size() != ends.size() || !fits(asked) ||
+        !fits(open) || !fits(cpu_s)) {
         problems.add("seconds", "lists of one length");
         return {};
     }
-    std::vector<second_count> to;
-    double start_s = 0;
+    const auto known = [](const std::vector<double>& list, std::size_t index) {
+        return list.empty() ? std::nullopt : std::optional(list[index]);
+    };
+    std::vector<recorded_interval> list;
+    double previous_s = 0;
     for (std::size_t i = 0; i < ends.size(); ++i) {
-        to.push_back({start_s, ends[i], messages[i], errors[i], i < in_warmup});
-        start_s = ends[i];
+        recorded_interval& to = list.emplace_back();
+        to.start_s = previous_s;
+        to.end_s = ends[i];
+        if (to.end_s < to.start_s) problems.add("seconds.t_s", "a list of growing numbers");
+        previous_s = to.end_s;
+        to.messages = messages[i];
+        to.error_events = errors[i];
+        to.warmup = i < in_warmup;
+        to.partial = to.end_s - to.start_s < width_s - second_counts::whole_enough_s;
+        to.asked = known(asked, i);
+        to.open_connections = known(open, i);
+        to.worker_cpu_s = known(cpu_s, i);
     }
-    return to;
+    return list;
 }
 
 recorded_phase read_phase(const std::string& name, const json_fields& from) {
@@ -117,7 +135,8 @@ std::vector<recorded_interval> read_intervals(const json_fields& from, counter_r
         fields.read("start_s", to.start_s, "t_s", to.end_s, "warmup", to.warmup, "draining",
                     to.draining, "partial", to.partial, "worker_busy", to.worker_busy, "run_delay",
                     to.run_delay, "ranks", to.ranks, "asked", to.asked, "agents_running",
-                    to.agents_running);
+                    to.agents_running, "open_connections", to.open_connections, "worker_cpu_s",
+                    to.worker_cpu_s);
         if (to.start_s < previous_s || to.end_s < to.start_s) {
             fields.complain("t_s", "after the end of the interval before it");
         }
@@ -325,7 +344,7 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     to.rate_by_second = read_rate(rates.object("messages_per_second"), "stretches", problems);
     const json_fields seconds = fields.object("seconds");
     seconds.read("width_s", to.second_width_s);
-    to.seconds = read_seconds(seconds, problems);
+    to.seconds = read_seconds(seconds, to.second_width_s, problems);
     read_security(fields, to);
     to.phases = read_phases(fields.object("latency_us"));
     to.intervals = read_intervals(fields, rows);

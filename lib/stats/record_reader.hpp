@@ -60,7 +60,9 @@ struct recorded_interval : counts {
     std::optional<double> asked;  // messages that a rate asked for
     std::optional<double> worker_busy;
     std::optional<double> run_delay;
-    std::optional<double> agents_running;  // at its end
+    std::optional<double> agents_running;    // at its end
+    std::optional<double> open_connections;  // on the average, of all workers
+    std::optional<double> worker_cpu_s;      // processor time of all workers
     bool warmup = false;
     bool partial = false;
     bool draining = false;
@@ -70,6 +72,11 @@ struct recorded_interval : counts {
     [[nodiscard]] std::optional<double> a_minute(std::optional<double> number) const noexcept {
         return number && end_s > start_s ? std::optional{*number * 60 / (end_s - start_s)}
                                          : std::nullopt;
+    }
+    // How many the workers kept busy; nothing of an interval without length.
+    [[nodiscard]] std::optional<double> processors() const noexcept {
+        return worker_cpu_s && end_s > start_s ? std::optional{*worker_cpu_s / (end_s - start_s)}
+                                               : std::nullopt;
     }
 };
 
@@ -191,8 +198,8 @@ struct run_record {
     double cpu_system_s = 0;
     std::uint64_t max_rss_bytes = 0;
     recorded_rate rate;
-    recorded_rate rate_by_second;  // has no value in records that lack it
-    std::vector<second_count> seconds;
+    recorded_rate rate_by_second;            // has no value in records that lack it
+    std::vector<recorded_interval> seconds;  // without latencies; as wide as second_width_s
     double second_width_s = 1;
     std::vector<recorded_phase> phases;  // in the order of the protocol
     std::vector<recorded_interval> intervals;

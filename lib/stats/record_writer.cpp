@@ -9,7 +9,7 @@
 #include "stats/record_commands.hpp"
 #include "stats/record_values.hpp"
 
-#include <cmath>
+#include <algorithm>
 #include <ctime>
 #include <functional>
 
@@ -41,21 +41,33 @@ json rate_of(const rate_summary& rate, const std::string& what) {
             {"trend", number(rate.trend)}};
 }
 
-// A list a member, so that an hour of seconds stays small.
+// Over an interval or a second.
+template <class Stretch>
+json mean_open(const Stretch& one) {
+    const double length_s = one.end_s - one.start_s;
+    return length_s > 0 ? number(one.connected_s / length_s) : json(nullptr);
+}
+
+// A list a member, so that an hour of seconds stays small; what is not known is no member.
 json seconds_of(const second_counts& seconds) {
-    json ends = json::array(), messages = json::array(), errors = json::array();
-    std::size_t in_warmup = 0;
-    for (const second_count& one : seconds.all()) {
-        ends.push_back(number(one.end_s));
-        messages.push_back(one.messages);
-        errors.push_back(one.errors);
-        if (one.warmup) ++in_warmup;
-    }
-    return {{"width_s", seconds.width_s()},
-            {"warmup", in_warmup},
-            {"t_s", std::move(ends)},
-            {"messages", std::move(messages)},
-            {"errors", std::move(errors)}};
+    const std::vector<second_count>& all = seconds.all();
+    const auto any = [&](auto what) { return std::any_of(all.begin(), all.end(), what); };
+    json object{
+        {"width_s", seconds.width_s()},
+        {"warmup", std::count_if(all.begin(), all.end(), std::mem_fn(&second_count::warmup))}};
+    const auto list = [&](const char* name, auto value_of) {
+        json& values = object[name] = json::array();
+        for (const second_count& one : all)
+            values.push_back(value_of(one));
+    };
+    list("t_s", [](const auto& one) { return number(one.end_s); });
+    list("messages", std::mem_fn(&second_count::messages));
+    list("errors", std::mem_fn(&second_count::errors));
+    list("worker_cpu_s", [](const auto& one) { return number(one.worker_cpu_s); });
+    list("open_connections", [](const auto& one) { return mean_open(one); });
+    if (any([](const auto& one) { return one.asked.has_value(); }))
+        list("asked", [](const auto& one) { return number(one.asked.value_or(0)); });
+    return object;
 }
 
 json latencies_of(const run_report& report) {
@@ -228,6 +240,8 @@ json interval_of(const run_description& run, const interval_row& row) {
     object["message_max_us"] = microseconds(row.message_max);
     if (row.asked) object["asked"] = number(*row.asked);
     if (run.ranks > 1) object["ranks"] = row.ranks;
+    object["open_connections"] = mean_open(row);
+    object["worker_cpu_s"] = number(row.worker_cpu_s);
     object["worker_busy"] = number(row.worker_busy);
     object["slip_p99_us"] = microseconds(row.slip_p99);
     add_load(object, row);

@@ -59,7 +59,8 @@ struct run_description {
     std::optional<std::size_t> service_phase;
     unsigned workers = 1;
     unsigned ranks = 1;  // processes that are this run together; a rank's own record is of one
-    // Of a closed loop with a rate: the messages that it asks for until so many seconds after the start.
+    // Of a run with a rate: the messages (of a reader visits) that it asks for until so many seconds
+    // after the start.
     std::function<double(double)> asked;
     bool transcript = false;        // -z, -Z or -a slowed the run down
     bool serves = false;            // a server: it may be that its replies are not heard
@@ -83,6 +84,8 @@ struct run_description {
     [[nodiscard]] std::string_view what_is_due() const noexcept {
         return reads_mail ? "visits" : "messages";
     }
+    // The rate is a cap, which sessions that are busy stay below.
+    [[nodiscard]] bool capped() const noexcept { return asked && !open_loop(); }
     // What became of those of the due phase that have a time.
     [[nodiscard]] std::string_view what_counts() const noexcept {
         return reads_mail ? "successful" : "accepted";

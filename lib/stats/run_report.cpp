@@ -78,6 +78,15 @@ void blame_rank(generator_summary& all, const rank_share& worst) {
 
 }  // namespace
 
+worker_sums sums_of(const std::vector<worker_time>& workers) {
+    worker_sums sums;
+    for (const worker_time& one : workers) {
+        sums.worker_cpu_s += std::chrono::duration<double>(one.busy).count();
+        sums.connected_s += one.connected_s;
+    }
+    return sums;
+}
+
 void time_slice::add_worker(std::size_t worker, const tally& counted) {
     counts.merge(counted);
     if (workers.size() <= worker) workers.resize(worker + 1);
@@ -135,7 +144,7 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
         }
     }
     with_warmup_.merge(added.counts);
-    seconds_.add(added);
+    seconds_.add(added, asked_between(added.start_s, added.end_s));
     if (!added.draining) {
         stopped_ = {added.end_s, with_warmup_.due - with_warmup_.not_started};
         if (added.in_warmup) warmed_up_ = stopped_;
@@ -148,6 +157,11 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
     return closed_interval{rows_.back(), current_.counts};
 }
 
+std::optional<double> run_report::asked_between(double start_s, double end_s) const {
+    if (!description_.asked) return std::nullopt;
+    return description_.asked(end_s) - description_.asked(start_s);
+}
+
 interval_row run_report::close_row() const {
     const tally& counted = current_.counts;
     interval_row row;
@@ -158,10 +172,8 @@ interval_row run_report::close_row() const {
     row.partial = current_.partial;
     row.draining = current_.draining;
     row.classes = counted.errors.classes();
-    if (description_.asked) {
-        row.asked =
-            row.draining ? 0 : description_.asked(row.end_s) - description_.asked(row.start_s);
-    }
+    row.asked = asked_between(row.start_s, row.draining ? row.start_s : row.end_s);
+    static_cast<worker_sums&>(row) = sums_of(current_.workers);
     row.measure(current_.workers, counted, current_.machine);
     row.ranks = current_.ranks;
     if (description_.message_phase < counted.latency.size()) {
@@ -186,7 +198,7 @@ ranking run_report::latency(std::size_t phase) const {
 }
 
 std::optional<cap_summary> run_report::cap() const {
-    if (!description_.asked || !(measured_s_ > 0)) return std::nullopt;
+    if (!description_.capped() || !(measured_s_ > 0)) return std::nullopt;
     const double asked = description_.asked(stopped_.at_s);
     cap_summary result;
     result.asked_per_s = (asked - description_.asked(warmed_up_.at_s)) / measured_s_;

@@ -34,6 +34,13 @@
 
 namespace postal::stats {
 
+// Of all workers together, of every rank that had a part.
+struct worker_sums {
+    double worker_cpu_s = 0;  // processor time of their threads, and of no other
+    double connected_s = 0;   // how long each connection was open, added up
+};
+[[nodiscard]] worker_sums sums_of(const std::vector<worker_time>& workers);
+
 // What all workers counted from start_s to end_s, in seconds since the run began.
 struct time_slice {
     explicit time_slice(std::size_t phases) : counts(phases) {}
@@ -57,7 +64,7 @@ struct time_slice {
 
 // One line of the log, with what was counted in the interval. Percentiles are of the message phase,
 // empty when it has no value.
-struct interval_row : counts, generator_load {
+struct interval_row : counts, generator_load, worker_sums {
     bool warmup = false;
     bool partial = false;
     bool draining = false;
@@ -66,7 +73,7 @@ struct interval_row : counts, generator_load {
     std::optional<std::chrono::nanoseconds> message_p90;
     std::optional<std::chrono::nanoseconds> message_p99;
     std::optional<std::chrono::nanoseconds> message_max;
-    std::optional<double> asked;  // messages, of a closed loop with a rate
+    std::optional<double> asked;  // messages, of a run with a rate
     unsigned ranks = 1;           // that had a part in it
     // At the interval's end; empty for programs that run none.
     std::optional<std::uint64_t> agents_running;
@@ -160,6 +167,8 @@ class run_report {
 
   private:
     [[nodiscard]] interval_row close_row() const;
+    // Messages; of a run with a rate.
+    [[nodiscard]] std::optional<double> asked_between(double start_s, double end_s) const;
 
     run_description description_;
     std::vector<interval_row> rows_;

@@ -6,13 +6,14 @@ namespace postal::stats {
 
 namespace {
 
-constexpr double whole_enough_s = 0.005;
-
 void extend(second_count& one, const second_count& by) {
     one.end_s = by.end_s;
     one.messages += by.messages;
     one.errors += by.errors;
     one.warmup = one.warmup || by.warmup;
+    one.worker_cpu_s += by.worker_cpu_s;
+    one.connected_s += by.connected_s;
+    if (one.asked && by.asked) *one.asked += *by.asked;
 }
 
 }  // namespace
@@ -21,11 +22,18 @@ bool second_counts::whole(const second_count& one) const noexcept {
     return one.end_s - one.start_s >= width_s_ - whole_enough_s;
 }
 
-void second_counts::add(const time_slice& added) {
+void second_counts::add(const time_slice& added, std::optional<double> asked) {
     if (added.draining || !(added.end_s > added.start_s)) return;
     const tally& counted = added.counts;
-    const second_count piece{added.start_s, added.end_s, counted.messages, counted.errors.total(),
-                             added.in_warmup};
+    const worker_sums workers = sums_of(added.workers);
+    const second_count piece{.start_s = added.start_s,
+                             .end_s = added.end_s,
+                             .messages = counted.messages,
+                             .errors = counted.errors.total(),
+                             .warmup = added.in_warmup,
+                             .worker_cpu_s = workers.worker_cpu_s,
+                             .connected_s = workers.connected_s,
+                             .asked = asked};
     if (open_ && closed_.back().warmup == piece.warmup) {
         extend(closed_.back(), piece);
     } else {

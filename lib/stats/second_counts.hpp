@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "stats/rate.hpp"
@@ -24,13 +25,19 @@ struct second_count {
     std::uint64_t messages = 0;
     std::uint64_t errors = 0;
     bool warmup = false;
+    double worker_cpu_s = 0;  // as worker_sums has both
+    double connected_s = 0;
+    std::optional<double> asked{};  // messages, of a run with a rate
 };
 
 class second_counts {
   public:
     static constexpr std::size_t most_seconds = 3600;
+    // A stretch that is shorter than it should be by less than this is whole.
+    static constexpr double whole_enough_s = 0.005;
 
-    void add(const time_slice& added);
+    // `asked`: messages that a rate asked for in that time.
+    void add(const time_slice& added, std::optional<double> asked = {});
 
     [[nodiscard]] const std::vector<second_count>& all() const noexcept { return closed_; }
     // That a stretch has at least, in seconds; one before a change (the end of the warm-up, the stop)

@@ -9,6 +9,7 @@ void worker_time::add_time(const worker_time& other) noexcept {
     wall += other.wall;
     if (other.run_delay)
         run_delay = run_delay.value_or(std::chrono::nanoseconds{}) + *other.run_delay;
+    connected_s += other.connected_s;
 }
 
 counts tally::counted() const noexcept {

@@ -27,7 +27,8 @@ struct worker_time {
     std::chrono::nanoseconds busy{};  // CPU time
     std::chrono::nanoseconds wall{};
     std::optional<std::chrono::nanoseconds>
-        run_delay{};  // ready to run and waiting for a processor
+        run_delay{};         // ready to run and waiting for a processor
+    double connected_s = 0;  // how long each of its connections was open, added up
 
     void add_time(const worker_time& other) noexcept;
 };

@@ -155,6 +155,26 @@ TEST_CASE("what does not fit is not taken") {
     CHECK(taken->workers.size() == 2);
 }
 
+TEST_CASE("the time of connections is added up over ranks") {
+    const auto open_part = [](nanoseconds start, nanoseconds end, double connected_s) {
+        auto made = part(start, end, 1);
+        made.workers[0].connected_s = connected_s;
+        return made;
+    };
+    slice_merger merger(timetable(10s, 10s), phases, {1, 1});
+    merger.add(0, open_part(0s, 4s, 7));
+    merger.add(0, open_part(4s, 10s, 3));
+    merger.add(1, open_part(0s, 10s, 5));
+    const auto both = merger.take();
+    REQUIRE(both);
+    CHECK(stats::sums_of(both->workers).connected_s == 15);
+    merger.lose(1);
+    merger.add(0, open_part(10s, 20s, 4));
+    const auto one = merger.take();
+    REQUIRE(one);
+    CHECK(stats::sums_of(one->workers).connected_s == 4);
+}
+
 TEST_CASE("who has counted least far is the slowest") {
     slice_merger merger(timetable(10s, 10s), phases, {1, 1, 1});
     merger.add(0, part(0s, 10s, 1));

@@ -26,7 +26,7 @@ stats::time_slice everything() {
     made.start_s = 59.999999999;
     made.end_s = 120.25;
     made.in_warmup = made.partial = true;
-    made.workers = {{1s, 2s, 3ns}, {4s, 5s, std::nullopt}, {-1ns, 0s, 0s}};
+    made.workers = {{1s, 2s, 3ns, 4.5}, {4s, 5s, std::nullopt}, {-1ns, 0s, 0s}};
     made.machine = {120.5, 60.25, 0.125, 0.5};
     stats::tally& all = made.counts;
     std::uint64_t number = 1;
@@ -191,6 +191,7 @@ TEST_CASE("a time slice comes whole") {
         CHECK(got.workers[i].busy == given.workers[i].busy);
         CHECK(got.workers[i].wall == given.workers[i].wall);
         CHECK(got.workers[i].run_delay == given.workers[i].run_delay);
+        CHECK(got.workers[i].connected_s == given.workers[i].connected_s);
     }
     CHECK(got.machine.all_s == given.machine.all_s);
     CHECK(got.machine.idle_s == given.machine.idle_s);

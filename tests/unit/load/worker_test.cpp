@@ -33,12 +33,20 @@ TEST_CASE("worker: a loop that was held up is as late as the ticks that it misse
                          bool) { seen.merge(counted); });
     const load::timetable times{
         .start = std::chrono::steady_clock::now(), .first_interval = 1h, .interval = 1h};
-    one.run(times, [&](load::worker& own) { own.spawn(hold_up(own)); });
+    one.run(times, [&](load::worker& own) {
+        own.connection_opened();
+        own.connection_opened();
+        own.spawn(hold_up(own));
+    });
+    const std::chrono::duration<double> since_start =
+        std::chrono::steady_clock::now() - times.start;
     // Due after 100 ms at most, and so 320 ms late at least; then three that were missed.
     CHECK(seen.loop_late.count() >= 4);
     CHECK(seen.loop_late.max() >= 300ms);
     CHECK(seen.loop_late.min() < 100ms);
     CHECK(seen.busy > 0ns);
+    CHECK(seen.connected_s > 2 * 0.3);  // both for as long as it was held up, at least
+    CHECK(seen.connected_s <= 2 * since_start.count());
     const bool known = os::run_delay_meter::of_this_thread().read().has_value();
     CHECK(seen.run_delay.has_value() == known);
 }

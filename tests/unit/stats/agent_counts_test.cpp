@@ -155,8 +155,9 @@ TEST_CASE("agents: the log's columns") {
     CHECK(extended.header() ==
           csv.header() +
               ",p50_ms,p90_ms,p99_ms,max_ms,started,recipients,failed,in_doubt,connect_errors,"
-              "timeouts,errors_4xx,errors_5xx,other_errors,busy_percent,wait_percent,idle_percent");
-    CHECK(extended.line(row) == csv.line(row) + ",,,,,0,0,0,0,0,0,0,0,0,50.0,,");
+              "timeouts,errors_4xx,errors_5xx,other_errors,busy_percent,wait_percent,idle_percent,"
+              "open_connections,worker_cpu_s");
+    CHECK(extended.line(row) == csv.line(row) + ",,,,,0,0,0,0,0,0,0,0,0,50.0,,,0.00,45.000");
 
     const interval_log lines(stdout, log_format::jsonl, report.description());
     const auto object = nlohmann::json::parse(lines.line(row));

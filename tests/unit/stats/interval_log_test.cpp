@@ -52,14 +52,17 @@ TEST_CASE("interval log: the extended columns follow, as many in the header as i
     CHECK(header.starts_with("time,messages,data(K),errors,connections,SSL connections,p50_ms,"));
     CHECK(std::count(header.begin(), header.end(), ',') ==
           std::count(line.begin(), line.end(), ','));
-    CHECK(
-        line ==
-        "00:01,14752,80491,2,1473,0,1.000,1.000,1.000,1.000,14752,14752,1,0,0,0,1,0,0,1,0,50.0,,");
+    CHECK(line ==
+          "00:01,14752,80491,2,1473,0,1.000,1.000,1.000,1.000,14752,14752,1,0,0,0,1,0,0,1,0,50.0,,,"
+          "0.00,45.000");
     interval_row waited;
     waited.run_delay = 0.455;
     waited.machine_idle = 0.02;
-    CHECK(log.line(waited).ends_with(",0.0,45.5,2.0"));
-    CHECK(log.line(interval_row{}) == "00:00,0,0,0,0,0,,,,,0,0,0,0,0,0,0,0,0,0,0,0.0,,");
+    waited.end_s = 10;
+    waited.connected_s = 125;
+    waited.worker_cpu_s = 90.25;
+    CHECK(log.line(waited).ends_with(",0.0,45.5,2.0,12.50,90.250"));
+    CHECK(log.line(interval_row{}) == "00:00,0,0,0,0,0,,,,,0,0,0,0,0,0,0,0,0,0,0,0.0,,,,0.000");
 }
 
 TEST_CASE("interval log: JSON lines") {

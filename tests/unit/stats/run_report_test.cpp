@@ -1,5 +1,6 @@
 // Pieces become intervals, totals and rates; runs that are nearly nothing stay sane.
 #include "stats/run_report.hpp"
+#include "stats/interval_log.hpp"
 #include "stats/summary.hpp"
 #include "stats/threshold.hpp"
 
@@ -29,6 +30,39 @@ TEST_CASE("run report: whole intervals give the rate") {
     CHECK_FALSE(rate.ci95.has_value());  // how alike neighbours are is not known from three
     CHECK_FALSE(rate.trend.has_value());
     CHECK(report.measured_s() == Approx(180));
+}
+
+TEST_CASE("run report: an interval has the time of its workers, and of connections, together") {
+    run_report report(test::description());
+    auto first = counted(0, 30, 100);
+    first.closes_interval = false;
+    first.workers[0].connected_s = 120;
+    first.workers[1].connected_s = 180;
+    report.add_time_slice(first);
+    auto second = counted(30, 60, 100);
+    second.workers[0].connected_s = 30;
+    const interval_row row = report.add_time_slice(second)->row;
+    CHECK(row.worker_cpu_s == Approx(45));
+    CHECK(row.connected_s == Approx(330));
+    // Nothing is carried over.
+    const interval_row next = report.add_time_slice(counted(60, 120, 100))->row;
+    CHECK(next.worker_cpu_s == Approx(45));
+    CHECK(next.connected_s == 0);
+}
+
+TEST_CASE(
+    "run report: what a rate asks for is in intervals of an open loop, which it does not cap") {
+    auto run = test::description();
+    run.asked = [](double until_s) { return until_s * 2; };
+    run_report capped(run);
+    CHECK(capped.add_time_slice(counted(0, 60, 100))->row.asked == 120.0);
+    CHECK(capped.cap().has_value());
+    run.due_phase = run.message_phase;
+    run_report open(run);
+    CHECK(open.add_time_slice(counted(0, 60, 100))->row.asked == 120.0);
+    CHECK_FALSE(open.cap().has_value());
+    CHECK(interval_log(stdout, log_format::extended, open.description()).header().find("asked") ==
+          std::string::npos);
 }
 
 TEST_CASE("run report: how sure the mean is depends on how alike neighbouring intervals are") {

@@ -96,6 +96,81 @@ TEST_CASE("seconds: pieces of one are put together, and the warm-up ends one") {
     CHECK(rate.max == Approx(10));
 }
 
+namespace {
+
+// By two workers, who took 200 ms each; how long the connections of each were open.
+time_slice worked(double start_s, double end_s, double first_s, double second_s) {
+    time_slice made = slice(start_s, end_s, 10);
+    for (const double connected_s : {first_s, second_s}) {
+        worker_time& worker = made.workers.emplace_back();
+        worker.busy = std::chrono::milliseconds(200);
+        worker.connected_s = connected_s;
+    }
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("seconds: the time of processors and connections adds up, and what was asked for") {
+    second_counts seconds;
+    seconds.add(worked(0, 0.5, 1.5, 2), 10.0);
+    seconds.add(worked(0.5, 1, 1, 0), 12.0);
+    seconds.add(worked(1, 2, 1, 0), 20.0);
+    REQUIRE(seconds.all().size() == 2);
+    const second_count& first = seconds.all()[0];
+    CHECK(first.worker_cpu_s == Approx(0.8));
+    CHECK(first.connected_s == Approx(4.5));
+    CHECK(first.asked == 22.0);
+    CHECK(seconds.all()[1].worker_cpu_s == Approx(0.4));
+    CHECK(seconds.all()[1].connected_s == Approx(1));
+}
+
+TEST_CASE("seconds: connections, processor time and what was asked for come back") {
+    auto run = test::description();
+    run.asked = [](double until_s) { return until_s * 25; };
+    run_report report(run);
+    report.add_time_slice(worked(0, 1, 2, 3));
+    auto last = worked(1, 1.5, 0.25, 0);
+    last.closes_interval = last.partial = true;
+    report.add_time_slice(last);
+    const auto read = parse_record(record_text(report, -1));
+    REQUIRE(read.has_value());
+    REQUIRE(read->seconds.size() == 2);
+    CHECK(read->seconds[0].open_connections == 5.0);
+    CHECK(read->seconds[0].worker_cpu_s == Approx(0.4));
+    CHECK(read->seconds[0].asked == 25.0);
+    CHECK_FALSE(read->seconds[0].partial);
+    CHECK(read->seconds[1].open_connections == 0.5);
+    CHECK(read->seconds[1].processors() == Approx(0.8));
+    CHECK(read->seconds[1].asked == 12.5);
+    CHECK(read->seconds[1].partial);
+    REQUIRE(read->intervals.size() == 1);
+    CHECK(read->intervals[0].open_connections == Approx(3.5));
+    CHECK(read->intervals[0].worker_cpu_s == Approx(0.8));
+
+    const auto without_rate = parse_record(record_text(short_run(), -1));
+    REQUIRE(without_rate.has_value());
+    CHECK_FALSE(without_rate->seconds[0].asked.has_value());
+}
+
+TEST_CASE("seconds: records of before have none of it, and lists of other lengths are refused") {
+    const auto of = [](const std::string& more) {
+        return parse_record(
+            R"({"schema":"postal-record/1","program":"postal","totals":{},"seconds":{"width_s":1,)"
+            R"("warmup":0,"t_s":[1,2],"messages":[5,6],"errors":[0,0])" +
+            more + "}}");
+    };
+    const auto before = of("");
+    REQUIRE(before.has_value());
+    CHECK(before->seconds[1].messages == 6);
+    CHECK_FALSE(before->seconds[1].open_connections.has_value());
+    CHECK_FALSE(before->seconds[1].processors().has_value());
+    CHECK(of(R"(,"open_connections":[1,2])").has_value());
+    CHECK_FALSE(of(R"(,"open_connections":[1])").has_value());
+    CHECK_FALSE(of(R"(,"worker_cpu_s":[1,2,3])").has_value());
+    CHECK_FALSE(of(R"(,"worker_cpu_s":[1,-2])").has_value());
+}
+
 TEST_CASE("seconds: a long run has longer ones, and loses nothing") {
     second_counts seconds;
     std::uint64_t messages = 0;

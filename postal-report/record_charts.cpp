@@ -1,0 +1,202 @@
+// The places of the charts of run records, and what stands under each: what a step or a point is, and
+// what is not seen in it. What would be a level line becomes a sentence.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "postal-report/chart_data.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/html.hpp"
+#include "postal-report/ranks.hpp"
+#include "postal-report/words.hpp"
+#include "report/table.hpp"
+
+namespace postal::report {
+
+namespace {
+
+constexpr double low_rem = 11;
+constexpr double lowest_rem = 9.5;
+
+template <class Matches>
+bool any_of(const std::vector<interval>& list, Matches matches) {
+    return std::any_of(list.begin(), list.end(), matches);
+}
+
+// What the records have, all together.
+struct shown_course {
+    bool intervals = false;
+    bool errors = false;
+    bool set_apart = false;  // some are dashed
+    bool by_interval = false;
+    bool by_second = false;
+    double second_s = 1;
+    std::size_t together = 1;   // intervals, that a point stands for at most
+    std::size_t stretches = 1;  // the same of what counts are drawn from
+    bool open_varies = false;
+    bool processors = false;
+};
+
+bool has_error(const interval& one) {
+    return one.error_events > 0;
+}
+
+bool is_set_apart(const interval& one) {
+    return one.warmup || one.partial;
+}
+
+void add(shown_course& to, const record& one) {
+    const std::vector<interval> course = course_of(one);
+    if (course.empty()) return;
+    to.intervals = true;
+    (shown_by_second(one) ? to.by_second : to.by_interval) = true;
+    if (shown_by_second(one)) to.second_s = std::max(to.second_s, one.second_width_s);
+    to.together = std::max(to.together, intervals_a_point(one));
+    to.stretches = std::max(to.stretches, stretches_a_point(one));
+    to.errors = to.errors || any_of(course, has_error);
+    to.set_apart =
+        to.set_apart || any_of(course, is_set_apart) || any_of(one.intervals, is_set_apart);
+    const auto open = open_range_of(course);
+    to.open_varies = to.open_varies || (open && !open->steady());
+    const auto measured = std::count_if(course.begin(), course.end(), [](const interval& each) {
+        return each.processors().has_value();
+    });
+    to.processors = to.processors || measured > 1;
+}
+
+// "one interval", "one second", "4 seconds"
+std::string stretch(const shown_course& of) {
+    if (!of.by_second) return "one interval";
+    const std::string second =
+        of.second_s > 1 ? fmt::format("up to {:g} seconds", of.second_s) : "one second";
+    return of.by_interval ? "one interval, or " + second + " of a run with fewer than ten intervals"
+                          : second;
+}
+
+// More than one where a chart would have too many points to be seen.
+std::string step(const shown_course& of) {
+    if (of.stretches == 1) return stretch(of);
+    return fmt::format("the mean of up to {} {}", of.stretches,
+                       of.by_second ? "stretches" : "intervals");
+}
+
+std::string_view tables_of(const shown_course& of) {
+    if (!of.by_second) return "the table of intervals";
+    return of.by_interval ? "the tables of intervals and seconds" : "the table of seconds";
+}
+
+// "4", "92 to 100"
+std::string open_text(const open_range& range) {
+    const std::string least = show_number(range.least), most = show_number(range.most);
+    return least == most ? most : least + " to " + most;
+}
+
+// What the rates were made with, where no chart has it; empty where it is not known.
+std::string connections_text(const std::vector<record>& records, const shown_course& of) {
+    if (of.open_varies) return {};
+    std::vector<std::string> known;
+    for (const record& one : records)
+        if (const auto open = open_range_of(course_of(one)))
+            known.push_back((records.size() > 1 ? escape_html(one.label) + " " : "") +
+                            open_text(*open));
+    if (known.empty()) return {};
+    return fmt::format(" Connections open, on the average of each {}: {}.",
+                       of.by_second && !of.by_interval ? "second" : "step",
+                       base::join(known, ", "));
+}
+
+std::string ranks_caption(const record& one) {
+    const std::size_t shown = charted_ranks(one).size();
+    if (shown == one.ranks.size()) return {};
+    return fmt::format(
+        "Of {} ranks the one that accepted most, the median and the one that "
+        "accepted least; the table has all. ",
+        base::format_count(one.ranks.size()));
+}
+
+std::string rate_figure(const std::vector<record>& records, const shown_course& of) {
+    const std::string why =
+        of.by_second && !of.by_interval
+            ? fmt::format("By second, since {} fewer than ten intervals: each step is ",
+                          records.size() == 1 ? "the run has" : "the runs have")
+            : "Each step is ";
+    const std::string marked = of.set_apart ? "; dashed: warm-up and partial ones" : "";
+    return figure_html(
+        {"chart-rate", "Messages " + std::string(counted_word(records)) + " a minute",
+         why + step(of) + ", as wide as it lasted" + marked + ". The numbers stand in " +
+             std::string(tables_of(of)) + "." + connections_text(records, of)});
+}
+
+std::string latency_figure(std::string_view word, const shown_course& of) {
+    return figure_html(
+        {"chart-latency", "Latency over time",
+         fmt::format("Percentiles of the messages {0} in each interval{1}. Where the line has a "
+                     "gap, no message was {0}, or too few for that percentile.",
+                     word, of.together > 1 ? ", the highest of each point's" : "")});
+}
+
+std::string workers_figures(const std::vector<record>& records, const shown_course& of) {
+    std::string out;
+    if (of.open_varies)
+        out += figure_html({"chart-open", "Connections open",
+                            "Of all workers together, each step " + step(of) +
+                                ": one that was open for half of the time counts as half.",
+                            lowest_rem});
+    if (of.processors)
+        out += figure_html(
+            {"chart-workers", "Processors that the workers kept busy",
+             fmt::format(
+                 "The processor time of all worker threads{}, by the time that passed, each "
+                 "step {}: 1 is one processor all the time. The program's other threads are "
+                 "not in it.",
+                 records.size() == 1 && records.front().ranks.size() > 1 ? " of all ranks" : "",
+                 step(of)),
+             lowest_rem});
+    return out;
+}
+
+bool has_distribution(const record& one) {
+    const phase* message = one.main_phase();
+    return message != nullptr && message->distribution && !message->distribution->empty();
+}
+
+}  // namespace
+
+std::string charts_html(const std::vector<record>& records) {
+    shown_course of;
+    for (const record& one : records)
+        add(of, one);
+    const std::string word{counted_word(records)};
+    std::string out;
+    if (of.intervals) {
+        out += rate_figure(records, of);
+        if (records.size() == 1 && records.front().ranks.size() > 1)
+            out += figure_html(
+                {"chart-ranks", "Messages " + word + " a minute, by rank",
+                 ranks_caption(records.front()) + "Each step is " +
+                     (of.together > 1 ? fmt::format("the mean of up to {} intervals", of.together)
+                                      : "one interval") +
+                     "."});
+        out += latency_figure(word, of);
+    }
+    if (std::any_of(records.begin(), records.end(), has_distribution)) {
+        out +=
+            figure_html({"chart-distribution", "Latency by percentile",
+                         "What share of the messages after the warm-up took no longer than that; "
+                         "each step to the right is a tail ten times as thin. The numbers stand "
+                         "in the table of latencies."});
+    }
+    if (of.intervals && of.errors)
+        out += figure_html({"chart-errors", "Errors a minute",
+                            "All kinds together, each step " + step(of) +
+                                "; the table of errors has what they were.",
+                            low_rem});
+    return out + workers_figures(records, of);
+}
+
+}  // namespace postal::report
