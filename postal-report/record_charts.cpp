@@ -21,7 +21,7 @@ namespace postal::report {
 namespace {
 
 constexpr double low_rem = 11;
-constexpr double lowest_rem = 9.5;
+constexpr double lowest_rem = 9.5;  // without a legend
 
 template <class Matches>
 bool any_of(const std::vector<interval>& list, Matches matches) {
@@ -59,8 +59,7 @@ void add(shown_course& to, const record& one) {
     to.together = std::max(to.together, intervals_a_point(one));
     to.stretches = std::max(to.stretches, stretches_a_point(one));
     to.errors = to.errors || any_of(course, has_error);
-    to.set_apart =
-        to.set_apart || any_of(course, is_set_apart) || any_of(one.intervals, is_set_apart);
+    to.set_apart = to.set_apart || any_of(course, is_set_apart);
     const auto open = open_range_of(course);
     to.open_varies = to.open_varies || (open && !open->steady());
     const auto measured = std::count_if(course.begin(), course.end(), [](const interval& each) {
@@ -146,7 +145,7 @@ std::string workers_figures(const std::vector<record>& records, const shown_cour
         out += figure_html({"chart-open", "Connections open",
                             "Of all workers together, each step " + step(of) +
                                 ": one that was open for half of the time counts as half.",
-                            lowest_rem});
+                            records.size() == 1 ? lowest_rem : low_rem});
     if (of.processors)
         out += figure_html(
             {"chart-workers", "Processors that the workers kept busy",
@@ -156,7 +155,7 @@ std::string workers_figures(const std::vector<record>& records, const shown_cour
                  "not in it.",
                  records.size() == 1 && records.front().ranks.size() > 1 ? " of all ranks" : "",
                  step(of)),
-             lowest_rem});
+             records.size() == 1 ? lowest_rem : low_rem});
     return out;
 }
 

@@ -41,13 +41,14 @@ const stepOf = (one, index, column, more = {}) => line(single ? one.word : one.l
 const isOffered = one => course(one).some(each => each[OFFERED] !== null);
 
 // One below the other they have their times at the same place.
-const sameWidth = { afterFit: scale => { scale.width = Math.max(scale.width, 66); } };
+const sameWidth = { afterFit: scale => { scale.width = Math.max(scale.width, innerWidth < 740 ? 66 : 96); } };
+const briefly = value => value >= 100 ? number(value) : String(Number(value.toPrecision(3)));
 const courseChart = (sets, title, unit, named) => ({
     type: 'line',
     plugins: [warmup],
     data: { datasets: sets },
     options: options(
-        { x: timeAxis(), y: axis(title, { beginAtZero: true, grace: '10%', ticks: { callback: number, maxTicksLimit: 8 }, ...sameWidth }) },
+        { x: timeAxis(), y: axis(title, { beginAtZero: true, grace: '10%', ticks: { callback: briefly, maxTicksLimit: 8 }, ...sameWidth }) },
         { title: spanTitle, label: item => ' ' + (named ? item.dataset.label + ': ' : '') + number(item.raw.y) + unit },
         named)
 });

@@ -202,19 +202,19 @@ void worker::tick() {
     gauges_.waiting.store(waiting, std::memory_order_relaxed);
 }
 
-void worker::count_connected() noexcept {
-    const steady_time now = std::chrono::steady_clock::now();
-    const std::chrono::duration<double> passed = now - std::exchange(connected_until_, now);
+void worker::count_connected(steady_time until) noexcept {
+    if (until <= connected_until_) return;
+    const std::chrono::duration<double> passed = until - std::exchange(connected_until_, until);
     tally_.connected_s += static_cast<double>(open_connections_) * passed.count();
 }
 
 void worker::connection_opened() noexcept {
-    count_connected();
+    count_connected(std::chrono::steady_clock::now());
     ++open_connections_;
 }
 
 void worker::connection_closed() noexcept {
-    count_connected();
+    count_connected(std::chrono::steady_clock::now());
     --open_connections_;
 }
 
@@ -237,7 +237,8 @@ void worker::cut(nanoseconds until, bool last) {
     const auto delay = run_delay_.read();
     if (delay && delay_before_) tally_.run_delay = *delay - *delay_before_;
     delay_before_ = delay;
-    count_connected();
+    // Not what has passed since: a cut that comes late would have more open than there were.
+    count_connected(times_.start + until);
     messages_before_ += tally_.messages;
     started_before_ += tally_.started;
     appended_before_ += tally_.appended;

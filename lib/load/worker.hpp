@@ -128,7 +128,7 @@ class worker {
     void finish();
     void tick();
     void note_lateness(steady_time now);
-    void count_connected() noexcept;
+    void count_connected(steady_time until) noexcept;
     void arm_ticker();
     void arm_cut();
     void cut(std::chrono::nanoseconds until, bool last = false);

@@ -7,7 +7,8 @@ from support.postal import refused
 @pytest.mark.parametrize("option", ["-p", "--port"])
 def test_servers_without_a_port_have_this_one(bhm, postal, users_file, option):
     hole, other = bhm(), bhm()
-    run = postal(option, str(hole.port), "--messages", "20", "-c", "1", f"127.0.0.1,[127.0.0.1]{other.port}", users_file(2))
+    # A pace at which the second session has its turn, however late its connection is.
+    run = postal(option, str(hole.port), "--messages", "20", "--rate", "20/s", "-c", "1", f"127.0.0.1,[127.0.0.1]{other.port}", users_file(2))
     assert run.total("messages") == 20
     assert hole.stop().total("messages") > 0 and other.stop().total("messages") > 0
 

@@ -137,6 +137,8 @@ def test_a_second_signal_says_what_is_abandoned(programs, users_file, folder):
             Sending(programs.postal, folder, *SMALL, f"127.0.0.1:{silent.getsockname()[1]}", users_file(2)) as sending:
         client, _ = silent.accept()
         with client:
+            client.sendall(b"220 it says no more\r\n")
+            assert client.recv(100).startswith(b"EHLO"), "its session has begun"
             sending.signal(signal.SIGINT)
             wait_until(lambda: re.search(WAITS, sending.process.stderr), "the first to be heard")
             sending.signal(signal.SIGINT)

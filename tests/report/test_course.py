@@ -20,7 +20,7 @@ def short(tmp_path):
     """A run of 20 s within its first interval, with more and more connections."""
     def write(name="short.json", open_connections=None, **changes):
         opened = open_connections or [min(20, 2 + 2 * second) for second in range(20)]
-        made = sample_records.record(minutes=3, **changes)
+        made = sample_records.record(minutes=4, **changes)
         made["intervals"] = [{**made["intervals"][1], "start_s": 0.0, "t_s": 20.0, "message_p90_us": 5000.0, "asked": 6000.0,
                               "open_connections": opened[-1], "worker_cpu_s": 8.0, "partial": True}]
         made["seconds"] = {"width_s": 1, "warmup": 2, "t_s": [second + 1.0 for second in range(20)], "messages": [250] * 20,

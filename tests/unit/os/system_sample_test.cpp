@@ -311,11 +311,11 @@ TEST_CASE("system sampler: a process whose parent ends stays watched") {
     REQUIRE(::pipe2(ids.data(), O_CLOEXEC) == 0);
     REQUIRE(::pipe2(hold.data(), O_CLOEXEC) == 0);
     forked starter([&] {
+        const pid_t parent = ::getpid();  // which may be gone when the child first runs
         const pid_t child = ::fork();
         if (child == 0) {
             ::close(hold[1]);
             char none = 0;
-            const pid_t parent = ::getppid();
             // Burns once its parent is gone, so that the next sample shows it.
             while (::getppid() == parent)
                 ::usleep(1000);
