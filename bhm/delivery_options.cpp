@@ -48,9 +48,11 @@ cli::group delivery_group(delivery_options& o) {
          cli::text(o.bounce_via)},
         {"--greylist-wait", "DURATION", "1m", "users with g: refuse for so long",
          cli::parsed(o.greylist_wait, base::parse_duration)},
-        {"--greylist-window", "DURATION", "4h", "and begin anew with who comes later than this",
+        {"--greylist-window", "DURATION", "4h",
+         "users with g: who comes later than this begins again",
          cli::parsed(o.greylist_window, base::parse_duration)},
-        {"--greylist-lifetime", "DURATION", "840h", "know who has passed for so long",
+        {"--greylist-lifetime", "DURATION", "840h",
+         "users with g: remember for so long who has passed",
          cli::parsed(o.greylist_lifetime, base::parse_duration)},
     };
     group.options.insert(group.options.end(), others.begin(), others.end());

@@ -69,7 +69,7 @@ cli::group auth_options(options& o) {
                 {"--auth", "MECHANISM[,MECHANISM]", "",
                  "offer AUTH with these; users and passwords are those of USER-LIST",
                  cli::parsed(o.auth, parse_auth)},
-                {"--require-auth", "", "", "take mail only from who has authenticated",
+                {"--require-auth", "", "", "take mail only from clients that have authenticated",
                  cli::flag(o.requires_auth)},
                 {"--auth-insecure", "", "",
                  "offer mechanisms that show passwords or tokens without TLS, too",
@@ -97,24 +97,24 @@ expected<void> check_auth(const options& o) {
 }
 
 cli::group listen_options(options& o) {
-    return {"Listening",
-            {
-                {"-b,--bind", "ADDRESS", "all addresses", "address to listen on",
-                 cli::text(o.bind_address)},
-                {"-p,--port", "PORT", "25", "port to listen on; 0 lets the kernel choose",
-                 port_option(o)},
-                {"--listen", "ENDPOINT", "",
-                 "host:port, [IPv6]:port or unix:/path; several are allowed; alone, in place of -b "
-                 "and -p",
-                 cli::texts(o.listen), true},
-                program::sessions_option(o),
-                program::proxy_trusted_option(o.proxies),
-                {"--timeout", "DURATION", "5m", "end a session that is silent for so long",
-                 cli::duration(o.client_timeout)},
-                {"-r,--reverse-dns", "FILE", "",
-                 "in the format of /etc/hosts: names for the banner, by local address",
-                 cli::text(o.host_names)},
-            }};
+    return {
+        "Listening",
+        {
+            {"-b,--bind", "ADDRESS", "all addresses", "address to listen on",
+             cli::text(o.bind_address)},
+            {"-p,--port", "PORT", "25", "port to listen on; 0 lets the kernel choose",
+             port_option(o)},
+            {"--listen", "ENDPOINT", "",
+             "listen here too: host:port, [IPv6]:port or unix:/path; without -b and -p, only here",
+             cli::texts(o.listen), true},
+            program::sessions_option(o),
+            program::proxy_trusted_option(o.proxies),
+            {"--timeout", "DURATION", "5m", "end a session that is silent for so long",
+             cli::duration(o.client_timeout)},
+            {"-r,--reverse-dns", "FILE", "",
+             "in the format of /etc/hosts: names for the banner, by local address",
+             cli::text(o.host_names)},
+        }};
 }
 
 cli::group mail_options(options& o) {
@@ -135,8 +135,7 @@ cli::group mail_options(options& o) {
                  cli::choice(o.verify, {{"on", true}, {"off", false}})},
                 program::ledger_option(o.ledger),
                 {"--delay", "STAGE=DURATION", "",
-                 "hold back the reply at connect, banner, ehlo, auth, mail, rcpt, data or end; "
-                 "several are allowed",
+                 "hold back the reply at connect, banner, ehlo, auth, mail, rcpt, data or end",
                  delay_option(o.delays), true},
             }};
 }

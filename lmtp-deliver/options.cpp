@@ -72,12 +72,11 @@ cli::group listen_options(options& o) {
     return {
         "Listening",
         {
-            {"--listen", "ENDPOINT", "127.0.0.1:2003",
-             "host:port, [IPv6]:port or unix:/path; several are allowed", cli::texts(o.listen),
-             true},
+            {"--listen", "ENDPOINT", "127.0.0.1:2003", "host:port, [IPv6]:port or unix:/path",
+             cli::texts(o.listen), true},
             {"--socket-mode", "MODE", "0666", "who may connect to Unix sockets, in octal",
              octal_mode(o.socket_mode)},
-            {"--socket-owner", "USER[:GROUP]", "", "to whom Unix sockets belong",
+            {"--socket-owner", "USER[:GROUP]", "", "who owns Unix sockets",
              cli::text(o.socket_owner)},
             program::proxy_trusted_option(o.proxies),
             program::sessions_option(o),
@@ -104,12 +103,13 @@ cli::group agent_options(options& o) {
                 {"--user", "NAME", "", "run agents as this user", cli::text(o.user)},
                 {"--directory", "PATH", o.directory, "the agents' working directory",
                  cli::text(o.directory)},
-                {"--env", "NAME=VALUE", "", "add to the agents' environment; several are allowed",
+                {"--env", "NAME=VALUE", "", "add to the agents' environment",
                  environment_setting(o.environment), true},
                 {"--limit", "LIMITS", "", "an agent's limits, as in cpu=30s,memory=512M,files=64",
                  cli::text(o.limits)},
                 {"--exit-statuses", "FILE", "built in",
-                 "replies for exit statuses, over the built-in ones", cli::text(o.exit_statuses)},
+                 "replies for exit statuses, in place of the built-in ones",
+                 cli::text(o.exit_statuses)},
             }};
 }
 
@@ -128,8 +128,7 @@ cli::group message_options(options& o) {
                 {"--temporary", "DIRECTORY", o.temporary, "where those files are made",
                  cli::text(o.temporary)},
                 {"--add-header", "return-path|delivered-to|received", "",
-                 "put a header in front of the message; several are allowed",
-                 header_name(o.headers), true},
+                 "put a header in front of the message", header_name(o.headers), true},
             }};
 }
 

@@ -62,7 +62,7 @@ cli::program describe_program(options& into) {
           .set = cli::text(into.keep)},
          {.names = "--expect",
           .value = "VARIANT=kept|lost",
-          .help = "end with status 3 when it came out otherwise",
+          .help = "end with status 3 unless the variant lost no mail (kept), or some (lost)",
           .set = cli::appended(into.expect, parse_expectation),
           .repeatable = true}}};
     cli::group how{
@@ -85,7 +85,8 @@ cli::program describe_program(options& into) {
           .repeatable = true},
          {.names = "--messages",
           .value = "N",
-          .help = "that each load sends while the disk is recorded, in place of the experiment's",
+          .help = "messages that each load sends while the disk is recorded, in place of the "
+                  "experiment's",
           .set = cli::count(into.messages, 1)},
          {.names = "--cuts",
           .value = "N",

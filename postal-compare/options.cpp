@@ -97,7 +97,8 @@ cli::program describe_program(options& into) {
           .set = cli::count(into.seed, 0)},
          {.names = "--until-width",
           .value = "SHARE",
-          .help = "end when each interval is no wider than that to either side, from 5 blocks on",
+          .help = "end when each interval reaches no farther than this to either side, from 5 "
+                  "blocks on",
           .set = cli::parsed(into.until_width, parse_width)},
          {.names = "--max-blocks",
           .value = "N",

@@ -106,24 +106,23 @@ cli::group session_options(options& o) {
 }
 
 cli::group envelope_options(options& o) {
-    return {
-        "Envelopes",
-        {
-            {"--dsn", "notify=EVENTS,ret=full|hdrs", "",
-             "ask for delivery status notifications: never, or some of success+failure+delay",
-             cli::parsed(o.dsn, parse_dsn)},
-            {"--mail-parameter", "KEY[=VALUE]", "",
-             "add this ESMTP parameter to MAIL, whatever the server offers; several are allowed",
-             passed_parameter(o.mail_parameters), true},
-            {"--rcpt-parameter", "KEY[=VALUE]", "", "the same of RCPT",
-             passed_parameter(o.rcpt_parameters), true},
-        }};
+    return {"Envelopes",
+            {
+                {"--dsn", "notify=EVENTS,ret=full|hdrs", "",
+                 "ask for delivery status notifications: never, or some of success+failure+delay",
+                 cli::parsed(o.dsn, parse_dsn)},
+                {"--mail-parameter", "KEY[=VALUE]", "",
+                 "add this ESMTP parameter to MAIL, whatever the server offers",
+                 passed_parameter(o.mail_parameters), true},
+                {"--rcpt-parameter", "KEY[=VALUE]", "", "the same for RCPT",
+                 passed_parameter(o.rcpt_parameters), true},
+            }};
 }
 
 cli::group auth_options(options& o) {
     cli::group rows{"Authentication", program::auth_option_rows(o.auth, "off")};
     rows.options.push_back({"--auth-users", "FILE", "",
-                            "who logs in, with passwords (those who mail is from, if not given)",
+                            "who logs in, with passwords (the senders, if not given)",
                             cli::text(o.auth_users)});
     return rows;
 }

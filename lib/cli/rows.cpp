@@ -25,9 +25,7 @@ std::vector<option> standard_rows() {
 }
 
 std::vector<option> with_force(std::vector<option> rows) {
-    rows.insert(
-        rows.begin() + 1,
-        {"--force", "", "", "write over files that are not of the kind that is written there"});
+    rows.insert(rows.begin() + 1, {"--force", "", "", "write over files of any kind"});
     return rows;
 }
 

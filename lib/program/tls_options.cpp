@@ -114,7 +114,8 @@ cli::group client_tls_group(client_tls& o) {
          noted(needs, "--tls-resume", cli::percent(o.resume_percent))},
         {"--tls-sni", "NAME", "the server's host", "name to ask for and to check",
          noted(needs, "--tls-sni", cli::text(o.server_name))},
-        {"--tls-early-data", "off", "off", "early data is never sent: a server may repeat it",
+        {"--tls-early-data", "off", "off",
+         "never send early data, which a server might be given twice",
          noted(needs, "--tls-early-data",
                [](const std::string& given) -> expected<void> {
                    if (given == "off") return {};
@@ -172,10 +173,9 @@ cli::group server_tls_group(server_tls& o) {
     cli::group group{
         "TLS",
         {{"-s,--ssl", "", "",
-          "offer STARTTLS, without --tls-cert with a certificate that is made at the start",
+          "offer STARTTLS; without --tls-cert a certificate is made at the start",
           cli::flag(o.offered)},
-         {"--listen-tls", "ENDPOINT", "",
-          "like --listen, for clients that begin with TLS; several are allowed",
+         {"--listen-tls", "ENDPOINT", "", "like --listen, for clients that begin with TLS",
           cli::texts(o.listen), true},
          {"--require-tls", "", "", "refuse mail over connections without TLS",
           noted(needs, "--require-tls", cli::flag(o.required))},
