@@ -78,7 +78,8 @@ std::vector<std::string> endings(const recorded_actions& of) {
         {{of.refused, "refused"}, {of.failed, "failed"}, {of.nothing, "without work"}});
 }
 
-std::string show_all(const recorded_profile& of) {
+// "205 done, 3 refused"
+std::string show_all(const recorded_actions& of) {
     auto pieces = endings(of);
     pieces.insert(pieces.begin(), base::format_count(of.ok) + " done");
     return base::join(pieces, ", ");
@@ -86,10 +87,8 @@ std::string show_all(const recorded_profile& of) {
 
 // "205 done, 3 refused; 40.00 %, wanted 41.67 %; p50 3.10 ms, p99 8.00 ms, max 9.00 ms"
 std::string show_verb(const recorded_profile& profile, const recorded_verb& verb) {
-    auto pieces = endings(verb);
-    pieces.insert(pieces.begin(), base::format_count(verb.ok) + " done");
     std::string text =
-        fmt::format("{}; {}, wanted {}", base::join(pieces, ", "),
+        fmt::format("{}; {}, wanted {}", show_all(verb),
                     show_share(static_cast<double>(verb.begun), static_cast<double>(profile.begun)),
                     show_share(wanted_of(profile, verb), wanted_of(profile)));
     std::vector<std::string> times;

@@ -1,6 +1,9 @@
 #include "rabid/options.hpp"
 
+#include <fmt/format.h>
+
 #include "base/error_names.hpp"
+#include "base/text.hpp"
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
 #include "program/auth_options.hpp"
@@ -9,6 +12,7 @@
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
 #include "rabid/phases.hpp"
+#include "rabid/profile.hpp"
 
 namespace postal::rabid {
 namespace {
@@ -64,6 +68,15 @@ cli::group session_options(options& o) {
         }};
 }
 
+cli::option profile_option(options& o) {
+    cli::option row{"--profile", "NAME|FILE", o.profile, {}, cli::text(o.profile)};
+    for (const named_text& one : built_in_profiles())
+        row.known_values.emplace_back(one.name);
+    row.help =
+        fmt::format("what IMAP sessions do: {}, or a file", base::join(row.known_values, ", "));
+    return row;
+}
+
 cli::group message_options(options& o) {
     return {
         "Messages",
@@ -72,15 +85,7 @@ cli::group message_options(options& o) {
              "most messages that a session reads; -1 reads all", cli::count(o.most_messages, -1)},
             {"-d,--download", "PERCENT[:PERCENT]", "100:100",
              "share of messages that are read, and of those that are then deleted", shares(o)},
-            {"--profile",
-             "NAME|FILE",
-             o.profile,
-             "what IMAP sessions do: original, poller, desktop, phone, webmail, append, or a file",
-             cli::text(o.profile),
-             false,
-             nullptr,
-             false,
-             {"original", "poller", "desktop", "phone", "webmail", "append"}},
+            profile_option(o),
             {"--watch", "INTERVAL", "",
              "stay, and read what comes in: IMAP sessions use IDLE, others look so often",
              cli::duration(o.watch)},

@@ -29,7 +29,6 @@ using line = std::vector<piece>;
 // Of one second of the run.
 struct moment {
     double messages_per_s = 0;
-    std::optional<std::chrono::nanoseconds> p50;
     std::optional<std::chrono::nanoseconds> p99;
 };
 

@@ -53,7 +53,7 @@ struct shown {
         state.waiting = 11;
         state.remaining = 18s;
         for (std::size_t i = 0; i < seconds; ++i)
-            last.push_back({static_cast<double>(i), 1ms, std::chrono::milliseconds(i)});
+            last.push_back({static_cast<double>(i), std::chrono::milliseconds(i)});
         for (std::size_t i = 0; i < words; ++i)
             said.push_back("first error of its kind: " + std::string(300, 'x') + "\x1b[2J");
     }
