@@ -63,10 +63,10 @@ def test_a_rank_that_dies_without_recovery_leaves_a_record(start, bhm, users_fil
 
 def test_one_signal_to_all_is_one(start, bhm, users_file):
     """A launcher sends it to all; a rank that has heard of it from another one first goes on with what is in flight."""
-    sink = bhm("--delay", "end=1s")
-    started = start(3, "--duration", "60s", sink.endpoint, users_file(5))
-    for rank in (0, 1, 2):
-        os.kill(pid_of(started, rank), signal.SIGUSR1)
+    sink = bhm("--delay", "end=6s")
+    started = start(3, "--duration", "60s", "--grace", "30s", sink.endpoint, users_file(5))
+    for pid in [pid_of(started, rank) for rank in range(3)]:
+        os.kill(pid, signal.SIGUSR1)
         time.sleep(0.05)
     assert started.process.wait(30) == 0
     record = read_record(started.record_path)
@@ -76,15 +76,15 @@ def test_one_signal_to_all_is_one(start, bhm, users_file):
 
 
 def test_a_second_signal_ends_all_at_once(start, bhm, users_file):
-    sink = bhm("--delay", "end=8s")
-    started = start(2, "--duration", "60s", "--grace", "30s", sink.endpoint, users_file(5))
+    sink = bhm("--delay", "end=40s")
+    started = start(2, "--duration", "60s", "--grace", "50s", sink.endpoint, users_file(5))
     rank = pid_of(started, 1)
     os.kill(rank, signal.SIGUSR1)
     time.sleep(0.3)
     os.kill(rank, signal.SIGUSR1)
     begin = time.monotonic()
     started.process.wait(30)
-    assert time.monotonic() - begin < 3
+    assert time.monotonic() - begin < 15, "it waits for no reply"
     record = read_record(started.record_path)
     check_books(record)
     assert record["totals"]["in_doubt"] == record["totals"]["started"] == 2
