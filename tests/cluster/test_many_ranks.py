@@ -13,7 +13,7 @@ from conftest import login_names, user_names
 from support.postal import HEADER, RABID_HEADER, check_books, read_record
 from support.postal import run as run_program
 from support.process import Process, alive, wait_until
-from support.ranks import Hosts, Ranks, mpirun_argv, namespaces_are_missing
+from support.ranks import Hosts, Ranks, mpirun_argv, namespaces_are_missing, rank_pids
 
 OUTCOMES = ("messages", "rejected", "deferred", "failed", "in_doubt")
 
@@ -216,23 +216,6 @@ def test_a_signal_to_the_launcher_ends_all(launch, bhm, users_file, number):
     assert totals["messages"] <= heard <= totals["messages"] + totals["in_doubt"]
 
 
-def rank_pids(started, ranks):
-    """Of the programs that the launcher runs, by rank."""
-    def look():
-        found = {}
-        for entry in os.listdir("/proc"):
-            try:
-                words = pathlib.Path(f"/proc/{entry}/environ").read_bytes().split(b"\0")
-                command = pathlib.Path(f"/proc/{entry}/cmdline").read_bytes()
-            except (OSError, ValueError):
-                continue
-            numbers = [word for word in words if word.startswith(b"OMPI_COMM_WORLD_RANK=")]
-            if numbers and str(started.record_path).encode() in command:
-                found[int(numbers[0].partition(b"=")[2])] = int(entry)
-        return found if len(found) == ranks else None
-    return wait_until(look, f"{ranks} ranks")
-
-
 def test_a_rank_that_dies_is_told(launch, bhm, users_file):
     """mpirun itself may not end after a loss (see docs/many-machines.md); the ranks do."""
     sink = bhm()
@@ -241,7 +224,7 @@ def test_a_rank_that_dies_is_told(launch, bhm, users_file):
     wait_until(lambda: started.process.stdout.count("\n") > 2, "two intervals")
     pids = rank_pids(started, 3)
     os.kill(pids[2], signal.SIGKILL)
-    wait_until(lambda: not any(alive(pid) for pid in pids.values()), "the end of all ranks", timeout=60)
+    wait_until(lambda: not any(alive(pid) for pid in pids), "the end of all ranks", timeout=60)
     record = read_record(started.record_path)
     wait_until(lambda: re.search(r"LOST +rank 2 ", started.process.stderr), "what mpirun passes on")
     lost = record["ranks"][2]

@@ -1,7 +1,6 @@
 """How a run of several ranks ends when something goes wrong in one of them: nobody waits for ever, and the books stay true."""
 import contextlib
 import os
-import pathlib
 import resource
 import signal
 import time
@@ -10,7 +9,7 @@ import pytest
 
 from support.postal import read_record
 from support.process import alive, wait_until
-from support.ranks import Ranks, mpirun_argv
+from support.ranks import Ranks, mpirun_argv, rank_pids
 
 OUTCOMES = ("messages", "rejected", "deferred", "failed", "in_doubt")
 
@@ -30,16 +29,6 @@ def start(programs, folder, tool):
         yield begin
 
 
-def pid_of(started, rank):
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError):
-            process = pathlib.Path("/proc", entry)
-            if (str(started.record_path).encode() in process.joinpath("cmdline").read_bytes()
-                    and f"OMPI_COMM_WORLD_RANK={rank}".encode() in process.joinpath("environ").read_bytes().split(b"\0")):
-                return int(entry)
-    raise AssertionError(f"no rank {rank}")
-
-
 def check_books(record):
     for name in (*OUTCOMES, "started"):
         assert record["totals"][name] == sum(one["totals"][name] for one in record["ranks"]), name
@@ -52,7 +41,7 @@ def test_a_rank_that_dies_without_recovery_leaves_a_record(start, bhm, users_fil
     """mpirun ends the others with SIGTERM, and kills them a second later."""
     sink = bhm()
     started = start(3, "--duration", "60s", "--rate", "100/s", sink.endpoint, users_file(5))
-    os.kill(pid_of(started, 2), signal.SIGKILL)
+    os.kill(rank_pids(started, 3)[2], signal.SIGKILL)
     assert started.process.wait(30) == 137
     record = read_record(started.record_path)
     check_books(record)
@@ -65,7 +54,7 @@ def test_one_signal_to_all_is_one(start, bhm, users_file):
     """A launcher sends it to all; a rank that has heard of it from another one first goes on with what is in flight."""
     sink = bhm("--delay", "end=6s")
     started = start(3, "--duration", "60s", "--grace", "30s", sink.endpoint, users_file(5))
-    for pid in [pid_of(started, rank) for rank in range(3)]:
+    for pid in rank_pids(started, 3):
         os.kill(pid, signal.SIGUSR1)
         time.sleep(0.05)
     assert started.process.wait(30) == 0
@@ -78,9 +67,9 @@ def test_one_signal_to_all_is_one(start, bhm, users_file):
 def test_a_second_signal_ends_all_at_once(start, bhm, users_file):
     sink = bhm("--delay", "end=40s")
     started = start(2, "--duration", "60s", "--grace", "50s", sink.endpoint, users_file(5))
-    rank = pid_of(started, 1)
+    rank = rank_pids(started, 2)[1]
     os.kill(rank, signal.SIGUSR1)
-    time.sleep(0.3)
+    started.process.wait_for_line(": stopping: ")
     os.kill(rank, signal.SIGUSR1)
     begin = time.monotonic()
     started.process.wait(30)
@@ -94,7 +83,7 @@ def test_a_rank_that_is_done_is_not_given_up(start, bhm, users_file):
     """It waits for another rank, not for a server."""
     sink = bhm("--delay", "end=350ms")
     started = start(2, "--messages", "90", "-t", "3", "--give-up", "2s", sink.endpoint, users_file(5))
-    paused = pid_of(started, 1)
+    paused = rank_pids(started, 2)[1]
     os.kill(paused, signal.SIGSTOP)
     time.sleep(8)
     os.kill(paused, signal.SIGCONT)
@@ -110,7 +99,7 @@ def test_a_ledger_that_fails_in_one_rank_ends_all(start, bhm, users_file, folder
     sink = bhm()
     started = start(3, "--rate", "1500/s", "--ledger", folder / "mail.db", sink.endpoint, users_file(5))
     limit = (folder / "mail.rank-1.db").stat().st_size + 65536
-    resource.prlimit(pid_of(started, 1), resource.RLIMIT_FSIZE, (limit, limit))
+    resource.prlimit(rank_pids(started, 3)[1], resource.RLIMIT_FSIZE, (limit, limit))
     assert started.process.wait(60) == 2
     assert len([line for line in started.process.stderr.splitlines() if "--ledger: " in line]) == 1
     record = read_record(started.record_path)
@@ -123,7 +112,7 @@ def test_a_rank_that_slept_and_was_lost_ends_with_the_others(start, bhm, users_f
     """mpirun itself may not end after a loss (see docs/many-machines.md); the ranks do."""
     sink = bhm()
     started = start(3, "--rate", "50/s", sink.endpoint, users_file(5), options=["--enable-recovery"])
-    pids = [pid_of(started, rank) for rank in range(3)]
+    pids = rank_pids(started, 3)
     os.kill(pids[2], signal.SIGSTOP)
     wait_until(lambda: "is lost" in started.process.stderr, "the loss")
     os.kill(pids[2], signal.SIGCONT)
@@ -168,7 +157,7 @@ def test_a_slow_rank_is_named(start, bhm, users_file):
     """One that runs in short turns only does its part all the same, and the summary says who was last."""
     sink = bhm()
     started = start(3, "--messages", "600", "--rate", "150/s", sink.endpoint, users_file(5))
-    slow = pid_of(started, 1)
+    slow = rank_pids(started, 3)[1]
     while started.process.running:
         with contextlib.suppress(ProcessLookupError):
             os.kill(slow, signal.SIGSTOP)
@@ -203,7 +192,7 @@ def waiting(programs, folder, tool):
 def test_a_signal_before_the_start_ends_all(waiting, bhm, users_file, rank):
     sink = bhm()
     started = waiting(3, "--messages", "100", sink.endpoint, users_file(5))
-    os.kill(pid_of(started, rank), signal.SIGINT)
+    os.kill(rank_pids(started, 3)[rank], signal.SIGINT)
     started.process.wait(20)
     record = read_record(started.record_path)
     check_books(record)
@@ -216,7 +205,7 @@ def test_a_rank_that_dies_before_the_start_ends_all(waiting, bhm, users_file):
     """mpirun ends the others, which have begun nothing."""
     sink = bhm()
     started = waiting(3, "--messages", "100", sink.endpoint, users_file(5))
-    os.kill(pid_of(started, 1), signal.SIGKILL)
+    os.kill(rank_pids(started, 3)[1], signal.SIGKILL)
     assert started.process.wait(30) != 0
     assert sink.stop().total("messages") == 0
 
@@ -224,7 +213,7 @@ def test_a_rank_that_dies_before_the_start_ends_all(waiting, bhm, users_file):
 def test_a_signal_in_the_warm_up_ends_all_and_all_is_counted(start, bhm, users_file):
     sink = bhm()
     started = start(3, "--duration", "60s", "--warmup", "30s", "--rate", "100/s", sink.endpoint, users_file(5))
-    os.kill(pid_of(started, 1), signal.SIGUSR1)
+    os.kill(rank_pids(started, 3)[1], signal.SIGUSR1)
     started.process.wait(30)
     record = read_record(started.record_path)
     assert record["ended"] == "signal" and record["totals"]["started"] == 0

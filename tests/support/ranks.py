@@ -53,6 +53,22 @@ class Ranks:
         return Run(self.process.argv, status, self.process.stdout, self.process.stderr)
 
 
+def rank_pids(started, ranks):
+    """The processes of a run, by rank; its `record_path` is among its words, and no other run's."""
+    def rank_of(pid):
+        with contextlib.suppress(OSError):
+            process = pathlib.Path("/proc", pid)
+            if str(started.record_path).encode() in process.joinpath("cmdline").read_bytes():
+                found = re.search(rb"(?:^|\0)OMPI_COMM_WORLD_RANK=(\d+)\0", process.joinpath("environ").read_bytes())
+                return found and int(found[1])
+
+    def look():
+        found = {rank_of(pid): int(pid) for pid in filter(str.isdigit, os.listdir("/proc"))}
+        found.pop(None, None)
+        return [found[rank] for rank in range(ranks)] if len(found) == ranks else None
+    return wait_until(look, f"{ranks} ranks")
+
+
 def run_ranks(ranks, argv, folder, options=(), timeout=LIMIT, **popen):
     """Runs them on this host to their end."""
     with Ranks(mpirun_argv(ranks, argv, options), folder, **popen) as running:
