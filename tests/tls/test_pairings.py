@@ -63,8 +63,8 @@ def test_sessions_are_resumed(server, postal, users_file, client_engine, server_
     run = postal(*LOAD, *engine(client_engine, only), "--tls-resume", "100", *place(there, "starttls"), users_file(5))
     assert run.total("messages") == 24
     done = check_both(run, there, connections=run.total("connections"), version=only)
-    # a session of the two begins once anew; the last tickets are not used any more
-    assert done.record["tls"]["full"] == 2
+    # A session of the two begins once anew, if the other one has left it anything to send; the last tickets are not used any more.
+    assert done.record["tls"]["full"] in (1, 2)
 
 
 @pytest.mark.parametrize("client_engine", ENGINES)
