@@ -38,6 +38,9 @@ class session final : public load::watched, private net::connection::departures 
         if (!still_takes_output()) channel_.connection().cancel(net::cancelled_by::deadline);
     }
     void on_stop(load::stop_kind how) override { channel_.on_stop(how); }
+    std::optional<std::size_t> session_state() const noexcept override {
+        return channel_.session_state();
+    }
 
   private:
     // How a step of the dialogue went. What failed has been counted already.

@@ -28,6 +28,9 @@ class session final : public load::watched {
 
     void on_deadline() override { channel_.connection().cancel(net::cancelled_by::deadline); }
     void on_stop(load::stop_kind how) override { channel_.on_stop(how); }
+    std::optional<std::size_t> session_state() const noexcept override {
+        return channel_.session_state();
+    }
 
   private:
     asio::awaitable<void> visit_someone();

@@ -120,6 +120,13 @@ void channel::set_deadline_for(stage where) {
         patience = std::min<std::chrono::nanoseconds>(patience, patience_after_stop);
     }
     whose_.watched.set_deadline(now_ + patience);
+    step_ = where;
+}
+
+std::size_t channel::session_state() const noexcept {
+    if (connecting_) return session_state_at(stage::connect);
+    const bool waits = whose_.watched.deadline() != load::steady_time::max();
+    return waits ? session_state_at(step_) : pausing_state;
 }
 
 asio::awaitable<bool> channel::send(stage where, std::string_view text, std::string_view shown) {

@@ -78,6 +78,8 @@ class channel {
     void set_hurried(bool whether) noexcept { hurried_ = whether; }
     // From now on the step has the time of its stage.
     void set_deadline_for(stage where);
+    // One of session_states().
+    std::size_t session_state() const noexcept;
 
     std::string_view& heard() noexcept { return heard_; }
     net::connection& connection() noexcept { return connection_; }
@@ -130,6 +132,7 @@ class channel {
     std::string packed_;        // read, and not expanded yet
     bool more_packed_ = false;  // the last expansion filled its buffer
     load::steady_time now_{};
+    stage step_ = stage::connect;  // that the deadline is for
     unsigned reads_in_a_row_ = 0;
     bool connecting_ = false;
     bool open_ = false;

@@ -6,7 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error_names.hpp"
 
@@ -41,6 +43,17 @@ static_assert(std::all_of(stage_names.begin(), stage_names.end(), base::is_error
 
 constexpr std::string_view to_text(stage where) noexcept {
     return stage_names[static_cast<std::size_t>(where)];
+}
+
+// A session waits for its turn, or for the peer at one of the stages: stats::run_description's.
+[[nodiscard]] inline std::vector<std::string> session_states() {
+    std::vector<std::string> made{"pausing"};
+    made.insert(made.end(), stage_names.begin(), stage_names.end());
+    return made;
+}
+constexpr std::size_t pausing_state = 0;
+constexpr std::size_t session_state_at(stage where) noexcept {
+    return 1 + static_cast<std::size_t>(where);
 }
 
 }  // namespace postal::client

@@ -180,6 +180,8 @@ stats::live_state leader::live(const stats::live_state& ours) const {
         all.errors += one.errors;
         if (members_[rank].lost_s) continue;
         all.open_connections += one.open_connections;
+        for (std::size_t i = 0; i < all.sessions.size(); ++i)
+            all.sessions[i] += one.sessions[i];
         all.messages_per_second += one.messages_per_second;
     }
     return all;

@@ -222,6 +222,8 @@ void fields(Archive& each, field<Archive, stats::live_state>& of) {
     each(of.errors);
     each(of.open_connections);
     each(of.appended);
+    for (auto& one : of.sessions)
+        each(one);
 }
 
 template <class Archive>

@@ -9,6 +9,8 @@
 #include <boost/intrusive/list.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <optional>
 
 namespace postal::load {
 
@@ -30,6 +32,9 @@ class watched : public boost::intrusive::list_base_hook<
 
     virtual void on_deadline() = 0;
     virtual void on_stop(stop_kind how) = 0;
+    // What it is at, by stats::run_description::session_states; nothing of what is no session. Asked
+    // for by the ticker, now and then.
+    virtual std::optional<std::size_t> session_state() const noexcept { return std::nullopt; }
 
     void set_deadline(steady_time when) noexcept { deadline_ = when; }
     void clear_deadline() noexcept { deadline_ = steady_time::max(); }

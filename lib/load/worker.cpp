@@ -16,6 +16,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr auto tick_length = std::chrono::milliseconds(100);
+constexpr unsigned ticks_a_census = 5;  // ten thousand sessions take a while to ask
 // To be woken takes some 80 us; a worker is up before its start, and waits for that awake.
 constexpr auto up_before_start = std::chrono::microseconds(200);
 
@@ -200,6 +201,15 @@ void worker::tick() {
     gauges_.progress.store(progress_, std::memory_order_relaxed);
     gauges_.heard.store(heard_, std::memory_order_relaxed);
     gauges_.waiting.store(waiting, std::memory_order_relaxed);
+    if (++ticks_ % ticks_a_census == 0) show_states();
+}
+
+void worker::show_states() noexcept {
+    std::array<std::uint64_t, stats::most_session_states> now{};
+    for (const watched& one : watched_)
+        if (const auto state = one.session_state(); state && *state < now.size()) ++now[*state];
+    for (std::size_t i = 0; i < now.size(); ++i)
+        gauges_.sessions[i].store(now[i], std::memory_order_relaxed);
 }
 
 void worker::count_connected(steady_time until) noexcept {

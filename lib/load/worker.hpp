@@ -11,6 +11,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -24,6 +25,7 @@
 #include "load/watched.hpp"
 #include "os/usage.hpp"
 #include "stats/first_errors.hpp"
+#include "stats/live_line.hpp"
 #include "stats/tally.hpp"
 
 namespace postal {
@@ -42,6 +44,8 @@ struct gauges {
     std::atomic<std::uint64_t> progress{0};  // a number that grows
     std::atomic<bool> heard{false};          // anything from any peer
     std::atomic<std::uint64_t> waiting{0};   // sessions, for a peer that has only so much time
+    std::array<std::atomic<std::uint64_t>, stats::most_session_states>
+        sessions{};  // by their state
 };
 
 // The ends of the time slices, in steady-clock time; the worker pool computes it, workers follow
@@ -128,6 +132,7 @@ class worker {
     void finish();
     void tick();
     void note_lateness(steady_time now);
+    void show_states() noexcept;
     void count_connected(steady_time until) noexcept;
     void arm_ticker();
     void arm_cut();
@@ -142,6 +147,7 @@ class worker {
     stats::first_errors errors_seen_;
     timetable times_;
     reserved_memory tick_memory_;
+    unsigned ticks_ = 0;
     asio::io_context context_;
     asio::steady_timer starter_;
     asio::steady_timer ticker_;

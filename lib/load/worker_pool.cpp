@@ -241,7 +241,8 @@ stats::live_state worker_pool::live_state() const {
         state.appended += shown.appended.load(std::memory_order_relaxed);
         state.heard = state.heard || shown.heard.load(std::memory_order_relaxed);
         state.errors += shown.errors.load(std::memory_order_relaxed);
-        state.waiting = state.waiting.value_or(0) + shown.waiting.load(std::memory_order_relaxed);
+        for (std::size_t i = 0; i < state.sessions.size(); ++i)
+            state.sessions[i] += shown.sessions[i].load(std::memory_order_relaxed);
         state.open_connections += shown.open_connections.load(std::memory_order_relaxed);
     }
     return state;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <map>
@@ -138,6 +139,15 @@ void add_phases(exposition& to, const stats::run_report& so_far) {
                         total.unserved);
 }
 
+void add_sessions(exposition& to, const stats::run_report& so_far, const stats::live_state& now) {
+    const auto& states = so_far.description().session_states;
+    MetricFamily& family = to.family(
+        "sessions", "sessions by what they are at, of the last half second", MetricType::Gauge);
+    for (std::size_t i = 0; i < std::min(states.size(), now.sessions.size()); ++i)
+        to.metric(family, {{"state", states[i]}}).gauge.value =
+            static_cast<double>(now.sessions[i]);
+}
+
 void add_generator(exposition& to, const stats::run_report& so_far, const beside_report& more) {
     const stats::tally& total = so_far.totals_with_warmup();
     const auto by_worker = [&](std::string_view name, std::string_view help, auto value) {
@@ -185,7 +195,8 @@ std::vector<MetricFamily> families_of(const stats::run_report& so_far, const bes
                std::chrono::duration<double>(run.started.time_since_epoch()).count());
     made.gauge("warmup", "1 within the warm-up, whose counts records leave out", more.in_warmup);
     made.gauge("open_connections", "connections that are open",
-               static_cast<double>(more.open_connections));
+               static_cast<double>(more.now.open_connections));
+    add_sessions(made, so_far, more.now);
     add_counters(made, so_far);
     add_errors(made, so_far);
     add_phases(made, so_far);

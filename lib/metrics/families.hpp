@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "stats/live_line.hpp"
 #include "stats/run_report.hpp"
 
 namespace postal::metrics {
@@ -19,7 +20,7 @@ namespace postal::metrics {
 struct beside_report {
     std::vector<stats::worker_time> workers;  // since the start
     bool in_warmup = false;
-    std::uint64_t open_connections = 0;
+    stats::live_state now;
 };
 
 std::vector<prometheus::MetricFamily> families_of(const stats::run_report& so_far,

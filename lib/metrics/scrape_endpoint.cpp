@@ -180,7 +180,7 @@ void scrape_endpoint::show(const stats::run_report& so_far, const stats::time_sl
 }
 
 void scrape_endpoint::show(const stats::live_state& now) {
-    more_.open_connections = now.open_connections;
+    more_.now = now;
 }
 
 }  // namespace postal::metrics

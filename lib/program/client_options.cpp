@@ -135,6 +135,7 @@ void describe(const client::load_plan& plan, const client_options& chosen,
               stats::run_description& into) {
     into.seed = plan.seed;
     into.workers = plan.workers;
+    into.session_states = client::session_states();
     if (chosen.start_at) into.started = *chosen.start_at;
     into.transcript = plan.transcripts.wanted();
     if (plan.tls.context) into.tls_library = net::tls_library(chosen.tls.settings.backend);

@@ -5,6 +5,7 @@
 #include "base/units.hpp"
 #include "cli/binders.hpp"
 #include "net/endpoint.hpp"
+#include "serve/session.hpp"
 
 namespace postal::program {
 
@@ -89,6 +90,7 @@ expected<void> add_places(std::vector<serve::listening_endpoint>& into,
 
 void describe(const server_options& chosen, stats::run_description& into) {
     into.serves = true;
+    into.session_states = serve::session_states();
     into.transcript = chosen.transcripts.wanted();
     if (chosen.tls.wanted()) into.tls_library = net::tls_library(chosen.tls.settings.backend);
 }

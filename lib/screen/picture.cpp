@@ -20,7 +20,7 @@ constexpr std::size_t least_columns = 20;
 constexpr std::size_t most_errors = 3;
 constexpr std::size_t most_said = 4;
 // Lines that are no curve, with as many errors and diagnostics as there may be.
-constexpr std::size_t other_lines = 8;
+constexpr std::size_t other_lines = 9;
 
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(
@@ -65,9 +65,22 @@ line state_line(const scene& of) {
     line made{{base::format_count(now.messages) + " messages", tone::strong},
               {fmt::format("  {} connection{} open", base::format_count(now.open_connections),
                            now.open_connections == 1 ? "" : "s")}};
-    if (now.waiting)
-        made.push_back({fmt::format("  {} session{} for a peer", base::format_count(*now.waiting),
-                                    *now.waiting == 1 ? " waits" : "s wait")});
+    return made;
+}
+
+// By what they are at, the most first.
+std::optional<line> sessions_line(const scene& of) {
+    const auto& names = of.so_far.description().session_states;
+    const auto& counts = of.now.sessions;
+    std::vector<std::size_t> states;
+    for (std::size_t i = 0; i < std::min(names.size(), counts.size()); ++i)
+        if (counts[i] > 0) states.push_back(i);
+    if (states.empty()) return std::nullopt;
+    std::stable_sort(states.begin(), states.end(),
+                     [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+    line made{{"sessions", tone::faint}};
+    for (const std::size_t one : states)
+        made.push_back({fmt::format("  {} {}", base::format_count(counts[one]), names[one])});
     return made;
 }
 
@@ -184,6 +197,7 @@ std::vector<std::string> curve(const std::vector<std::optional<double>>& values,
 std::vector<line> draw(const scene& of, const paper& on) {
     if (on.columns < least_columns || on.rows == 0) return {};
     std::vector<line> made{headline(of), state_line(of)};
+    if (auto sessions = sessions_line(of)) made.push_back(std::move(*sessions));
     const auto errors = error_lines(of);
     const std::size_t said = std::min(of.said.size(), most_said);
     const std::size_t taken = other_lines + errors.size() + said;

@@ -1,6 +1,7 @@
 #include "serve/session.hpp"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -23,12 +24,20 @@ constexpr unsigned most_last_reads = 64;
 constexpr std::size_t output_full = 64 * 1024;
 constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on to
 
+enum class state : std::uint8_t { idle, transaction, content, delivery, delayed, replies, tls };
+constexpr std::array state_names{"idle",    "transaction", "content", "delivery",
+                                 "delayed", "replies",     "tls"};
+
 // Octets that are read at once at a rate: those of a fifth of a second, and never nothing.
 std::size_t room_for(std::uint64_t rate, std::size_t most) {
     return static_cast<std::size_t>(std::clamp<std::uint64_t>(rate / 5, 1, most));
 }
 
 }  // namespace
+
+std::vector<std::string> session_states() {
+    return {state_names.begin(), state_names.end()};
+}
 
 session::session(worker_context& context, accepted_client&& who, std::string_view host_name)
     : context_(context),
@@ -390,6 +399,17 @@ void session::on_stop(load::stop_kind how) {
     const bool idle = at_rest() || shaking_hands_;
     if (idle && pausing_ != nullptr) pausing_->cancel();
     if ((idle || cut_ == cut::silence) && reading_) connection_.cancel(net::cancelled_by::stop);
+}
+
+std::optional<std::size_t> session::session_state() const noexcept {
+    const state now = shaking_hands_               ? state::tls
+                      : writing_                   ? state::replies
+                      : pausing_ != nullptr        ? state::delayed
+                      : sleeping_ != nullptr       ? state::delivery
+                      : machine_.reading_content() ? state::content
+                      : machine_.in_transaction()  ? state::transaction
+                                                   : state::idle;
+    return static_cast<std::size_t>(now);
 }
 
 // Nothing is under way, and no message waits for its answer.

@@ -22,12 +22,14 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -67,6 +69,9 @@ struct stage_effect {
     std::uint64_t window = 0;     // octets of the socket's receive buffer; 0: as before
 };
 
+// What a session may be at: stats::run_description's.
+[[nodiscard]] std::vector<std::string> session_states();
+
 class session : public load::watched, private proto::stage_judge {
   public:
     session(worker_context& context, accepted_client&& who, std::string_view host_name);
@@ -75,6 +80,7 @@ class session : public load::watched, private proto::stage_judge {
     // Both end what the session waits for.
     void on_deadline() final;
     void on_stop(load::stop_kind how) final;
+    std::optional<std::size_t> session_state() const noexcept final;
 
     boost::asio::awaitable<void> run();
 

@@ -5,6 +5,7 @@
 // wider than width. Nothing here fails.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,9 @@
 #include <string>
 
 namespace postal::stats {
+
+// Of run_description::session_states.
+inline constexpr std::size_t most_session_states = 24;
 
 struct live_state {
     std::chrono::nanoseconds elapsed{};
@@ -22,8 +26,9 @@ struct live_state {
     std::optional<std::chrono::nanoseconds> remaining;  // empty: runs until it is stopped
     std::uint64_t appended = 0;                         // by a reader; shown where there are any
     std::uint64_t started = 0;                          // not shown
-    std::optional<std::uint64_t> waiting{};             // sessions, for their peer; not shown
-    bool heard = false;                                 // anything from a peer; not shown
+    // By run_description::session_states; not shown.
+    std::array<std::uint64_t, most_session_states> sessions{};
+    bool heard = false;  // anything from a peer; not shown
     // Of the messages of the last second, as far as these are enough: the first of them is shown.
     std::optional<std::chrono::nanoseconds> p99{};
     std::optional<std::chrono::nanoseconds> p50{};

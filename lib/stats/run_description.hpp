@@ -73,6 +73,8 @@ struct run_description {
     std::string tls_library;        // "OpenSSL 3.0.15"; empty: a run without TLS
     std::map<std::string, option_value> options;  // the effective ones, by long name
     base::host_info host;
+    // What a session may be at, most_session_states at most; people and --metrics see how many are.
+    std::vector<std::string> session_states;
     // The kinds of tally::commands; none where they mean nothing.
     std::vector<std::string> commands;
     // Of a reader that follows one over IMAP.

@@ -61,6 +61,7 @@ def test_a_run_is_drawn_and_the_terminal_given_back(terminal, sending):
     screen = terminal(sending())
     drawn = screen.wait_for(r"^messages/s [1-9]")
     assert re.search(r"^postal  \d+s, \d+s left$", drawn, re.MULTILINE)
+    assert re.search(r"^sessions  \d ", drawn, re.MULTILINE)
     assert re.search(r"^p99 ", drawn, re.MULTILINE)
     assert re.search(r"^[\d,]+ accepted  0 rejected  0 deferred  0 failed  0 in doubt$", drawn, re.MULTILINE)
     assert "█" in drawn

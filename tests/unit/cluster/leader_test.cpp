@@ -224,8 +224,12 @@ TEST_CASE("a rank that sends garbage is lost, the others go on to the end") {
     stats::live_state live;
     live.messages = 8;
     live.open_connections = 5;
+    live.sessions[3] = 4;
     live.messages_per_second = 16;
     run.followers[1]->beat(live, 11);
+    run.led.poll();
+    live.sessions = {0, 0, 0, 3};
+    CHECK(run.led.live(live).sessions[3] == 7);
     run.ways[2].send(0, "\x07garbage");
     run.followers[1]->add(part(10, 20, 100));
     run.led.poll();
@@ -234,6 +238,7 @@ TEST_CASE("a rank that sends garbage is lost, the others go on to the end") {
     CHECK(run.said[0].find("rank 2 on host is lost: ") == 0);
     CHECK(run.led.live({}).messages == 8);
     CHECK(run.led.live({}).open_connections == 0);
+    CHECK(run.led.live({}).sessions[3] == 0);
     CHECK(run.led.live({}).messages_per_second == 0);
 
     run.followers[0]->add(part(10, 12, 3));
