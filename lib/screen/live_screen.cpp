@@ -1,10 +1,12 @@
 #include "screen/live_screen.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string_view>
 #include <utility>
 
@@ -38,6 +40,26 @@ bool takes_output(int patience_ms) {
 bool wants_colours() {
     const char* const without = std::getenv("NO_COLOR");  // no-color.org
     return without == nullptr || *without == '\0';
+}
+
+// Whether the terminal is drawn on at present; one at a time.
+std::atomic<bool> entered{false};
+
+void leave_terminal() {
+    if (!entered.exchange(false)) return;
+    takes_output(end_patience_ms);
+    endwin();
+}
+
+// What ends the process at once, in whatever thread, says why on the terminal as it was. The first
+// thread that comes here does it.
+std::terminate_handler end_program = nullptr;
+void leave_and_end() {
+    static std::atomic_flag begun;
+    while (begun.test_and_set())
+        ::pause();
+    leave_terminal();
+    end_program();
 }
 
 attr_t attributes_of(tone how, bool coloured) {
@@ -78,17 +100,12 @@ struct live_screen::terminal {
     SCREEN* screen = nullptr;
     bool coloured = false;
     bool blocks = false;
-    bool entered = false;
 
     ~terminal() {
         if (screen == nullptr) return;
-        leave();
+        leave_terminal();
+        std::set_terminate(end_program);
         delscreen(screen);
-    }
-    void leave() {
-        if (!std::exchange(entered, false)) return;
-        takes_output(end_patience_ms);
-        endwin();
     }
     paper size() {
         winsize now{};
@@ -118,7 +135,8 @@ base::expected<std::unique_ptr<live_screen>> live_screen::open() {
     made->screen = newterm(nullptr, stderr, stdin);
     if (made->screen == nullptr) return base::fail("the terminal cannot be drawn on");
     made->blocks = std::string_view(nl_langinfo(CODESET)) == "UTF-8";
-    made->entered = true;
+    entered = true;
+    end_program = std::set_terminate(leave_and_end);
     curs_set(0);
     if (wants_colours() && has_colors() && start_color() == OK) {
         use_default_colors();
@@ -160,7 +178,7 @@ void live_screen::show(const stats::run_report& so_far, const stats::live_state&
 }
 
 void live_screen::leave() {
-    terminal_->leave();
+    leave_terminal();
 }
 
 }  // namespace postal::screen

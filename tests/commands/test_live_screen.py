@@ -122,6 +122,34 @@ def test_first_errors_are_seen_and_stay(terminal, programs, users_file):
     assert "postal: first error of its kind: connect refused at 127.0.0.1:9" in left
 
 
+NO_MEMORY = b"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+void* malloc(size_t size) {
+    static void* (*allocate)(size_t);
+    if (!allocate) allocate = (void* (*)(size_t))dlsym(RTLD_NEXT, "malloc");
+    const char* gone = getenv("NO_MEMORY");
+    return gone && access(gone, F_OK) == 0 ? NULL : allocate(size);
+}
+"""
+
+
+def test_the_terminal_is_given_back_when_memory_runs_out(terminal, sending, folder):
+    library, gone = folder / "no-memory.so", folder / "gone"
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", library, "-ldl"], input=NO_MEMORY, check=True)
+    screen = terminal(f"NO_MEMORY={gone} LD_PRELOAD={library} " + sending(duration="60s"))
+    screen.wait_for(r"^messages/s [1-9]")
+    gone.touch()
+    left = screen.wait_for("^over$", "-S", "-100")
+    assert "postal: out of memory" in left and "status 2" in left
+    assert "connections open" not in left
+    settings = re.sub(r"\s", " ", left)
+    assert " echo " in settings and " onlcr" in settings and " icrnl" in settings
+
+
 def test_no_terminal(programs, users_file):
     refused(run([programs.postal, "--live", "--messages", "1", "127.0.0.1:9", users_file(1)]), "--live", "no terminal")
 
