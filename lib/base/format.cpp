@@ -89,4 +89,8 @@ std::string format_count(std::uint64_t value) {
     return text;
 }
 
+std::string format_amount(std::uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
+}
+
 }  // namespace postal::base

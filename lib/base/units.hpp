@@ -58,5 +58,7 @@ enum class rate_unit { per_second, per_minute };
 
 // With separators between thousands: "1,234,567".
 [[nodiscard]] std::string format_count(std::uint64_t value);
+// "1 connection", "1,234 connections": of nouns that take an s.
+[[nodiscard]] std::string format_amount(std::uint64_t count, std::string_view noun);
 
 }  // namespace postal::base

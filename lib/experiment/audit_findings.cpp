@@ -1,6 +1,7 @@
 #include "experiment/audit_findings.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "experiment/figures.hpp"
 
 #include <fmt/format.h>
@@ -79,10 +80,6 @@ variant_result result_of(const audited_variant& of) {
     return to;
 }
 
-std::string cuts_word(std::size_t count) {
-    return fmt::format("{} cut{}", count, count == 1 ? "" : "s");
-}
-
 // A control that shows nothing of loss is worth something only when it ran to its end.
 bool has_lost(const audited_variant& one) {
     return std::any_of(one.images.begin(), one.images.end(), [](const audited_image& image) {
@@ -108,12 +105,12 @@ void judge_controls(const audit_record& of, audit_analysis& to) {
             say(audit_state::wrong,
                 fmt::format("The audit is WRONG: the control {} flushes all that it acknowledges, "
                             "and lost mail at {} of {}",
-                            name, result.harmed, cuts_word(result.cuts.size())));
+                            name, result.harmed, base::format_amount(result.cuts.size(), "cut")));
         if (one.as == control::must_lose && is_whole && !has_lost(one))
             say(audit_state::blind,
                 fmt::format("The audit is BLIND: the control {} flushes nothing, and lost no mail "
                             "in {}",
-                            name, cuts_word(result.cuts.size())));
+                            name, base::format_amount(result.cuts.size(), "cut")));
         loses = loses || (one.as == control::must_lose && has_lost(one));
         keeps = keeps || (one.as == control::must_keep && is_whole);
     }
@@ -143,7 +140,7 @@ std::string messages_word(const count_range& one) {
 std::string how_it_ended(const audited_variant& of, const variant_result& one) {
     if (of.end == all_cuts_done) return one.cuts.size() < enough_cuts ? "; few cuts" : "";
     return fmt::format("; {} after {} of {}", of.end.empty() ? "not ended" : of.end,
-                       one.cuts.size(), cuts_word(of.cuts));
+                       one.cuts.size(), base::format_amount(of.cuts, "cut"));
 }
 
 std::string sentence(const audited_variant& of, const variant_result& one) {
@@ -152,15 +149,17 @@ std::string sentence(const audited_variant& of, const variant_result& one) {
     const std::string ended = how_it_ended(of, one);
     if (one.harmed == 0)
         return fmt::format("{}: none lost in {} (at most {} % of cuts, 95 %){}", of.name,
-                           cuts_word(one.cuts.size()), bound_text(one.share.high), ended);
+                           base::format_amount(one.cuts.size(), "cut"), bound_text(one.share.high),
+                           ended);
     std::string reach;
     if (one.out_of_reach > 0)
-        reach = fmt::format(", all of it out of reach at {}", cuts_word(one.out_of_reach));
+        reach = fmt::format(", all of it out of reach at {}",
+                            base::format_amount(one.out_of_reach, "cut"));
     const std::string window = window_text(one);
     return fmt::format(
         "{}: acknowledged mail {} at {} of {} ({} to {} % of cuts, 95 %), {} at a "
         "cut{}{}{}{}",
-        of.name, what_happened(one), one.harmed, cuts_word(one.cuts.size()),
+        of.name, what_happened(one), one.harmed, base::format_amount(one.cuts.size(), "cut"),
         bound_text(one.share.low), bound_text(one.share.high), messages_word(one.gone),
         window.empty() ? "" : ",", window, reach, ended);
 }
@@ -240,10 +239,11 @@ std::vector<remark> remarks(const audit_record& of, const audit_analysis& found)
 
 std::string describe(const audit_record& of) {
     return fmt::format(
-        "{}: power cuts at random entries of one recorded run of each of {} variants, {} and up to "
-        "{} draw{} of what survived for each, {} messages, on {} ({}), started {}",
-        of.title.empty() ? of.file : of.title, of.variants.size(), cuts_word(of.cuts), of.draws,
-        of.draws == 1 ? "" : "s", of.messages, of.host.name, of.host.kernel, of.started);
+        "{}: power cuts at random entries of one recorded run of each of {}, {} and up to "
+        "{} of what survived for each, {} messages, on {} ({}), started {}",
+        of.title.empty() ? of.file : of.title, base::format_amount(of.variants.size(), "variant"),
+        base::format_amount(of.cuts, "cut"), base::format_amount(of.draws, "draw"), of.messages,
+        of.host.name, of.host.kernel, of.started);
 }
 
 std::string lost_by_power_cut(std::string_view name, const audit_record& of,
@@ -257,9 +257,9 @@ std::string lost_by_power_cut(std::string_view name, const audit_record& of,
     if (one.cuts.empty()) return "not audited";
     if (!found.counts()) return "no verdict";
     if (one.harmed == 0)
-        return fmt::format("none in {} (at most {} %)", cuts_word(one.cuts.size()),
+        return fmt::format("none in {} (at most {} %)", base::format_amount(one.cuts.size(), "cut"),
                            bound_text(one.share.high));
-    return fmt::format("{} of {}, {}{}", one.harmed, cuts_word(one.cuts.size()),
+    return fmt::format("{} of {}, {}{}", one.harmed, base::format_amount(one.cuts.size(), "cut"),
                        messages_word(one.gone), window_text(one));
 }
 

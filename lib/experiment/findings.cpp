@@ -21,15 +21,11 @@ constexpr std::size_t longest_line = 400;
 // A device that answers sooner keeps nothing waiting for a disk.
 constexpr double free_flush_s = 100e-6;
 
-std::string blocks_word(std::size_t count) {
-    return fmt::format("{} block{}", count, count == 1 ? "" : "s");
-}
-
 std::string needed(const comparison& one) {
     if (!one.needed_blocks) return "more blocks are needed";
     if (*one.needed_blocks > stats::most_blocks)
         return fmt::format("more than {} blocks would be needed", stats::most_blocks);
-    return fmt::format("needs about {}", blocks_word(*one.needed_blocks));
+    return fmt::format("needs about {}", base::format_amount(*one.needed_blocks, "block"));
 }
 
 std::string what_is_compared(metric about) {
@@ -104,7 +100,7 @@ std::string sentence(const results& of, const metric_result& metric, const compa
             break;
     }
     return fmt::format("{} against {}: no verdict from {}{}", name, baseline,
-                       blocks_word(one.blocks),
+                       base::format_amount(one.blocks, "block"),
                        typical[one.variant] && typical[one.baseline] ? "; " + figures : "");
 }
 
@@ -271,12 +267,13 @@ std::string describe(const results& of, const analysis& found) {
     const experiment_record& record = of.record;
     const std::size_t voided = found.voided();
     return fmt::format(
-        "{}: {} ({} voided) of {} variant{}, runs of {:g} s of which {:g} s are left out, on {} "
+        "{}: {} ({} voided) of {}, runs of {:g} s of which {:g} s are left out, on {} "
         "({}), "
         "started {}",
-        record.title.empty() ? record.file : record.title, blocks_word(found.blocks.size()), voided,
-        record.variants.size(), record.variants.size() == 1 ? "" : "s", record.duration_s,
-        record.warmup_s, record.host.name, record.host.kernel, record.started);
+        record.title.empty() ? record.file : record.title,
+        base::format_amount(found.blocks.size(), "block"), voided,
+        base::format_amount(record.variants.size(), "variant"), record.duration_s, record.warmup_s,
+        record.host.name, record.host.kernel, record.started);
 }
 
 std::string render_text(const results& of, const analysis& found, detail wanted) {

@@ -144,8 +144,9 @@ void run_console::tell_silence(const stats::live_state& state) {
     if (options_.silent || !options_.hint || said_silence_ || state.heard) return;
     if (state.elapsed < long_silence || state.open_connections == 0 || state.errors > 0) return;
     said_silence_ = true;
-    say(fmt::format("nothing was heard from any server for {}, with {} connections open",
-                    base::format_duration(long_silence), state.open_connections));
+    say(fmt::format("nothing was heard from any server for {}, with {} open",
+                    base::format_duration(long_silence),
+                    base::format_amount(state.open_connections, "connection")));
     const std::string hint =
         options_.hint({{"banner", 0, std::string(stats::timeout_reason), 1, {}}, {}});
     if (!hint.empty()) say("hint: " + hint);
@@ -188,10 +189,10 @@ void run_console::on_interrupt(const stats::live_state& now, std::chrono::nanose
     if (options_.silent) return;
     if (screen_) screen_->stopping();
     const std::uint64_t open = now.open_connections;
-    const std::string whom = open == 0 ? "for what was begun"
-                                       : fmt::format("for {} connection{} to finish what {} began",
-                                                     base::format_count(open), open == 1 ? "" : "s",
-                                                     open == 1 ? "it" : "they");
+    const std::string whom =
+        open == 0 ? "for what was begun"
+                  : fmt::format("for {} to finish what {} began",
+                                base::format_amount(open, "connection"), open == 1 ? "it" : "they");
     say(fmt::format("stopping: waits {}, at most {}; again to end at once", whom,
                     base::format_duration(grace)));
 }

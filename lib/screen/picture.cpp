@@ -62,9 +62,8 @@ line headline(const scene& of) {
 
 line state_line(const scene& of) {
     const stats::live_state& now = of.now;
-    line made{{base::format_count(now.messages) + " messages", tone::strong},
-              {fmt::format("  {} connection{} open", base::format_count(now.open_connections),
-                           now.open_connections == 1 ? "" : "s")}};
+    line made{{base::format_amount(now.messages, "message"), tone::strong},
+              {fmt::format("  {} open", base::format_amount(now.open_connections, "connection"))}};
     return made;
 }
 
@@ -104,10 +103,9 @@ std::vector<line> error_lines(const scene& of) {
     if (errors.empty()) return {{{"no error", tone::faint}}};
     std::vector<line> made;
     const auto kinds = errors.by_count();
-    made.push_back(
-        {{fmt::format("{} error{} of {} kind{}", base::format_count(errors.total()),
-                      errors.total() == 1 ? "" : "s", kinds.size(), kinds.size() == 1 ? "" : "s"),
-          tone::bad}});
+    made.push_back({{fmt::format("{} of {}", base::format_amount(errors.total(), "error"),
+                                 base::format_amount(kinds.size(), "kind")),
+                     tone::bad}});
     for (std::size_t i = 0; i < std::min(kinds.size(), most_errors); ++i) {
         const stats::error_entry& one = kinds[i];
         const std::string code = one.code > 0 ? fmt::format(" {}", one.code) : "";

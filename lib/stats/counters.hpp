@@ -104,8 +104,9 @@ enum class logged { never, extended, always };
 enum class counter_unit { number, octets };
 
 struct counter {
-    std::string_view name;   // in records, thresholds, logs and CSV
-    std::string_view title;  // for people, behind the number
+    std::string_view name;      // in records, thresholds, logs and CSV
+    std::string_view title;     // for people, behind the number
+    std::string_view one = {};  // the same behind a 1, where that is different
     std::uint64_t counts::*value = nullptr;
     counter_kind kind = counter_kind::outcome;
     counted_by by = counted_by::all;
@@ -117,6 +118,10 @@ struct counter {
     std::string_view column = {};   // the log's word for it, where that is not the name
     std::string_view meaning = {};  // of an outcome, half a sentence
     std::string_view remark = {};   // behind the number where it is not 0: not to be overlooked
+
+    [[nodiscard]] std::string_view title_of(std::uint64_t count) const noexcept {
+        return count == 1 && !one.empty() ? one : title;
+    }
 };
 
 using counter_rows = std::span<const counter>;

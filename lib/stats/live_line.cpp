@@ -32,9 +32,9 @@ std::string whole(double value) {
 }  // namespace
 
 std::string format_live_line(const live_state& state, std::size_t width) {
-    std::string text =
-        fmt::format("{}  {} messages  {}/s  ", clock_text(state.elapsed),
-                    base::format_count(state.messages), whole(state.messages_per_second));
+    std::string text = fmt::format("{}  {}  {}/s  ", clock_text(state.elapsed),
+                                   base::format_amount(state.messages, "message"),
+                                   whole(state.messages_per_second));
     if (state.appended > 0)
         text += fmt::format("{} appended  ", base::format_count(state.appended));
     if (state.p99) {
@@ -42,8 +42,8 @@ std::string format_live_line(const live_state& state, std::size_t width) {
     } else if (state.p50) {
         text += fmt::format("p50 {}  ", base::format_latency(*state.p50));
     }
-    text += fmt::format("{} error{}  {} open", base::format_count(state.errors),
-                        state.errors == 1 ? "" : "s", base::format_count(state.open_connections));
+    text += fmt::format("{}  {} open", base::format_amount(state.errors, "error"),
+                        base::format_count(state.open_connections));
     if (state.remaining) text += "  ETA " + clock_text(*state.remaining);
     if (text.size() > width) text.resize(width);
     return text;

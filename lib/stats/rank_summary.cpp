@@ -20,10 +20,6 @@ std::chrono::nanoseconds time_of(double seconds) {
     return std::chrono::nanoseconds{std::llround(std::clamp(seconds, 0.0, longest_s) * 1e9)};
 }
 
-std::string plural(std::uint64_t count, std::string_view one) {
-    return fmt::format("{} {}{}", base::format_count(count), one, count == 1 ? "" : "s");
-}
-
 // "4 ranks on 2 hosts, started within 0.4 ms of each other (bound 0.1 ms)"
 std::string start_text(const std::vector<rank_share>& ranks) {
     std::set<std::string_view> hosts;
@@ -37,8 +33,8 @@ std::string start_text(const std::vector<rank_share>& ranks) {
         least = std::min(least.value_or(*one.start_late_s), *one.start_late_s);
         most = std::max(most.value_or(*one.start_late_s), *one.start_late_s);
     }
-    std::string text =
-        fmt::format("{} on {}", plural(ranks.size(), "rank"), plural(hosts.size(), "host"));
+    std::string text = fmt::format("{} on {}", base::format_amount(ranks.size(), "rank"),
+                                   base::format_amount(hosts.size(), "host"));
     if (!least) return text;
     text += fmt::format(", started within {} of each other",
                         base::format_latency(time_of(*most - *least)));
@@ -62,7 +58,7 @@ std::string done_text(const std::vector<rank_share>& ranks) {
 
 std::string lost_text(const rank_share& one) {
     return fmt::format("{} was lost: last heard of after {:.1f} s, at least {} unaccounted for",
-                       name_of(one), *one.lost_s, plural(one.unaccounted, "message"));
+                       name_of(one), *one.lost_s, base::format_amount(one.unaccounted, "message"));
 }
 
 std::string missed_text(const rank_share& one) {
@@ -78,7 +74,9 @@ void name_each(std::vector<rank_line>& to, const std::vector<rank_share>& ranks,
     for (const rank_share& one : ranks)
         if (is(one) && ++count <= most_named) to.push_back({label, text_of(one), true});
     if (count > most_named)
-        to.push_back({label, fmt::format("and {} more", plural(count - most_named, "rank")), true});
+        to.push_back({label,
+                      fmt::format("and {} more", base::format_amount(count - most_named, "rank")),
+                      true});
 }
 
 }  // namespace

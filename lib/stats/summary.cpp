@@ -38,9 +38,8 @@ std::string row(std::string_view label, std::string_view text) {
 std::string headline(const run_report& report) {
     const run_description& run = report.description();
     std::string text = fmt::format(
-        "{}: {} message{} {} in {}", run.program, base::format_count(report.totals().messages),
-        report.totals().messages == 1 ? "" : "s", run.reads_mail ? "read" : "accepted",
-        duration_text(report.measured_s()));
+        "{}: {} {} in {}", run.program, base::format_amount(report.totals().messages, "message"),
+        run.reads_mail ? "read" : "accepted", duration_text(report.measured_s()));
     if (run.warmup.count() > 0) {
         text += fmt::format(" (after {} of warm-up)", base::format_duration(run.warmup));
     }
@@ -116,7 +115,7 @@ std::string cap_text(const cap_summary& cap, std::string_view what_is_due) {
 std::string counter_text(const counter& one, const run_report& report) {
     const std::uint64_t count = report.totals().counted().*one.value;
     if (one.unit != counter_unit::octets)
-        return fmt::format("{} {}", base::format_count(count), one.title);
+        return fmt::format("{} {}", base::format_count(count), one.title_of(count));
     const double seconds = report.measured_s();
     const auto measured = static_cast<double>(report.measured().*one.value);
     const double per_second = seconds > 0 ? measured / seconds : 0;
@@ -192,8 +191,8 @@ std::string agents_text(const agent_counts& agents) {
 // "OpenSSL 3.0.15: 90 full handshakes, 10 resumed; TLSv1.3; TLS_AES_256_GCM_SHA384"
 std::string tls_text(const std::string& library, const tls_counts& tls) {
     std::string text =
-        fmt::format("{}: {} full handshake{}, {} resumed", library, base::format_count(tls.full),
-                    tls.full == 1 ? "" : "s", base::format_count(tls.resumed));
+        fmt::format("{}: {}, {} resumed", library, base::format_amount(tls.full, "full handshake"),
+                    base::format_count(tls.resumed));
     for (const named_counts* counts : {&tls.versions, &tls.ciphers, &tls.groups}) {
         const auto kinds = counts->sorted();
         for (std::size_t i = 0; i < kinds.size() && i < shown_kinds; ++i) {
@@ -290,9 +289,8 @@ std::string generator_text(const run_report& report) {
 std::string not_in_effect_lines(const run_report& report) {
     std::string text;
     for (const auto& one : report.not_in_effect().sorted()) {
-        text +=
-            row("NOT DONE", fmt::format("{} ({} connection{})", one.name,
-                                        base::format_count(one.count), one.count == 1 ? "" : "s"));
+        text += row("NOT DONE",
+                    fmt::format("{} ({})", one.name, base::format_amount(one.count, "connection")));
     }
     return text;
 }
