@@ -35,6 +35,8 @@ struct shown_course {
     bool set_apart = false;  // some are dashed
     bool by_interval = false;
     bool by_second = false;
+    bool latency_by_interval = false;
+    bool latency_by_second = false;
     double second_s = 1;
     std::size_t together = 1;   // intervals, that a point stands for at most
     std::size_t stretches = 1;  // the same of what counts are drawn from
@@ -55,6 +57,8 @@ void add(shown_course& to, const record& one) {
     if (course.empty()) return;
     to.intervals = true;
     (shown_by_second(one) ? to.by_second : to.by_interval) = true;
+    const bool known = any_of(course, [](const interval& each) { return each.p50_us.has_value(); });
+    (shown_by_second(one) && known ? to.latency_by_second : to.latency_by_interval) = true;
     if (shown_by_second(one)) to.second_s = std::max(to.second_s, one.second_width_s);
     to.together = std::max(to.together, intervals_a_point(one));
     to.stretches = std::max(to.stretches, stretches_a_point(one));
@@ -132,11 +136,17 @@ std::string rate_figure(const std::vector<record>& records, const shown_course& 
 }
 
 std::string latency_figure(std::string_view word, const shown_course& of) {
+    const bool highest = (of.latency_by_interval && of.together > 1) ||
+                         (of.latency_by_second && (of.stretches > 1 || of.second_s > 1));
     return figure_html(
         {"chart-latency", "Latency over time",
-         fmt::format("Percentiles of the messages {0} in each interval{1}. Where the line has a "
+         fmt::format("Percentiles of the messages {0} in each {1}{2}. Where the line has a "
                      "gap, no message was {0}, or too few for that percentile.",
-                     word, of.together > 1 ? ", the highest of each point's" : "")});
+                     word,
+                     !of.latency_by_second     ? "interval"
+                     : !of.latency_by_interval ? "second"
+                                               : "interval, or second of a run with fewer than ten",
+                     highest ? ", the highest of each point's" : "")});
 }
 
 std::string workers_figures(const std::vector<record>& records, const shown_course& of) {

@@ -18,7 +18,9 @@ const steps = (one, column = MESSAGES) => {
     if (last) points.push({ x: last[END], y: last[column], of: last });
     return points;
 };
-const middles = (one, column) => one.intervals.map(each =>
+// Records that were written by an earlier release have no latencies by the second.
+const latencies = one => course(one).some(each => each[P50] !== null) ? course(one) : one.intervals;
+const middles = (one, column) => latencies(one).map(each =>
     ({ x: (each[START] + each[END]) / 2, y: each[column], of: each }));
 
 const dashed = context => kindOf(context.p0.raw.of) ? [5, 4] : undefined;
@@ -77,7 +79,7 @@ const workersChart = () => courseChart(data.series.map((one, index) => stepOf(on
 // Of more runs p90 would be a line too many.
 const withP90 = data.series.length <= 3;
 const latencyChart = () => {
-    const values = data.series.flatMap(one => one.intervals.flatMap(each => [each[P50], withP90 ? each[P90] : null, each[P99]]))
+    const values = data.series.flatMap(one => latencies(one).flatMap(each => [each[P50], withP90 ? each[P90] : null, each[P99]]))
         .filter(value => value > 0);
     const wide = values.length > 0 && Math.max(...values) / Math.min(...values) > 12;
     const sets = data.series.flatMap((one, index) => {
@@ -85,7 +87,7 @@ const latencyChart = () => {
         return [
             line(of + 'p99', middles(one, P99), single ? colour('--p99') : own(index),
                 { pointRadius: marked(true), pointStyle: single ? 'triangle' : shapes[index % shapes.length], segment: single ? { borderDash: dashed } : {} }),
-            ...(withP90 && one.intervals.some(each => each[P90] !== null)
+            ...(withP90 && latencies(one).some(each => each[P90] !== null)
                 ? [line(of + (single ? 'p90' : 'p90 (dashed)'), middles(one, P90), single ? colour('--p90') : own(index),
                     { pointRadius: marked(true), pointStyle: single ? 'rect' : shapes[index % shapes.length], borderDash: single ? undefined : [7, 3], segment: single ? { borderDash: dashed } : {} })]
                 : []),

@@ -257,6 +257,7 @@ table course_table(const record& one) {
     const bool open = any(&interval::open_connections);
     const bool cpu = any(&interval::worker_cpu_s);
     const bool asked = by_second && any(&interval::asked);
+    const bool latencies = by_second && any(&interval::p50_us);
     table made{"course",
                by_second ? "Seconds" : "Connections and workers by interval",
                numbers({"end", "messages", "messages/min"}),
@@ -265,6 +266,9 @@ table course_table(const record& one) {
     const auto add = [&](const char* title) { made.columns.push_back({title, align::right}); };
     if (asked) add(what_is_due(one) == "visits" ? "visits offered/min" : "offered/min");
     add("errors");
+    if (latencies)
+        for (const char* title : {"p50", "p90", "p99"})
+            add(title);
     if (open) add("connections open");
     if (cpu) add("processors kept busy by workers");
     made.columns.push_back({"remark"});
@@ -274,6 +278,9 @@ table course_table(const record& one) {
                show_number(each.a_minute(static_cast<double>(each.messages)))};
         if (asked) row.push_back(show_number(each.a_minute(each.asked)));
         row.push_back(base::format_count(each.error_events));
+        if (latencies)
+            for (const auto& time : {each.p50_us, each.p90_us, each.p99_us})
+                row.push_back(show_latency(time));
         if (open) row.push_back(show_number(each.open_connections));
         if (cpu) row.push_back(show_number(each.processors()));
         row.push_back(kind_of(each));

@@ -55,7 +55,7 @@ class json_fields {
 
     // read("name", to.name, "cpus", to.cpus, ...): each member into its target: a text, a list of
     // texts or numbers, true or false, a whole number (the largest that fits instead of a larger one) or any
-    // number, both 0 or more.
+    // number, both 0 or more. An element of a list may be null where its target is optional.
     template <class Target, class... More>
     void read(std::string_view key, Target& to, More&&... more) const {
         if (const json* value = find(key)) take(to, *value, place(*this, key));
@@ -159,6 +159,7 @@ class json_fields {
     }
     template <class Value>
     void take(std::optional<Value>& to, const json& value, const place& path) const {
+        if (value.is_null()) return to.reset();
         take(to.emplace(), value, path);
     }
     template <class Element>

@@ -63,16 +63,18 @@ std::vector<recorded_interval> read_seconds(const json_fields& from, double widt
     std::uint64_t in_warmup = 0;
     std::vector<double> ends, asked, open, cpu_s;
     std::vector<std::uint64_t> messages, errors;
+    std::vector<std::optional<double>> p50, p90, p99;
     from.read("warmup", in_warmup, "t_s", ends, "messages", messages, "errors", errors, "asked",
-              asked, "open_connections", open, "worker_cpu_s", cpu_s);
+              asked, "open_connections", open, "worker_cpu_s", cpu_s, "message_p50_us", p50,
+              "message_p90_us", p90, "message_p99_us", p99);
     const auto fits = [&](const auto& list) { return list.empty() || list.size() == ends.size(); };
     if (messages.size() != ends.size() || errors.size() != ends.size() || !fits(asked) ||
-        !fits(open) || !fits(cpu_s)) {
+        !fits(open) || !fits(cpu_s) || !fits(p50) || !fits(p90) || !fits(p99)) {
         problems.add("seconds", "lists of one length");
         return {};
     }
-    const auto known = [](const std::vector<double>& list, std::size_t index) {
-        return list.empty() ? std::nullopt : std::optional(list[index]);
+    const auto known = [](const auto& list, std::size_t index) {
+        return list.empty() ? std::optional<double>() : list[index];
     };
     std::vector<recorded_interval> list;
     double previous_s = 0;
@@ -89,6 +91,9 @@ std::vector<recorded_interval> read_seconds(const json_fields& from, double widt
         to.asked = known(asked, i);
         to.open_connections = known(open, i);
         to.worker_cpu_s = known(cpu_s, i);
+        to.p50_us = known(p50, i);
+        to.p90_us = known(p90, i);
+        to.p99_us = known(p99, i);
     }
     return list;
 }

@@ -67,6 +67,11 @@ json seconds_of(const second_counts& seconds) {
     list("open_connections", [](const auto& one) { return mean_open(one); });
     if (any([](const auto& one) { return one.asked.has_value(); }))
         list("asked", [](const auto& one) { return number(one.asked.value_or(0)); });
+    if (any([](const auto& one) { return one.p50.has_value(); })) {
+        list("message_p50_us", [](const auto& one) { return microseconds(one.p50); });
+        list("message_p90_us", [](const auto& one) { return microseconds(one.p90); });
+        list("message_p99_us", [](const auto& one) { return microseconds(one.p99); });
+    }
     return object;
 }
 

@@ -144,7 +144,7 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
         }
     }
     with_warmup_.merge(added.counts);
-    seconds_.add(added, asked_between(added.start_s, added.end_s));
+    seconds_.add(added, description_.message_phase, asked_between(added.start_s, added.end_s));
     if (!added.draining) {
         stopped_ = {added.end_s, with_warmup_.due - with_warmup_.not_started};
         if (added.in_warmup) warmed_up_ = stopped_;

@@ -1,6 +1,9 @@
 #include "stats/second_counts.hpp"
 
+#include "stats/ranking.hpp"
 #include "stats/run_report.hpp"
+
+#include <algorithm>
 
 namespace postal::stats {
 
@@ -16,13 +19,21 @@ void extend(second_count& one, const second_count& by) {
     if (one.asked && by.asked) *one.asked += *by.asked;
 }
 
+// Of the percentiles of two stretches nothing better is known of both. What is unknown is below all.
+void widen(second_count& one, const second_count& by) {
+    one.p50 = std::max(one.p50, by.p50);
+    one.p90 = std::max(one.p90, by.p90);
+    one.p99 = std::max(one.p99, by.p99);
+}
+
 }  // namespace
 
 bool second_counts::whole(const second_count& one) const noexcept {
     return one.end_s - one.start_s >= width_s_ - whole_enough_s;
 }
 
-void second_counts::add(const time_slice& added, std::optional<double> asked) {
+void second_counts::add(const time_slice& added, std::size_t message_phase,
+                        std::optional<double> asked) {
     if (added.draining || !(added.end_s > added.start_s)) return;
     const tally& counted = added.counts;
     const worker_sums workers = sums_of(added.workers);
@@ -39,7 +50,12 @@ void second_counts::add(const time_slice& added, std::optional<double> asked) {
     } else {
         if (closed_.size() >= most_seconds) halve();
         closed_.push_back(piece);
+        messages_.clear();
     }
+    if (message_phase < counted.latency.size()) messages_.merge(counted.latency[message_phase]);
+    closed_.back().p50 = known_quantile(messages_, 0.5);
+    closed_.back().p90 = known_quantile(messages_, 0.9);
+    closed_.back().p99 = known_quantile(messages_, 0.99);
     open_ = !whole(closed_.back());
 }
 
@@ -48,7 +64,9 @@ void second_counts::halve() {
     std::vector<second_count> pairs;
     for (std::size_t i = 0; i < closed_.size(); i += 2) {
         pairs.push_back(closed_[i]);
-        if (i + 1 < closed_.size()) extend(pairs.back(), closed_[i + 1]);
+        if (i + 1 == closed_.size()) break;
+        extend(pairs.back(), closed_[i + 1]);
+        widen(pairs.back(), closed_[i + 1]);
     }
     closed_ = std::move(pairs);
     width_s_ *= 2;

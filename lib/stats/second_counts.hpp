@@ -3,15 +3,17 @@
 //
 // Each worker ends its second when it comes to it, so that one may be some milliseconds long or short;
 // a run of more than most_seconds has stretches of 2 s, then of 4 s, and so on, so that memory is
-// bounded. Stretches follow each other without a gap from the start to the stop; what is finished
+// bounded. Of stretches that were put together each percentile is the highest that they had. Stretches follow each other without a gap from the start to the stop; what is finished
 // after the stop is in none. Single-threaded.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "stats/histogram.hpp"
 #include "stats/rate.hpp"
 
 namespace postal::stats {
@@ -28,6 +30,10 @@ struct second_count {
     double worker_cpu_s = 0;  // as worker_sums has both
     double connected_s = 0;
     std::optional<double> asked{};  // messages, of a run with a rate
+    // Of the messages that were accepted in it, where enough were.
+    std::optional<std::chrono::nanoseconds> p50{};
+    std::optional<std::chrono::nanoseconds> p90{};
+    std::optional<std::chrono::nanoseconds> p99{};
 };
 
 class second_counts {
@@ -36,8 +42,9 @@ class second_counts {
     // A stretch that is shorter than it should be by less than this is whole.
     static constexpr double whole_enough_s = 0.005;
 
-    // `asked`: messages that a rate asked for in that time.
-    void add(const time_slice& added, std::optional<double> asked = {});
+    // `message_phase`: where tally::latency has the messages. `asked`: messages that a rate asked for
+    // in that time.
+    void add(const time_slice& added, std::size_t message_phase, std::optional<double> asked = {});
 
     [[nodiscard]] const std::vector<second_count>& all() const noexcept { return closed_; }
     // That a stretch has at least, in seconds; one before a change (the end of the warm-up, the stop)
@@ -51,7 +58,8 @@ class second_counts {
     void halve();
 
     std::vector<second_count> closed_;
-    bool open_ = false;  // the last of them goes on
+    bool open_ = false;   // the last of them goes on
+    histogram messages_;  // of the last of them
     double width_s_ = 1;
 };
 

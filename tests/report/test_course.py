@@ -18,7 +18,7 @@ def figures_of(page):
 @pytest.fixture
 def short(tmp_path):
     """A run of 20 s within its first interval, with more and more connections."""
-    def write(name="short.json", open_connections=None, **changes):
+    def write(name="short.json", open_connections=None, latencies=False, **changes):
         opened = open_connections or [min(20, 2 + 2 * second) for second in range(20)]
         made = sample_records.record(minutes=4, **changes)
         made["intervals"] = [{**made["intervals"][1], "start_s": 0.0, "t_s": 20.0, "message_p90_us": 5000.0, "asked": 6000.0,
@@ -26,6 +26,8 @@ def short(tmp_path):
         made["seconds"] = {"width_s": 1, "warmup": 2, "t_s": [second + 1.0 for second in range(20)], "messages": [250] * 20,
                            "errors": [second % 2 for second in range(20)], "worker_cpu_s": [0.4] * 20,
                            "open_connections": opened, "asked": [300.0] * 20}
+        if latencies:
+            made["seconds"].update({f"message_{name}_us": [None, *([us] * 19)] for name, us in (("p50", 1500), ("p90", 2500), ("p99", 9000))})
         return sample_records.write(tmp_path / name, made)
     return write
 
@@ -37,6 +39,18 @@ def test_a_short_run_is_drawn_by_the_second(run, short):
     assert len(series["intervals"]) == 1 and len(series["seconds"]) == 20
     assert series["seconds"][3] == [3, 4, 15000, None, None, 0, 0, 1, 60, 18000, None, 8, 0.4]
     assert "By second, since the run has fewer than ten intervals" in page and "Seconds (20)" in page
+
+
+def test_latencies_are_drawn_by_the_second_where_the_record_has_them(run, short):
+    page = run(short(latencies=True), "--html", "-").stdout
+    series = data_of(page)["series"][0]
+    assert series["seconds"][0][3:5] == [None, None] and series["seconds"][1][3:5] == [1500, 9000] and series["seconds"][1][10] == 2500
+    assert "accepted in each second." in page
+    assert re.search(r"<th[^>]*>p50</th>.*<th[^>]*>connections open", page[page.index("Seconds (20)"):], re.S)
+    before = run(short(), "--html", "-").stdout
+    assert "accepted in each interval." in before
+    both = run(short("a.json", latencies=True), short("b.json", seed=3), "--html", "-").stdout
+    assert "accepted in each interval, or second of a run with fewer than ten." in both
 
 
 def test_a_level_line_is_a_sentence(run, short):
@@ -54,7 +68,7 @@ def test_records_of_before_are_drawn_by_the_interval(run, tmp_path):
 def test_the_curves_are_drawn(run, short, browser, tmp_path):
     """Each figure has a chart, of two records each has its curves, and nothing is too wide."""
     target = tmp_path / "report.html"
-    for files, figures in (([short()], 6), ([short("a.json"), short("b.json", seed=3)], 6), ([short("level.json", open_connections=[4] * 20)], 5)):
+    for files, figures in (([short(latencies=True)], 6), ([short("a.json", latencies=True), short("b.json", seed=3)], 6), ([short("level.json", open_connections=[4] * 20)], 5)):
         run(*files, "--html", target, "--force")
         shown = browser.open(target)
         assert (shown.complaints, shown.charts) == ([], figures)

@@ -75,17 +75,17 @@ TEST_CASE("seconds: they come back from the record") {
 
 TEST_CASE("seconds: pieces of one are put together, and the warm-up ends one") {
     second_counts seconds;
-    seconds.add(slice(0, 0.4, 4));
-    seconds.add(slice(0.4, 0.8, 4));
-    seconds.add(slice(0.8, 1.2, 4));
+    seconds.add(slice(0, 0.4, 4), 0);
+    seconds.add(slice(0.4, 0.8, 4), 0);
+    seconds.add(slice(0.8, 1.2, 4), 0);
     time_slice warming = slice(1.2, 1.5, 1);
     warming.in_warmup = true;
-    seconds.add(warming);
-    seconds.add(slice(1.5, 2.5, 7));
-    seconds.add(slice(2.5, 3, 3));
+    seconds.add(warming, 0);
+    seconds.add(slice(1.5, 2.5, 7), 0);
+    seconds.add(slice(2.5, 3, 3), 0);
     time_slice drained = slice(3, 4, 50);
     drained.draining = true;
-    seconds.add(drained);
+    seconds.add(drained, 0);
     REQUIRE(seconds.all().size() == 4);
     CHECK(seconds.all()[0].messages == 12);
     CHECK(seconds.all()[0].end_s == Approx(1.2));
@@ -113,9 +113,9 @@ time_slice worked(double start_s, double end_s, double first_s, double second_s)
 
 TEST_CASE("seconds: the time of processors and connections adds up, and what was asked for") {
     second_counts seconds;
-    seconds.add(worked(0, 0.5, 1.5, 2), 10.0);
-    seconds.add(worked(0.5, 1, 1, 0), 12.0);
-    seconds.add(worked(1, 2, 1, 0), 20.0);
+    seconds.add(worked(0, 0.5, 1.5, 2), 0, 10.0);
+    seconds.add(worked(0.5, 1, 1, 0), 0, 12.0);
+    seconds.add(worked(1, 2, 1, 0), 0, 20.0);
     REQUIRE(seconds.all().size() == 2);
     const second_count& first = seconds.all()[0];
     CHECK(first.worker_cpu_s == Approx(0.8));
@@ -153,6 +153,57 @@ TEST_CASE("seconds: connections, processor time and what was asked for come back
     CHECK_FALSE(without_rate->seconds[0].asked.has_value());
 }
 
+namespace {
+
+// 120 messages that took so many milliseconds each, in a slice of so many seconds.
+time_slice timed(double start_s, double end_s, int ms) {
+    time_slice made = slice(start_s, end_s, 120);
+    for (int i = 0; i < 120; ++i)
+        for (auto& phase : made.counts.latency)
+            phase.record(std::chrono::milliseconds(ms));
+    return made;
+}
+
+double ms(const std::optional<std::chrono::nanoseconds>& time) {
+    return time ? static_cast<double>(time->count()) / 1e6 : -1;
+}
+
+}  // namespace
+
+TEST_CASE("seconds: percentiles are of all pieces of one, and the highest of those put together") {
+    second_counts seconds;
+    seconds.add(timed(0, 0.5, 10), 0);
+    seconds.add(timed(0.5, 1, 20), 0);
+    seconds.add(timed(1, 2, 30), 0);
+    seconds.add(slice(2, 3, 0), 0);
+    REQUIRE(seconds.all().size() == 3);
+    CHECK(ms(seconds.all()[0].p50) == Approx(10).epsilon(0.01));
+    CHECK(ms(seconds.all()[0].p90) == Approx(20).epsilon(0.01));
+    CHECK(ms(seconds.all()[1].p50) == Approx(30).epsilon(0.01));
+    CHECK(ms(seconds.all()[1].p99) == Approx(30).epsilon(0.01));
+    CHECK(ms(seconds.all()[2].p50) == -1);
+    for (std::size_t second = 3; second <= second_counts::most_seconds; ++second)
+        seconds.add(slice(static_cast<double>(second), static_cast<double>(second + 1), 0), 0);
+    CHECK(seconds.width_s() == 2);
+    CHECK(ms(seconds.all()[0].p50) == Approx(30).epsilon(0.01));
+    CHECK(ms(seconds.all()[1].p50) == -1);
+}
+
+TEST_CASE("seconds: percentiles come back, also where one is not known") {
+    run_report report(test::description());
+    report.add_time_slice(timed(0, 1, 10));
+    report.add_time_slice(slice(1, 2, 0));
+    auto last = timed(2, 3, 30);
+    last.closes_interval = true;
+    report.add_time_slice(last);
+    const auto read = parse_record(record_text(report, -1));
+    REQUIRE(read.has_value());
+    REQUIRE(read->seconds.size() == 3);
+    CHECK(read->seconds[0].p50_us.value_or(0) == Approx(10000).epsilon(0.01));
+    CHECK_FALSE(read->seconds[1].p50_us.has_value());
+    CHECK(read->seconds[2].p99_us.value_or(0) == Approx(30000).epsilon(0.01));
+}
+
 TEST_CASE("seconds: records of before have none of it, and lists of other lengths are refused") {
     const auto of = [](const std::string& more) {
         return parse_record(
@@ -176,7 +227,7 @@ TEST_CASE("seconds: a long run has longer ones, and loses nothing") {
     std::uint64_t messages = 0;
     for (int second = 0; second < 10'001; ++second) {
         messages += static_cast<std::uint64_t>(second % 3);
-        seconds.add(slice(second, second + 1, static_cast<std::uint64_t>(second % 3)));
+        seconds.add(slice(second, second + 1, static_cast<std::uint64_t>(second % 3)), 0);
     }
     CHECK(seconds.width_s() == 4);
     CHECK(seconds.all().size() <= second_counts::most_seconds);
