@@ -112,7 +112,7 @@ class TestBounces:
         assert "body" not in original.get_content()
         assert done.total("messages") == (3 if protocol == "lmtp" else 1)
         assert (done.total("bounces_sent"), done.total("bounces_failed"), done.total("errors")) == (1, 0, 0)
-        assert "1 bounces sent" in done.stderr
+        assert "1 bounce sent" in done.stderr
 
     def test_none_for_the_null_reverse_path_nor_for_others(self, bhm, users_file):
         with Receiver() as receiver:

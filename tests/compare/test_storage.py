@@ -48,8 +48,10 @@ def test_ext4_with_and_without_barriers_below_dovecot(experiment, tool):
         assert all(value > 0 for block in values[name] for value in block), name
     assert [each["variant"] for each in metrics["messages"]["comparisons"]] == ["barrier=0"]
     assert metrics["messages"]["same"]["variant"] == "default again"
-    for said in ("storage: flushes", "storage: written", "processors, user", "dovecot: processor time", '"barrier=0" '):
+    for said in ("storage: flushes", "storage: written", "processors, user", '"barrier=0" '):
         assert said in ended.stdout, said
+    # Which of Dovecot's processes come to a tick of the processor's clock is left to chance.
+    assert re.search(r"\b(dovecot|lmtp): processor time", ended.stdout), ended.stdout
     assert "dovecot --version" in record["versions"]
     assert experiment.verify().status == 0
 

@@ -4,6 +4,7 @@ Nothing here sleeps for a fixed time to let something happen: `wait_until` looks
 until it holds, and says what it waited for when it does not. A process is ended by the pid that
 was started here, and its output is kept in files, so that a full pipe never blocks it.
 """
+import collections
 import ctypes
 import os
 import pathlib
@@ -43,24 +44,21 @@ def dead_socket(path):
     return f"unix:{path}"
 
 
-def free_port(host="127.0.0.1"):
-    """A TCP port that the kernel chose and gives to nobody else for the next minute.
+_reserved = collections.deque(maxlen=256)
 
-    A port that was only bound and closed again can be handed to another test before our server
-    takes it. One that has just carried a connection, closed from this side, stays in TIME_WAIT: the
-    kernel avoids it for automatic choices, while a server that sets SO_REUSEADDR may bind it.
+
+def free_port():
+    """A TCP port that nobody uses at any address, and that the kernel gives to nobody else.
+
+    It stays bound from here, without a listener: whoever asks for any port gets another one, a server that sets
+    SO_REUSEADDR may bind it, and whoever connects is refused until one has.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, 0))
-        listener.listen(1)
-        port = listener.getsockname()[1]
-        with socket.create_connection((host, port)) as client:
-            accepted, _ = listener.accept()
-            accepted.close()
-            client.recv(1)
-    return port
+    made = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+    made.bind(("::", 0))
+    _reserved.append(made)
+    return made.getsockname()[1]
 
 
 def answers(endpoint):
