@@ -121,7 +121,7 @@ def taken(ports, place="", **what):
 def test_whose_tokens(behaving, differs, apart):
     """A limit is never filled up. Without `per` there is one for all."""
     per = f'per = "{differs}"' if apart else ""
-    listen = [f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}", f"[::1]:{free_port('::1')}"]
+    listen = [f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}", f"[::1]:{free_port()}"]
     hole = behaving(rule("rcpt", f'limit = {LIMIT}\n{per}\nreply = "452 4.2.2 Full"'), listen=listen)
     ports = [int(place.rpartition(":")[2]) for place in hole.endpoints]
     assert taken(ports) == [250, 250, 452]
