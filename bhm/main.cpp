@@ -1,9 +1,12 @@
 // bhm: the black hole for mail. Options become a plan, the plan starts acceptors, a pool of workers
 // serves whoever comes in, and the console reports.
+#include <fmt/format.h>
+
 #include <memory>
 #include <utility>
 
 #include "base/standard_output.hpp"
+#include "base/units.hpp"
 #include "bhm/envelope.hpp"
 #include "bhm/options.hpp"
 #include "bhm/plan.hpp"
@@ -48,9 +51,16 @@ exit_status serve(const bhm::plan& of, stats::run_description description) {
 
 // --check-behaviour
 exit_status explain(const bhm::plan& of) {
+    const behaviour::behaviour& rules = of.engine->what();
+    if (of.chosen.envelope.empty()) {
+        base::print(
+            fmt::format("{}: {}, and no mistake; --envelope TEXT tells what they do to one\n",
+                        of.chosen.behaviour_file, base::format_amount(rules.rules.size(), "rule")));
+        return exit_status::done;
+    }
     const auto asked = bhm::parse_envelope(of.chosen.envelope, of.valid);
     if (!asked) return program::refuse("bhm", asked.error(), exit_status::bad_parameters);
-    base::print(behaviour::explain(of.engine->what(), of.seed(), (*asked)->here));
+    base::print(behaviour::explain(rules, of.seed(), (*asked)->here));
     return exit_status::done;
 }
 

@@ -152,7 +152,7 @@ setter speed_option(options& o) {
     };
 }
 
-cli::group behaviour_options(options& o) {
+cli::group behaviour_options(options& o, std::string& explained) {
     return {"Behaviour",
             {
                 {"--behaviour", "FILE", "",
@@ -163,9 +163,9 @@ cli::group behaviour_options(options& o) {
                 {"--seed", "N", "",
                  "the same seed, and the same mail, meet the same behaviour (random, if not given)",
                  cli::count(o.seed, 0)},
-                {"--check-behaviour", "", "",
-                 "say what the rules do to --envelope at each stage, and end",
-                 cli::flag(o.check_behaviour)},
+                {"--check-behaviour", "FILE", "",
+                 "say what the rules of this file do to --envelope at each stage, and end",
+                 cli::text(explained)},
                 {"--envelope", "TEXT", "",
                  "client=192.0.2.1 helo=NAME from=ADDRESS to=ADDRESS size=10K tls=yes session=1 "
                  "message=1 time=10s listener=ENDPOINT, or some of them",
@@ -173,9 +173,14 @@ cli::group behaviour_options(options& o) {
             }};
 }
 
-expected<void> check_behaviour_options(const options& o) {
-    if (o.check_behaviour && o.behaviour_file.empty())
-        return base::fail("--check-behaviour: of which file? give --behaviour too");
+// The file to explain is the only one that is read then.
+expected<void> check_behaviour_options(options& o, const std::string& explained) {
+    o.check_behaviour = !explained.empty();
+    if (o.check_behaviour) {
+        if (!o.behaviour_file.empty())
+            return base::fail("--check-behaviour: names its file itself; leave --behaviour away");
+        o.behaviour_file = explained;
+    }
     if (!o.envelope.empty() && !o.check_behaviour)
         return base::fail("--envelope: means nothing without --check-behaviour");
     if (o.seed && o.behaviour_file.empty() && !o.speed)
@@ -186,6 +191,7 @@ expected<void> check_behaviour_options(const options& o) {
 }  // namespace
 
 expected<cli::parse_result> parse_options(options& into, const std::vector<std::string>& words) {
+    std::string explained;
     cli::program program;
     program.name = "bhm";
     program.tls = program::tls_libraries();
@@ -193,7 +199,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     program.groups = {listen_options(into),
                       auth_options(into),
                       mail_options(into),
-                      behaviour_options(into),
+                      behaviour_options(into, explained),
                       delivery_group(into.delivery),
                       program::server_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
@@ -209,7 +215,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     if (!into.ledger.empty() && !into.verify) {
         return base::fail("--ledger: knows messages by what --verify reads; leave --verify on");
     }
-    auto behaviour = check_behaviour_options(into);
+    auto behaviour = check_behaviour_options(into, explained);
     if (!behaviour) return behaviour.error();
     auto auth = check_auth(into);
     if (!auth) return auth.error();

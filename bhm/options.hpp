@@ -31,7 +31,7 @@ struct options : program::server_options {
     bool verify = true;
     std::string host_names;      // -r
     std::string behaviour_file;  // empty: none
-    bool check_behaviour = false;
+    bool check_behaviour = false;  // only say what behaviour_file does to the envelope
     std::string envelope;  // for --check-behaviour
     std::optional<std::uint64_t> seed{};
     std::optional<behaviour::number_range> speed{};  // octets a second

@@ -100,7 +100,11 @@ expected<void> load_behaviour(plan& into) {
     behaviour::behaviour rules;
     if (!chosen.behaviour_file.empty()) {
         auto loaded = behaviour::load_behaviour(chosen.behaviour_file);
-        if (!loaded) return base::fail("--behaviour: {}", loaded.error().message);
+        if (!loaded) {
+            return base::fail("{}: {}",
+                              chosen.check_behaviour ? "--check-behaviour" : "--behaviour",
+                              loaded.error().message);
+        }
         rules = std::move(*loaded);
     }
     into.rules_name_listeners =

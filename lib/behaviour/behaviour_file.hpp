@@ -1,4 +1,4 @@
-// A behaviour's file: TOML, as bhm(1) explains it and conf/behaviour.toml shows it.
+// A behaviour's file: TOML, as bhm(8) explains it and conf/behaviour.toml shows it.
 //
 //   [[rule]]
 //   name = "the slow domain"

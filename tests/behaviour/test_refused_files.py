@@ -129,7 +129,7 @@ def check(programs, folder):
     path.write_text(ASKED)
 
     def ask(envelope, *words):
-        done = run([programs.bhm, "--behaviour", path, "--check-behaviour", "--envelope", envelope, *words], timeout=20)
+        done = run([programs.bhm, "--check-behaviour", path, "--envelope", envelope, *words], timeout=20)
         assert done.status == 0 and not done.stderr, done.stderr
         lines = done.stdout.splitlines()
         return {stage: [line for line in lines if line.startswith(f"{stage}: ")] for stage in ("mail", "rcpt", "end", "data")}
@@ -158,6 +158,15 @@ def test_what_is_drawn_depends_on_the_seed(check):
     assert check("from=a@example.org to=b@example.com", "--seed", 5) == check("from=a@example.org to=b@example.com", "--seed", 5)
 
 
+def test_without_an_envelope_mistakes_are_looked_for(programs, folder):
+    path = folder / "behaviour.toml"
+    path.write_text(ASKED)
+    done = run([programs.bhm, "--check-behaviour", path], timeout=20)
+    assert done.status == 0 and not done.stderr and done.stdout.startswith(f"{path}: 3 rules, and no mistake"), done
+    path.write_text(ASKED.replace('"rst"', '"rest"'))
+    refused(run([programs.bhm, "--check-behaviour", path], timeout=20), "--check-behaviour", f"{path}:14", "rest", program="bhm")
+
+
 @pytest.mark.parametrize("envelope, words", [
     ("client=300.0.0.1", ["client", "300.0.0.1"]), ("from=a@@b", ["from"]), ("to=", ["to"]), ("size=large", ["size", "large"]),
     ("colour=red", ["colour"]), ("just text", ["just"]), ("time=late", ["time", "late"]), ("tls=perhaps", ["tls", "perhaps"]),
@@ -166,11 +175,12 @@ def test_what_is_drawn_depends_on_the_seed(check):
 def test_envelopes_that_are_none(programs, folder, envelope, words):
     path = folder / "behaviour.toml"
     path.write_text(ASKED)
-    refused(run([programs.bhm, "--behaviour", path, "--check-behaviour", "--envelope", envelope], timeout=20), "--envelope", *words,
+    refused(run([programs.bhm, "--check-behaviour", path, "--envelope", envelope], timeout=20), "--envelope", *words,
             program="bhm")
 
 
-@pytest.mark.parametrize("words, names", [(["--check-behaviour"], ["--check-behaviour", "--behaviour"]),
+@pytest.mark.parametrize("words, names", [(["--check-behaviour"], ["--check-behaviour", "FILE"]),
+                                          (["--behaviour", "a.toml", "--check-behaviour", "b.toml"], ["--check-behaviour", "--behaviour"]),
                                           (["--envelope", "to=a@example.com"], ["--envelope", "--check-behaviour"])])
 def test_options_that_need_each_other(programs, words, names):
     refused(run([programs.bhm, "--listen", "127.0.0.1:0", *words], timeout=20), *names, program="bhm")
@@ -181,7 +191,7 @@ def test_options_that_need_each_other(programs, words, names):
 def test_samples(programs, name):
     """Those that come along are right, and say something about somebody."""
     path = ROOT / f"conf/{name}.toml"
-    done = run([programs.bhm, "--behaviour", path, "--check-behaviour", "--envelope", "client=192.0.2.1 helo=mx.example.com "
+    done = run([programs.bhm, "--check-behaviour", path, "--envelope", "client=192.0.2.1 helo=mx.example.com "
                 "from=a@example.org to=b@example.com size=10K session=1 message=1 time=10s tls=no"], timeout=20)
     assert done.status == 0 and not done.stderr
     assert re.search(r"^\w+: ", done.stdout, re.MULTILINE)
