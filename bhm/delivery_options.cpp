@@ -5,6 +5,7 @@
 
 #include "base/units.hpp"
 #include "cli/binders.hpp"
+#include "program/shared_options.hpp"
 
 namespace postal::bhm {
 namespace {
@@ -46,6 +47,7 @@ cli::group delivery_group(delivery_options& o) {
     const std::vector<cli::option> others{
         {"--bounce-via", "ENDPOINT", "", "relay for the bounces of users with b in USER-LIST",
          cli::text(o.bounce_via)},
+        program::target_is_mine_option(o.allowed),
         {"--greylist-wait", "DURATION", "1m", "users with g: refuse for so long",
          cli::parsed(o.greylist_wait, base::parse_duration)},
         {"--greylist-window", "DURATION", "4h",
@@ -71,6 +73,8 @@ expected<void> check(const delivery_options& chosen, const std::string& user_lis
     if (!chosen.bounce_via.empty() && user_list.empty()) {
         return base::fail("--bounce-via: whose mail bounces stands in a USER-LIST; give one");
     }
+    if (!chosen.allowed.is_empty() && chosen.bounce_via.empty())
+        return base::fail("--target-is-mine: means nothing without --bounce-via");
     if (!chosen.greylist_given()) return {};
     if (user_list.empty()) {
         return base::fail(

@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "bhm/mail_store.hpp"
 #include "cli/options.hpp"
+#include "net/allowed_targets.hpp"
 
 namespace postal::bhm {
 
@@ -18,7 +19,8 @@ struct delivery_options {
     store_options store{};
     // Whether one of those was given that mean nothing without --store.
     bool store_detail_given = false;
-    std::string bounce_via;  // an endpoint; empty: nobody bounces
+    std::string bounce_via;          // an endpoint; empty: nobody bounces
+    net::allowed_targets allowed{};  // --target-is-mine: for bounce_via
     // Of users with g; nothing: the default.
     std::optional<duration> greylist_wait;
     std::optional<duration> greylist_window;

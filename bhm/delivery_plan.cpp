@@ -13,9 +13,9 @@ using base::expected;
 
 constexpr std::uint16_t smtp_port = 25;
 
-expected<bounce_route> find_route(const std::string& text, std::string host_name,
+expected<bounce_route> find_route(const delivery_options& chosen, std::string host_name,
                                   std::uint64_t run) {
-    auto where = net::parse_endpoint(text, smtp_port);
+    auto where = net::parse_endpoint(chosen.bounce_via, smtp_port);
     if (!where) return where.error();
     if (where->fresh_lookup) {
         return base::fail("\"+{}\" is looked up once, at the start; give it without the +",
@@ -23,6 +23,8 @@ expected<bounce_route> find_route(const std::string& text, std::string host_name
     }
     auto addresses = net::resolve(*where);
     if (!addresses) return addresses.error();
+    const auto allowed = chosen.allowed.check(*where, *addresses);
+    if (!allowed) return allowed.error();
     return bounce_route{where->text, std::move(*addresses), std::move(host_name), run};
 }
 
@@ -38,7 +40,7 @@ expected<void> prepare_bounces(delivery_plan& into, const options& chosen, const
         return base::fail("{}:{}: behaviour \"b\" needs a way for bounces; give --bounce-via",
                           chosen.user_list, bounced->line);
     }
-    auto route = find_route(via, into.host_name, run);
+    auto route = find_route(chosen.delivery, into.host_name, run);
     if (!route) return base::at("--bounce-via", route.error());
     into.bounces = std::move(*route);
     return {};

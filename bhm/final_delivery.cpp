@@ -81,25 +81,31 @@ void final_delivery::take(std::string_view content) {
 }
 
 void final_delivery::accept() {
-    if (keeps_copy_) accept_copy();
+    if (keeps_copy_ && copy_) accept_copy();
     if (!bounced_.empty()) bounce_it();
 }
 
-void final_delivery::accept_copy() {
+bool final_delivery::keep_now() {
+    return accept_copy();
+}
+
+bool final_delivery::accept_copy() {
     mail_store& store = *context_.of_run.delivery.store;
     const store_options& chosen = context_.of_run.chosen.delivery.store;
     stats::tally& counts = context_.own.tally();
-    const store_outcome how = copy_->keep();
+    const auto copy = std::move(copy_);
+    const store_outcome how = copy->keep();
     (how == store_outcome::kept ? counts.stored : counts.not_stored) += 1;
     if (how == store_outcome::failed) {
         counts.errors.add(
             "end", 0, "not_stored",
-            fmt::format("{}: {}", chosen.folder, base::system_message(copy_->error())));
+            fmt::format("{}: {}", chosen.folder, base::system_message(copy->error())));
     }
     if (how == store_outcome::full && store.says_full()) {
         cli::complain("bhm",
                       fmt::format("--store: {} is full; nothing more is kept", chosen.folder));
     }
+    return how == store_outcome::kept;
 }
 
 void final_delivery::bounce_it() {

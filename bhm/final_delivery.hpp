@@ -57,10 +57,12 @@ class final_delivery {
     void begin(const origin& from);
     void take(std::string_view content);
     void accept();
+    // Keeps the copy at once, for whom 250 means that it is kept; false when it is not.
+    bool keep_now();
 
   private:
     std::string headers(const origin& from) const;
-    void accept_copy();
+    bool accept_copy();
     void bounce_it();
 
     worker_context& context_;

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "base/interrupted.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "base/write_file.hpp"
@@ -94,9 +95,10 @@ std::string without_separators(std::string_view host) {
 // 0, or an errno value.
 int write_at(int to, std::string_view octets, std::uint64_t at) noexcept {
     while (!octets.empty()) {
-        const ssize_t written = ::pwrite(to, octets.data(), octets.size(), static_cast<off_t>(at));
-        if (written < 0 && errno != EINTR) return errno;
-        if (written <= 0) continue;
+        const ssize_t written = base::uninterrupted(
+            [&] { return ::pwrite(to, octets.data(), octets.size(), static_cast<off_t>(at)); });
+        if (written < 0) return errno;
+        if (written == 0) return EIO;  // it would be so for ever
         octets.remove_prefix(static_cast<std::size_t>(written));
         at += static_cast<std::uint64_t>(written);
     }
@@ -182,8 +184,8 @@ int mail_store::append_to_mbox(int from) {
     int error = 0;
     std::uint64_t copied = 0;
     for (;;) {
-        const ssize_t got = ::pread(from, piece.data(), piece.size(), static_cast<off_t>(copied));
-        if (got < 0 && errno == EINTR) continue;
+        const ssize_t got = base::uninterrupted(
+            [&] { return ::pread(from, piece.data(), piece.size(), static_cast<off_t>(copied)); });
         if (got < 0) error = errno;
         if (got <= 0) break;
         const std::string_view octets(piece.data(), static_cast<std::size_t>(got));

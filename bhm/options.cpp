@@ -199,6 +199,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     program.groups = {listen_options(into),
                       auth_options(into),
                       mail_options(into),
+                      program::limits_group(into),
                       behaviour_options(into, explained),
                       delivery_group(into.delivery),
                       program::server_tls_group(into.tls),

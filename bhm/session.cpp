@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -77,6 +78,7 @@ proto::server_reply session::judge_recipient() {
     if (answer.positive() && what == fate::bounced && !delivery_->may_bounce_another())
         answer = proto::replies::too_many_recipients;
     note_recipient(judged, answer.code);
+    if (answer.positive() && !may_hold_recipient(who)) answer = too_much_in_hand;
     if (!answer.positive()) return answer;
     if (conduct_) conduct_->took_recipient(who);
     if (delivery_) delivery_->add(who, what);
@@ -85,6 +87,13 @@ proto::server_reply session::judge_recipient() {
         recipients_.push_back(context_.ledger_feed()->row_buffer().address(who.mailbox));
     }
     return answer;
+}
+
+// What nobody asks about later is not kept.
+bool session::may_hold_recipient(const proto::path& who) {
+    constexpr std::size_t around = 256;
+    const bool kept = delivery_ || attempts_ || context_.ledger_feed() != nullptr;
+    return !kept || held_.add(around + who.mailbox.size());
 }
 
 // Of users with g.
@@ -104,7 +113,8 @@ void session::begin_message() {
 }
 
 void session::take_content(std::string_view text) {
-    if (delivery_) delivery_->take(text);
+    if (delivery_ && delivery_->keeps_copy() && !no_room_) no_room_ = !held_.add(text.size());
+    if (delivery_ && !no_room_) delivery_->take(text);
     if (!examination_) return;
     if (context_.ledger_feed() != nullptr && !examination_->skipping())
         return examination_->feed(text);
@@ -124,11 +134,38 @@ void session::end_message() {
         context_.take_back(std::move(examination_));
     }
     judge_deliveries(found);
+    if (no_room_) refuse_for_want_of_room(found);
+    keep_first(found);
     due_ = std::move(found);
     late_ = context_.ledger_feed() != nullptr && !context_.ledger_feed()->keeps_up();
     if (!late_) return answer();
     late_reply_ = std::exchange(due_, {});
     context_.hold(*this);
+}
+
+// With --store-sync 250 means that the message is on the disk: what is not there is refused.
+void session::keep_first(delayed_reply& found) {
+    if (!context_.of_run.chosen.delivery.store.sync || !delivery_ || found.units == 0) return;
+    if (!delivery_->keeps_copy() || delivery_->keep_now()) return;
+    if (!unanswered_) own_answers_.resize(machine().answers_due());
+    for (auto& one : own_answers_) {
+        if (one && !one->positive()) continue;
+        one = proto::server_reply{452, "4.3.1", "Cannot store the message"};
+        found.refusals.push_back(*one);
+    }
+    found.units = found.recipients = 0;
+    recipients_.clear();
+}
+
+// More mail than --max-held allows is on its way into the store: this one is for later, whatever rules
+// say.
+void session::refuse_for_want_of_room(delayed_reply& found) {
+    delivery_.reset();
+    own_answers_.assign(machine().answers_due(), too_much_in_hand);
+    found.refusals.assign(machine().answers_due(), too_much_in_hand);
+    found.units = found.recipients = 0;
+    recipients_.clear();
+    unanswered_ = false;
 }
 
 void session::answer() {
@@ -171,9 +208,10 @@ void session::describe(const mail::check_result& result, delayed_reply& into) co
 
 void session::answers_due_now() {
     if (!due_) return;
-    // First, since it may find no memory: then nothing of it is counted as accepted.
+    // First, since these may find no memory: then nothing of it is counted as accepted.
     if (delivery_ && due_->units != 0) delivery_->accept();
     delivery_.reset();
+    if (context_.ledger_feed() != nullptr) write_sightings();
     stats::tally& counts = tally();
     counts.messages += due_->units;
     counts.recipients += due_->recipients;
@@ -181,11 +219,12 @@ void session::answers_due_now() {
     counts.bytes += due_->octets * due_->units;
     units_ended(due_->units);
     if (context_.of_run.chosen.verify) count_integrity();
-    if (context_.ledger_feed() != nullptr) write_sightings();
     if (attempts_) attempts_->let_go(since_start());
     if (due_->units != 0) answered(due_->units);
     count_refusals();
     due_.reset();
+    held_.give_back();
+    no_room_ = false;
 }
 
 void session::count_refusals() {
@@ -217,13 +256,18 @@ void session::count_integrity() {
                       detail.empty() ? "a message differs from what was sent" : detail);
 }
 
+// Of several recipients all have their row or none: one for which memory was short is tried again.
 void session::write_sightings() {
+    const auto write = [this] {
+        if (client_may_have_gone()) return doubtful_.push_back(due_->sighting);
+        context_.ledger_feed()->row_buffer().add(due_->sighting);
+    };
     for (const ledger::address_id mailbox : recipients_) {
         due_->sighting.mailbox = mailbox;
-        if (client_may_have_gone()) {
-            doubtful_.push_back(due_->sighting);
-        } else {
-            context_.ledger_feed()->row_buffer().add(due_->sighting);
+        try {
+            write();
+        } catch (const std::bad_alloc&) {
+            write();
         }
     }
     recipients_.clear();
@@ -240,7 +284,8 @@ void session::doubtful_answers(bool heard) {
 
 void session::drop_message() {
     own_answers_.clear();
-    unanswered_ = false;
+    unanswered_ = no_room_ = false;
+    held_.give_back();
     due_.reset();
     late_reply_.reset();
     delivery_.reset();

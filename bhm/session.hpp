@@ -44,6 +44,7 @@ class session final : public serve::session, private worker_context::held {
         : serve::session(context, std::move(who),
                          context.of_run.names.name_of_socket(who.socket.descriptor.get())),
           context_(context),
+          held_(context.of_run.rules.held.get()),
           number_(how.number),
           listener_(how.listener),
           own_end_(std::move(how.own_end)) {}
@@ -68,6 +69,7 @@ class session final : public serve::session, private worker_context::held {
     void begin_message() override;
     void take_content(std::string_view text) override;
     void end_message() override;
+    void keep_first(delayed_reply& found);
     bool answers_ready() const override { return !late_; }
     void give_answers() override;
     void answers_due_now() override;
@@ -78,6 +80,8 @@ class session final : public serve::session, private worker_context::held {
     void go_on() override;
 
     behaviour::grey_verdict ask_greylist(const proto::path& recipient);
+    bool may_hold_recipient(const proto::path& who);
+    void refuse_for_want_of_room(delayed_reply& found);
     void describe(const mail::check_result& result, delayed_reply& into) const;
     void count_transit(const mail::check_result& result);
     void answer();
@@ -106,6 +110,8 @@ class session final : public serve::session, private worker_context::held {
     };
 
     worker_context& context_;
+    serve::held_octets::share held_;  // what the transaction makes bhm keep
+    bool no_room_ = false;            // for all of the message
     const std::uint64_t number_;
     const net::address* const listener_;  // null: unknown
     const std::string own_end_;

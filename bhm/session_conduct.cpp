@@ -90,6 +90,8 @@ std::optional<proto::server_reply> session::obey(const behaviour::decision& what
                 .ending = cut_of(what.close),
                 .says_reply = what.reply.has_value() || !own_answers_.empty(),
                 .why = what.by->name,
+                // What is refused is one error, though the connection ends with it.
+                .is_error = !what.reply || what.reply->positive(),
                 .read_rate = what.read_rate,
                 .window = what.window});
     return what.reply;

@@ -24,7 +24,7 @@ install(FILES ${completions_zsh} DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor
 install(FILES ${completions_fish} DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # README.md and the documents that it links to, beside each other as in the repository.
-install(FILES README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN man EXCLUDE)
 install(CODE "set(documents \"${CMAKE_INSTALL_DOCDIR}\")
     cmake_path(ABSOLUTE_PATH documents BASE_DIRECTORY \"\${CMAKE_INSTALL_PREFIX}\")

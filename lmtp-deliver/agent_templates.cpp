@@ -14,7 +14,8 @@ struct field {
     std::string_view key;
     std::string agent::*target;
 };
-constexpr field fields[]{{"template", &agent::command}, {"about", &agent::about}};
+constexpr field fields[]{
+    {"template", &agent::command}, {"root", &agent::root}, {"about", &agent::about}};
 
 bool is_name(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -27,8 +28,9 @@ base::expected<void> set_field(agent& target, const text_entry& entry) {
     const auto* const row = std::find_if(std::begin(fields), std::end(fields),
                                          [&](const field& each) { return each.key == entry.key; });
     if (row == std::end(fields)) {
-        return base::fail("{} is unknown; an agent has a template and an about",
-                          base::printable(entry.key, 40));
+        return base::fail(
+            "{} is unknown; an agent has a template, an about, and root where it may run as that",
+            base::printable(entry.key, 40));
     }
     target.*row->target = entry.value;
     if (entry.key != "template") return {};
@@ -46,7 +48,7 @@ base::expected<agent*> agent_of(std::vector<agent>& agents, const text_entry& en
     const auto found = std::find_if(agents.begin(), agents.end(),
                                     [&](const agent& each) { return each.name == entry.table; });
     if (found != agents.end()) return &*found;
-    return &agents.emplace_back(agent{entry.table, {}, {}});
+    return &agents.emplace_back(agent{.name = entry.table});
 }
 
 base::expected<std::vector<agent>> read_agents(const std::vector<text_entry>& entries,
@@ -82,16 +84,16 @@ base::expected<std::vector<agent>> load_agents(const std::string& path) {
     return read_agents(*entries, path);
 }
 
-base::expected<std::string> find_template(std::string_view name_or_template,
-                                          const std::vector<agent>& agents) {
+base::expected<agent> find_template(std::string_view name_or_template,
+                                    const std::vector<agent>& agents) {
     std::vector<std::string> names;
     for (const agent& each : agents) {
-        if (each.name == name_or_template) return {boost::system::in_place_value, each.command};
+        if (each.name == name_or_template) return each;
         names.push_back(each.name);
     }
     const bool one_word = name_or_template.find_first_of(" \t/'\"\\%") == std::string_view::npos;
     if (!one_word || name_or_template.empty()) {
-        return {boost::system::in_place_value, std::string(name_or_template)};
+        return agent{.command = std::string(name_or_template)};
     }
     const std::string_view near = base::nearest(name_or_template, names);
     const std::string hint = near.empty() ? std::string() : fmt::format("did you mean {}? ", near);

@@ -4,9 +4,10 @@
 //
 //   [dovecot]
 //   template = "/usr/lib/dovecot/dovecot-lda -f %from% -d %to%"
+//   root = "becomes the user that the userdb names"
 //   about = "what it needs"
 //
-// A name is a word of letters, digits, - and _; every template must be one that argv_template
+// With root, which says what makes it safe, root runs the agent as root (--allow-root-agent). A name is a word of letters, digits, - and _; every template must be one that argv_template
 // takes. Fails with "FILE:LINE: reason". Limits: whether the programs exist is not asked.
 #pragma once
 
@@ -21,6 +22,7 @@ namespace postal::lmtp_deliver {
 struct agent {
     std::string name{};
     std::string command{};  // the template
+    std::string root{};     // why it may run as root; empty: it may not
     std::string about{};    // may be empty, may have several lines
 };
 
@@ -29,10 +31,10 @@ extern const std::string_view built_in_agents_text;
 [[nodiscard]] base::expected<std::vector<agent>> built_in_agents();
 [[nodiscard]] base::expected<std::vector<agent>> load_agents(const std::string& path);
 
-// What --agent means: a known name gives its template, and text that is more than a word is a
-// template itself, which is not parsed here. A single word that is no known name and no path is
+// What --agent means: a known name gives its agent, and text that is more than a word is a template
+// itself, of an agent without a name, which is not parsed here. A single word that is no known name and no path is
 // refused: it would be a program without arguments, looked for who knows where.
-[[nodiscard]] base::expected<std::string> find_template(std::string_view name_or_template,
-                                                        const std::vector<agent>& agents);
+[[nodiscard]] base::expected<agent> find_template(std::string_view name_or_template,
+                                                  const std::vector<agent>& agents);
 
 }  // namespace postal::lmtp_deliver

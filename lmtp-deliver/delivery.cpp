@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "base/release.hpp"
+#include "base/text.hpp"
 #include "lmtp-deliver/headers.hpp"
 #include "lmtp-deliver/phases.hpp"
 
@@ -25,6 +26,20 @@ constexpr unsigned reads_a_turn = 8;
 constexpr int room_to_print = 1024 * 1024;  // for an agent that is left alone
 // Where the pidfd cannot be watched, which takes a full epoll, the agent is asked after so often.
 constexpr auto ask_again = std::chrono::milliseconds(100);
+// An agent is looked at so often, whether somebody has stopped it, and continued; not for ever.
+constexpr auto look_again = std::chrono::seconds(1);
+constexpr unsigned most_stops = 3;
+constexpr std::string_view stopped_again = "it was stopped again and again";
+constexpr mode_t for_its_user_only = 0077;
+
+const delivery_reply queue_full{451, "4.3.2", "Too many deliveries wait, try again later"};
+const delivery_reply waited_too_long{451, "4.3.2", "Waited too long for an agent, try again later"};
+
+// What may have so many agents at once: details lead to the same mailbox, and so does the case of a
+// domain.
+std::string mailbox_name(const mailbox& of) {
+    return fmt::format("{}@{}", of.user, base::lower(of.domain));
+}
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
     std::vector<char*> result;
@@ -37,52 +52,66 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-delivery::delivery(worker_context& context, transaction& of, std::size_t recipient, owner& whose)
-    : waiter(context.own.context()),
+delivery::delivery(worker_context& context, transaction& of, place where)
+    : waiter(context.own.context(), where.customer),
       context_(context),
       of_(of),
-      recipient_(recipient),
-      whose_(whose) {
+      recipient_(where.recipient),
+      whose_(where.whose) {
     context_.own.watch(*this);
+    set_deadline(of_.complete + context_.of_run.chosen.longest_wait());
 }
 
 delivery::~delivery() = default;
 
 // ---- the queue ----
 
-void delivery::begin() {
-    switch (context_.slots.ask(*this)) {
+void delivery::begin(worker_context::home home) {
+    home_ = std::move(home);
+    switch (context_.slots.ask(*this, mailbox_name(recipient()))) {
         case dispatcher::answer::start:
             return start();
         case dispatcher::answer::wait:
             state_ = state::queued;
             return;
         case dispatcher::answer::refused:
-            return end({451, "4.3.2", "Too many deliveries wait, try again later"});
+            return end(queue_full);
     }
 }
 
-void delivery::called() {
-    if (!abandoned_ && !decided()) return start();
-    context_.slots.give_back();
-    end(answer_);
+void delivery::cannot_begin(std::string_view why) {
+    tally().agents.add_not_started();
+    decide({agent_fate::not_started}, why);
 }
 
-void delivery::cancel(const delivery_reply& why) {
-    if (state_ != state::queued || decided()) return;
-    if (context_.slots.withdraw(*this)) return end(why);
-    answer_ = why;  // called() is on its way, and ends it
+void delivery::called(dispatcher::answer how) {
+    const bool has_slot = how == dispatcher::answer::start;
+    if (has_slot && !abandoned_ && !decided()) return start();
+    if (has_slot) context_.slots.give_back(*this);
+    end(abandoned_ || decided() ? answer_ : queue_full);
+}
+
+bool delivery::cancel(const delivery_reply& why) {
+    const bool waits = state_ == state::fresh || state_ == state::queued;
+    if (!waits || decided() || abandoned_) return false;
+    if (state_ == state::fresh || context_.slots.withdraw(*this)) {
+        end(why);
+    } else {
+        answer_ = why;  // called() is on its way, and ends it
+    }
+    return true;
 }
 
 void delivery::abandon() {
     abandoned_ = true;
-    if (state_ == state::queued && context_.slots.withdraw(*this)) return end({});
+    const bool queued = state_ == state::queued && context_.slots.withdraw(*this);
+    if (queued || state_ == state::fresh) return end({});
     if (state_ != state::running) return;
     exit_.close();
     const int pipe = output_.is_open() ? output_.native() : unwatched_.get();
     ::fcntl(pipe, F_SETPIPE_SZ, room_to_print);
     close_output();
-    context_.slots.give_back();
+    context_.slots.give_back(*this);
     end({});
 }
 
@@ -95,7 +124,7 @@ void delivery::start() {
     const auto running = try_to_start();
     if (running) return;
     close_output();
-    context_.slots.give_back();
+    context_.slots.give_back(*this);
     tally().agents.add_not_started();
     decide({agent_fate::not_started}, running.error().message);
 }
@@ -110,8 +139,6 @@ base::expected<void> delivery::try_to_start() {
 
 base::expected<void> delivery::start_agent() {
     const plan& run = context_.of_run;
-    const auto home = context_.home_of(recipient().user);
-    if (!home) return home.error();
     const std::string head = run.head_for_each(of_) ? headers(run, of_, &recipient()) : "";
     const auto message = open_message(head);
     if (!message) return message.error();
@@ -121,7 +148,7 @@ base::expected<void> delivery::start_agent() {
     expansion values = of_.values(&recipient());
     values.size += head.size();
     std::vector<std::string> words = run.agent.expand(values);
-    std::vector<std::string> settings = run.environment(values, *home);
+    std::vector<std::string> settings = run.environment(values, *home_);
     const std::vector<char*> argv = pointers(words);
     const std::vector<char*> environment = pointers(settings);
     const auto started = context_.starter.start({.program = run.program.c_str(),
@@ -131,7 +158,8 @@ base::expected<void> delivery::start_agent() {
                                                  .output = printing->get(),
                                                  .directory = run.chosen.directory.c_str(),
                                                  .run_as = run.run_as ? &*run.run_as : nullptr,
-                                                 .limits = run.limits});
+                                                 .limits = run.limits,
+                                                 .file_mask = for_its_user_only});
     if (!started) return started.error();
     tally().agents.add_start();
     watch_agent(*started);
@@ -162,6 +190,8 @@ base::expected<base::file_descriptor> delivery::make_output() {
 
 void delivery::watch_agent(const os::child& started) {
     agent_ = started;
+    due_ = started_ + context_.of_run.chosen.timeout;
+    guarded_ = context_.guarded.add(started, due_);
     set_deadline(started_);  // the next tick: see on_deadline()
     const int problem = exit_.open(context_.own.context(), started.pidfd);
     if (problem == 0) return exit_.when_readable([this] { agent_ended(); });
@@ -179,22 +209,37 @@ void delivery::watch_output() {
 // ---- while it runs ----
 
 void delivery::on_deadline() {
-    if (state_ != state::running) return;
+    if (state_ != state::running) {
+        cancel(waited_too_long);
+        return;
+    }
     if (!exit_.is_open()) agent_ended();
     if (over()) return;
     watch_output();
     const auto now = steady_clock::now();
-    const auto due =
-        started_ + context_.of_run.chosen.timeout + static_cast<int>(ending_) * kill_after;
-    if (now < due) {
-        set_deadline(exit_.is_open() ? due : std::min(due, now + ask_again));
-    } else if (ending_ != ending::killed) {
-        os::signal_group(agent_, ending_ == ending::not_asked ? SIGTERM : SIGKILL);
-        ending_ = ending_ == ending::not_asked ? ending::asked : ending::killed;
-        set_deadline(now + (exit_.is_open() ? kill_after : ask_again));
-    } else {
-        give_up();
+    if (ending_ == ending::not_asked && stands_still()) {
+        ask_to_end(SIGKILL, now);
+    } else if (now >= due_ && ending_ == ending::killed) {
+        return give_up();
+    } else if (now >= due_) {
+        ask_to_end(ending_ == ending::not_asked ? SIGTERM : SIGKILL, now);
     }
+    set_deadline(std::min(due_, now + (exit_.is_open() ? look_again : ask_again)));
+}
+
+// Any process of the agent's user may stop it, and so keep its slot. Whether that goes on too long.
+bool delivery::stands_still() {
+    if (!os::is_stopped(agent_)) return false;
+    os::signal_group(agent_, SIGCONT);
+    return ++stops_ == most_stops;
+}
+
+void delivery::ask_to_end(int signal, load::steady_time now) {
+    os::signal_group(agent_, signal);
+    // What stands still hears nothing else.
+    if (signal != SIGKILL) os::signal_group(agent_, SIGCONT);
+    ending_ = signal == SIGKILL ? ending::killed : ending::asked;
+    due_ = now + kill_after;
 }
 
 void delivery::read_output() {
@@ -237,8 +282,9 @@ void delivery::close_output() {
 void delivery::give_up() {
     exit_.close();
     drain_output();
+    context_.guarded.remove(guarded_);
     context_.leave(agent_);
-    context_.slots.give_back();
+    context_.slots.give_back(*this);
     tally().agents.add_end(stats::timeout_end, {});
     decide({agent_fate::timed_out}, printed_);
 }
@@ -252,13 +298,18 @@ void delivery::agent_ended() {
     const auto how = os::reap(agent_);
     if (!how && exit_.is_open()) exit_.when_readable([this] { agent_ended(); });
     if (!how) return;
+    context_.guarded.remove(guarded_);
     clear_deadline();
     exit_.close();
     drain_output();
-    context_.slots.give_back();
+    context_.slots.give_back(*this);
     tally().latency[static_cast<std::size_t>(phase::agent)].record(steady_clock::now() - started_);
     const stats::agent_usage used{how->user, how->system, how->max_rss_bytes};
     stats::agent_counts& counts = tally().agents;
+    if (timed_out && stops_ == most_stops) {
+        counts.add_end_by_signal(SIGKILL, used);
+        return decide({agent_fate::signalled, SIGKILL}, stopped_again);
+    }
     if (timed_out) {
         counts.add_end(stats::timeout_end, used);
         return decide({agent_fate::timed_out}, printed_);
@@ -287,6 +338,7 @@ void delivery::decide(const agent_end& how, std::string_view output) {
 void delivery::end(delivery_reply answer) {
     answer_ = std::move(answer);
     state_ = state::over;
+    clear_deadline();
     base::release(printed_);  // other recipients' agents may run for long
     whose_.delivered(*this);
 }

@@ -1,15 +1,19 @@
 // One recipient's delivery: a place in the queue, an agent, its end, and the answer.
 //
-// Flow: begin(); then, once, owner.delivered(*this) says that answer() is there. It may be said
-// from within begin(). Everything happens in the session's worker.
+// Flow: begin(), once it is known whose home the agent is to have, or cannot_begin(); then, once,
+// owner.delivered(*this) says that answer() is there. It may be said from within these. Everything
+// happens in the session's worker.
 //
-// The agent has `timeout` to end; then its process group gets TERM and, kill_after later, KILL.
-// What it prints is read to the end so that it never blocks, and the first 64 KiB are kept. An end
-// with status 0 is a delivery, whatever was read of the message; everything else follows the table
-// of exit statuses. 250 is never said before the agent has ended.
+// It may wait for an agent, what comes before begin() included, for `queue_timeout`, and is deferred
+// then. The agent has `timeout` to end; then its process group gets TERM and, kill_after later, KILL.
+// One that another process of its user has stopped is continued within a second, and killed the
+// third time. What it prints is read to the end so that it never blocks, and the first 64 KiB are kept.
+// An end with status 0 is a delivery, whatever was read of the message; everything else follows the
+// table of exit statuses. 250 is never said before the agent has ended.
 //
-// cancel() is for what still waits in the queue when the server stops; abandon() lets go of an
-// agent that runs, which then finishes by itself, and leaves the outcome in doubt.
+// cancel() is for what still waits when the server stops or the client leaves; abandon() lets go of
+// an agent that runs, which then finishes by itself or is ended by the guardian when its time is
+// over, and leaves the outcome in doubt.
 #pragma once
 
 #include <chrono>
@@ -39,15 +43,24 @@ class delivery final : public load::watched, public dispatcher::waiter {
 
     static constexpr auto kill_after = std::chrono::seconds(5);
 
-    delivery(worker_context& context, transaction& of, std::size_t recipient, owner& whose);
+    struct place {
+        std::size_t recipient;  // of the transaction
+        owner& whose;
+        dispatcher::customer& customer;
+    };
+    delivery(worker_context& context, transaction& of, place where);
     ~delivery() override;
 
-    void begin();
-    void cancel(const delivery_reply& why);
+    void begin(worker_context::home home);
+    void cannot_begin(std::string_view why);
+    // False when an agent runs, or has.
+    bool cancel(const delivery_reply& why);
     void abandon();
 
     // No event will come any more.
     bool over() const noexcept { return state_ == state::over; }
+    bool begun() const noexcept { return state_ != state::fresh; }
+    const mailbox& recipient() const noexcept { return of_.recipients[recipient_]; }
     // False for one that was abandoned.
     bool decided() const noexcept { return answer_.code != 0; }
     const delivery_reply& answer() const noexcept { return answer_; }
@@ -61,7 +74,7 @@ class delivery final : public load::watched, public dispatcher::waiter {
     enum class reading : std::uint8_t { more, nothing_now, over };
     enum class state : std::uint8_t { fresh, queued, running, over };
 
-    void called() override;
+    void called(dispatcher::answer how) override;
     void start();
     base::expected<void> try_to_start();
     base::expected<void> start_agent();
@@ -73,27 +86,32 @@ class delivery final : public load::watched, public dispatcher::waiter {
     reading read_some(int from);
     void drain_output();
     void close_output();
+    bool stands_still();
+    void ask_to_end(int signal, load::steady_time now);
     void give_up();
     void agent_ended();
     void decide(const agent_end& how, std::string_view output);
     void end(delivery_reply answer);
 
-    const mailbox& recipient() const noexcept { return of_.recipients[recipient_]; }
     stats::tally& tally() noexcept { return context_.own.tally(); }
 
     worker_context& context_;
     transaction& of_;
     std::size_t recipient_;
     owner& whose_;
+    worker_context::home home_;
     os::child agent_;
     net::descriptor exit_;             // the agent's pidfd
     base::file_descriptor unwatched_;  // what it prints, for the first moments,
     net::descriptor output_;           // and later
     std::string printed_;
     load::steady_time started_{};
+    load::steady_time due_{};  // when it is asked to end, or asked again
+    std::size_t guarded_ = 0;  // its place in the guardian's list
     delivery_reply answer_;
     state state_ = state::fresh;
     ending ending_ = ending::not_asked;
+    unsigned stops_ = 0;  // so often it was found stopped
     bool abandoned_ = false;
 };
 

@@ -15,12 +15,14 @@
 #include "cli/main.hpp"
 #include "lmtp-deliver/agent_log.hpp"
 #include "lmtp-deliver/check_option.hpp"
+#include "lmtp-deliver/delivery.hpp"
 #include "lmtp-deliver/dispatcher.hpp"
 #include "lmtp-deliver/options.hpp"
 #include "lmtp-deliver/plan.hpp"
 #include "lmtp-deliver/session.hpp"
 #include "lmtp-deliver/worker_context.hpp"
 #include "os/child.hpp"
+#include "os/guardian.hpp"
 #include "os/service_manager.hpp"
 #include "program/run.hpp"
 
@@ -83,8 +85,18 @@ bool is_our_own(const stats::error_entry& what) {
 
 exit_status serve(const plan& of, stats::run_description description) {
     const lmtp_deliver::options& chosen = of.chosen;
+    // A process of its own, made while there are no threads yet.
+    auto guardian = os::guardian::start({.name = "lmtp-guardian",
+                                         .lists = chosen.run.workers,
+                                         .most_children = chosen.max_deliveries,
+                                         .kill_after = lmtp_deliver::delivery::kill_after});
+    if (!guardian)
+        return program::refuse("lmtp-deliver", guardian.error(), exit_status::system_error);
     lmtp_deliver::agent_log log(chosen.log);
-    lmtp_deliver::dispatcher slots(chosen.max_deliveries, chosen.max_queued);
+    lmtp_deliver::dispatcher slots({.slots = chosen.max_deliveries,
+                                    .longest = chosen.max_queued,
+                                    .a_recipient = chosen.agents_of_a_recipient()});
+    lmtp_deliver::account_lookups lookups;
     farewell last_words;
     return program::run_servers(
         {.chosen = chosen,
@@ -100,7 +112,7 @@ exit_status serve(const plan& of, stats::run_description description) {
                                         8 * chosen.run.workers + descriptors_beside_sessions,
          .begin =
              [&](const auto& worker) {
-                 return begin(of, {slots, log}, worker);
+                 return begin(of, {slots, log, *guardian, lookups}, worker);
              },
          .listen = [&](auto& context) { return open_listeners(of, context); },
          .ready =

@@ -12,9 +12,12 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
+
+#include "base/interrupted.hpp"
 
 namespace postal::lmtp_deliver {
 namespace {
@@ -26,9 +29,10 @@ base::file_descriptor open_in_memory() noexcept {
 // 0, or an errno value.
 int write_all(int fd, std::string_view octets, std::uint64_t at) noexcept {
     while (!octets.empty()) {
-        const ssize_t written = ::pwrite(fd, octets.data(), octets.size(), static_cast<off_t>(at));
-        if (written < 0 && errno == EINTR) continue;
+        const ssize_t written = base::uninterrupted(
+            [&] { return ::pwrite(fd, octets.data(), octets.size(), static_cast<off_t>(at)); });
         if (written < 0) return errno;
+        if (written == 0) return EIO;  // it would be so for ever
         octets.remove_prefix(static_cast<std::size_t>(written));
         at += static_cast<std::uint64_t>(written);
     }
@@ -41,8 +45,7 @@ int copy_all(int from, int to, std::uint64_t size, std::uint64_t begin) noexcept
     off_t at = 0;
     while (static_cast<std::uint64_t>(at) < size) {
         const auto left = static_cast<std::size_t>(size - static_cast<std::uint64_t>(at));
-        const ssize_t copied = ::sendfile(to, from, &at, left);
-        if (copied < 0 && errno == EINTR) continue;
+        const ssize_t copied = base::uninterrupted([&] { return ::sendfile(to, from, &at, left); });
         if (copied < 0) return errno;
         if (copied == 0) return EIO;
     }
@@ -63,6 +66,18 @@ base::expected<base::file_descriptor> open_unlinked(const std::string& folder) {
         return base::fail("{}: cannot make a file: {}", folder, base::system_message(errno));
     }
     return file;
+}
+
+bool has_room(const storage_rules& rules, std::uint64_t octets) noexcept {
+    struct statvfs there {};
+    if (rules.least_free == 0 || ::statvfs(rules.folder.c_str(), &there) != 0) return true;
+    const std::uint64_t free = std::uint64_t{there.f_bavail} * there.f_frsize;
+    return free >= octets && free - octets >= rules.least_free;
+}
+
+void message_file::give_up() noexcept {
+    if (error_ == 0) error_ = ENOSPC;
+    file_ = {};
 }
 
 void message_file::append(std::string_view octets) {
@@ -97,6 +112,11 @@ void message_file::store(std::string_view octets) {
 }
 
 void message_file::write(std::string_view octets) noexcept {
+    constexpr std::uint64_t octets_a_look = std::uint64_t{8} << 20U;
+    if (error_ == 0 && !in_memory_ && size_ >= look_again_at_) {
+        look_again_at_ = size_ + octets_a_look;
+        if (!has_room(*rules_, octets.size())) error_ = ENOSPC;
+    }
     if (error_ == 0) error_ = write_all(file_.get(), octets, size_);
     if (error_ == 0) size_ += octets.size();
 }

@@ -28,6 +28,7 @@ struct storage_rules {
     std::uint64_t memory_limit = 1024 * 1024;
     std::string folder = "/var/tmp";  // must exist
     mail::line_ends ends = mail::line_ends::crlf;
+    std::uint64_t least_free = 0;  // octets that are left free in the folder
 };
 
 class message_file {
@@ -36,6 +37,8 @@ class message_file {
     explicit message_file(const storage_rules& rules) noexcept : rules_(&rules) {}
 
     void append(std::string_view octets);
+    // Nothing of it is wanted any more; what still comes is not kept.
+    void give_up() noexcept;
     [[nodiscard]] base::expected<void> finish();
 
     // For one agent, at offset 0: the message, with `head` in front if there is one (which costs a
@@ -55,10 +58,14 @@ class message_file {
     const storage_rules* rules_;
     base::file_descriptor file_;
     std::uint64_t size_ = 0;
-    int error_ = 0;  // the first failure, an errno value
+    std::uint64_t look_again_at_ = 0;  // whether there is room on the disk for more
+    int error_ = 0;                    // the first failure, an errno value
     bool in_memory_ = true;
     mail::crlf_to_lf lines_{};  // with line_ends::lf
 };
+
+// Whether so many octets more would leave least_free there; true where nobody can say.
+[[nodiscard]] bool has_room(const storage_rules& rules, std::uint64_t octets) noexcept;
 
 // An unlinked file in `folder`: the test, before anything is received, that one can be made there.
 [[nodiscard]] base::expected<base::file_descriptor> open_unlinked(const std::string& folder);

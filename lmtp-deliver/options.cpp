@@ -21,6 +21,8 @@ using cli::setter;
 constexpr unsigned least_default_deliveries = 12;
 constexpr unsigned most_deliveries = 100'000;
 constexpr std::uint32_t longest_queue = 10'000'000;
+constexpr auto patience_of_clients = std::chrono::seconds(580);
+constexpr auto least_default_wait = std::chrono::seconds(30);
 
 setter any_text(std::string& target) {
     return [&target](const std::string& given) -> expected<void> {
@@ -74,7 +76,8 @@ cli::group listen_options(options& o) {
         {
             {"--listen", "ENDPOINT", "127.0.0.1:2003", "host:port, [IPv6]:port or unix:/path",
              cli::texts(o.listen), true},
-            {"--socket-mode", "MODE", "0666", "who may connect to Unix sockets, in octal",
+            {"--socket-mode", "MODE", "",
+             "who may connect to Unix sockets, in octal (0666; 0660 with --socket-owner)",
              octal_mode(o.socket_mode)},
             {"--socket-owner", "USER[:GROUP]", "", "who owns Unix sockets",
              cli::text(o.socket_owner)},
@@ -86,37 +89,48 @@ cli::group listen_options(options& o) {
 }
 
 cli::group agent_options(options& o) {
-    return {"Agent",
-            {
-                {"--agent", "TEMPLATE|NAME", "",
-                 "the agent's command, with placeholders such as %to%, or a named template",
-                 cli::text(o.agent)},
-                {"--agents", "FILE", "built in", "named templates, in place of the built-in ones",
-                 cli::text(o.agents)},
-                {"--max-deliveries", "N", fmt::format("{}", o.max_deliveries),
-                 "most agents at once", cli::count(o.max_deliveries, 1, most_deliveries)},
-                {"--max-queued", "N", fmt::format("{}", o.max_queued),
-                 "most deliveries that wait for an agent; more are answered 451",
-                 cli::count(o.max_queued, 0, longest_queue)},
-                {"--timeout", "DURATION", base::format_duration(o.timeout),
-                 "end an agent that runs for longer", cli::duration(o.timeout)},
-                {"--user", "NAME", "", "run agents as this user", cli::text(o.user)},
-                {"--directory", "PATH", o.directory, "the agents' working directory",
-                 cli::text(o.directory)},
-                {"--env", "NAME=VALUE", "", "add to the agents' environment",
-                 environment_setting(o.environment), true},
-                {"--limit", "LIMITS", "", "an agent's limits, as in cpu=30s,memory=512M,files=64",
-                 cli::text(o.limits)},
-                {"--exit-statuses", "FILE", "built in",
-                 "replies for exit statuses, in place of the built-in ones",
-                 cli::text(o.exit_statuses)},
-            }};
+    return {
+        "Agent",
+        {
+            {"--agent", "TEMPLATE|NAME", "",
+             "the agent's command, with placeholders such as %to%, or a named template",
+             cli::text(o.agent)},
+            {"--agents", "FILE", "built in", "named templates, in place of the built-in ones",
+             cli::text(o.agents)},
+            {"--max-deliveries", "N", fmt::format("{}", o.max_deliveries), "most agents at once",
+             cli::count(o.max_deliveries, 1, most_deliveries)},
+            {"--max-queued", "N", fmt::format("{}", o.max_queued),
+             "most deliveries that wait for an agent; more are answered 451",
+             cli::count(o.max_queued, 0, longest_queue)},
+            {"--max-per-recipient", "N", "half of --max-deliveries",
+             "most agents at once for one recipient", cli::count(o.max_per_recipient, 1)},
+            {"--queue-timeout", "DURATION", "580s less --timeout",
+             "defer a delivery that waits for an agent for longer", cli::duration(o.queue_timeout)},
+            {"--timeout", "DURATION", base::format_duration(o.timeout),
+             "end an agent that runs for longer", cli::duration(o.timeout)},
+            {"--user", "NAME", "", "run agents as this user", cli::text(o.user)},
+            {"--allow-root-agent", "", "", "let root run agents as root",
+             cli::flag(o.allow_root_agent)},
+            {"--directory", "PATH", o.directory, "the agents' working directory",
+             cli::text(o.directory)},
+            {"--env", "NAME=VALUE", "", "add to the agents' environment",
+             environment_setting(o.environment), true},
+            {"--env-file", "FILE", "",
+             "the same from the lines of a file that nobody else may read",
+             cli::text(o.environment_file)},
+            {"--limit", "LIMITS", "core=0",
+             "an agent's limits, as in cpu=30s,memory=512M,files=64,processes=100,file-size=2G",
+             cli::text(o.limits)},
+            {"--exit-statuses", "FILE", "built in",
+             "replies for exit statuses, in place of the built-in ones",
+             cli::text(o.exit_statuses)},
+        }};
 }
 
 cli::group message_options(options& o) {
     return {"Message",
             {
-                {"-m,--max-size", "SIZE", "2G", "largest message; a bare number is kilobytes",
+                {"-m,--max-size", "SIZE", "50M", "largest message; a bare number is kilobytes",
                  program::message_limit(o)},
                 program::max_recipients_option(o),
                 program::bare_newline_option(o),
@@ -127,6 +141,9 @@ cli::group message_options(options& o) {
                  cli::size(o.memory_limit)},
                 {"--temporary", "DIRECTORY", o.temporary, "where those files are made",
                  cli::text(o.temporary)},
+                {"--min-free", "SIZE", "100M",
+                 "least free space where files are made; below it mail is answered 452",
+                 cli::size(o.least_free)},
                 {"--add-header", "return-path|delivered-to|received", "",
                  "put a header in front of the message", header_name(o.headers), true},
             }};
@@ -168,6 +185,11 @@ std::string default_temporary() {
 
 }  // namespace
 
+std::chrono::nanoseconds options::longest_wait() const noexcept {
+    if (queue_timeout.count() != 0) return queue_timeout;
+    return std::max<std::chrono::nanoseconds>(patience_of_clients - timeout, least_default_wait);
+}
+
 expected<cli::parse_result> parse_options(options& into, const std::vector<std::string>& words) {
     into.max_deliveries = std::max(least_default_deliveries, 2 * os::usable_cpus());
     into.temporary = default_temporary();
@@ -178,6 +200,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     program.groups = {listen_options(into),
                       agent_options(into),
                       message_options(into),
+                      program::limits_group(into),
                       address_options(into),
                       check_options(into),
                       program::server_tls_group(into.tls),

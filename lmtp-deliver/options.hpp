@@ -33,7 +33,10 @@ struct check_request {
 };
 
 struct options : program::server_options {
-    options() { max_message = std::uint64_t{2} << 30U; }
+    options() {
+        max_message = std::uint64_t{50} << 20U;
+        usual_sessions_per_address = 50;
+    }
 
     std::optional<mode_t> socket_mode;
     std::string socket_owner;
@@ -41,17 +44,22 @@ struct options : program::server_options {
     std::string agent;   // a template, or the name of one
     std::string agents;  // the file of named templates
     unsigned max_deliveries = 0;
+    std::optional<unsigned> max_per_recipient;
     std::uint32_t max_queued = 10'000;
     std::chrono::nanoseconds timeout = std::chrono::minutes(5);
+    std::chrono::nanoseconds queue_timeout{0};  // 0: longest_wait() says
     std::string user;
+    bool allow_root_agent = false;
     std::string directory = "/";
     std::vector<std::string> environment;  // NAME=VALUE
+    std::string environment_file;
     std::string limits;
     std::string exit_statuses;
 
     mail::line_ends line_ends = mail::line_ends::lf;
     std::uint64_t memory_limit = std::uint64_t{1} << 20U;
     std::string temporary;
+    std::uint64_t least_free = std::uint64_t{100} << 20U;
     added_headers headers;
 
     std::string detail_delimiter = "+";
@@ -61,6 +69,13 @@ struct options : program::server_options {
 
     check_request check;
     log_target log = log_target::standard_error;
+
+    // What was given, or what follows from other options.
+    unsigned agents_of_a_recipient() const noexcept {
+        return max_per_recipient.value_or((max_deliveries + 1) / 2);
+    }
+    // With the time for an agent and its end it stays below the 600 s for which Postfix waits.
+    std::chrono::nanoseconds longest_wait() const noexcept;
 };
 
 // done when --help or --version was asked for and printed.

@@ -8,12 +8,15 @@
 #include <utility>
 
 #include <pwd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "lmtp-deliver/agent_templates.hpp"
+#include "lmtp-deliver/environment_file.hpp"
 #include "lmtp-deliver/phases.hpp"
 #include "net/endpoint.hpp"
 #include "os/host.hpp"
@@ -60,7 +63,8 @@ expected<void> prepare_agent(plan& into) {
     if (!named) return base::fail("--agents: {}", named.error().message);
     const auto text = find_template(into.chosen.agent, *named);
     if (!text) return base::fail("--agent: {}", text.error().message);
-    auto parsed = argv_template::parse(*text);
+    into.root_allowed = into.chosen.allow_root_agent || !text->root.empty();
+    auto parsed = argv_template::parse(text->command);
     if (!parsed) return base::fail("--agent: {}", parsed.error().message);
     into.agent = std::move(*parsed);
     return {};
@@ -84,6 +88,20 @@ expected<void> load_exit_statuses(plan& into) {
 
 // ---- what agents run with ----
 
+// What an agent of root's finds as HOME when its mail is for nobody of this system.
+const home_and_user nobodys_home{"/nonexistent", "nobody"};
+
+// Who gets mail here may be anybody, and what an agent does with it follows rules of other people's.
+expected<void> check_root(const plan& of) {
+    const bool root = of.run_as ? of.run_as->uid == 0 : ::geteuid() == 0;
+    if (!root || of.root_allowed || of.chosen.check.wanted) return {};
+    constexpr std::string_view otherwise =
+        "agents would run as root; give --user NAME, or --allow-root-agent where the agent itself "
+        "becomes the recipient";
+    if (of.run_as) return base::fail("--user: {}: {}", of.run_as->name, otherwise);
+    return base::fail("--agent: {}", otherwise);
+}
+
 expected<void> find_user(plan& into) {
     if (!into.chosen.user.empty()) {
         auto found = os::find_user(into.chosen.user);
@@ -92,7 +110,11 @@ expected<void> find_user(plan& into) {
         if (!may) return base::fail("--user: {}", may.error().message);
         into.own_home = {found->home, found->name};
         into.run_as = std::move(*found);
-        return {};
+        return check_root(into);
+    }
+    if (::geteuid() == 0) {
+        into.own_home = nobodys_home;
+        return check_root(into);
     }
     const passwd* self = ::getpwuid(::geteuid());
     into.own_home = self != nullptr ? home_and_user{self->pw_dir, self->pw_name}
@@ -100,11 +122,27 @@ expected<void> find_user(plan& into) {
     return {};
 }
 
+// --env-file, and --env, which counts more.
+expected<void> gather_settings(plan& into) {
+    if (!into.chosen.environment_file.empty()) {
+        auto read = load_environment(into.chosen.environment_file);
+        if (!read) return base::fail("--env-file: {}", read.error().message);
+        into.settings = std::move(*read);
+    }
+    const auto& given = into.chosen.environment;
+    into.settings.insert(into.settings.end(), given.begin(), given.end());
+    return {};
+}
+
 // Without files= an agent has as many as this program was started with, not what it raised that to.
+// Without core= it leaves no core: nobody looks for one, and somebody's mail is in it.
 expected<void> set_limits(plan& into) {
     auto limits = os::parse_limits(into.chosen.limits);
     if (!limits) return base::fail("--limit: {}", limits.error().message);
     into.limits.push_back(os::current_descriptor_limit());
+    const bool core = std::any_of(limits->begin(), limits->end(),
+                                  [](const os::limit& one) { return one.resource == RLIMIT_CORE; });
+    if (!core) into.limits.push_back({RLIMIT_CORE, 0, 0});
     into.limits.insert(into.limits.end(), limits->begin(), limits->end());
     return {};
 }
@@ -114,7 +152,8 @@ expected<void> check_folders(plan& into) {
     if (!std::filesystem::is_directory(into.chosen.directory, error)) {
         return base::fail("--directory: {}: is no directory", into.chosen.directory);
     }
-    into.storage = {into.chosen.memory_limit, into.chosen.temporary, into.chosen.line_ends};
+    into.storage = {into.chosen.memory_limit, into.chosen.temporary, into.chosen.line_ends,
+                    into.chosen.least_free};
     const auto file = open_unlinked(into.storage.folder);
     if (!file) return base::fail("--temporary: {}", file.error().message);
     return {};
@@ -123,7 +162,9 @@ expected<void> check_folders(plan& into) {
 // ---- the server ----
 
 expected<void> find_places(plan& into) {
-    net::socket_rights rights{.mode = into.chosen.socket_mode.value_or(0666)};
+    // Who says whose the socket is does not mean everybody's.
+    const mode_t usual = into.chosen.socket_owner.empty() ? 0666 : 0660;
+    net::socket_rights rights{.mode = into.chosen.socket_mode.value_or(usual)};
     if (!into.chosen.socket_owner.empty()) {
         const auto owner = os::parse_owner(into.chosen.socket_owner);
         if (!owner) return base::fail("--socket-owner: {}", owner.error().message);
@@ -151,6 +192,14 @@ expected<void> configure_server(plan& into) {
 
 }  // namespace
 
+bool plan::asks_for_accounts() const {
+    const auto sets = [&](std::string_view variable) {
+        return std::any_of(settings.begin(), settings.end(),
+                           [&](const std::string& one) { return one.starts_with(variable); });
+    };
+    return !run_as && !(sets("HOME=") && sets("USER="));
+}
+
 std::vector<std::string> plan::environment(const expansion& values, const home_and_user& of) const {
     std::vector<std::string> result{fmt::format("PATH={}", agents_path),
                                     "HOME=" + of.home,
@@ -158,7 +207,7 @@ std::vector<std::string> plan::environment(const expansion& values, const home_a
                                     fmt::format("SENDER={}", values.from),
                                     fmt::format("RECIPIENT={}", values.to),
                                     fmt::format("SIZE={}", values.size)};
-    for (const std::string& given : chosen.environment) {
+    for (const std::string& given : settings) {
         const std::string_view name = std::string_view(given).substr(0, given.find('=') + 1);
         std::erase_if(result, [&](const std::string& one) { return one.starts_with(name); });
         result.push_back(given);
@@ -170,8 +219,8 @@ expected<std::unique_ptr<plan>> make_plan(options given) {
     auto result = std::make_unique<plan>();
     result->chosen = std::move(given);
     // Capturing the limits comes before anything raises them.
-    for (auto* step : {prepare_agent, find_agent, load_exit_statuses, find_user, set_limits,
-                       check_folders, find_places, configure_server}) {
+    for (auto* step : {prepare_agent, find_agent, load_exit_statuses, find_user, gather_settings,
+                       set_limits, check_folders, find_places, configure_server}) {
         auto done = step(*result);
         if (!done) return done.error();
     }
@@ -183,6 +232,12 @@ namespace {
 // What agents find in their environment may be secret: a record has the names only.
 void cut_value(std::string& setting) {
     setting.resize(std::min(setting.find('='), setting.size()));
+}
+
+// A default that depends on other options, as it is.
+void tell(std::vector<cli::effective_option>& effective, std::string_view name, std::string value) {
+    for (cli::effective_option& one : effective)
+        if (one.name == name) one.values = {std::move(value)};
 }
 
 void cut_values(std::vector<cli::effective_option>& effective, std::vector<std::string>& words) {
@@ -205,6 +260,8 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     auto effective = chosen.effective;
     std::vector<std::string> words(argv, argv + argc);
     cut_values(effective, words);
+    tell(effective, "max-per-recipient", fmt::format("{}", chosen.agents_of_a_recipient()));
+    tell(effective, "queue-timeout", base::format_duration(chosen.longest_wait()));
     stats::run_description result =
         program::describe({"lmtp-deliver", chosen.run, effective, std::move(words)});
     program::describe(chosen, result);

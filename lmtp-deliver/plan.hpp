@@ -34,13 +34,17 @@ struct plan {
     std::string program;  // the agent's path
     exit_statuses exits;
     std::optional<os::system_user> run_as;  // --user
-    home_and_user own_home;                 // of --user, else of this process
+    home_and_user own_home;                 // of --user, else of this process, never root's
+    bool root_allowed = false;              // agents may run as root
+    std::vector<std::string> settings;      // of --env-file and --env, the later one counts
     std::vector<os::limit> limits;
     std::vector<serve::listening_endpoint> places;
     serve::session_rules rules;
     storage_rules storage;
     std::string host_name;
 
+    // Whether HOME or USER of an agent follow from its recipient's account.
+    bool asks_for_accounts() const;
     // NAME=VALUE each, for one delivery.
     std::vector<std::string> environment(const expansion& values, const home_and_user& of) const;
 

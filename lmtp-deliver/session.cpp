@@ -1,6 +1,7 @@
 #include "lmtp-deliver/session.hpp"
 
 #include <algorithm>
+#include <new>
 
 #include "lmtp-deliver/envelope_rules.hpp"
 #include "lmtp-deliver/headers.hpp"
@@ -10,14 +11,19 @@ namespace postal::lmtp_deliver {
 namespace {
 
 const delivery_reply stopping{421, "4.3.2", "Shutting down"};
+const delivery_reply client_gone{451, "4.3.2", "Withdrawn, for its client has left"};
+const delivery_reply no_memory{451, "4.3.0", "Out of memory, try again later"};
 const delivery_reply no_storage{452, "4.3.1", "Cannot store the message"};
+constexpr proto::server_reply disk_full{452, "4.3.1", "Too little free space for mail here"};
 
 }  // namespace
 
 // ---- the envelope ----
 
 proto::server_reply session::judge_sender() {
-    auto begun = std::make_unique<transaction>(context_.of_run.storage);
+    if (!has_room(context_.of_run.storage, machine().declared_octets())) return disk_full;
+    auto begun =
+        std::make_unique<transaction>(context_.of_run.storage, context_.of_run.rules.held.get());
     begun->id = context_.next_id();
     if (client_.empty()) client_ = client_name();
     begun->client = client_;
@@ -36,8 +42,8 @@ proto::server_reply session::judge_recipient() {
     const proto::server_reply refusal =
         refusal_of_recipient(context_.of_run, *transaction_, recipient);
     if (refusal.code != 0) return refusal;
-    transaction_->recipients.push_back(std::move(recipient));
-    return proto::replies::recipient_ok;
+    return transaction_->take(std::move(recipient)) ? proto::replies::recipient_ok
+                                                    : too_much_in_hand;
 }
 
 // ---- the message ----
@@ -53,17 +59,57 @@ void session::end_message() {
     const auto stored = transaction_->message.finish();
     transaction_->complete = now();
     if (context_.own.stopping()) return refuse_all(stopping);
+    if (transaction_->no_room)
+        return refuse_all({too_much_in_hand.code, std::string(too_much_in_hand.enhanced),
+                           std::string(too_much_in_hand.text)});
     if (!stored) {
         context_.log.say(stored.error().message);
         return refuse_all(no_storage);
     }
+    // Whom a Unix socket leads to is one client on each connection.
+    if (!customer_) customer_.emplace(context_.slots, client_address() ? client_ : "");
     deliveries_.reserve(transaction_->recipients.size());
-    delivery::owner& self = *this;
     for (std::size_t i = 0; i < transaction_->recipients.size(); ++i) {
-        deliveries_.push_back(std::make_unique<delivery>(context_, *transaction_, i, self));
+        const delivery::place where{i, *this, *customer_};
+        deliveries_.push_back(std::make_unique<delivery>(context_, *transaction_, where));
     }
+    begin_deliveries();
+}
+
+// As far as accounts are known; found() goes on from there.
+void session::begin_deliveries() {
+    for (; looked_at_ < deliveries_.size(); ++looked_at_) {
+        delivery& one = *deliveries_[looked_at_];
+        if (one.over()) continue;
+        auto home = context_.known_home(one.recipient().user);
+        if (!home) return context_.lookups.ask(*this, one.recipient().user);
+        one.begin(std::move(home));
+    }
+}
+
+void session::found(const std::string& user, account_lookups::account what) {
+    try {
+        delivery& one = *deliveries_[looked_at_++];
+        if (!what) {
+            if (!one.over()) one.cannot_begin(what.error().message);
+        } else {
+            auto home = context_.remember(user, *what);
+            if (!one.over()) one.begin(std::move(home));
+        }
+        begin_deliveries();
+    } catch (const std::bad_alloc&) {
+        cancel_all(no_memory);
+    }
+}
+
+void session::cancel_all(const delivery_reply& why) {
     for (auto& one : deliveries_)
-        one->begin();
+        one->cancel(why);
+}
+
+void session::client_left() {
+    for (auto& one : deliveries_)
+        if (one->cancel(client_gone)) ++tally().withdrawn;
 }
 
 // Nothing was started for it.
@@ -123,16 +169,16 @@ void session::drop_message() {
         const delivery& one = *deliveries_[answered_];
         if (one.decided() && one.answer().code < 400) ++tally().unheard;
     }
+    context_.lookups.forget(*this);
     deliveries_.clear();
-    answered_ = 0;
+    looked_at_ = answered_ = 0;
     transaction_.reset();
 }
 
 // ---- the stop ----
 
 void session::stop_gently() {
-    for (auto& one : deliveries_)
-        one->cancel(stopping);
+    cancel_all(stopping);
 }
 
 void session::stop_now() {

@@ -7,17 +7,39 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lmtp-deliver/argv_template.hpp"
 #include "lmtp-deliver/mailbox.hpp"
 #include "lmtp-deliver/message_file.hpp"
 #include "load/watched.hpp"
+#include "serve/held_octets.hpp"
 
 namespace postal::lmtp_deliver {
 
 struct transaction {
-    explicit transaction(const storage_rules& storage) : message(storage) {}
+    explicit transaction(const storage_rules& storage, serve::held_octets* all = nullptr)
+        : held(all), held_content(all), message(storage) {}
+
+    // False, and nothing is taken, when there is no room for more.
+    [[nodiscard]] bool take(mailbox recipient) {
+        // Its parts lie around the strings that hold them.
+        constexpr std::size_t around = 128;
+        const std::size_t octets = sizeof(mailbox) + around + recipient.address.size() +
+                                   recipient.user.size() + recipient.domain.size() +
+                                   recipient.detail.size() + recipient.written.size();
+        if (!held.add(octets)) return false;
+        recipients.push_back(std::move(recipient));
+        return true;
+    }
+    // Content that there is no room for is not kept, and neither is what came before it.
+    void take(std::string_view content) {
+        if (!no_room && held_content.add(content.size())) return message.append(content);
+        no_room = true;
+        message.give_up();
+        held_content.give_back();
+    }
 
     // `null_text` is what the operator wants for the null reverse-path.
     void set_sender(const proto::path& path, std::string_view delimiters,
@@ -48,6 +70,9 @@ struct transaction {
         return result;
     }
 
+    serve::held_octets::share held;  // of the recipients; first, so that it ends last
+    serve::held_octets::share held_content;
+    bool no_room = false;  // for the whole message
     std::string id;
     std::string client;  // an address without a port, or "unix"
     std::string helo;

@@ -8,7 +8,7 @@
 namespace postal::lmtp_deliver {
 namespace {
 
-constexpr std::size_t most_homes = 10'000;  // more users than that are looked up again
+constexpr std::size_t most_known = 10'000;  // of either kind; more are looked up again
 constexpr auto known_for = std::chrono::minutes(1);
 
 }  // namespace
@@ -19,19 +19,29 @@ std::string worker_context::next_id() {
     return fmt::format("{:X}-{:X}-{:X}", now.count(), own.index(), transactions_++);
 }
 
-base::expected<home_and_user> worker_context::home_of(const std::string& user) {
-    if (of_run.run_as) return of_run.own_home;
+worker_context::home worker_context::known_home(const std::string& user) {
+    if (!asks_) return own_home_;
     const auto now = std::chrono::steady_clock::now();
-    if (now - looked_up_ > known_for || homes_.size() >= most_homes) {
+    if (now - looked_up_ > known_for) {
         homes_.clear();
+        strangers_.clear();
         looked_up_ = now;
     }
+    if (strangers_.contains(user)) return own_home_;
     const auto known = homes_.find(user);
-    if (known != homes_.end()) return known->second;
-    const auto found = os::find_account(user);
-    if (!found) return found.error();
-    home_and_user home = *found ? home_and_user{(*found)->home, (*found)->name} : of_run.own_home;
-    return homes_.emplace(user, std::move(home)).first->second;
+    return known == homes_.end() ? nullptr : known->second;
+}
+
+worker_context::home worker_context::remember(const std::string& user,
+                                              const std::optional<os::account>& found) {
+    if (!found) {
+        if (strangers_.size() >= most_known) strangers_.clear();
+        strangers_.insert(user);
+        return own_home_;
+    }
+    if (homes_.size() >= most_known) homes_.clear();
+    auto made = std::make_shared<const home_and_user>(home_and_user{found->home, found->name});
+    return homes_.insert_or_assign(user, std::move(made)).first->second;
 }
 
 void worker_context::leave(const os::child& agent) {

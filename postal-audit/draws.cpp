@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace postal::audit {
 namespace {
 
 using experiment::survival;
 
-constexpr std::uint64_t cuts_stream = 0x63757473;  // "cuts": other numbers than those of draws
+constexpr std::uint64_t cuts_stream = 0x63757473;     // "cuts": other numbers than those of draws
+constexpr std::uint64_t order_stream = 0x6f72646572;  // "order"
 constexpr std::uint64_t most_tears = 4;
 
 // `count` of the numbers below `bound`, none twice (Floyd 1987); count <= bound.
@@ -87,6 +89,13 @@ std::vector<std::size_t> choose_cuts(const write_log& log, std::size_t first_ent
     for (const std::uint64_t one :
          distinct_below(there, std::min<std::uint64_t>(count, there), random))
         cuts.push_back(first_entry + one);
+    return cuts;
+}
+
+std::vector<std::size_t> in_random_order(std::vector<std::size_t> cuts, std::uint64_t seed) {
+    base::random_source random(base::mix(seed, order_stream, 0));
+    for (std::size_t left = cuts.size(); left > 1; --left)
+        std::swap(cuts[left - 1], cuts[random.below(left)]);
     return cuts;
 }
 

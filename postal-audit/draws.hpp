@@ -46,6 +46,11 @@ struct draw {
                                                    std::size_t last_entry, std::size_t count,
                                                    std::uint64_t seed);
 
+// The same cuts in an order that is as likely as any other, so that those an interrupted audit has made are a
+// sample of all.
+[[nodiscard]] std::vector<std::size_t> in_random_order(std::vector<std::size_t> cuts,
+                                                       std::uint64_t seed);
+
 // One draw at a cut. In a random one, a surviving write of two sectors or more is torn with a
 // chance of torn_percent: runs of its sectors, at least one sector and not all, survive.
 [[nodiscard]] draw draw_of(std::size_t cut, const write_log& log, std::uint64_t number,

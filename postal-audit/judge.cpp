@@ -64,6 +64,7 @@ void count(const ledger::judgement& one, judged& into, std::uint64_t& not_known)
     ++into.acknowledged;
     switch (one.what) {
         case finding::lost:
+        case finding::vanished:
             ++into.lost;
             into.oldest_lost_us =
                 std::min(into.oldest_lost_us.value_or(one.sent->time_us), one.sent->time_us);
@@ -72,6 +73,7 @@ void count(const ledger::judgement& one, judged& into, std::uint64_t& not_known)
             ++into.misplaced;
             return;
         case finding::not_known:
+        case finding::not_looked_for:
             ++not_known;
             return;
         case finding::found:

@@ -1,5 +1,7 @@
 #include "postal-audit/sparse_copy.hpp"
 
+#include "base/interrupted.hpp"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -34,14 +36,15 @@ base::expected<void> copy_through_memory(file_place from, file_place to, std::ui
         static_cast<std::size_t>(std::min<std::uint64_t>(octets, buffer_octets)));
     while (octets > 0) {
         const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(octets, buffer.size()));
-        const ssize_t got =
-            ::pread(from.descriptor, buffer.data(), most, static_cast<off_t>(from.at));
-        if (got < 0 && errno == EINTR) continue;
+        const ssize_t got = base::uninterrupted([&] {
+            return ::pread(from.descriptor, buffer.data(), most, static_cast<off_t>(from.at));
+        });
         if (got < 0) return failed("cannot read");
         if (got == 0) return base::fail("the file ends at octet {}, too early", from.at);
-        const ssize_t put = ::pwrite(to.descriptor, buffer.data(), static_cast<std::size_t>(got),
-                                     static_cast<off_t>(to.at));
-        if (put < 0 && errno == EINTR) continue;
+        const ssize_t put = base::uninterrupted([&] {
+            return ::pwrite(to.descriptor, buffer.data(), static_cast<std::size_t>(got),
+                            static_cast<off_t>(to.at));
+        });
         if (put <= 0) return failed("cannot write");
         from.at += static_cast<std::uint64_t>(put);
         to.at += static_cast<std::uint64_t>(put);
@@ -54,9 +57,10 @@ base::expected<void> copy_data(file_place from, file_place to, std::uint64_t oct
     while (octets > 0) {
         auto source = static_cast<off_t>(from.at);
         auto target = static_cast<off_t>(to.at);
-        const ssize_t copied = ::copy_file_range(from.descriptor, &source, to.descriptor, &target,
-                                                 static_cast<std::size_t>(octets), 0);
-        if (copied < 0 && errno == EINTR) continue;
+        const ssize_t copied = base::uninterrupted([&] {
+            return ::copy_file_range(from.descriptor, &source, to.descriptor, &target,
+                                     static_cast<std::size_t>(octets), 0);
+        });
         // Another file system, a device, an old kernel; or what reading and writing says better.
         if (copied <= 0) return copy_through_memory(from, to, octets);
         from.at += static_cast<std::uint64_t>(copied);
@@ -96,10 +100,11 @@ base::expected<void> copy_sparse(file_place from, file_place to, std::uint64_t o
 
 base::expected<void> punch_hole(file_place at, std::uint64_t octets) {
     if (octets == 0) return {};
-    while (::fallocate(at.descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                       static_cast<off_t>(at.at), static_cast<off_t>(octets)) != 0) {
-        if (errno != EINTR) return failed("cannot punch a hole");
-    }
+    const int done = base::uninterrupted([&] {
+        return ::fallocate(at.descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                           static_cast<off_t>(at.at), static_cast<off_t>(octets));
+    });
+    if (done != 0) return failed("cannot punch a hole");
     return {};
 }
 

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "base/file_descriptor.hpp"
+#include "base/interrupted.hpp"
 #include "base/random.hpp"
 #include "base/text.hpp"
 #include "ledger/examination.hpp"
@@ -186,9 +187,9 @@ bool mail_files::examine(int file, const std::string& path) {
     crlf_lines lines;
     std::uint64_t octets = 0;
     for (;;) {
-        const ssize_t got = ::read(file, chunk.data(), chunk.size());
+        const ssize_t got =
+            base::uninterrupted([&] { return ::read(file, chunk.data(), chunk.size()); });
         if (got == 0) return true;
-        if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
             unopened(path, base::system_message(errno));
             return false;

@@ -182,7 +182,9 @@ base::expected<void> variant_audit::open_recording() {
 
 std::vector<std::size_t> variant_audit::cuts() const {
     if (plan_.given.cut_at) return {static_cast<std::size_t>(*plan_.given.cut_at)};
-    return choose_cuts(*log_, recorded_.first, recorded_.last, plan_.of.audited.cuts, plan_.seed);
+    auto chosen =
+        choose_cuts(*log_, recorded_.first, recorded_.last, plan_.of.audited.cuts, plan_.seed);
+    return plan_.random_order ? in_random_order(std::move(chosen), plan_.seed) : chosen;
 }
 
 std::vector<draw> variant_audit::draws_at(std::size_t cut) const {
@@ -203,12 +205,13 @@ base::expected<void> variant_audit::cut_all() {
         if (cut < recorded_.first || cut > recorded_.last)
             return base::fail("--cut-at: the load wrote entries {} to {} of the log",
                               recorded_.first, recorded_.last);
-    std::error_code ignored;
-    const std::string path = plan_.folder + "/durable.image";
-    fs::remove(path, ignored);
-    const auto kept = book_.announce({.kind = undo_kind::file, .path = path});
-    if (!kept) return kept.error();
-    auto made = disk_image::create(path, recorded_.disk_octets);
+    std::vector<std::uint64_t> announced;
+    for (const std::string& path : durable_disk::paths(plan_.folder)) {
+        const auto kept = book_.announce({.kind = undo_kind::file, .path = path});
+        if (!kept) return kept.error();
+        announced.push_back(*kept);
+    }
+    auto made = durable_disk::create(plan_.folder, recorded_.disk_octets, *log_);
     if (!made) return made.error();
     durable_.emplace(std::move(*made));
     std::size_t number = 0;
@@ -220,17 +223,22 @@ base::expected<void> variant_audit::cut_all() {
         if (!ended) break;
     }
     durable_.reset();
-    fs::remove(path, ignored);
-    const auto struck = book_.strike_out(*kept);
+    done struck;
+    for (const auto kept : announced)
+        if (const auto each = book_.strike_out(kept); !each) struck = each;
     return ended ? struck : ended;
 }
 
 base::expected<void> variant_audit::cut_at(std::size_t cut) {
-    const std::size_t durable = log_->last_flush_before(cut);
-    if (durable > applied_)
-        if (const auto moved = durable_->apply(*log_, applied_, durable); !moved) return moved;
-    applied_ = std::max(applied_, durable);
-    for (const draw& one : draws_at(cut)) {
+    const auto draws = draws_at(cut);
+    const bool is_new = std::any_of(draws.begin(), draws.end(),
+                                    [&](const draw& one) { return !is_judged(cut, one.number); });
+    if (!is_new) return {};
+    const auto flushed = durable_->at(log_->last_flush_before(cut));
+    if (!flushed) return flushed.error();
+    flushed_ = *flushed;
+    draws_ = draws.size();
+    for (const draw& one : draws) {
         if (is_judged(cut, one.number)) continue;
         const auto began = steady_clock::now();
         const auto examined = examine(cut, one);
@@ -248,7 +256,7 @@ base::expected<void> variant_audit::cut_at(std::size_t cut) {
 
 base::expected<void> variant_audit::build(std::size_t cut, const draw& one,
                                           const std::string& path) {
-    auto image = durable_->copy_to(path);
+    auto image = flushed_->copy_to(path);
     if (!image) return image.error();
     const auto applied = image->apply_survivors(*log_, cut, one.writes);
     if (!applied || plan_.given.keep.empty()) return applied;
@@ -298,6 +306,7 @@ base::expected<void> variant_audit::look_at(std::size_t cut, const draw& one,
     image.cut = cut;
     image.at_s = static_cast<double>(recorded_.time_of(cut) - recorded_.begin_us) * us;
     image.draw = one.number;
+    image.draws = draws_;
     image.seed = plan_.seed;
     image.what = one.what;
     image.at_risk = log_->at_risk(cut).size();

@@ -8,8 +8,8 @@
 #include "experiment/live_console.hpp"
 #include "experiment/run.hpp"
 #include "experiment/supervisor.hpp"
-#include "postal-audit/disk_image.hpp"
 #include "postal-audit/draws.hpp"
+#include "postal-audit/durable_disk.hpp"
 #include "postal-audit/options.hpp"
 #include "postal-audit/recording.hpp"
 
@@ -28,9 +28,10 @@ struct variant_plan {
     const experiment::experiment& of;
     std::size_t variant = 0;
     std::uint64_t seed = 0;
-    std::string out{};     // the folder of results
-    std::string folder{};  // of this variant; absolute
-    std::string where{};   // "2/5 barrier=0", for the live line
+    bool random_order = true;  // of the cuts
+    std::string out{};         // the folder of results
+    std::string folder{};      // of this variant; absolute
+    std::string where{};       // "2/5 barrier=0", for the live line
 };
 
 // How it ended. `left`: the audit must not go on.
@@ -86,8 +87,9 @@ class variant_audit {
 
     recording recorded_;
     std::optional<write_log> log_;
-    std::optional<disk_image> durable_;  // all entries up to the last flush before the cut
-    std::size_t applied_ = 0;
+    std::optional<durable_disk> durable_;
+    const disk_image* flushed_ = nullptr;  // all entries up to the last flush before the cut
+    std::uint64_t draws_ = 0;              // of the cut
     std::vector<experiment::leftover> left_;
 
     std::string doing_;  // "cut 3/100"

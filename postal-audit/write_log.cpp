@@ -1,5 +1,7 @@
 #include "postal-audit/write_log.hpp"
 
+#include "base/interrupted.hpp"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -124,9 +126,10 @@ class log_parser {
         raw_header header{};
         std::size_t done = 0;
         while (done < header.size()) {
-            const ssize_t got = ::pread(file_, header.data() + done, header.size() - done,
-                                        static_cast<off_t>(octet + done));
-            if (got < 0 && errno == EINTR) continue;
+            const ssize_t got = base::uninterrupted([&] {
+                return ::pread(file_, header.data() + done, header.size() - done,
+                               static_cast<off_t>(octet + done));
+            });
             if (got < 0) return fail_at(octet, base::system_message(errno));
             if (got == 0) return fail_at(octet + done, "the log ends within its first sector");
             done += static_cast<std::size_t>(got);

@@ -82,6 +82,7 @@ class conductor {
     }
     bool is_done(const experiment::planned_run& one) const;
     bool is_failed(std::uint64_t block) const;
+    bool has_enough_blocks();
     // Whether the experiment goes on.
     bool run_block(std::uint64_t block);
     bool run_one(const experiment::planned_run& one);
@@ -100,7 +101,8 @@ class conductor {
     experiment::results results_;
     std::vector<experiment::leftover> left_;
     bool write_failed_ = false;
-    bool failed_ = false;  // it ended because runs failed
+    bool told_blocks_ = false;  // how many a width takes
+    bool failed_ = false;       // it ended because runs failed
 };
 
 std::optional<refusal> conductor::open_folder() {
@@ -214,6 +216,9 @@ bool conductor::is_failed(std::uint64_t block) const {
 void conductor::run_blocks() {
     std::uint64_t failed = 0;
     for (std::uint64_t block = 1; block <= results_.record.blocks; ++block) {
+        // Also of an experiment that goes on: what came later must not decide when it ends.
+        if (results_.record.until_width && has_enough_blocks())
+            return end(experiment::enough_for_width);
         const std::size_t before = results_.runs.size();
         if (!run_block(block)) return;
         // Those of an earlier call may have failed for what has been mended since.
@@ -223,11 +228,24 @@ void conductor::run_blocks() {
             failed_ = true;
             return end(fmt::format("{} blocks in a row have failed", failed));
         }
-        const auto& width = results_.record.until_width;
-        if (width && experiment::is_narrow_enough(experiment::analyse(results_), *width))
-            return end(experiment::narrow_enough);
     }
     end(experiment::all_blocks_done);
+}
+
+// Once the first blocks have told how many the width takes, that is said.
+bool conductor::has_enough_blocks() {
+    const auto found = experiment::analyse(results_);
+    const auto blocks = experiment::blocks_for_width(found);
+    if (blocks && !told_blocks_) {
+        told_blocks_ = true;
+        console_.say(fmt::format(
+            "a width of {:g} % takes {} that count, by the scatter of the first {}",
+            *results_.record.until_width * 100,
+            *blocks > stats::most_blocks ? fmt::format("more than {} blocks", stats::most_blocks)
+                                         : base::format_amount(*blocks, "block"),
+            stats::pilot_blocks));
+    }
+    return experiment::has_enough_for_width(found);
 }
 
 bool conductor::run_block(std::uint64_t block) {
@@ -328,7 +346,7 @@ exit_status conductor::finish() {
     for (const experiment::leftover& one : left_)
         console_.say(line_of(one));
     if (!left_.empty() || write_failed_) return exit_status::system_error;
-    if (found.voided() == found.blocks.size()) return exit_status::nothing_delivered;
+    if (!any_block_counts(found)) return exit_status::nothing_delivered;
     if (failed_) return exit_status::system_error;
     bool as_expected = true;
     for (const auto& [variant, verdict] : given_.expect) {

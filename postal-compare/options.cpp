@@ -97,8 +97,9 @@ cli::program describe_program(options& into) {
           .set = cli::count(into.seed, 0)},
          {.names = "--until-width",
           .value = "SHARE",
-          .help = "end when each interval reaches no farther than this to either side, from 5 "
-                  "blocks on",
+          .help =
+              "run as many blocks, 6 or more, as it takes for intervals that reach no farther than "
+              "this to either side",
           .set = cli::parsed(into.until_width, parse_width)},
          {.names = "--max-blocks",
           .value = "N",

@@ -15,7 +15,7 @@
 namespace postal::compare {
 namespace {
 
-constexpr double power = 0.8;
+constexpr double largest_ratio = 2.7;
 
 // How much the ratio of two variants differs from block to block.
 constexpr double scatters[]{0.005, 0.01, 0.02, 0.05};
@@ -29,12 +29,15 @@ std::size_t comparisons_of(const experiment::experiment& whole) {
     return std::max<std::size_t>(all.size() - std::min(all.size(), left_out), 1);
 }
 
-std::string shown_from(double scatter, std::size_t blocks, double alpha) {
+std::string shown_from(double scatter, std::size_t blocks, double alpha, double margin) {
     if (blocks < stats::fewest_blocks) return "no verdict";
-    const double shift = stats::detectable_noncentrality(blocks, alpha, power) * scatter /
-                         std::sqrt(static_cast<double>(blocks));
-    return shift > 1 ? "more than a factor of 2.7"
-                     : fmt::format("{:.2g} %", (std::exp(shift) - 1) * 100);
+    const stats::paired_sample sample{.count = blocks,
+                                      .mean = 0,
+                                      .deviation = scatter,
+                                      .freedom = static_cast<double>(blocks) - 1};
+    const double ratio = stats::shown_from(sample, alpha, margin);
+    return ratio > largest_ratio ? fmt::format("more than a factor of {:g}", largest_ratio)
+                                 : fmt::format("{:.2g} %", (ratio - 1) * 100);
 }
 
 report::table bought(const experiment::experiment& whole) {
@@ -57,12 +60,12 @@ report::table bought(const experiment::experiment& whole) {
             std::to_string(blocks) + (blocks == planned ? ", planned" : ""),
             base::format_duration(whole.offered.duration * runs)};
         for (const double scatter : scatters)
-            row.push_back(shown_from(scatter, blocks, alpha));
+            row.push_back(shown_from(scatter, blocks, alpha, whole.verdict.margin));
         made.rows.push_back(std::move(row));
     }
     made.note =
         "scatter: the standard deviation, from block to block, of the ratio of two variants; "
-        "a short run of the experiment tells";
+        "a short run of the experiment tells. What is within the margin is never shown";
     return made;
 }
 
@@ -80,8 +83,12 @@ std::string plan_text(const experiment::experiment& whole, std::uint64_t seed) {
     report::table names{"variants", "", {{""}, {""}}, {}};
     for (std::size_t i = 0; i < variants; ++i)
         names.rows.push_back({std::to_string(i + 1), whole.variants[i].name});
-    report::table order{
-        "order", fmt::format("Order, from seed {}", seed), {{"block"}, {"variants"}}, {}};
+    report::table order{"order",
+                        whole.offered.seed
+                            ? fmt::format("Order, from seed {}", seed)
+                            : fmt::format("Order with --seed {}; without it, another one", seed),
+                        {{"block"}, {"variants"}},
+                        {}};
     for (std::uint64_t block = 1; block <= whole.offered.blocks; ++block) {
         std::vector<std::string> numbers;
         for (const experiment::planned_run& one : experiment::runs_of_block(seed, block, variants))

@@ -2,6 +2,7 @@
 
 #include "base/read_file.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "experiment/analysis.hpp"
 #include "experiment/findings.hpp"
 #include "experiment/plan.hpp"
@@ -45,7 +46,8 @@ void check_order(const experiment::results& of, std::vector<std::string>& found)
     if (!of.runs.empty() && of.runs.back().run.at.block > record.blocks)
         found.push_back(fmt::format("block {} is there, and {} were planned",
                                     of.runs.back().run.at.block, record.blocks));
-    const bool last_is_whole = all_blocks || record.end == experiment::narrow_enough;
+    const bool last_is_whole = all_blocks || record.end == experiment::enough_for_width ||
+                               record.end == experiment::narrow_enough;
     std::size_t at = 0;
     for (std::uint64_t block = 1; at < of.runs.size() || (all_blocks && block <= record.blocks);
          ++block) {
@@ -73,6 +75,14 @@ void check_repeated(const experiment::experiment_record& record, std::vector<std
                                         record.variants[one.at.variant].name));
 }
 
+// Rules of verdicts differ between versions.
+std::string differing_verdicts(const std::string& version) {
+    const std::string what = "the verdicts in the record are not those that follow from the runs";
+    return version == base::build_version ? what
+                                          : fmt::format("{} by the rules of {}; it was made by {}",
+                                                        what, base::build_version, version);
+}
+
 }  // namespace
 
 base::expected<verification> verify(const std::string& folder) {
@@ -88,7 +98,7 @@ base::expected<verification> verify(const std::string& folder) {
     const auto text = base::read_file(folder + "/experiment.json");
     if (!text) return text.error();
     if (!is_same(experiment::recorded_analysis(*text), to_json(analysed, read->record)))
-        to.found.push_back("the verdicts in the record are not those that follow from the runs");
+        to.found.push_back(differing_verdicts(read->record.version));
     for (const experiment::recorded_run& one : read->record.runs) {
         if (one.end == experiment::run_end::complete) continue;
         to.noted.push_back(

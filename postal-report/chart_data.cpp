@@ -15,6 +15,7 @@ namespace postal::report {
 namespace {
 
 constexpr std::size_t most_points = 1500;
+constexpr std::size_t longest_name = 200;
 
 void widen(std::optional<double>& highest, std::optional<double> other) {
     if (other && (!highest || *other > *highest)) highest = other;
@@ -210,8 +211,8 @@ std::string chart_data(const std::vector<record>& records) {
 
 std::string script_string(std::string_view text) {
     std::string out = "\"";
-    for (const char c : text) {
-        if (static_cast<unsigned char>(c) < ' ' || c == '<' || c == '"' || c == '\\') {
+    for (const char c : base::printable(text, longest_name)) {
+        if (c == '<' || c == '"' || c == '\\') {
             out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
         } else {
             out += c;

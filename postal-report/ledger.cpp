@@ -44,14 +44,22 @@ std::string result_line(const ledger_report& one) {
     std::string result = "no message was acknowledged";
     if (of.acknowledged() > 0) {
         result = plural(of.acknowledged(), "acknowledged message: ", "acknowledged messages: ");
-        result += of.broken_promise() ? fmt::format("{} lost, {} corrupt", format_count(of.lost),
-                                                    format_count(of.corrupt_acknowledged))
-                                      : "nothing lost, nothing corrupt";
+        // That nothing is lost can be said when it was looked for.
+        if (of.broken_promise() || of.not_looked_for > 0) {
+            result += fmt::format("{} lost, {} corrupt", format_count(of.lost),
+                                  format_count(of.corrupt_acknowledged));
+        } else {
+            result += "nothing lost, nothing corrupt";
+        }
+        if (of.vanished > 0) result += fmt::format(", {} vanished", format_count(of.vanished));
         if (of.misplaced > 0) {
             result += fmt::format(", {} in another's mailbox", format_count(of.misplaced));
         }
         if (of.not_known > 0) {
             result += fmt::format(", {} not known yet", format_count(of.not_known));
+        }
+        if (of.not_looked_for > 0) {
+            result += fmt::format(", {} not looked for", format_count(of.not_looked_for));
         }
     }
     return one.file + ": " + result + oddities(of);
@@ -74,6 +82,25 @@ std::string open_runs(const std::vector<ledger::run_row>& runs) {
                        plural(count, "run has no end", "runs have no end"), names);
 }
 
+// Names the readers that do not say what they looked at; empty when all do.
+std::string untold_runs(const std::vector<ledger::run_row>& runs) {
+    std::string names;
+    std::size_t count = 0;
+    for (const ledger::run_row& run : runs) {
+        if (run.tells) continue;
+        if (count++ < most_named)
+            names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", run.run, run.program);
+    }
+    if (count == 0) return {};
+    if (count > most_named) names += fmt::format(" and {} more", count - most_named);
+    return fmt::format(
+        "{} which mailboxes were read: {}; what is called lost may not have been looked for, and "
+        "what has vanished does not show",
+        plural(count, "run of an older version does not tell",
+               "runs of an older version do not tell"),
+        names);
+}
+
 }  // namespace
 
 std::vector<std::string> ledger_remarks(const ledger::answers& found) {
@@ -83,7 +110,25 @@ std::vector<std::string> ledger_remarks(const ledger::answers& found) {
         return run.is != ledger::role::sender || run.seen > 0;
     };
     if (std::none_of(found.runs.begin(), found.runs.end(), looked)) {
-        result.emplace_back("no run of this ledger has looked for messages yet: all count as lost");
+        result.emplace_back("no run of this ledger has looked for messages yet");
+    } else if (of.not_looked_for > 0) {
+        result.push_back(fmt::format(
+            "{} looked for: no reader has read all of {} since they were accepted; whether they "
+            "are lost is not known",
+            plural(of.not_looked_for, "message was not", "messages were not"),
+            plural(found.unread_mailboxes, "mailbox", "mailboxes")));
+    }
+    const std::string untold = untold_runs(found.runs);
+    if (!untold.empty()) result.push_back(untold);
+    if (of.same_on_two_servers > 0) {
+        std::vector<std::string> names;
+        for (const std::string& name : found.servers)
+            names.push_back(base::printable(name, 80));
+        result.push_back(fmt::format(
+            "{} duplicated with the same ids on two servers: if {} show the same mailboxes, say so "
+            "with --one-store, and give rabid --store",
+            plural(of.same_on_two_servers, "message is", "messages are"),
+            base::join(names, " and ")));
     }
     const std::string open = open_runs(found.runs);
     if (!open.empty()) result.push_back(open);
@@ -152,7 +197,11 @@ table messages_table(const summary& of) {
     };
     add("acknowledged", of.acknowledged(), share(of.acknowledged()), "");
     add("found", of.found, share(of.found), "in the recipient's mailbox");
-    add("lost", of.lost, share(of.lost), "acknowledged, seen nowhere");
+    add("vanished", of.vanished, share(of.vanished),
+        "seen before, and missing in a later complete reading");
+    add("lost", of.lost, share(of.lost), "acknowledged, looked for, and seen nowhere");
+    add("not looked for", of.not_looked_for, share(of.not_looked_for),
+        "acknowledged, and no reader has read all of the mailbox since");
     add("misplaced", of.misplaced, share(of.misplaced), "acknowledged, in another's mailbox only");
     add("not known yet", of.not_known, share(of.not_known),
         of.not_known > 0 ? "an observer that has no end may have seen it" : "");
@@ -166,6 +215,20 @@ table messages_table(const summary& of) {
     }
     add("misdelivered", of.misdelivered, "", "in a mailbox of none of its recipients");
     add("out of order", of.out_of_order, "", "seen after one that was accepted later");
+    return result;
+}
+
+table unread_table(const ledger::answers& found) {
+    table result{"unread",
+                 "Mailboxes that were not read since messages to them were accepted",
+                 {{"mailbox"}, {"not looked for", align::right}, {"reason"}},
+                 {}};
+    for (const ledger::unread_mailbox& each : found.unread)
+        result.rows.push_back({each.address, format_count(each.messages), each.reason});
+    if (found.unread_mailboxes > found.unread.size()) {
+        result.note = fmt::format("of {} mailboxes the {} with most such messages",
+                                  format_count(found.unread_mailboxes), found.unread.size());
+    }
     return result;
 }
 
@@ -213,6 +276,7 @@ table runs_table(const ledger_report& one) {
 
 std::vector<table> tables_of(const ledger_report& one) {
     std::vector<table> result{messages_table(one.found.totals)};
+    if (!one.found.unread.empty()) result.push_back(unread_table(one.found));
     if (!one.delivery.empty()) result.push_back(delivery_table(one.delivery));
     result.push_back(counts_table(one.found.totals));
     result.push_back(runs_table(one));
@@ -229,7 +293,9 @@ std::string render_csv(const ledger_report& one) {
     };
     add("acknowledged", of.acknowledged());
     add("found", of.found);
+    add("vanished", of.vanished);
     add("lost", of.lost);
+    add("not_looked_for", of.not_looked_for);
     add("misplaced", of.misplaced);
     add("not_known", of.not_known);
     add("unacknowledged", of.all_unacknowledged());
@@ -269,7 +335,8 @@ std::string render_ledger(const ledger_report& one, output kind) {
     std::string out = markdown ? "# Ledger\n\n" + escape_markdown(result_line(one)) + "\n"
                                : base::printable(result_line(one), longest_line) + "\n";
     for (const std::string& remark : remarks_on(one)) {
-        out += markdown ? "\n> **" + escape_markdown(remark) + ".**\n" : "! " + remark + ".\n";
+        out += markdown ? "\n> **" + escape_markdown(remark) + ".**\n"
+                        : "! " + base::printable(remark, longest_line) + ".\n";
     }
     for (const table& each : tables_of(one)) {
         out += "\n" + (markdown ? render_markdown(each) : render_text(each));
@@ -290,6 +357,7 @@ base::expected<bool> print_ledger(const options& wanted) {
         one.delivery.record(std::chrono::microseconds(us));
     };
     questions.list = wanted.list;
+    questions.one_store = wanted.one_store;
     bool first = true;
     const auto print = [](const std::string& text) { base::print(text); };
     questions.on_row = [&](const ledger::discrepancy_row& row) {

@@ -37,6 +37,7 @@ constexpr std::array<list_column, 14> columns{{
 }};
 
 constexpr std::size_t longest_cell = 400;
+constexpr std::size_t longest_sentence = 4000;
 
 std::string or_dash(const std::string& text) {
     return text.empty() ? "-" : base::printable(text, longest_cell);
@@ -79,7 +80,8 @@ std::string discrepancy_header(output kind) {
 }
 
 std::string render_discrepancy(const discrepancy_row& row, output kind) {
-    if (kind == output::text) return sentence(row) + "\n";
+    // Numbers and words of a ledger that somebody made may be any text.
+    if (kind == output::text) return base::printable(sentence(row), longest_sentence) + "\n";
     std::string out = kind == output::markdown ? "|" : "";
     for (const list_column& each : columns) {
         const std::string& cell = row.*each.cell;

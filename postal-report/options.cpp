@@ -49,17 +49,23 @@ cli::program describe_program(options& into) {
                   "several, one behind the other, are read as one",
           .set = cli::text(into.ledger)},
          {.names = "--list",
-          .value = "lost|misplaced|not-known|unacknowledged|duplicated|corrupt|misdelivered|"
-                   "out-of-order",
+          .value = "lost|vanished|not-looked-for|misplaced|not-known|unacknowledged|duplicated|"
+                   "corrupt|misdelivered|out-of-order",
           .help = "print these messages, one a line, and nothing else",
           .set = cli::choice(into.list, {{"lost", ledger::discrepancy::lost},
+                                         {"vanished", ledger::discrepancy::vanished},
+                                         {"not-looked-for", ledger::discrepancy::not_looked_for},
                                          {"unacknowledged", ledger::discrepancy::unacknowledged},
                                          {"duplicated", ledger::discrepancy::duplicated},
                                          {"corrupt", ledger::discrepancy::corrupt},
                                          {"misdelivered", ledger::discrepancy::misdelivered},
                                          {"misplaced", ledger::discrepancy::misplaced},
                                          {"not-known", ledger::discrepancy::not_known},
-                                         {"out-of-order", ledger::discrepancy::out_of_order}})}}};
+                                         {"out-of-order", ledger::discrepancy::out_of_order}})},
+         {.names = "--one-store",
+          .help = "all servers that readers were given show the same mailboxes, such as two ports "
+                  "of one server",
+          .set = cli::flag(into.one_store)}}};
     cli::group relays{
         "Relays",
         {{.names = "--relay",
@@ -93,7 +99,7 @@ cli::program describe_program(options& into) {
             "  postal-report --relay --ledger mail.ledger --html relay.html\n"
             "  postal-report --relay postal.json bhm.json\n"
             "Ends with 0 done, 1 bad parameters or input, 2 system error,\n"
-            "3 something acknowledged is lost or corrupt (--ledger)."};
+            "3 something acknowledged is lost, vanished, misplaced or corrupt (--ledger)."};
 }
 
 base::expected<void> check_relay(const options& given) {
@@ -119,6 +125,9 @@ base::expected<void> check(const options& given) {
     if (!relay) return relay.error();
     if (given.ledger.empty() && given.list) {
         return base::fail("--list: lists what a ledger says; give --ledger FILE too");
+    }
+    if (given.ledger.empty() && given.one_store) {
+        return base::fail("--one-store: is about a ledger; give --ledger FILE too");
     }
     if (given.ledger.empty() && given.records.empty()) {
         return base::fail("RECORD is missing; give a run record, or --ledger FILE");

@@ -24,6 +24,7 @@ struct options {
     std::string html;           // a file, "-" for standard output, empty for none
     std::string chart_library;  // Chart.js
     std::string ledger;         // a file; empty: records are shown
+    bool one_store = false;
     std::optional<ledger::discrepancy> list;
     bool relay = false;   // what stood between postal and bhm, from a ledger or two records
     std::string against;  // another ledger; empty: none

@@ -24,10 +24,12 @@ constexpr const char* all_mail = "all mail";
 relay_end end_of(ledger::finding what) {
     switch (what) {
         case ledger::finding::found:
+        case ledger::finding::vanished:
             return relay_end::delivered;
         case ledger::finding::misplaced:
             return relay_end::elsewhere;
         case ledger::finding::not_known:
+        case ledger::finding::not_looked_for:
             return relay_end::not_known;
         case ledger::finding::lost:
             break;
@@ -150,6 +152,28 @@ void compare_hosts(relay_report& to, const base::host_info& sender,
     to.one_host = told && sender.boot_id == receiver.boot_id;
 }
 
+// The receiver has timed what came; what did not come lies above all of that. It counts messages,
+// of which the shares are thought to be those of their recipients.
+phase among_all_accepted(phase timed, std::uint64_t accepted, std::uint64_t delivered) {
+    if (delivered == 0 || delivered >= accepted || timed.count <= timed.not_accepted) return timed;
+    const std::uint64_t known = timed.count - timed.not_accepted;
+    const double all =
+        static_cast<double>(known) * static_cast<double>(accepted) / static_cast<double>(delivered);
+    timed.not_accepted = std::max<std::uint64_t>(
+        1, static_cast<std::uint64_t>(std::llround(std::min(all, 1e18))) - known);
+    timed.count = known + timed.not_accepted;
+    const auto ranked = [&](double q) -> std::optional<double> {
+        const std::uint64_t rank = stats::histogram::rank_of(q, timed.count);
+        if (!timed.distribution || rank > timed.distribution->count()) return std::nullopt;
+        return static_cast<double>(timed.distribution->at_rank(rank).count()) / 1e3;
+    };
+    timed.p50_us = ranked(0.5);
+    timed.p90_us = ranked(0.9);
+    timed.p99_us = ranked(0.99);
+    timed.p999_us = ranked(0.999);
+    return timed;
+}
+
 relay_report report_of(const placed_record& sender, const placed_record& receiver) {
     relay_report result;
     result.source = sender.of.file + ", " + receiver.of.file;
@@ -164,7 +188,7 @@ relay_report report_of(const placed_record& sender, const placed_record& receive
     all.curve = std::move(placed.curve);
     all.drain_s = placed.drain_s;
     if (const phase* transit = receiver.of.find_phase("transit"); transit != nullptr) {
-        result.transit = *transit;
+        result.transit = among_all_accepted(*transit, all.counts.accepted, all.counts.delivered);
     }
     compare_hosts(result, sender.of.host, receiver.of.host);
     return result;

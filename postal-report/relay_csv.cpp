@@ -1,4 +1,5 @@
 // What a relay did, as comma-separated values; see csv.hpp for the form of the fields.
+#include <algorithm>
 #include <array>
 
 #include "base/text.hpp"
@@ -62,7 +63,10 @@ constexpr std::array<csv_column, 25> columns{{
      [](const relay_report&, const relay_part& part) { return csv_decimal(part.drain_s); }},
     {"transit_count",
      [](const relay_report& one, const relay_part& part) {
-         if (one.transit) return std::to_string(one.transit->count);
+         if (one.transit) {
+             const auto beyond = std::min(one.transit->count, one.transit->not_accepted);
+             return std::to_string(one.transit->count - beyond);
+         }
          return one.from_ledger ? std::to_string(part.transit.count()) : "";
      }},
     {"transit_mean_us",

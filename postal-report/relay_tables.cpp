@@ -139,10 +139,18 @@ table recorded_transit_table(const phase& one, bool one_host) {
                  numbers({"arrived", "mean", "p50", "p90", "p99", "longest"}),
                  {}};
     auto& row = result.rows.emplace_back();
-    row.push_back(format_count(one.count));
-    for (const auto member :
-         {&phase::mean_us, &phase::p50_us, &phase::p90_us, &phase::p99_us, &phase::max_us})
-        row.push_back(show_latency(one.*member));
+    const std::uint64_t arrived = one.count - std::min(one.count, one.not_accepted);
+    row = {format_count(arrived), show_latency(one.mean_us)};
+    for (const auto& [member, q] : {std::pair{&phase::p50_us, 0.5}, std::pair{&phase::p90_us, 0.9},
+                                    std::pair{&phase::p99_us, 0.99}}) {
+        const bool beyond = stats::histogram::rank_of(q, one.count) > arrived;
+        row.push_back(beyond && arrived > 0 ? "not reached" : show_latency(one.*member));
+    }
+    row.push_back(show_latency(one.max_us));
+    result.note =
+        "arrived: messages, each of which may have several recipients; percentiles rank all that "
+        "was accepted: what did not arrive lies above all that did; mean and longest are of what "
+        "arrived";
     return result;
 }
 

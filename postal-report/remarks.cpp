@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/sections.hpp"
 #include "stats/rank_summary.hpp"
+#include "stats/rate.hpp"
 
 namespace postal::report {
 
@@ -73,11 +73,10 @@ std::vector<remark> remarks(const record& one) {
     }
     for (const std::string& each : one.not_in_effect)
         list.push_back({"note", "Asked for and not in effect: " + each});
-    if (one.rate.trend) {
+    if (one.rate.trend && one.rate.mean) {
         list.push_back(
-            {"note",
-             fmt::format("The rate {} by {:.0f} % over the run: its mean is not a level",
-                         *one.rate.trend > 0 ? "rose" : "fell", std::abs(*one.rate.trend) * 100)});
+            {"note", fmt::format("The rate {} over the run: its mean is not a level",
+                                 stats::trend_text(*one.rate.mean, *one.rate.trend, "/min"))});
     }
     for (const stats::rank_line& each : stats::rank_lines(one.ranks))
         if (each.bad) list.push_back({"bad", capitalized(each.text)});

@@ -123,6 +123,10 @@ class exchange {
         return !idle() && awaited() == stage::mail && slots_[first_slot_].overlapped;
     }
 
+    // Over LMTP "1 of 3 recipients answered", when the replies behind a message broke off among
+    // them; else empty.
+    std::string broken_among_recipients() const;
+
     void set_transcript(net::transcript* where) noexcept { transcript_ = where; }
     // Whose errors they are, for people; must outlive it.
     void set_server(std::string_view name) noexcept { server_ = name; }

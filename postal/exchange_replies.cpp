@@ -1,5 +1,7 @@
 // The hearing half of an exchange: what each reply means for its transaction, and what a broken
 // connection leaves behind. What is said stands in exchange.cpp.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -186,6 +188,14 @@ stage exchange::awaited(std::uint64_t written) const noexcept {
     const stage what = awaited();
     const bool unfinished = what != stage::rset && written < slots_[first_slot_].complete_at;
     return unfinished ? stage::data : what;
+}
+
+// RFC 2033 4.2: one reply for each recipient.
+std::string exchange::broken_among_recipients() const {
+    if (!plan_.chosen.lmtp || idle() || awaited() != stage::end) return {};
+    const transaction& front = slots_[first_slot_];
+    if (front.ends == 0 || front.ends >= front.accepted) return {};
+    return fmt::format("{} of {} recipients answered", front.ends, front.accepted);
 }
 
 void exchange::unexpected(base::error_name reason, std::string_view sample) {

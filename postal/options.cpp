@@ -97,6 +97,7 @@ cli::group session_options(options& o) {
                 {"--in-flight", "N", "1",
                  "transactions pipelined on one connection, with --chunking auto",
                  cli::count(o.in_flight, 1, most_in_flight)},
+                program::target_is_mine_option(o.allowed),
                 program::connect_rate_option(o.connect_rate),
                 program::proxy_protocol_option(o.origin),
                 {"--xclient", "", "", "say XCLIENT where a server offers it, as Postfix does",

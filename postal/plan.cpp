@@ -74,7 +74,7 @@ expected<void> find_servers(plan& into) {
                                 : into.chosen.tls.implicit() ? submissions_port
                                                              : smtp_port;
     const std::uint16_t port = into.chosen.port.value_or(usual);
-    auto servers = program::find_servers(into.chosen.servers, "SERVER", port, into.chosen.tls);
+    auto servers = program::find_servers(into.chosen.servers, "SERVER", port, into.chosen);
     if (!servers) return servers.error();
     into.targets = std::move(*servers);
     return {};
@@ -164,7 +164,9 @@ expected<std::unique_ptr<plan>> make_plan(options given, const program::run_iden
 client::spoken spoken_in(const plan& plan) noexcept {
     using client::dialect;
     const client::security& tls = plan.load.tls;
-    return {plan.chosen.lmtp ? dialect::lmtp : dialect::smtp, tls.percent > 0, tls.mode};
+    const bool overlaps =
+        plan.chosen.pipelining == pipelining::overlap || plan.chosen.in_flight > 1;
+    return {plan.chosen.lmtp ? dialect::lmtp : dialect::smtp, tls.percent > 0, tls.mode, overlaps};
 }
 
 stats::run_description describe(const plan& plan, int argc, char** argv) {

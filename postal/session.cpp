@@ -1,6 +1,7 @@
 #include "postal/session.hpp"
 
 #include <limits>
+#include <new>
 #include <string>
 
 #include "postal/phases.hpp"
@@ -34,6 +35,27 @@ session::session(worker_context& of, unsigned index)
 }
 
 asio::awaitable<void> session::run() {
+    try {
+        co_await go_on();
+    } catch (const std::bad_alloc&) {
+        abandon();
+        throw;
+    }
+}
+
+// Memory has run out, which ends the run: what was under way is accounted for all the same, for a server
+// may have taken it.
+void session::abandon() noexcept {
+    try {
+        net::connection& line = channel_.connection();
+        line.settle();
+        exchange_.lost({"resources", target_.where.text, line.octets_out},
+                       context_.at(channel_.read_clock()));
+    } catch (const std::bad_alloc&) {
+    }
+}
+
+asio::awaitable<void> session::go_on() {
     bool open = co_await opening_.wait_for_turn();
     while (open) {
         open = co_await may_connect();

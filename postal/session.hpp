@@ -49,6 +49,8 @@ class session final : public load::watched, private net::connection::departures 
     void octets_left(load::steady_time when) noexcept override;
     bool still_takes_output();
     bool stopping() const noexcept { return shared_.own.stopping(); }
+    void abandon() noexcept;
+    asio::awaitable<void> go_on();
     bool connects_without_ticket() const noexcept;
     asio::awaitable<bool> may_connect();
     asio::awaitable<bool> converse();

@@ -1,4 +1,5 @@
 // The part of a session in which mail is exchanged; the rest of the dialogue stands in session.cpp.
+#include <string>
 #include <utility>
 
 #include "postal/session.hpp"
@@ -152,6 +153,8 @@ session::step session::give_up(net::fault why) {
                                            ? "a message was abandoned when the run ended"
                                            : std::string_view(target_.where.text);
     client::explanation what = client::explain(why, line, otherwise);
+    const std::string among = exchange_.broken_among_recipients();
+    if (!among.empty()) what.sample = among;
     if (why == net::fault::timeout && exchange_.awaits_overlapped_mail()) {
         what.sample = lost_behind_dot;
     }

@@ -23,14 +23,23 @@ void examiner::open(const account& whose, ledger::way through) {
     through_ = through;
     seen_.clear();
     copies_.clear();
-    if (context_.row_buffer() == nullptr) return;
-    const options& chosen = context_.of_run.chosen;
-    const bool own = through == ledger::way::imap && !chosen.imap_servers.empty();
-    mailbox_ = context_.row_buffer()->address(whose.address);
-    server_ = context_.row_buffer()->address(own ? chosen.imap_servers : chosen.servers);
+    if (context_.row_buffer() != nullptr) {
+        mailbox_ = context_.row_buffer()->address(whose.address);
+        server_ = context_.row_buffer()->address(store_read_by(through));
+    }
+    notes_.begin(context_.row_buffer(), mailbox_, server_, through);
 }
 
-bool examiner::close() {
+// The name under which the ledger keeps what is read.
+const std::string& examiner::store_read_by(ledger::way through) const {
+    const options& chosen = context_.of_run.chosen;
+    if (!chosen.store.empty()) return chosen.store;
+    const bool own = through == ledger::way::imap && !chosen.imap_servers.empty();
+    return own ? chosen.imap_servers : chosen.servers;
+}
+
+bool examiner::close(const visit_notes::ending& how) {
+    notes_.end(how);
     const bool broke_off = std::exchange(in_message_, false);
     if (broke_off) ++context_.shared.counts().failed;
     message_.reset();
@@ -54,6 +63,7 @@ examination_result examiner::finish(const sighting& where) {
     in_message_ = false;
     ledger::seen_row row;
     const examination_result found = judge(message_.finish(), row, where.uid);
+    const message_key key{row.run, row.session, row.sequence};
     stats::tally& counts = context_.shared.counts();
     counts.messages += 1;
     counts.recipients += 1;
@@ -76,6 +86,7 @@ examination_result examiner::finish(const sighting& where) {
         context_.row_buffer()->add(std::move(row));
     }
     message_.reset();
+    last_ = key;
     return found;
 }
 

@@ -19,6 +19,7 @@
 #include "ledger/examination.hpp"
 #include "ledger/rows.hpp"
 #include "rabid/accounts.hpp"
+#include "rabid/visit_notes.hpp"
 #include "rabid/worker_context.hpp"
 
 namespace postal::rabid {
@@ -46,10 +47,12 @@ class examiner {
   public:
     explicit examiner(worker_context& context) : context_(context), message_(context.evidence) {}
 
-    // A mailbox is opened: whose, and through which protocol.
+    // A mailbox is visited: whose, and through which protocol.
     void open(const account& whose, ledger::way through);
     // False when a message had broken off.
-    bool close();
+    bool close(const visit_notes::ending& how);
+    // What the visit looks at.
+    visit_notes& notes() noexcept { return notes_; }
 
     void begin();
     void feed(std::string_view piece) { message_.feed(piece); }
@@ -60,14 +63,19 @@ class examiner {
     static constexpr std::uint64_t most_octets = std::uint64_t{2} << 30U;
     static constexpr int most_timeouts = 60;
     examination_result finish(const sighting& where);
+    // Of the message that was finished last.
+    const message_key& last() const noexcept { return last_; }
 
   private:
     examination_result judge(mail::check_result checked, ledger::seen_row& row, std::uint64_t uid);
+    const std::string& store_read_by(ledger::way through) const;
     bool is_fine_but_for_qmail(const mail::check_result& checked);
     examination_result judge_stranger(ledger::seen_row& row);
     void count_twice(const mail::identity& id, std::uint64_t uid);
 
     worker_context& context_;
+    visit_notes notes_;
+    message_key last_;
     ledger::examination message_;
     std::unordered_set<std::uint64_t> seen_;    // identities of this mailbox, mixed
     std::unordered_set<std::uint64_t> copies_;  // with the uids of those that have one

@@ -1,9 +1,18 @@
 #include "rabid/imap_reader.hpp"
 
+#include <algorithm>
+#include <unordered_set>
+
 #include "rabid/choice.hpp"
 #include "rabid/phases.hpp"
 
 namespace postal::rabid {
+
+void imap_reader::begin_reading(std::uint32_t there) {
+    came_.assign(there, false);
+    came_count_ = 0;
+    ours_before_ = ours_.size();
+}
 
 bool imap_reader::take(const imap_step& step, const proto::imap_mailbox& mailbox) {
     switch (step.event) {
@@ -35,14 +44,33 @@ void imap_reader::read_ended(load::steady_time now) noexcept {
 }
 
 void imap_reader::finish_message(const proto::imap_mailbox& mailbox) {
-    const std::uint32_t uid = mailbox.uid(mailbox.fetched());
+    const std::uint32_t uid = mailbox.fetched_uid();
+    const std::uint32_t number = mailbox.fetched();
+    if (number > 0 && number <= came_.size() && !came_[number - 1]) {
+        came_[number - 1] = true;
+        ++came_count_;
+    }
     state_ = state::between;
     turns_.message_ended();
     const examination_result what =
         examiner_.finish({.uid = uid, .uid_validity = mailbox.uid_validity(), .place = uid});
     if (uid == 0) return;
+    const bool known = keys_.size() < most_messages && examiner_.last().run != 0;
+    if (known && examiner_.notes().wanted()) keys_.insert_or_assign(uid, examiner_.last());
     if (is_ours(what) && ours_.size() < most_messages) ours_.push_back(uid);
     if (pick_deletion(context_.of_run.chosen, what, random_)) to_delete_.push_back(uid);
+}
+
+void imap_reader::removing(std::span<const std::uint32_t> uids, std::uint32_t uid_validity) {
+    for (const std::uint32_t uid : uids) {
+        const auto known = keys_.find(uid);
+        if (known != keys_.end()) examiner_.notes().removing(known->second, uid, uid_validity);
+    }
+}
+
+void imap_reader::removed(std::span<const std::uint32_t> uids) {
+    const std::unordered_set<std::uint32_t> gone(uids.begin(), uids.end());
+    std::erase_if(ours_, [&](std::uint32_t uid) { return gone.contains(uid); });
 }
 
 }  // namespace postal::rabid

@@ -1,12 +1,14 @@
 // Messages that are fetched whole, BODY[] (RFC 3501 7.4.2, RFC 9051 7.5.2): handed to the examiner,
 // and remembered when they are ours or are to be deleted.
 //
-// Flow: begin(); take() each step that the FETCH brings, and read_ended() behind those of one read.
+// Flow: begin_reading(there) for a set of messages; begin(); take() each step that the FETCH brings, and read_ended() behind those of one read.
 // A message is whole when its FETCH response ends behind the body; one that broke off counts as
 // failed.
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "proto/imap/mailbox.hpp"
@@ -25,6 +27,12 @@ class imap_reader {
     imap_reader(worker_context& context, examiner& messages, base::random_source& random)
         : context_(context), examiner_(messages), random_(random) {}
 
+    // Messages are to be read of so many that are there.
+    void begin_reading(std::uint32_t there);
+    // How many of them have come since, each counted once.
+    std::uint32_t came() const noexcept { return came_count_; }
+    // Where in ours() the messages of this reading begin.
+    std::size_t ours_before() const noexcept { return ours_before_; }
     // A FETCH is sent.
     void begin(load::steady_time now) noexcept { turns_.begin(now); }
     // True when a message has come whole. `mailbox` has applied the step and knows the UID.
@@ -34,9 +42,13 @@ class imap_reader {
 
     bool without_end(load::steady_time now) { return examiner_.without_end(turns_.waited(now)); }
 
-    // UIDs of messages found to be postal's; a message that is moved away is the caller's to take
-    // out.
-    std::vector<std::uint32_t>& ours() noexcept { return ours_; }
+    // UIDs of messages found to be postal's, in the order in which they came; one that was read
+    // twice may stand there twice.
+    const std::vector<std::uint32_t>& ours() const noexcept { return ours_; }
+    // The server is about to be told to delete or move these: for the ledger.
+    void removing(std::span<const std::uint32_t> uids, std::uint32_t uid_validity);
+    // They are gone: no verb names them any more.
+    void removed(std::span<const std::uint32_t> uids);
     // UIDs (-d, --delete-foreign).
     std::vector<std::uint32_t>& to_delete() noexcept { return to_delete_; }
 
@@ -50,6 +62,10 @@ class imap_reader {
     base::random_source& random_;
     std::vector<std::uint32_t> ours_;
     std::vector<std::uint32_t> to_delete_;
+    std::unordered_map<std::uint32_t, message_key> keys_;  // by UID, with a ledger
+    std::vector<bool> came_;                               // by number, of this reading
+    std::uint32_t came_count_ = 0;
+    std::size_t ours_before_ = 0;
     turn_clock turns_;
     state state_ = state::between;
 };

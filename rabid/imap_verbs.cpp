@@ -112,6 +112,8 @@ asio::awaitable<bool> imap_verbs::read_one() {
 // Whole messages, by ascending numbers.
 asio::awaitable<bool> imap_verbs::read(std::span<const std::uint32_t> left) {
     bool fine = true;
+    const std::uint32_t there = exists();
+    reader_.begin_reading(there);
     while (fine && !left.empty() && !stopping()) {
         text_.clear();
         left = left.subspan(proto::append_imap_set(text_, left));
@@ -119,6 +121,7 @@ asio::awaitable<bool> imap_verbs::read(std::span<const std::uint32_t> left) {
         const imap_tag tag = commands_.fetch(out_, imap_verb::fetch, text_, "(UID BODY.PEEK[])");
         fine = co_await dialogue_.command(stage::retrieve, tag, {.reader = &reader_});
     }
+    visit_.messages.notes().looked_at(reader_.came(), there);
     co_return fine;
 }
 
@@ -129,13 +132,25 @@ asio::awaitable<bool> imap_verbs::read_new() {
     if (!fine || numbers.empty()) co_return fine;
     std::sort(numbers.begin(), numbers.end());
     fine = co_await read(numbers);
-    std::vector<std::uint32_t>& ours = reader_.ours();
-    if (!fine || ours.empty() || stopping()) co_return fine;
-    std::sort(ours.begin(), ours.end());
-    text_.clear();
-    proto::append_imap_set(text_, ours);
-    co_return co_await dialogue_.command(stage::command,
-                                         uid_store(text_, "+FLAGS.SILENT (\\Seen)"));
+    if (!fine || stopping()) co_return fine;
+    co_return co_await mark_seen();
+}
+
+// What the last reading has found to be ours; one command where its UIDs fit.
+asio::awaitable<bool> imap_verbs::mark_seen() {
+    const auto first = static_cast<std::ptrdiff_t>(reader_.ours_before());
+    std::vector<std::uint32_t> fresh(reader_.ours().begin() + first, reader_.ours().end());
+    std::sort(fresh.begin(), fresh.end());
+    fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
+    std::span<const std::uint32_t> left = fresh;
+    bool fine = true;
+    while (fine && !left.empty() && !stopping()) {
+        text_.clear();
+        left = left.subspan(proto::append_imap_set(text_, left));
+        fine =
+            co_await dialogue_.command(stage::command, uid_store(text_, "+FLAGS.SILENT (\\Seen)"));
+    }
+    co_return fine;
 }
 
 // What the server tells of while others are read and deleted comes in, too, so EXPUNGE itself
@@ -143,9 +158,12 @@ asio::awaitable<bool> imap_verbs::read_new() {
 asio::awaitable<bool> imap_verbs::watch() {
     std::uint32_t& known = dialogue_.told().known;
     known = exists();
+    visit_.messages.notes().watching();
     bool fine = true;
     while (fine && !stopping()) {
+        const std::uint64_t since = now_us();
         if (exists() <= known) fine = co_await rest(visit_.context.of_run.chosen.watch);
+        if (fine && exists() <= known) visit_.messages.notes().nothing_new(since);
         if (!fine || exists() <= known) continue;
         std::vector<std::uint32_t> numbers;
         while (known < exists())
@@ -167,6 +185,7 @@ asio::awaitable<bool> imap_verbs::remove() {
         const load::steady_time begun = visit_.connection.now();
         text_.clear();
         const std::size_t marked = proto::append_imap_set(text_, left);
+        reader_.removing(left.first(marked), dialogue_.mailbox().uid_validity());
         fine = co_await dialogue_.command(stage::remove,
                                           uid_store(text_, "+FLAGS.SILENT (\\Deleted)"));
         if (!fine) break;
@@ -174,6 +193,7 @@ asio::awaitable<bool> imap_verbs::remove() {
         if (!may) break;
         fine = co_await expunge(marked);
         visit_.connection.took(phase::remove, visit_.connection.now() - begun);
+        if (fine) reader_.removed(left.first(marked));
         left = left.subspan(marked);
     }
     chosen.clear();
@@ -226,21 +246,24 @@ asio::awaitable<bool> imap_verbs::mark() {
 // COPY or MOVE of one of ours, into a mailbox that mostly exists already.
 asio::awaitable<bool> imap_verbs::put_elsewhere(imap_verb how) {
     const std::string elsewhere = own("postal-elsewhere");
-    std::vector<std::uint32_t>& ours = reader_.ours();
+    const std::vector<std::uint32_t>& ours = reader_.ours();
     if (ours.empty()) co_return true;
     if (!dialogue_.offered().has(imap_capability::move)) how = imap_verb::uid_copy;
-    const auto which = ours.begin() + static_cast<std::ptrdiff_t>(visit_.random.below(ours.size()));
+    const std::uint32_t which = ours[visit_.random.below(ours.size())];
     const imap_tag create = commands_.create(out_, elsewhere);
     co_await dialogue_.command(stage::command, create, {.refusal = imap_refusal::expected});
     if (visit_.connection.broken()) co_return false;
-    const imap_tag tag = commands_.copy(out_, how, std::to_string(*which), elsewhere);
+    const bool moves = how == imap_verb::uid_move;
+    if (moves) reader_.removing({&which, 1}, dialogue_.mailbox().uid_validity());
+    const imap_tag tag = commands_.copy(out_, how, std::to_string(which), elsewhere);
     const bool fine = co_await dialogue_.command(stage::command, tag);
-    if (fine && how == imap_verb::uid_move) ours.erase(which);
+    if (fine && moves) reader_.removed({&which, 1});
     co_return fine;
 }
 
 asio::awaitable<bool> imap_verbs::append() {
-    auto message = visit_.context.make_message(visit_.who);
+    auto message =
+        visit_.context.make_message(visit_.who, visit_.appends.session, visit_.appends.appended++);
     const imap_tag tag = commands_.append(out_, "INBOX", message.text.size());
     if (!dialogue_.begin(stage::command, tag)) co_return false;
     bool fine = co_await dialogue_.send_out();

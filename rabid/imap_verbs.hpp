@@ -35,6 +35,7 @@ class imap_verbs {
     asio::awaitable<bool> read_one();
     asio::awaitable<bool> read_chosen();
     asio::awaitable<bool> read_new();
+    asio::awaitable<bool> mark_seen();
     asio::awaitable<bool> remove();
     asio::awaitable<bool> expunge(std::size_t marked);
     asio::awaitable<bool> may_expunge();

@@ -72,12 +72,13 @@ asio::awaitable<bool> imap_visit::ask_for_namespace() {
 }
 
 asio::awaitable<bool> imap_visit::select() {
-    visit_.messages.open(visit_.who, ledger::way::imap);
+    visit_.messages.notes().listing();
     const load::steady_time begun = visit_.connection.now();
     proto::imap_memory before;
     if (resyncs_) before = visit_.context.of_run.users->recall(visit_.at.account, visit_.at.server);
     const bool fine = co_await dialogue_.select("INBOX", before);
     visit_.connection.took(phase::list, visit_.connection.now() - begun);
+    if (fine) visit_.messages.notes().listed(dialogue_.mailbox().exists());
     // What the server does not want to hear is not said again.
     if (!fine && before.usable()) visit_.context.of_run.users->keep(visit_.at.account, {});
     co_return fine;

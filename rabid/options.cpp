@@ -95,6 +95,9 @@ cli::group message_options(options& o) {
              "an empty line that the server adds to each message is no error",
              cli::choice(o.qmail_pop, {{"qmail-pop", true}})},
             program::ledger_option(o.ledger),
+            {"--store", "NAME", "the servers as given",
+             "what the ledger calls the mailboxes that the servers show; the same name, one store",
+             cli::text(o.store)},
         }};
 }
 
@@ -118,6 +121,7 @@ cli::group pace_options(options& o) {
                                          {"poisson", load::arrival::poisson}})},
                 {"--stages", "RATE@DURATION,...", "", "rates that are reached one after the other",
                  cli::parsed(o.stages, load::parse_stages)},
+                program::target_is_mine_option(o.allowed),
                 program::connect_rate_option(o.connect_rate),
                 {"--seed", "N", "random", "make the same choices again", cli::count(o.seed, 0)},
             }};

@@ -16,6 +16,7 @@ namespace postal::rabid {
 
 struct options : program::client_options {
     std::string imap_servers;         // --imap; empty: SERVER, at port 143
+    std::string store;                // in the ledger; empty: the servers as given
     unsigned imap_percent = 0;        // -i
     std::int64_t most_messages = -1;  // -c; -1: all
     unsigned download_percent = 100;  // -d

@@ -64,14 +64,13 @@ expected<void> load_accounts(plan& into) {
 
 expected<void> find_servers(plan& into) {
     const bool implicit = into.chosen.tls.implicit();
-    const program::client_tls& tls = into.chosen.tls;
     auto pop3 = program::find_servers(into.chosen.servers, "SERVER",
-                                      implicit ? pop3s_port : pop3_port, tls);
+                                      implicit ? pop3s_port : pop3_port, into.chosen);
     if (!pop3) return pop3.error();
     into.pop3 = std::move(*pop3);
     const bool own = !into.chosen.imap_servers.empty();
     auto imap = program::find_servers(own ? into.chosen.imap_servers : into.chosen.servers,
-                                      "--imap", implicit ? imaps_port : imap_port, tls);
+                                      "--imap", implicit ? imaps_port : imap_port, into.chosen);
     if (!imap) return imap.error();
     into.imap = std::move(*imap);
     return {};

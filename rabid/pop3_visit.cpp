@@ -42,9 +42,11 @@ asio::awaitable<bool> pop3_visit::run() {
         if (!visit_.connection.broken()) co_await say_quit();
         co_return false;
     }
-    visit_.messages.open(visit_.who, ledger::way::pop3);
     fine = co_await look_around();
-    if (fine) fine = co_await retrieve();
+    if (fine) {
+        fine = co_await retrieve();
+        visit_.messages.notes().looked_at(read_whole_, there_);
+    }
     if (fine) fine = co_await remove();
     if (fine) fine = co_await say_quit();
     visit_.context.shared.counts().delete_in_doubt += std::exchange(deletions_, 0);
@@ -140,6 +142,7 @@ asio::awaitable<bool> pop3_visit::look_around() {
     const load::steady_time begun = steady_clock::now();
     const bool by_uid = visit_.context.row_buffer() != nullptr;
     const std::string_view listing = by_uid ? proto::pop3_uidl : proto::pop3_list;
+    visit_.messages.notes().listing();
     out_ = proto::pop3_stat;
     parser_.expect(pop3_form::status_line);
     if (offered_.pipelining) {
@@ -156,6 +159,7 @@ asio::awaitable<bool> pop3_visit::look_around() {
         co_return false;
     }
     there_ = static_cast<std::uint32_t>(numbers->number);
+    visit_.messages.notes().listed(there_);
     if (!offered_.pipelining) {
         parser_.expect(pop3_form::listing);
         fine = co_await visit_.connection.send(stage::list, listing);
@@ -296,11 +300,14 @@ void pop3_visit::message_status() {
 
 void pop3_visit::message_end() {
     const message& which = wanted_[answered_++];
+    ++read_whole_;
     turns_.message_ended();
     // Numbers begin anew on each visit (RFC 1939 5): they are no place.
     const examination_result what = visit_.messages.finish({.uid = which.uid});
     if (pick_deletion(visit_.context.of_run.chosen, what, visit_.random)) {
         to_delete_.push_back(which.number);
+        if (visit_.messages.notes().wanted())
+            doomed_.push_back({visit_.messages.last(), which.uid});
     }
 }
 
@@ -335,6 +342,9 @@ asio::awaitable<bool> pop3_visit::remove() {
 // What was deleted is gone with its reply (RFC 1939 6), which may take its time.
 asio::awaitable<bool> pop3_visit::say_quit() {
     visit_.connection.set_hurried(deletions_ == 0);
+    for (const doomed& each : doomed_)
+        visit_.messages.notes().removing(each.which, each.uid, 0);
+    doomed_.clear();
     const bool fine = co_await command(stage::quit, proto::pop3_quit);
     if (!fine || !accepted(stage::quit)) co_return false;
     visit_.context.shared.counts().deleted += std::exchange(deletions_, 0);

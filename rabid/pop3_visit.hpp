@@ -37,6 +37,11 @@ class pop3_visit {
         std::uint64_t uid = 0;  // a hash of its unique id; 0 when that is not known
     };
 
+    struct doomed {
+        message_key which;
+        std::uint64_t uid = 0;
+    };
+
     asio::awaitable<bool> greet();
     asio::awaitable<bool> ask_capabilities();
     asio::awaitable<bool> start_tls();
@@ -74,7 +79,9 @@ class pop3_visit {
     std::vector<message> wanted_;
     std::vector<std::uint64_t> uids_;       // by number, from 0
     std::vector<std::uint32_t> to_delete_;  // numbers
-    std::size_t asked_ = 0;                 // of wanted_
+    std::vector<doomed> doomed_;            // the same, for the ledger
+    std::uint64_t read_whole_ = 0;
+    std::size_t asked_ = 0;  // of wanted_
     std::size_t answered_ = 0;
     std::size_t at_once_ = 1;
     turn_clock turns_;

@@ -83,13 +83,18 @@ asio::awaitable<std::optional<std::size_t>> session::wait_for_account() {
 asio::awaitable<bool> session::call_on(std::size_t account_number) {
     const bool imap = random_.below(100) < plan_.chosen.imap_percent;
     const auto& servers = imap ? plan_.imap : plan_.pop3;
+    examiner_.open(plan_.users->at(account_number), imap ? ledger::way::imap : ledger::way::pop3);
     const bool connected = co_await channel_.open(servers[index_ % servers.size()], random_);
-    if (!connected) co_return false;
+    if (!connected) {
+        examiner_.close({channel_.first_problem(), context_.shared.own.stopping()});
+        co_return false;
+    }
     const load::steady_time begun = channel_.now();
     const load::steady_time due = opening_.use().due;
     const bool fine = co_await converse(imap, account_number);
     time(fine, begun, plan_.load.open_loop ? due : begun);
-    if (!examiner_.close() && channel_.stopped()) {
+    const bool whole = examiner_.close({channel_.first_problem(), context_.shared.own.stopping()});
+    if (!whole && channel_.stopped()) {
         channel_.refused(stage::retrieve, "stopped", "a message was abandoned when the run ended");
     }
     channel_.end();
@@ -114,10 +119,10 @@ asio::awaitable<bool> session::converse(bool imap, std::size_t account_number) {
         if (!secured) co_return false;
     }
     const auto& servers = imap ? plan_.imap : plan_.pop3;
-    const visit_context who{context_,         channel_,
-                            examiner_,        plan_.users->at(account_number),
-                            random_,          {account_number, index_ % servers.size()},
-                            channel_.server()};
+    const visit_context who{context_,          channel_,
+                            examiner_,         plan_.users->at(account_number),
+                            random_,           {account_number, index_ % servers.size()},
+                            channel_.server(), {index_, appended_}};
     if (!imap) {
         pop3_visit dialogue(who);
         co_return co_await dialogue.run();

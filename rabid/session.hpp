@@ -47,6 +47,7 @@ class session final : public load::watched {
     examiner examiner_;
     base::random_source random_;
     unsigned index_;
+    std::uint64_t appended_ = 0;
 };
 
 }  // namespace postal::rabid

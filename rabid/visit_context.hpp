@@ -1,6 +1,8 @@
 // Who visits a mailbox, and with what: handed to the dialogue of a connection.
 #pragma once
 
+#include <cstdint>
+
 #include "base/random.hpp"
 #include "client/channel.hpp"
 #include "net/endpoint.hpp"
@@ -18,6 +20,12 @@ struct visit_context {
         std::size_t server = 0;
     };
 
+    // In the identities of what it appends: a stream of its own, as each session's is.
+    struct append_stream {
+        std::uint64_t session = 0;  // of the whole run
+        std::uint64_t& appended;
+    };
+
     worker_context& context;
     client::channel& connection;
     examiner& messages;
@@ -25,6 +33,7 @@ struct visit_context {
     base::random_source& random;
     place at;
     const net::endpoint& server;
+    append_stream appends;
 };
 
 }  // namespace postal::rabid

@@ -11,11 +11,14 @@ worker_context::worker_context(plan& of, load::worker& worker, ledger::writer* b
     if (book != nullptr) ledger_feed_.emplace(*book, worker, [](bool) {});
 }
 
-worker_context::made_message worker_context::make_message(const account& whose) {
+worker_context::made_message worker_context::make_message(const account& whose,
+                                                          std::uint64_t session,
+                                                          std::uint64_t sequence) {
     const std::string_view to = whose.address;
     made_message result;
-    result.sequence = appended_++;
-    factory_.make({.session = append_session(),
+    result.session = session;
+    result.sequence = sequence;
+    factory_.make({.session = session,
                    .sequence = result.sequence,
                    .from = to,
                    .recipients = {&to, 1},
@@ -32,7 +35,7 @@ void worker_context::note_appended(const account& whose, const made_message& wha
     if (outcome == ledger::outcome::in_doubt) ++shared.counts().append_in_doubt;
     if (row_buffer() == nullptr) return;
     ledger::sent_row row;
-    row.session = append_session();
+    row.session = what.session;
     row.sequence = what.sequence;
     row.time_us = now_us();
     row.recipient = row.sender = row_buffer()->address(whose.address);

@@ -32,9 +32,10 @@ struct worker_context final {
     // A message of ours for APPEND, and what became of it, for the ledger.
     struct made_message {
         std::string text;
+        std::uint64_t session = 0;
         std::uint64_t sequence = 0;
     };
-    made_message make_message(const account& whose);
+    made_message make_message(const account& whose, std::uint64_t session, std::uint64_t sequence);
     void note_appended(const account& whose, const made_message& what, ledger::outcome outcome);
 
     plan& of_run;
@@ -45,15 +46,9 @@ struct worker_context final {
     ledger::evidence_memory evidence;  // of the messages in hand
 
   private:
-    // In the identities of what it appends: this worker's number among those of all ranks.
-    std::uint64_t append_session() const noexcept {
-        return of_run.load.share.number(shared.own.index());
-    }
-
     std::optional<program::ledger_feed> ledger_feed_;
     mail::message_factory factory_;
     mail::message made_;
-    std::uint64_t appended_ = 0;
 };
 
 }  // namespace postal::rabid

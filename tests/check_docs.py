@@ -36,6 +36,8 @@ COMPANIONS = {
     "tls-ca": {"postal": 'tls-verify = "on"', "rabid": 'tls-verify = "on"'},
     "tls-crl": {"postal": 'tls-verify = "on"', "rabid": 'tls-verify = "on"',
                 "bhm": 'tls-client-ca = "/etc/ssl/clients.pem"', "lmtp-deliver": 'tls-client-ca = "/etc/ssl/clients.pem"'},
+    "target-is-mine": {"bhm": 'bounce-via = "127.0.0.1:25"'},
+    "allow-targets": {"bhm": 'bounce-via = "127.0.0.1:25"'},
     "seed": {"bhm": 'speed = "10K..1M"'},
     "store-": {"bhm": 'store = "/nonexistent/store"'},
     "sample": {"bhm": 'store = "/nonexistent/store"'},

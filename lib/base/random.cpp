@@ -2,6 +2,8 @@
 // has booted, and fails only with a seccomp filter or a kernel older than 3.17.
 #include "base/random.hpp"
 
+#include "base/interrupted.hpp"
+
 #include <sys/random.h>
 
 #include <cerrno>
@@ -14,9 +16,9 @@ std::uint64_t fresh_entropy() {
     // Requests of up to 256 octets are never cut short; a signal can only come before the first
     // one.
     while (true) {
-        const ssize_t got = ::getrandom(&value, sizeof value, 0);
+        const ssize_t got = uninterrupted([&] { return ::getrandom(&value, sizeof value, 0); });
         if (got == static_cast<ssize_t>(sizeof value)) return value;
-        if (got < 0 && errno != EINTR) {
+        if (got < 0) {
             throw std::system_error(errno, std::generic_category(), "getrandom");
         }
     }

@@ -3,6 +3,7 @@
 #include "base/read_file.hpp"
 
 #include "base/file_descriptor.hpp"
+#include "base/interrupted.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 
@@ -42,10 +43,11 @@ expected<std::string> read_descriptor(int number, const std::string& name, std::
     if (about.st_size > 0) text.reserve(static_cast<std::size_t>(about.st_size) + 1);
     std::array<char, 65536> chunk{};
     while (true) {
-        const ssize_t got = ::read(number, chunk.data(), chunk.size());
+        const ssize_t got =
+            uninterrupted([&] { return ::read(number, chunk.data(), chunk.size()); });
         if (got == 0) return {boost::system::in_place_value, std::move(text)};
-        if (got < 0 && errno != EINTR) return cannot(name, errno);
-        if (got > 0) text.append(chunk.data(), static_cast<std::size_t>(got));
+        if (got < 0) return cannot(name, errno);
+        text.append(chunk.data(), static_cast<std::size_t>(got));
         if (text.size() > most) return wrong(name, "is longer than " + format_size(most));
     }
 }

@@ -5,9 +5,30 @@
 // are shown as numbers. Limits: glibc only, as the rest of the suite.
 #include "base/result.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cstring>
 
+#include "base/machine_trouble.hpp"
+
 namespace postal::base {
+
+namespace {
+
+constexpr int troubles[] = {ENOMEM, ENOSPC, EDQUOT, EIO, EMFILE, ENFILE};
+std::atomic<bool> noted{false};
+
+}  // namespace
+
+void note_trouble(int error_number) noexcept {
+    const auto* const end = std::end(troubles);
+    if (std::find(std::begin(troubles), end, error_number) != end) noted.store(true);
+}
+
+bool machine_has_trouble() noexcept {
+    return noted.load();
+}
 
 void throw_exception_from_error(const failure& reason, const boost::source_location&) {
     throw failure_exception(reason);
@@ -18,6 +39,7 @@ failure at(std::string_view where, const failure& reason) {
 }
 
 std::string system_message(int error_number) {
+    note_trouble(error_number);
     const char* const text = strerrordesc_np(error_number);
     return text != nullptr ? std::string(text) : fmt::format("system error {}", error_number);
 }

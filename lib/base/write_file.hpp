@@ -1,5 +1,6 @@
 // Writes a whole file or none: to a temporary file beside it, which is then renamed, so that a
-// reader never sees half of it.
+// reader never sees half of it. The folder may belong to others: that file has no name, or one that
+// nobody can guess.
 //
 // "-" is standard output; a path that is not a regular file (a pipe, a device) is written straight
 // to. A symbolic link stays one: what it points to is replaced. Fails with "PATH: reason" (no such

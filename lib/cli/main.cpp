@@ -1,5 +1,6 @@
 #include "cli/main.hpp"
 
+#include "base/machine_trouble.hpp"
 #include "base/result.hpp"
 #include "base/standard_output.hpp"
 
@@ -66,6 +67,8 @@ int run_main(std::string_view program, const std::function<exit_status()>& body)
     std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes, too
     try {
         status = body();
+        if (status == exit_status::bad_parameters && base::machine_has_trouble())
+            status = exit_status::system_error;
     } catch (const std::bad_alloc&) {
         complain(program, "out of memory");
     } catch (const std::exception& problem) {

@@ -40,6 +40,7 @@ struct option {
     const file_kind* writes = nullptr;  // the value is a file that is written; see output_files.hpp
     bool optional_value = false;        // as the last word of the line it may stand alone
     std::vector<std::string> known_values = {};  // offered by the shell beside those in `value`
+    std::string file_key = {};  // a second name, in configuration files; empty: none
 };
 
 struct group {

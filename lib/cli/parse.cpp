@@ -42,6 +42,11 @@ base::expected<void> check_form(const option& row, const config_entry& entry) {
     return {};
 }
 
+bool has_entry(const std::vector<config_entry>& entries, std::string_view key) {
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const config_entry& one) { return one.key == key; });
+}
+
 // Every entry of the file must belong to a row and have its form, also one that the command line
 // overrules.
 base::expected<void> check_entries(const command_line& line,
@@ -50,12 +55,20 @@ base::expected<void> check_entries(const command_line& line,
     std::vector<std::string> keys;
     for (const auto& written : line.options) {
         if (!written.row->set) continue;
-        keys.push_back(key_of(*written.row));
-        rows[keys.back()] = written.row;
+        for (const std::string& key : {key_of(*written.row), written.row->file_key}) {
+            if (key.empty()) continue;
+            keys.push_back(key);
+            rows[key] = written.row;
+        }
     }
     for (const auto& entry : entries) {
         const auto found = rows.find(entry.key);
         if (found != rows.end()) {
+            if (entry.key == found->second->file_key &&
+                has_entry(entries, key_of(*found->second))) {
+                return base::fail("{} is another name of {}; leave one of the two out", entry.where,
+                                  key_of(*found->second));
+            }
             const auto checked = check_form(*found->second, entry);
             if (!checked) return base::fail("{} {}", entry.where, checked.error().message);
             continue;
@@ -74,8 +87,9 @@ base::expected<void> apply_options(const command_line& line,
         if (!row->set) continue;
         effective_option now{key_of(*row), values, !values.empty()};
         std::string where = long_name(*row);
-        const auto entry = std::find_if(entries.begin(), entries.end(),
-                                        [&](const auto& one) { return one.key == now.name; });
+        const auto entry = std::find_if(entries.begin(), entries.end(), [&](const auto& one) {
+            return one.key == now.name || (!row->file_key.empty() && one.key == row->file_key);
+        });
         if (!now.given && entry != entries.end()) {
             now.values = entry->values;
             now.given = true;

@@ -16,6 +16,7 @@ namespace {
 constexpr unsigned reads_a_turn = 16;
 constexpr auto patience_after_stop = std::chrono::seconds(1);  // with greetings and goodbyes
 constexpr char tls_alert = 0x15;                               // RFC 8446 5.1: the type of a record
+constexpr std::size_t longest_sample = 200;                    // of a problem
 constexpr std::size_t kept_capacity = 4096;  // what a session that waits may hold on to
 
 // An address of the range and a port above 1023, anew for each connection.
@@ -55,6 +56,7 @@ void channel::begin(const target& server) {
     server_ = &server;
     broken_ = false;
     heard_ = {};
+    first_problem_.clear();
     if (transcript_) transcript_->begin_connection(server.where.text);
 }
 
@@ -275,6 +277,9 @@ void channel::lost(stage where, net::fault why) {
 
 void channel::count_error(stage where, std::string_view reason, std::string_view sample) {
     shared_.counts().errors.add(to_text(where), 0, reason, sample, server_->where.text);
+    if (!first_problem_.empty()) return;
+    first_problem_.append(to_text(where)).append(" ").append(reason);
+    if (!sample.empty()) first_problem_.append(": ").append(sample.substr(0, longest_sample));
 }
 
 }  // namespace postal::client

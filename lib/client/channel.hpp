@@ -97,6 +97,8 @@ class channel {
     bool broken() const noexcept { return broken_; }
     // We broke it ourselves, for the run has ended.
     bool stopped() const noexcept { return stopped_; }
+    // What was counted first as wrong with this connection, for people; empty when nothing was.
+    const std::string& first_problem() const noexcept { return first_problem_; }
 
     // Something else than the connection is wrong: counted, and the connection is of no more use.
     void give_up(stage where, base::error_name reason, std::string_view sample);
@@ -126,6 +128,7 @@ class channel {
     std::unique_ptr<net::transcript> transcript_;
     std::string_view heard_;
     std::string kept_;
+    std::string first_problem_;
     const target* server_ = nullptr;
     net::ip_endpoint origin_{};
     std::unique_ptr<net::deflate> compression_;

@@ -35,7 +35,10 @@ asio::awaitable<net::fault> dialer::look_up(const target& server,
     co_await whose_.gate.pause(whose_.place, timeout);
     found->awaited = false;
     fresh_ = std::move(found->addresses);
-    if (!fresh_.empty()) co_return net::fault::none;
+    if (!fresh_.empty()) {
+        const bool allowed = server.allowed.allow(server.where, fresh_);
+        co_return allowed ? net::fault::none : net::fault::not_allowed;
+    }
     if (whose_.own.stopping()) co_return net::fault::stopped;
     co_return found->done ? net::fault::unresolved : net::fault::timeout;
 }

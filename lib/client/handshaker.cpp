@@ -3,6 +3,8 @@
 #include <chrono>
 #include <utility>
 
+#include "net/tls_check.hpp"
+
 namespace postal::client {
 
 void handshaker::choose(base::random_source& random) {
@@ -19,7 +21,10 @@ asio::awaitable<net::fault> handshaker::shake(net::connection& line, const net::
                              ticket.get()};
     auto engine = of_run_.context->begin(peer);
     const net::fault why = co_await line.start_tls(std::move(engine));
-    if (why != net::fault::none) co_return why;
+    if (why != net::fault::none) {
+        net::end_if_broken(*of_run_.context, why, line.tls_problem());
+        co_return why;
+    }
     const net::tls_facts agreed = line.tls();
     ++counts.tls_connections;
     counts.tls.add(

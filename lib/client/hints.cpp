@@ -75,6 +75,12 @@ constexpr rule rules[] = {
     {[](const clue& c) { return c.at(stage::banner) && c.mailbox() && c.begins("220"); },
      "that is an SMTP or LMTP server: postal sends to it; give the port of POP3 (110) or IMAP "
      "(143, with --imap)"},
+    {[](const clue& c) {
+         const bool in_mail = c.at(stage::mail) || c.at(stage::rcpt) || c.at(stage::data);
+         return c.by_us.overlaps && in_mail && c.what.code == 503;
+     },
+     "the server perhaps does not take what is sent behind the final dot: try --pipelining auto, "
+     "with --in-flight 1"},
     {[](const clue& c) { return c.at(stage::connect) && c.is("refused"); },
      "nothing listens there: is the server up, and is that its port?"},
     {[](const clue& c) { return c.at(stage::connect) && c.is("timeout"); },

@@ -19,6 +19,7 @@ struct spoken {
     dialect language = dialect::smtp;
     bool tls = false;  // of some connections
     tls_mode mode = tls_mode::starttls;
+    bool overlaps = false;  // an envelope goes out behind the final dot before it
 
     bool begins_with_tls() const noexcept { return tls && mode == tls_mode::implicit; }
 };

@@ -20,6 +20,7 @@
 #include "load/pace.hpp"
 #include "load/run_share.hpp"
 #include "load/run_tickets.hpp"
+#include "net/allowed_targets.hpp"
 #include "net/endpoint.hpp"
 #include "net/ip_address.hpp"
 #include "net/proxy_header.hpp"
@@ -32,6 +33,7 @@ namespace postal::client {
 struct target {
     net::endpoint where;
     std::vector<net::address> addresses;  // empty when the name is looked up for each connection
+    net::allowed_targets allowed{};       // for addresses that come later
 };
 
 // Where a client says that it comes from, so that one machine looks like many: PROXY headers (and,

@@ -1,5 +1,7 @@
 #include "experiment/analysis.hpp"
 
+#include "experiment/figures.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -86,7 +88,8 @@ metric_result compare_metric(const results& of, const std::vector<block_result>&
     to.compared = stats::compare(to.table, {.alpha = 1 - record.verdict.confidence,
                                             .margin = record.verdict.margin,
                                             .same = twins_of(record),
-                                            .seed = record.seed});
+                                            .seed = record.seed,
+                                            .wanted_width = record.until_width});
     to.typical = typical_of(to.table);
     return to;
 }
@@ -144,13 +147,6 @@ std::optional<stats::warmup_check> warmup_of(const results& of, std::size_t vari
     return stats::check_warmup(rates, warmup, of.record.verdict.margin / 2);
 }
 
-std::optional<double> median(std::vector<double> values) {
-    if (values.empty()) return std::nullopt;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 }  // namespace
 
 std::size_t analysis::voided() const {
@@ -187,8 +183,26 @@ analysis analyse(const results& of) {
     return to;
 }
 
-bool is_narrow_enough(const analysis& of, double half_width) {
-    return stats::may_stop(of.verdict().compared.comparisons, half_width);
+bool has_enough_for_width(const analysis& of) {
+    return stats::may_stop(of.verdict().compared.comparisons);
+}
+
+std::optional<std::size_t> blocks_for_width(const analysis& of) {
+    std::size_t most = 0;
+    for (const stats::comparison& one : of.verdict().compared.comparisons) {
+        if (!one.blocks_for_width) return std::nullopt;
+        most = std::max(most, *one.blocks_for_width);
+    }
+    return most > 0 ? std::optional(most) : std::nullopt;
+}
+
+bool any_block_counts(const analysis& of) {
+    const stats::experiment_result& compared = of.verdict().compared;
+    const bool nothing_compared = compared.comparisons.empty() && !compared.same;
+    if (nothing_compared) return of.voided() < of.blocks.size();
+    const auto has_blocks = [](const stats::comparison& one) { return one.blocks > 0; };
+    return std::any_of(compared.comparisons.begin(), compared.comparisons.end(), has_blocks) ||
+           (compared.same && has_blocks(*compared.same));
 }
 
 }  // namespace postal::experiment

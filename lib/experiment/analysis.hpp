@@ -106,8 +106,13 @@ struct analysis {
 
 [[nodiscard]] analysis analyse(const results& of);
 
-// All of the verdict's intervals are no wider than that; see stats::may_stop().
-[[nodiscard]] bool is_narrow_enough(const analysis& of, double half_width);
+// The blocks that count are as many as the wanted width takes; see stats::may_stop().
+[[nodiscard]] bool has_enough_for_width(const analysis& of);
+// How many blocks that is, of the pair that needs most; empty until each pair has told.
+[[nodiscard]] std::optional<std::size_t> blocks_for_width(const analysis& of);
+
+// Whether there is a block that a verdict, or a figure, could be made from.
+[[nodiscard]] bool any_block_counts(const analysis& of);
 
 [[nodiscard]] nlohmann::ordered_json to_json(const analysis& of, const experiment_record& record);
 

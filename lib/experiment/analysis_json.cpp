@@ -12,7 +12,21 @@ json shown(const std::optional<Value>& value) {
     return value ? json(*value) : json(nullptr);
 }
 
-json to_json(const stats::comparison& one, const experiment_record& record, bool voided) {
+json to_json(const std::optional<stats::without_outliers>& one, const analysis& of) {
+    if (!one) return nullptr;
+    json blocks = json::array();
+    for (const std::size_t block : one->blocks)
+        blocks.push_back(of.blocks[block].number);
+    return {
+        {"blocks_apart", blocks},
+        {"ratio", one->ratio},
+        {"interval", json::array({one->interval[0], one->interval[1]})},
+        {"verdict", one->verdict == stats::comparison_verdict::none ? json(nullptr)
+                                                                    : json(name_of(one->verdict))}};
+}
+
+json to_json(const stats::comparison& one, const experiment_record& record, const analysis& of,
+             bool voided) {
     json interval = nullptr;
     if (one.interval) interval = json::array({(*one.interval)[0], (*one.interval)[1]});
     return {{"variant", record.variants[one.variant].name},
@@ -30,13 +44,16 @@ json to_json(const stats::comparison& one, const experiment_record& record, bool
             {"p_t", shown(one.probability)},
             {"p_signs", one.flipped ? json(one.flipped->probability) : json(nullptr)},
             {"smallest_detectable", shown(one.smallest_detectable)},
-            {"needed_blocks", shown(one.needed_blocks)}};
+            {"blocks_as_seen", shown(one.blocks_as_seen)},
+            {"needed_blocks", shown(one.needed_blocks)},
+            {"blocks_for_width", shown(one.blocks_for_width)},
+            {"without_outliers", to_json(one.without, of)}};
 }
 
-json to_json(const metric_result& one, const experiment_record& record) {
+json to_json(const metric_result& one, const experiment_record& record, const analysis& of) {
     json comparisons = json::array();
     for (const stats::comparison& each : one.compared.comparisons)
-        comparisons.push_back(to_json(each, record, one.compared.voided));
+        comparisons.push_back(to_json(each, record, of, one.compared.voided));
     json typical = json::array();
     for (const auto& value : one.typical)
         typical.push_back(shown(value));
@@ -47,14 +64,14 @@ json to_json(const metric_result& one, const experiment_record& record) {
             values.push_back(shown(value));
         blocks.push_back(values);
     }
-    return {
-        {"metric", name_of(one.about)},
-        {"program", record.programs[one.program]},
-        {"carries_verdict", one.table.carries_verdict},
-        {"comparisons", comparisons},
-        {"same", one.compared.same ? to_json(*one.compared.same, record, false) : json(nullptr)},
-        {"typical", typical},
-        {"blocks", blocks}};
+    return {{"metric", name_of(one.about)},
+            {"program", record.programs[one.program]},
+            {"carries_verdict", one.table.carries_verdict},
+            {"comparisons", comparisons},
+            {"same",
+             one.compared.same ? to_json(*one.compared.same, record, of, false) : json(nullptr)},
+            {"typical", typical},
+            {"blocks", blocks}};
 }
 
 }  // namespace
@@ -67,7 +84,7 @@ json to_json(const analysis& of, const experiment_record& record) {
                           {"voided", one.voided.empty() ? json(nullptr) : json(one.voided)}});
     json metrics = json::array();
     for (const metric_result& one : of.metrics)
-        metrics.push_back(to_json(one, record));
+        metrics.push_back(to_json(one, record, of));
     json drift = nullptr;
     if (of.drift)
         drift = {{"change", of.drift->change},

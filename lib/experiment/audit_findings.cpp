@@ -48,11 +48,24 @@ void add_image(variant_result& to, cut_result& cut, const audited_variant& of, s
     to.unopened.add(one.unopened);
 }
 
+// An interruption leaves the last cut without some of its draws: it may harm yet.
+bool looked_at_whole(const cut_result& cut, const audited_variant& of) {
+    const std::uint64_t draws = of.images[cut.first].draws;
+    const bool is_last = cut.first + cut.images == of.images.size();
+    return draws > 0 ? cut.images >= draws : of.ended_whole() || !is_last;
+}
+
 void count_cut(variant_result& to, const cut_result& cut, const audited_variant& of) {
     const auto any = [&](auto is_so) {
         const auto begin = of.images.begin() + static_cast<std::ptrdiff_t>(cut.first);
         return std::any_of(begin, begin + static_cast<std::ptrdiff_t>(cut.images), is_so);
     };
+    if (!any([](const audited_image& one) { return one.acknowledged > 0; })) {
+        ++to.before_mail;
+        return;
+    }
+    if (!cut.worst && !looked_at_whole(cut, of)) return;
+    ++to.counted;
     const bool failed = any([](const audited_image& one) { return !one.failure.empty(); });
     to.harmed += cut.worst ? 1 : 0;
     to.out_of_reach += failed ? 1 : 0;
@@ -63,7 +76,7 @@ void count_cut(variant_result& to, const cut_result& cut, const audited_variant&
             : 0;
 }
 
-variant_result result_of(const audited_variant& of) {
+variant_result result_of(const audited_variant& of, bool random_order) {
     variant_result to;
     for (std::size_t i = 0; i < of.images.size(); ++i) {
         if (i == 0 || of.images[i].cut != of.images[i - 1].cut) to.cuts.push_back({.first = i});
@@ -71,7 +84,7 @@ variant_result result_of(const audited_variant& of) {
     }
     for (const cut_result& one : to.cuts)
         count_cut(to, one, of);
-    to.share = stats::bounds_of_share(to.harmed, to.cuts.size());
+    if (of.ended_whole() || random_order) to.share = stats::bounds_of_share(to.harmed, to.counted);
     if (of.acknowledged > 0) {
         const auto messages = static_cast<double>(of.acknowledged);
         to.flushes = static_cast<double>(of.flushes) / messages;
@@ -99,18 +112,18 @@ void judge_controls(const audit_record& of, audit_analysis& to) {
     for (std::size_t i = 0; i < of.variants.size(); ++i) {
         const audited_variant& one = of.variants[i];
         const variant_result& result = to.variants[i];
-        const bool is_whole = one.end == all_cuts_done && !result.cuts.empty();
+        const bool is_whole = one.ended_whole() && result.counted > 0;
         const std::string name = in_quotes(one.name);
         if (one.as == control::must_keep && result.harmed > 0)
             say(audit_state::wrong,
                 fmt::format("The audit is WRONG: the control {} flushes all that it acknowledges, "
                             "and lost mail at {} of {}",
-                            name, result.harmed, base::format_amount(result.cuts.size(), "cut")));
+                            name, result.harmed, base::format_amount(result.counted, "cut")));
         if (one.as == control::must_lose && is_whole && !has_lost(one))
             say(audit_state::blind,
                 fmt::format("The audit is BLIND: the control {} flushes nothing, and lost no mail "
                             "in {}",
-                            name, base::format_amount(result.cuts.size(), "cut")));
+                            name, base::format_amount(result.counted, "cut")));
         loses = loses || (one.as == control::must_lose && has_lost(one));
         keeps = keeps || (one.as == control::must_keep && is_whole);
     }
@@ -137,31 +150,49 @@ std::string messages_word(const count_range& one) {
     return show_range(one) + (one.least == 1U && one.most == 1 ? " message" : " messages");
 }
 
-std::string how_it_ended(const audited_variant& of, const variant_result& one) {
-    if (of.end == all_cuts_done) return one.cuts.size() < enough_cuts ? "; few cuts" : "";
+// Empty where all cuts were made.
+std::string interruption(const audited_variant& of, const variant_result& one) {
+    if (of.ended_whole()) return {};
     return fmt::format("; {} after {} of {}", of.end.empty() ? "not ended" : of.end,
                        one.cuts.size(), base::format_amount(of.cuts, "cut"));
+}
+
+std::string how_it_ended(const audited_variant& of, const variant_result& one) {
+    if (!of.ended_whole()) return interruption(of, one);
+    return one.counted < enough_cuts ? "; few cuts" : "";
+}
+
+// "at most 3 %", "61 to 80 %"
+std::string share_text(const variant_result& one, std::string_view of_what) {
+    if (!one.share)
+        return "no bound: the cuts went through the log in its order, and did not come to its end";
+    const std::string high = bound_text(one.share->high);
+    return one.harmed == 0 ? fmt::format("at most {} %{}", high, of_what)
+                           : fmt::format("{} to {} %{}", bound_text(one.share->low), high, of_what);
 }
 
 std::string sentence(const audited_variant& of, const variant_result& one) {
     if (one.cuts.empty())
         return fmt::format("{}: not audited{}", of.name, of.end.empty() ? "" : ": " + of.end);
     const std::string ended = how_it_ended(of, one);
+    if (one.counted == 0)
+        return fmt::format(
+            "{}: no verdict: nothing had been acknowledged before any cut that was "
+            "looked at to its end{}",
+            of.name, ended);
     if (one.harmed == 0)
-        return fmt::format("{}: none lost in {} (at most {} % of cuts, 95 %){}", of.name,
-                           base::format_amount(one.cuts.size(), "cut"), bound_text(one.share.high),
-                           ended);
+        return fmt::format("{}: none lost in {} ({}){}", of.name,
+                           base::format_amount(one.counted, "cut"),
+                           share_text(one, " of cuts, 95 %"), ended);
     std::string reach;
     if (one.out_of_reach > 0)
         reach = fmt::format(", all of it out of reach at {}",
                             base::format_amount(one.out_of_reach, "cut"));
     const std::string window = window_text(one);
-    return fmt::format(
-        "{}: acknowledged mail {} at {} of {} ({} to {} % of cuts, 95 %), {} at a "
-        "cut{}{}{}{}",
-        of.name, what_happened(one), one.harmed, base::format_amount(one.cuts.size(), "cut"),
-        bound_text(one.share.low), bound_text(one.share.high), messages_word(one.gone),
-        window.empty() ? "" : ",", window, reach, ended);
+    return fmt::format("{}: acknowledged mail {} at {} of {} ({}), {} at a cut{}{}{}{}", of.name,
+                       what_happened(one), one.harmed, base::format_amount(one.counted, "cut"),
+                       share_text(one, " of cuts, 95 %"), messages_word(one.gone),
+                       window.empty() ? "" : ",", window, reach, ended);
 }
 
 std::string names_of(const audit_record& of, const std::vector<std::size_t>& some) {
@@ -192,7 +223,7 @@ std::uint64_t gone_of(const audited_image& one) {
 audit_analysis analyse(const audit_record& of) {
     audit_analysis to;
     for (const audited_variant& one : of.variants)
-        to.variants.push_back(result_of(one));
+        to.variants.push_back(result_of(one, of.random_order));
     judge_controls(of, to);
     return to;
 }
@@ -220,7 +251,13 @@ std::vector<remark> remarks(const audit_record& of, const audit_analysis& found)
     for (std::size_t i = 0; i < of.variants.size(); ++i) {
         const audited_variant& one = of.variants[i];
         const variant_result& result = found.variants[i];
-        if (!result.cuts.empty() && result.cuts.size() < enough_cuts) few.push_back(i);
+        if (!result.cuts.empty() && result.counted < enough_cuts) few.push_back(i);
+        if (result.before_mail > 0)
+            all.push_back({"note", fmt::format("{}: {} came before anything was acknowledged, and "
+                                               "{} in no figure",
+                                               in_quotes(one.name),
+                                               base::format_amount(result.before_mail, "cut"),
+                                               result.before_mail == 1 ? "is" : "are")});
         if (result.failed > 0)
             all.push_back({"note", fmt::format("{}: {} of {} images could not be read: {}",
                                                in_quotes(one.name), result.failed, result.images,
@@ -256,11 +293,12 @@ std::string lost_by_power_cut(std::string_view name, const audit_record& of,
         found.variants[static_cast<std::size_t>(same - of.variants.begin())];
     if (one.cuts.empty()) return "not audited";
     if (!found.counts()) return "no verdict";
+    const std::string cuts = base::format_amount(one.counted, "cut");
     if (one.harmed == 0)
-        return fmt::format("none in {} (at most {} %)", base::format_amount(one.cuts.size(), "cut"),
-                           bound_text(one.share.high));
-    return fmt::format("{} of {}, {}{}", one.harmed, base::format_amount(one.cuts.size(), "cut"),
-                       messages_word(one.gone), window_text(one));
+        return fmt::format("none in {} ({}){}", cuts, one.share ? share_text(one, "") : "no bound",
+                           interruption(*same, one));
+    return fmt::format("{} of {}, {}{}{}", one.harmed, cuts, messages_word(one.gone),
+                       window_text(one), interruption(*same, one));
 }
 
 }  // namespace postal::experiment

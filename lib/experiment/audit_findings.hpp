@@ -48,11 +48,17 @@ struct cut_result {
 struct variant_result {
     std::vector<cut_result> cuts{};
     std::size_t images = 0;
-    std::size_t harmed = 0;                // cuts
-    std::size_t lost_at = 0;               // cuts at which a message was lost or out of reach
-    std::size_t damaged_at = 0;            // cuts at which one was misplaced, cut short or changed
-    std::size_t out_of_reach = 0;          // cuts at which a draw failed
-    stats::share_bounds share{};           // of harmed among cuts
+    // Cuts that count: something had been acknowledged before them, and all their draws were looked at, or one
+    // that harmed. The others below are of these.
+    std::size_t counted = 0;
+    std::size_t before_mail = 0;   // cuts before which nothing had been acknowledged
+    std::size_t harmed = 0;        // cuts
+    std::size_t lost_at = 0;       // cuts at which a message was lost or out of reach
+    std::size_t damaged_at = 0;    // cuts at which one was misplaced, cut short or changed
+    std::size_t out_of_reach = 0;  // cuts at which a draw failed
+    // Of harmed among cuts. Empty where the audit ended early and went through the log in its order: then
+    // the cuts that it made are no sample.
+    std::optional<stats::share_bounds> share{};
     count_range gone{};                    // messages an image, see gone_of()
     std::array<count_range, 3> gone_by{};  // the same by survival
     count_range lost{}, misplaced{}, duplicated{}, truncated{}, changed{}, unopened{};
@@ -95,7 +101,8 @@ struct audit_analysis {
 [[nodiscard]] std::string describe(const audit_record& of);
 
 // "71 of 100 cuts, 0 to 60 messages of the last 4.8 s", "none in 100 cuts (at most 3 %)",
-// "no verdict", or "not audited" where there is no such variant.
+// "none in 50 cuts (at most 5.8 %); interrupted after 50 of 100 cuts", "no verdict", or "not audited" where
+// there is no such variant.
 [[nodiscard]] std::string lost_by_power_cut(std::string_view name, const audit_record& of,
                                             const audit_analysis& found);
 inline constexpr const char* lost_by_power_cut_title = "acknowledged mail lost by a power cut";

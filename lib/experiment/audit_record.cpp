@@ -14,6 +14,8 @@ using json = stats::json;
 using stats::json_fields;
 
 constexpr std::string_view schema = "postal-audit/1";
+constexpr std::string_view random_order = "random";
+constexpr std::string_view log_order = "log";
 constexpr std::uint64_t largest_record = std::uint64_t{256} << 20U;
 constexpr std::array<std::string_view, 3> survival_names{"none", "all", "some"};
 constexpr std::array<std::string_view, 3> control_names{"no", "must_lose", "must_keep"};
@@ -33,6 +35,7 @@ json to_json(const audited_image& one) {
     return {{"cut", one.cut},
             {"at_s", one.at_s},
             {"draw", one.draw},
+            {"draws", one.draws},
             {"seed", one.seed},
             {"survival", name_of(one.what)},
             {"at_risk", one.at_risk},
@@ -84,12 +87,13 @@ lost_message read_lost(const json_fields& from) {
 audited_image read_image(const json_fields& from) {
     audited_image one;
     read_word(from, "survival", survival_names, one.what);
-    from.read("cut", one.cut, "at_s", one.at_s, "draw", one.draw, "seed", one.seed, "at_risk",
-              one.at_risk, "survived", one.survived, "torn", one.torn, "acknowledged",
-              one.acknowledged, "found", one.found, "lost", one.lost, "misplaced", one.misplaced,
-              "duplicated", one.duplicated, "truncated", one.truncated, "changed", one.changed,
-              "unopened", one.unopened, "lost_window_s", one.lost_window_s, "failure", one.failure,
-              "fsck_status", one.fsck_status, "fsck", one.fsck, "seconds", one.seconds);
+    from.read("cut", one.cut, "at_s", one.at_s, "draw", one.draw, "draws", one.draws, "seed",
+              one.seed, "at_risk", one.at_risk, "survived", one.survived, "torn", one.torn,
+              "acknowledged", one.acknowledged, "found", one.found, "lost", one.lost, "misplaced",
+              one.misplaced, "duplicated", one.duplicated, "truncated", one.truncated, "changed",
+              one.changed, "unopened", one.unopened, "lost_window_s", one.lost_window_s, "failure",
+              one.failure, "fsck_status", one.fsck_status, "fsck", one.fsck, "seconds",
+              one.seconds);
     from.each_object("first_lost",
                      [&](const json_fields& each) { one.first_lost.push_back(read_lost(each)); });
     const auto at_most = [&](std::string_view key, std::uint64_t value, std::uint64_t most,
@@ -125,6 +129,9 @@ void read_record(const json_fields& from, audit_record& to) {
               to.text, "seed", to.seed, "cuts", to.cuts, "draws", to.draws, "torn_percent",
               to.torn_percent, "messages", to.messages, "started", to.started, "ended", to.ended,
               "end", to.end);
+    std::string order;
+    from.read("order", order);
+    to.random_order = order == random_order;
     if (to.torn_percent > 100) from.complain("torn_percent", "at most 100");
     read_host(from.object("host"), to.host);
     read_pairs(from.object("versions"), to.versions);
@@ -160,6 +167,7 @@ std::string audit_text(const audit_record& record) {
                    {"end", record.end},
                    {"seed", record.seed},
                    {"cuts", record.cuts},
+                   {"order", record.random_order ? random_order : log_order},
                    {"draws", record.draws},
                    {"torn_percent", record.torn_percent},
                    {"messages", record.messages},

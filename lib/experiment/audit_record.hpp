@@ -55,10 +55,11 @@ struct lost_message {
 
 // The disk after one cut and one draw.
 struct audited_image {
-    std::uint64_t cut = 0;   // entries of the log that had been written
-    double at_s = 0;         // since the load began: when the log was last seen that short
-    std::uint64_t draw = 0;  // its number at this cut
-    std::uint64_t seed = 0;  // of the draw, to have it again
+    std::uint64_t cut = 0;    // entries of the log that had been written
+    double at_s = 0;          // since the load began: when the log was last seen that short
+    std::uint64_t draw = 0;   // its number at this cut
+    std::uint64_t draws = 0;  // of this cut; 0 where that was not recorded
+    std::uint64_t seed = 0;   // of the draw, to have it again
     survival what = survival::none;
     std::uint64_t at_risk = 0;   // writes since the last flush
     std::uint64_t survived = 0;  // of these, torn ones too
@@ -100,6 +101,7 @@ struct audited_variant {
     std::uint64_t cuts = 0;    // wanted
     std::string end{};         // why it ended; empty: it was not reached, or is under way
     std::vector<audited_image> images{};  // the draws of a cut one behind the other
+    [[nodiscard]] bool ended_whole() const { return end == all_cuts_done; }
 };
 
 struct audit_record {
@@ -110,6 +112,7 @@ struct audit_record {
     std::string text{};  // the whole of it
     std::uint64_t seed = 0;
     std::uint64_t cuts = 0;          // wanted of each variant
+    bool random_order = false;       // of the cuts, so that the first of them are a sample of all
     std::uint64_t draws = 0;         // of each cut, at most
     std::uint64_t torn_percent = 0;  // of the surviving writes of a draw
     std::uint64_t messages = 0;      // that each load was to send

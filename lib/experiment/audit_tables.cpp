@@ -37,10 +37,17 @@ std::string row_name(const audited_variant& one) {
     return one.name;
 }
 
+// "3 of 100", "3 of 50; interrupted"
+std::string cuts_with_loss(const audited_variant& of, const variant_result& one) {
+    const std::string counted = count_of(one.harmed, one.counted);
+    if (of.ended_whole() || one.cuts.empty()) return counted;
+    return counted + "; " + (of.end.empty() ? "not ended" : base::printable(of.end, 60));
+}
+
 std::string share_of_cuts(const variant_result& one, bool counts) {
-    if (!counts || one.cuts.empty()) return unknown;
-    if (one.harmed == 0) return "at most " + bound_text(one.share.high) + " %";
-    return bound_text(one.share.low) + " to " + bound_text(one.share.high) + " %";
+    if (!counts || one.counted == 0 || !one.share) return unknown;
+    if (one.harmed == 0) return "at most " + bound_text(one.share->high) + " %";
+    return bound_text(one.share->low) + " to " + bound_text(one.share->high) + " %";
 }
 
 std::string what_it_was(const audited_image& one) {
@@ -88,14 +95,15 @@ report::table loss_table(const audit_record& of, const audit_analysis& found) {
     made.columns[0].side = report::align::left;
     for (std::size_t i = 0; i < of.variants.size(); ++i) {
         const variant_result& one = found.variants[i];
-        made.rows.push_back({row_name(of.variants[i]), count_of(one.harmed, one.cuts.size()),
+        made.rows.push_back({row_name(of.variants[i]), cuts_with_loss(of.variants[i], one),
                              share_of_cuts(one, found.counts()), show_range(one.gone),
                              seconds_text(one.window_s), a_message(one.flushes),
                              a_message(one.writes)});
     }
     made.note =
-        "cuts at random entries of one recorded run of each variant: the share is of cuts of such "
-        "a run, not of runs; with loss: at least one draw of what survived lost, misplaced, cut "
+        "cuts at random entries of one recorded run of each variant, those before anything was "
+        "acknowledged left out: the share is of cuts of such a run, not of runs; with loss: at "
+        "least one draw of what survived lost, misplaced, cut "
         "short or changed a message that had been acknowledged before the cut, or left all of "
         "them out of reach; of the last: how long before the cut the oldest of those lost had "
         "been acknowledged, at most";
@@ -159,7 +167,7 @@ report::table setting_table(const audit_record& of) {
         if (!value.empty()) made.rows.push_back({std::move(name), std::move(value)});
     };
     add("experiment", of.file);
-    add("command", base::join(of.argv, " "));
+    add("command", repeated_command(of.argv, of.seed));
     add("seed", std::to_string(of.seed));
     add("cuts", std::to_string(of.cuts));
     add("draws", fmt::format("{} of each cut at most", of.draws));

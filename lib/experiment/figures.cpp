@@ -1,6 +1,10 @@
 #include "experiment/figures.hpp"
 
+#include "base/text.hpp"
+
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace postal::experiment {
 namespace {
@@ -34,8 +38,23 @@ std::string bound_text(double share) {
     return in_percent < 10 ? fmt::format("{:.2g}", in_percent) : fmt::format("{:.0f}", in_percent);
 }
 
+std::string repeated_command(const std::vector<std::string>& argv, std::uint64_t seed) {
+    std::string command = base::join(argv, " ");
+    const bool is_there = std::any_of(argv.begin(), argv.end(), [](const std::string& word) {
+        return word == "--seed" || word.starts_with("--seed=");
+    });
+    return is_there ? command : command + fmt::format(" --seed {}", seed);
+}
+
 std::string in_quotes(const std::string& name) {
     return "\"" + name + "\"";
+}
+
+std::optional<double> median(std::vector<double> values) {
+    if (values.empty()) return std::nullopt;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
 }
 
 }  // namespace postal::experiment

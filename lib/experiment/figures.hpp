@@ -1,7 +1,10 @@
 // How an experiment's figures are written, for sentences and tables.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace postal::experiment {
 
@@ -9,6 +12,10 @@ inline constexpr const char* unknown = "–";
 
 // Ratios that say more as a factor than as a percentage: 2 and more, 1/2 and less.
 [[nodiscard]] bool is_large(double ratio);
+
+// The command that does it again: with its seed, also where that was a random one.
+[[nodiscard]] std::string repeated_command(const std::vector<std::string>& argv,
+                                           std::uint64_t seed);
 
 // "2.31", "> 100": beyond that a factor only says that nothing is known.
 [[nodiscard]] std::string factor_text(double ratio);
@@ -23,5 +30,8 @@ inline constexpr const char* unknown = "–";
 [[nodiscard]] std::string bound_text(double share);
 
 [[nodiscard]] std::string in_quotes(const std::string& name);
+
+// The value in the middle, of two the higher one; nothing of none.
+[[nodiscard]] std::optional<double> median(std::vector<double> values);
 
 }  // namespace postal::experiment

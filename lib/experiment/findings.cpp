@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace postal::experiment {
 namespace {
@@ -22,10 +23,14 @@ constexpr std::size_t longest_line = 400;
 constexpr double free_flush_s = 100e-6;
 
 std::string needed(const comparison& one) {
-    if (!one.needed_blocks) return "more blocks are needed";
-    if (*one.needed_blocks > stats::most_blocks)
-        return fmt::format("more than {} blocks would be needed", stats::most_blocks);
-    return fmt::format("needs about {}", base::format_amount(*one.needed_blocks, "block"));
+    if (!one.blocks_as_seen || !one.needed_blocks) return "more blocks are needed";
+    const std::string too_many = fmt::format("more than {}", stats::most_blocks);
+    if (*one.blocks_as_seen > stats::most_blocks) return too_many + " blocks would be needed";
+    return fmt::format("needs about {} if the difference is what it seems, {} whatever it is",
+                       base::format_amount(*one.blocks_as_seen, "block"),
+                       *one.needed_blocks > stats::most_blocks
+                           ? too_many
+                           : fmt::format("about {}", *one.needed_blocks));
 }
 
 std::string what_is_compared(metric about) {
@@ -210,7 +215,11 @@ std::vector<remark> remarks(const results& of, const analysis& found) {
     const std::string& end = of.record.end;
     if (of.record.ended.empty())
         all.push_back({"note", "The experiment has not ended"});
-    else if (!end.empty() && end != all_blocks_done && end != narrow_enough)
+    else if (end == narrow_enough)
+        all.push_back({"limit",
+                       "The experiment was ended when its intervals happened to be narrow, so they "
+                       "hold the truth less often than they say"});
+    else if (!end.empty() && end != all_blocks_done && end != enough_for_width)
         all.push_back(
             {"note", "The experiment did not come to its end: " + base::printable(end, 100)});
     const stats::experiment_result& compared = found.verdict().compared;
@@ -224,6 +233,8 @@ std::vector<remark> remarks(const results& of, const analysis& found) {
     }
     for (const std::string& one : of.damaged)
         all.push_back({"bad", one});
+    for (remark& one : outlier_remarks(of, found))
+        all.push_back(std::move(one));
     for (const block_result& one : found.blocks) {
         if (!one.voided.empty())
             all.push_back({"bad", fmt::format("Block {} is voided: {}", one.number, one.voided)});

@@ -32,6 +32,8 @@ struct kept_file {
 
 // Why an experiment ended, where it was not cut short.
 inline constexpr const char* all_blocks_done = "all blocks done";
+inline constexpr const char* enough_for_width = "as many blocks as the width takes";
+// Of records that were ended as soon as intervals happened to be narrow; they held the truth in 92 to 94 %.
 inline constexpr const char* narrow_enough = "the intervals are narrow enough";
 
 [[nodiscard]] std::string_view name_of(run_end one);

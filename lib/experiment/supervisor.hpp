@@ -5,9 +5,9 @@
 // SIGHUP do nothing but count: interruptions(). After the first one, waits that may be interrupted
 // return at once; those of undoing go on, and are short after the second one.
 //
-// A program gets /dev/null as its input, this process's environment and folder, and a process group
-// of its own; what it writes is appended to a log. It gets SIGTERM when this process ends however, unless it
-// outlives it.
+// A program gets /dev/null as its input, this process's environment and folder, a process group of
+// its own and no controlling terminal; what it writes is appended to a log. It gets SIGTERM when
+// this process ends however, unless it outlives it.
 //
 // A failure is one line: "mail.toml:12: mkfs.ext4 ended with status 1: mkfs.ext4: no such device".
 // Limit: one supervisor at a time.

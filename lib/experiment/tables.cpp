@@ -76,8 +76,9 @@ report::table metric_table(const results& of, const analysis&, const metric_resu
     if (!one.compared.comparisons.empty()) {
         const std::size_t count = one.compared.comparisons.size();
         made.note = fmt::format(
-            "intervals at {:.4g} %{}; shows from: the smallest difference that would show in 4 "
-            "of 5 such experiments",
+            "intervals at {:.4g} %{}; shows from: a difference of which so many blocks show 4 in 5 "
+            "or "
+            "more, and none within the margin",
             one.compared.comparisons.front().level * 100,
             count > 1 ? fmt::format(" for each of {} comparisons", count) : "");
     }
@@ -153,10 +154,10 @@ report::table setting_table(const results& of) {
         if (!value.empty()) made.rows.push_back({std::move(name), std::move(value)});
     };
     add("experiment", record.file);
-    add("command", base::join(record.argv, " "));
+    add("command", repeated_command(record.argv, record.seed));
     add("seed", std::to_string(record.seed));
     add("blocks planned", std::to_string(record.blocks));
-    if (record.until_width) add("ended at a width of", share_text(record.until_width));
+    if (record.until_width) add("wanted width", share_text(record.until_width));
     add("margin", fmt::format("{:g} %", record.verdict.margin * 100));
     add("confidence",
         fmt::format("{:g} %, of all comparisons together", record.verdict.confidence * 100));

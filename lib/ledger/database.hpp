@@ -68,8 +68,15 @@ class statement {
 
 class database {
   public:
-    // `flags` as of sqlite3_open_v2.
+    // `flags` as of sqlite3_open_v2. Only for reading, no rollback journal is looked at, and helpers
+    // that had to be made are removed at the end.
     static base::expected<database> open(const std::string& path, int flags);
+
+    // Before the first use of a file that somebody else may have made: its schema can run nothing
+    // with effects, and its pages are checked as they are read.
+    int distrust() noexcept;
+    // From now on ends what takes far more steps than any reading of a sound ledger of this size.
+    void limit_reading();
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     void set_patience(int milliseconds) noexcept {
@@ -96,11 +103,17 @@ class database {
 
   private:
     struct close {
-        void operator()(sqlite3* one) const noexcept { sqlite3_close(one); }
+        std::string tidied;  // empty: no helpers to remove
+        void operator()(sqlite3* one) const noexcept;
+    };
+    struct step_limit {
+        std::uint64_t left = 0;
     };
     database(std::string path, sqlite3* handle) : path_(std::move(path)), handle_(handle) {}
+    void tidy_at_the_end();
 
     std::string path_;
+    std::unique_ptr<step_limit> steps_;  // outlives the handle
     std::unique_ptr<sqlite3, close> handle_;
 };
 

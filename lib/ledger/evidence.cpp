@@ -102,6 +102,7 @@ condition condition_of(mail::difference_kind kind) noexcept {
             return condition::unreadable;
         case mail::difference_kind::none:
         case mail::difference_kind::recoded:
+        case mail::difference_kind::wrapped:
         case mail::difference_kind::extra:
         case mail::difference_kind::other:
             break;

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 // What a program has noted of a run counts more than that its messages were seen. Where one file's
 // part has no end, all before its horizon is written.
 constexpr std::string_view put_run = R"sql(
-INSERT INTO runs(run, role, program, started, seed, argv, horizon_us, ended_us)
-VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+INSERT INTO runs(run, role, program, started, seed, argv, horizon_us, ended_us, notes_visits)
+VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
 ON CONFLICT(run) DO UPDATE SET role = coalesce(role, excluded.role),
     program = coalesce(program, excluded.program),
     started = min(coalesce(started, excluded.started), coalesce(excluded.started, started)),
@@ -39,7 +39,8 @@ ON CONFLICT(run) DO UPDATE SET role = coalesce(role, excluded.role),
     ended_us = CASE WHEN program IS NULL THEN excluded.ended_us
         WHEN excluded.program IS NULL THEN ended_us
         WHEN ended_us IS NULL OR excluded.ended_us IS NULL THEN NULL
-        ELSE max(ended_us, excluded.ended_us) END
+        ELSE max(ended_us, excluded.ended_us) END,
+    notes_visits = coalesce(notes_visits, excluded.notes_visits)
 RETURNING id)sql";
 constexpr std::string_view put_address =
     "INSERT INTO addresses(address) VALUES(?1) "
@@ -57,6 +58,13 @@ constexpr std::array seen_columns{column::message, column::run,     column::run,
                                   column::address, column::plain,   column::plain, column::plain,
                                   column::plain,   column::plain,   column::plain};
 
+constexpr std::array removed_columns{
+    column::message, column::run,     column::run,   column::plain, column::plain, column::address,
+    column::plain,   column::address, column::plain, column::plain, column::plain};
+constexpr std::array visit_columns{column::message, column::run,   column::address, column::plain,
+                                   column::address, column::plain, column::plain,   column::plain,
+                                   column::plain,   column::plain, column::plain};
+
 class joiner {
   public:
     explicit joiner(database& into) : into_(into) {}
@@ -68,13 +76,15 @@ class joiner {
         addresses_.clear();
         auto done = copy_names(from,
                                "SELECT id, run, role, program, started, seed, argv, horizon_us, "
-                               "ended_us FROM runs",
-                               put_run, 8, runs_);
+                               "ended_us, notes_visits FROM runs",
+                               put_run, 9, runs_);
         if (done)
             done =
                 copy_names(from, "SELECT id, address FROM addresses", put_address, 1, addresses_);
         if (done) done = copy_rows(from, "sent", sent_columns);
         if (done) done = copy_rows(from, "seen", seen_columns);
+        if (done) done = copy_rows(from, "removed", removed_columns);
+        if (done) done = copy_rows(from, "visits", visit_columns);
         from.execute("COMMIT");
         return done;
     }
@@ -89,7 +99,7 @@ class joiner {
         if (!write) return write.error();
         int step = SQLITE_ROW;
         while ((step = ask->step()) == SQLITE_ROW) {
-            std::array<std::string, 8> texts;
+            std::array<std::string, 9> texts;
             for (int i = 1; i <= fields; ++i)
                 bind_as_it_is(*write, i, *ask, i, texts[static_cast<std::size_t>(i - 1)]);
             const int written = write->step();
@@ -111,7 +121,7 @@ class joiner {
         std::string marks = "?1";
         for (std::size_t i = 2; i <= Columns; ++i)
             marks += ", ?" + std::to_string(i);
-        auto write = into_.prepare("INSERT INTO " + table + " VALUES(" + marks + ")");
+        auto write = into_.prepare("INSERT OR REPLACE INTO " + table + " VALUES(" + marks + ")");
         if (!write) return write.error();
         int step = SQLITE_ROW;
         while ((step = ask->step()) == SQLITE_ROW) {

@@ -62,10 +62,25 @@ seen_entry seen_at(const statement& row) {
     return result;
 }
 
+removed_entry removed_at(const statement& row) {
+    return {row.number(3), row.number(4), row.number(5), row.number(6),
+            static_cast<way>(row.number(7))};
+}
+
+void forget_servers(message_entry& of) {
+    for (seen_entry& one : of.seen)
+        one.server = 0;
+    for (removed_entry& one : of.removed)
+        one.server = 0;
+}
+
 // Numbers that only a damaged or tampered ledger has would be used as indexes.
 constexpr std::string_view sent_in_order =
     "SELECT run, session, sequence, number, recipient, sender, outcome, time_us FROM sent "
     "WHERE outcome BETWEEN 0 AND 4 ORDER BY run DESC, session DESC, sequence DESC";
+constexpr std::string_view removed_in_order =
+    "SELECT run, session, sequence, mailbox, server, uid_validity, uid, way FROM removed "
+    "WHERE way BETWEEN 0 AND 3 ORDER BY run DESC, session DESC, sequence DESC";
 constexpr std::string_view seen_in_order =
     "SELECT run, session, sequence, number, observer, mailbox, uid, place, time_us, sent_us, "
     "condition, way, server, uid_validity FROM seen "
@@ -95,7 +110,8 @@ expected<std::vector<reader::numbered_run>> reader::read_runs() {
         "SELECT id, run, program, started, role, "
         "strftime('%Y-%m-%dT%H:%M:%SZ', ended_us / 1000000, 'unixepoch'), "
         "strftime('%Y-%m-%dT%H:%M:%SZ', horizon_us / 1000000, 'unixepoch'), "
-        "1000000 * CAST(strftime('%s', started) AS INTEGER), horizon_us "
+        "1000000 * CAST(strftime('%s', started) AS INTEGER), horizon_us, "
+        "coalesce(notes_visits, 0), coalesce(ended_us, 0) "
         "FROM runs WHERE program IS NOT NULL ORDER BY started, id");
     if (!ask) return ask.error();
     std::vector<numbered_run> result;
@@ -106,6 +122,7 @@ expected<std::vector<reader::numbered_run>> reader::read_runs() {
         one.id = ask->number(0);
         one.started_us = ask->number(7);
         one.horizon_us = ask->number(8);
+        one.ended_us = ask->number(10);
         one.row = {.run = ask->text(1),
                    .program = ask->text(2),
                    .started = ask->text(3),
@@ -114,6 +131,7 @@ expected<std::vector<reader::numbered_run>> reader::read_runs() {
                                                        : role::sender,
                    .ended = ask->text(5),
                    .horizon = ask->text(6)};
+        one.row.tells = one.row.is != role::reader || ask->number(9) != 0;
         result.push_back(std::move(one));
     }
     if (step != SQLITE_DONE) return file_.failure(step);
@@ -133,6 +151,7 @@ unfinished_runs reader::open_ends(const std::vector<numbered_run>& runs) {
             continue;
         }
         const bool sink = one.row.is == role::sink;
+        if (!sink) result.removing.push_back({horizon, one.horizon_us + long_silence_us});
         std::int64_t until = std::numeric_limits<std::int64_t>::max();
         for (const numbered_run& other : runs) {
             const bool later = other.row.is == one.row.is &&
@@ -153,12 +172,15 @@ unfinished_runs reader::open_ends(const std::vector<numbered_run>& runs) {
 expected<answers> reader::reconcile(const questions& wanted) {
     sent_by_run_.clear();
     seen_by_run_.clear();
+    file_.limit_reading();  // a ledger that is written to has grown since it was opened
     const int begun = file_.execute(
         "BEGIN; CREATE TEMP TABLE IF NOT EXISTS findings(sent INTEGER, seen INTEGER); "
         "DELETE FROM findings");
     if (begun != SQLITE_OK) return file_.failure(begun);
     auto all = read_runs();
     if (!all) return all.error();
+    auto seen_from = read_observation(*all, wanted.one_store);
+    if (!seen_from) return seen_from.error();
     auto note = file_.prepare("INSERT INTO findings VALUES(?1, ?2)");
     if (!note) return note.error();
     auto domains = recipient_domains::look_up(file_, wanted.domains);
@@ -177,15 +199,18 @@ expected<answers> reader::reconcile(const questions& wanted) {
                           noted = note->run();
                       },
                       wanted.on_delivery, on_judged},
-                     open_ends(*all));
+                     std::move(*seen_from));
     auto done = judge_strangers(judge);
-    if (done) done = judge_all(judge);
+    if (done) done = judge_all(judge, wanted.one_store);
     if (done && noted != SQLITE_OK) done = file_.failure(noted);
     if (done && domains->result() != SQLITE_OK) done = file_.failure(domains->result());
-    if (done && wanted.list && wanted.on_row) done = print_list(wanted);
+    if (done && wanted.list && wanted.on_row) done = print_list(wanted, judge.readers());
+    answers result;
+    result.totals = judge.result();
+    if (done) done = name_unread(judge, result);
+    if (done && result.totals.same_on_two_servers > 0) done = name_servers(result);
     file_.execute("COMMIT");
     if (!done) return done.error();
-    answers result{judge.result(), {}};
     for (numbered_run& one : *all) {
         one.row.sent = sent_by_run_[one.id];
         one.row.seen = seen_by_run_[one.id];
@@ -212,13 +237,16 @@ expected<void> reader::judge_strangers(reconciler& judge) {
     return {};
 }
 
-expected<void> reader::judge_all(reconciler& judge) {
+expected<void> reader::judge_all(reconciler& judge, bool one_store) {
     auto ask_sent = file_.prepare(sent_in_order);
     if (!ask_sent) return ask_sent.error();
     auto ask_seen = file_.prepare(seen_in_order);
     if (!ask_seen) return ask_seen.error();
+    auto ask_removed = file_.prepare(removed_in_order);
+    if (!ask_removed) return ask_removed.error();
     cursor sent(*ask_sent);
     cursor seen(*ask_seen);
+    cursor removed(*ask_removed);
     message_entry one;
     while (sent.at_row() || seen.at_row()) {
         const bool seen_alone = !sent.at_row() || (seen.at_row() && seen.where() > sent.where());
@@ -227,28 +255,38 @@ expected<void> reader::judge_all(reconciler& judge) {
         one.session = std::get<1>(where);
         one.sent.clear();
         one.seen.clear();
+        one.removed.clear();
         for (; sent.at_row() && sent.where() == where; sent.advance())
             one.sent.push_back(sent_at(sent.row()));
         for (; seen.at_row() && seen.where() == where; seen.advance())
             one.seen.push_back(seen_at(seen.row()));
+        while (removed.at_row() && removed.where() > where)
+            removed.advance();
+        for (; removed.at_row() && removed.where() == where; removed.advance())
+            one.removed.push_back(removed_at(removed.row()));
+        if (one_store) forget_servers(one);
         sent_by_run_[one.run] += one.sent.size();
         for (const seen_entry& each : one.seen)
             ++seen_by_run_[each.observer];
         judge.add(one);
     }
-    for (const cursor* each : {&sent, &seen}) {
+    while (removed.at_row())
+        removed.advance();
+    for (const cursor* each : {&sent, &seen, &removed}) {
         if (each->result() != SQLITE_DONE) return file_.failure(each->result());
     }
     return {};
 }
 
 // In the order in which the messages were sent, or else seen.
-expected<void> reader::print_list(const questions& wanted) {
+// Why a message was not looked for stands where a copy's condition would.
+expected<void> reader::print_list(const questions& wanted, const coverage& readers) {
     auto ask = file_.prepare(
         "SELECT coalesce(s.run, o.run), coalesce(s.session, o.session), "
         "coalesce(s.sequence, o.sequence), s.sender, s.recipient, s.outcome, s.code, s.enhanced, "
-        "s.time, o.mailbox, o.condition, o.detail, o.time, o.way "
-        "FROM findings f LEFT JOIN sent_messages s ON s.number = f.sent "
+        "s.time, o.mailbox, o.condition, o.detail, o.time, o.way, "
+        "(SELECT recipient FROM sent WHERE number = f.sent) FROM findings f LEFT JOIN "
+        "sent_messages s ON s.number = f.sent "
         "LEFT JOIN seen_messages o ON o.number = f.seen ORDER BY f.sent, f.seen");
     if (!ask) return ask.error();
     constexpr std::array columns{
@@ -263,6 +301,8 @@ expected<void> reader::print_list(const questions& wanted) {
         for (std::size_t each = 0; each < columns.size(); ++each) {
             row.*columns[each] = ask->text(static_cast<int>(each));
         }
+        if (wanted.list == discrepancy::not_looked_for)
+            row.detail = readers.reason(ask->number(columns.size()));
         wanted.on_row(row);
     }
     if (step != SQLITE_DONE) return file_.failure(step);

@@ -29,6 +29,7 @@ struct run_row {
     role is = role::sender;
     std::string ended;       // empty: it runs still, or was killed
     std::string horizon;     // all that it did before is written
+    bool tells = true;       // where it looked; only readers do not, of older versions
     std::uint64_t sent = 0;  // rows
     std::uint64_t seen = 0;
 };
@@ -51,6 +52,13 @@ struct discrepancy_row {
     std::string way;
 };
 
+// A mailbox in which messages were not looked for.
+struct unread_mailbox {
+    std::string address;
+    std::string reason;
+    std::uint64_t messages = 0;
+};
+
 struct questions {
     std::function<void(std::int64_t us)> on_delivery;  // called for each message found
     std::optional<discrepancy> list;
@@ -59,11 +67,20 @@ struct questions {
     // recipient's domain in `domains`, or its size for another domain.
     std::function<void(const judgement&, std::size_t domain)> on_judged;
     std::vector<std::string> domains{};
+    // All servers show the same mailboxes.
+    bool one_store = false;
 };
 
 struct answers {
     summary totals;
     std::vector<run_row> runs;  // in the order in which they were started
+    // Where messages were not looked for: the first most_unread with most of them, and how many.
+    std::vector<unread_mailbox> unread{};
+    std::size_t unread_mailboxes = 0;
+    // The servers that readers were given, when copies have the same ids on two of them.
+    std::vector<std::string> servers{};
+
+    static constexpr std::size_t most_unread = 20;
 };
 
 class reader {
@@ -81,18 +98,24 @@ class reader {
   private:
     static base::expected<reader> over(base::expected<database> file);
     explicit reader(database file) : file_(std::move(file)) {}
-    base::expected<void> judge_all(reconciler& judge);
+    base::expected<void> judge_all(reconciler& judge, bool one_store);
     base::expected<void> judge_strangers(reconciler& judge);
-    base::expected<void> print_list(const questions& wanted);
+    base::expected<void> print_list(const questions& wanted, const coverage& readers);
+    base::expected<void> name_unread(const reconciler& judge, answers& into);
+    base::expected<void> name_servers(answers& into);
 
     struct numbered_run {
         std::int64_t id = 0;
         std::int64_t started_us = 0;
         std::int64_t horizon_us = 0;
+        std::int64_t ended_us = 0;
         run_row row;
     };
     base::expected<std::vector<numbered_run>> read_runs();
     static unfinished_runs open_ends(const std::vector<numbered_run>& runs);
+    base::expected<observation> read_observation(const std::vector<numbered_run>& runs,
+                                                 bool one_store);
+    base::expected<void> read_visits(coverage& into, bool one_store);
 
     database file_;
     std::unordered_map<std::int64_t, std::uint64_t> sent_by_run_;  // rows

@@ -95,6 +95,9 @@ void reconciler::add(message_entry& one) {
     std::sort(one.sent.begin(), one.sent.end(), [](const auto& a, const auto& b) {
         return std::tie(a.recipient, a.number) < std::tie(b.recipient, b.number);
     });
+    std::sort(one.removed.begin(), one.removed.end());
+    one.removed.erase(std::unique(one.removed.begin(), one.removed.end()), one.removed.end());
+    at_hand_ = &one;
     if (session_ != std::pair(one.run, one.session)) {
         session_ = {one.run, one.session};
         first_seen_.clear();
@@ -128,9 +131,9 @@ void reconciler::add(message_entry& one) {
 // In a mailbox to which the message was not sent, as far as that is written.
 void reconciler::count_stray(const message_entry& one, span here) {
     const seen_entry& first = earliest(here);
-    const auto sender = open_.senders.find(one.run);
+    const auto sender = how_.open.senders.find(one.run);
     const bool unwritten =
-        sender != open_.senders.end() && (one.sent.empty() || first.time_us >= sender->second);
+        sender != how_.open.senders.end() && (one.sent.empty() || first.time_us >= sender->second);
     if (!unwritten && !one.sent.empty()) return strays_.push_back(&first);
     const std::size_t copies = find_most(here, [](span group) {
         std::size_t count = 0;
@@ -156,16 +159,57 @@ void reconciler::add_sent(const sent_entry& sent, span here) {
 }
 
 void reconciler::add_found(const sent_entry& sent, span here) {
+    const std::size_t copies = count_copies(sent, here);
+    finding what = finding::found;
     if (sent.what == outcome::accepted) {
-        ++summary_.found;
+        what = judge_presence(sent, here, copies);
         check_order(sent, here);
     } else {
         ++summary_.unacknowledged[static_cast<std::size_t>(sent.what)];
         report(discrepancy::unacknowledged, sent.number, earliest(here).number);
     }
-    const std::size_t copies = count_copies(sent, here);
     count_delivery(here);
-    judged({&sent, finding::found, &earliest(here), copies});
+    judged({&sent, what, &earliest(here), copies});
+}
+
+// It was seen; is it there still? What is judged as found may be gone, but nobody can know.
+finding reconciler::judge_presence(const sent_entry& sent, span here, std::size_t copies) {
+    const seen_entry* last = gone_since(here, copies);
+    if (last == nullptr) {
+        ++summary_.found;
+        return finding::found;
+    }
+    if (may_be_removed(last->time_us, how_.readers.read_until(last->mailbox))) {
+        ++summary_.not_known;
+        report(discrepancy::not_known, sent.number, last->number);
+        return finding::found;
+    }
+    ++summary_.vanished;
+    report(discrepancy::vanished, sent.number, last->number);
+    return finding::vanished;
+}
+
+// The last sighting, when the mailbox was read completely after it; null when that was not so, or
+// readers have removed as many copies as there were.
+const seen_entry* reconciler::gone_since(span here, std::size_t copies) const {
+    const seen_entry* last = nullptr;
+    for (const seen_entry& one : here) {
+        if (is_mailbox(one.through) && (last == nullptr || last->time_us < one.time_us))
+            last = &one;
+    }
+    if (last == nullptr || how_.readers.read_until(last->mailbox) <= last->time_us) return nullptr;
+    const auto& all = at_hand_->removed;
+    const auto removed = std::count_if(all.begin(), all.end(), [last](const removed_entry& one) {
+        return one.mailbox == last->mailbox;
+    });
+    return static_cast<std::size_t>(removed) < copies ? last : nullptr;
+}
+
+bool reconciler::may_be_removed(std::int64_t from_us, std::int64_t until_us) const {
+    const auto& all = how_.open.removing;
+    return std::any_of(all.begin(), all.end(), [&](const auto& each) {
+        return each.from_us < until_us && from_us < each.until_us;
+    });
 }
 
 // Puts into most_ what shows the most of what is counted: for each server the uid validity, and of
@@ -206,6 +250,7 @@ std::size_t reconciler::count_copies(const sent_entry& sent, span here) {
     ++summary_.duplicated;
     summary_.extra_copies += copies - 1;
     bool first = true;
+    if (most_.size() > 1) count_same(most_[0], most_[1]);
     for (const span group : most_) {
         for_copies(group, [&](span copy) {
             if (!first) report(discrepancy::duplicated, sent.number, copy.front().number);
@@ -213,6 +258,16 @@ std::size_t reconciler::count_copies(const sent_entry& sent, span here) {
         });
     }
     return copies;
+}
+
+// Of two servers: the same ids mean that these are perhaps one, under two names.
+void reconciler::count_same(span a, span b) {
+    const auto same = [&](const seen_entry& one) {
+        return one.uid != 0 && std::any_of(b.begin(), b.end(), [&](const seen_entry& other) {
+                   return one.uid == other.uid && one.uid_validity == other.uid_validity;
+               });
+    };
+    summary_.same_on_two_servers += std::all_of(a.begin(), a.end(), same) ? 1 : 0;
 }
 
 void reconciler::count_damage(span here, std::int64_t sent, outcome what) {
@@ -286,15 +341,36 @@ void reconciler::end_missing() {
     const std::size_t explained = std::min(missing_.size(), strays_.size());
     summary_.misplaced += explained;
     for (std::size_t each = explained; each < missing_.size(); ++each) {
-        const bool open = may_be_seen(*missing_[each]);
-        ++(open ? summary_.not_known : summary_.lost);
-        report(open ? discrepancy::not_known : discrepancy::lost, missing_[each]->number, 0);
-        judged({missing_[each], open ? finding::not_known : finding::lost, nullptr, 0});
+        const sent_entry& sent = *missing_[each];
+        if (may_be_seen(sent)) {
+            ++summary_.not_known;
+            report(discrepancy::not_known, sent.number, 0);
+            judged({&sent, finding::not_known, nullptr, 0});
+        } else if (looked_for(sent)) {
+            ++summary_.lost;
+            report(discrepancy::lost, sent.number, 0);
+            judged({&sent, finding::lost, nullptr, 0});
+        } else {
+            ++summary_.not_looked_for;
+            ++not_looked_for_[sent.recipient];
+            report(discrepancy::not_looked_for, sent.number, 0);
+            judged({&sent, finding::not_looked_for, nullptr, 0});
+        }
     }
 }
 
+// After it was accepted, in the place where it should be.
+bool reconciler::looked_for(const sent_entry& sent) const {
+    const coverage& readers = how_.readers;
+    if (readers.visited(sent.recipient)) {
+        return readers.read_until(sent.recipient) >= sent.time_us ||
+               readers.watched(sent.recipient, sent.time_us);
+    }
+    return how_.untold || how_.sinks_until_us >= sent.time_us;
+}
+
 bool reconciler::may_be_seen(const sent_entry& sent) const {
-    return std::any_of(open_.unseen.begin(), open_.unseen.end(), [&](const auto& each) {
+    return std::any_of(how_.open.unseen.begin(), how_.open.unseen.end(), [&](const auto& each) {
         return each.from_us <= sent.time_us && sent.time_us < each.until_us;
     });
 }

@@ -4,7 +4,12 @@
 // Messages come in falling order of (run, session, sequence), each once and whole. For one
 // recipient of a message:
 //   found            seen in the recipient's own mailbox
-//   lost             acknowledged (accepted), and seen nowhere
+//   vanished         the same, but its mailbox was read completely after the last sighting, without
+//                    it, and no reader has told the server to remove as many copies as there were
+//   lost             acknowledged (accepted), and seen nowhere, although its mailbox was read
+//                    completely, or watched, afterwards (coverage.hpp); or no reader has visited
+//                    that, and a sink was there
+//   not looked for   acknowledged and seen nowhere, and nobody has looked
 //   not known        the same, at a time for which an observer that has not noted its end may have
 //                    seen it without having written that down: unfinished_runs::unseen
 //   misplaced        acknowledged, missing, and explained by a copy in another's mailbox
@@ -34,6 +39,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "ledger/coverage.hpp"
 #include "ledger/rows.hpp"
 
 namespace postal::ledger {
@@ -46,7 +52,9 @@ enum class discrepancy : std::uint8_t {
     misdelivered,
     out_of_order,
     misplaced,
-    not_known
+    not_known,
+    vanished,
+    not_looked_for
 };
 
 // Rows as they stand in the file: numbers of rows, addresses and runs.
@@ -72,11 +80,23 @@ struct seen_entry {
     way through = way::smtp;
 };
 
+// A copy that a reader has told the server to remove.
+struct removed_entry {
+    std::int64_t mailbox = 0;
+    std::int64_t server = 0;
+    std::int64_t uid_validity = 0;
+    std::int64_t uid = 0;
+    way through = way::pop3;
+
+    auto operator<=>(const removed_entry&) const = default;
+};
+
 struct message_entry {
     std::int64_t run = 0;
     std::int64_t session = 0;
     std::vector<sent_entry> sent;
     std::vector<seen_entry> seen;
+    std::vector<removed_entry> removed;
 };
 
 // What runs leave open that have not noted their end: they run still, or were killed.
@@ -89,6 +109,18 @@ struct unfinished_runs {
     std::vector<time_span> unseen;
     // Senders: up to when all outcomes are written, by run.
     std::unordered_map<std::int64_t, std::int64_t> senders;
+    // When readers may have removed what they have not written down.
+    std::vector<time_span> removing;
+};
+
+// Where and until when messages were looked for.
+struct observation {
+    unfinished_runs open;
+    coverage readers;
+    // What was accepted before, a sink would have seen; `never` without sinks.
+    std::int64_t sinks_until_us = coverage::never;
+    // Somebody looked and does not say where: thought to be everywhere.
+    bool untold = false;
 };
 
 struct summary {
@@ -101,12 +133,16 @@ struct summary {
     std::uint64_t unknown = 0;    // copies of messages that no run of this ledger has sent
     // Of those acknowledged: they add up to sent[accepted].
     std::uint64_t found = 0;
+    std::uint64_t vanished = 0;
     std::uint64_t lost = 0;
+    std::uint64_t not_looked_for = 0;
     std::uint64_t not_known = 0;
     std::uint64_t misplaced = 0;
     std::array<std::uint64_t, 5> unacknowledged{};  // by outcome
     std::uint64_t duplicated = 0;                   // recipients' messages
     std::uint64_t extra_copies = 0;
+    // Of the duplicated: those that two servers show with the same uid and validity.
+    std::uint64_t same_on_two_servers = 0;
     std::array<std::uint64_t, condition_count> corrupt{};  // copies
     std::uint64_t corrupt_acknowledged = 0;
     std::uint64_t misdelivered = 0;
@@ -119,12 +155,12 @@ struct summary {
     [[nodiscard]] std::uint64_t all_corrupt() const noexcept;
     // Something that the server has acknowledged is not there as it should be.
     [[nodiscard]] bool broken_promise() const noexcept {
-        return lost + misplaced + corrupt_acknowledged > 0;
+        return lost + vanished + misplaced + corrupt_acknowledged > 0;
     }
 };
 
 // What became of one recipient's message that was acknowledged or found.
-enum class finding : std::uint8_t { found, misplaced, not_known, lost };
+enum class finding : std::uint8_t { found, vanished, misplaced, not_known, not_looked_for, lost };
 
 struct judgement {
     const sent_entry* sent = nullptr;
@@ -145,8 +181,8 @@ class reconciler {
         std::function<void(const judgement&)> on_judged;
     };
 
-    explicit reconciler(listener who, unfinished_runs open = {})
-        : who_(std::move(who)), open_(std::move(open)) {}
+    explicit reconciler(listener who, observation how = {})
+        : who_(std::move(who)), how_(std::move(how)) {}
 
     // Sorts the message's rows.
     void add(message_entry& one);
@@ -154,6 +190,12 @@ class reconciler {
     void add_stranger(condition what, std::int64_t seen);
 
     [[nodiscard]] const summary& result() const noexcept { return summary_; }
+    // How many were not looked for, by mailbox.
+    [[nodiscard]] const std::unordered_map<std::int64_t, std::uint64_t>& not_looked_for()
+        const noexcept {
+        return not_looked_for_;
+    }
+    [[nodiscard]] const coverage& readers() const noexcept { return how_.readers; }
 
   private:
     using span = std::span<const seen_entry>;
@@ -167,11 +209,16 @@ class reconciler {
 
     void add_sent(const sent_entry& sent, span here);
     void add_found(const sent_entry& sent, span here);
+    finding judge_presence(const sent_entry& sent, span here, std::size_t copies);
     template <class Count>
     std::size_t find_most(span here, Count count);
     std::size_t count_copies(const sent_entry& sent, span here);
     void count_stray(const message_entry& one, span here);
     bool may_be_seen(const sent_entry& sent) const;
+    bool looked_for(const sent_entry& sent) const;
+    const seen_entry* gone_since(span here, std::size_t copies) const;
+    bool may_be_removed(std::int64_t from_us, std::int64_t until_us) const;
+    void count_same(span a, span b);
     void count_damage(span here, std::int64_t sent, outcome what);
     void count_delivery(span here);
     void check_order(const sent_entry& sent, span here);
@@ -180,8 +227,10 @@ class reconciler {
     void judged(const judgement& one);
 
     listener who_;
-    unfinished_runs open_;
+    observation how_;
     summary summary_;
+    std::unordered_map<std::int64_t, std::uint64_t> not_looked_for_;
+    const message_entry* at_hand_ = nullptr;
     std::vector<const sent_entry*> missing_;  // of the message at hand
     std::vector<const seen_entry*> strays_;   // one for each mailbox
     std::vector<span> most_;                  // one for each server

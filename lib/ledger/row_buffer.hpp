@@ -26,11 +26,17 @@ namespace postal::ledger {
 struct block {
     std::vector<sent_row> sent;
     std::vector<seen_row> seen;
+    std::vector<removed_row> removed;
+    std::vector<visit_row> visits;  // behind all that they saw
 
-    [[nodiscard]] std::size_t size() const noexcept { return sent.size() + seen.size(); }
+    [[nodiscard]] std::size_t size() const noexcept {
+        return sent.size() + seen.size() + removed.size() + visits.size();
+    }
     void clear() noexcept {
         sent.clear();
         seen.clear();
+        removed.clear();
+        visits.clear();
     }
 };
 
@@ -48,6 +54,14 @@ class row_buffer {
     void add(seen_row row) {
         block_->seen.push_back(std::move(row));
         if (block_->seen.size() >= full) flush();
+    }
+    void add(const removed_row& row) {
+        block_->removed.push_back(row);
+        if (block_->removed.size() >= full) flush();
+    }
+    void add(visit_row row) {
+        block_->visits.push_back(std::move(row));
+        if (block_->visits.size() >= full) flush();
     }
 
     // As writer::address(), but asked for each row: the answers are remembered.

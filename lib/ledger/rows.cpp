@@ -22,6 +22,8 @@ static_assert(std::all_of(conditions.begin(), conditions.end(), [](std::string_v
            base::is_error_reason(name);
 }));
 constexpr std::array<std::string_view, 4> ways{"smtp", "lmtp", "pop3", "imap"};
+constexpr std::array<std::string_view, extent_count> extents{"complete", "incoming", "partly",
+                                                             "nothing"};
 constexpr std::array<std::string_view, 3> roles{"sender", "sink", "reader"};
 
 }  // namespace
@@ -36,6 +38,10 @@ std::string_view to_text(condition what) noexcept {
 
 std::string_view to_text(way what) noexcept {
     return ways[static_cast<std::size_t>(what)];
+}
+
+std::string_view to_text(extent what) noexcept {
+    return extents[static_cast<std::size_t>(what)];
 }
 
 std::string_view to_text(role what) noexcept {

@@ -56,7 +56,17 @@ enum class role : std::uint8_t {
     reader  // looks into mailboxes: what it has not seen it may see until it ends
 };
 
+// How much of a mailbox a reader looked at.
+enum class extent : std::uint8_t {
+    complete,  // each message that lay there when it looked what is there was read whole
+    incoming,  // what came in while it watched, and nothing that lay there before
+    partly,    // some of it
+    nothing    // it was not let in
+};
+inline constexpr std::uint8_t extent_count = 4;
+
 [[nodiscard]] std::string_view to_text(outcome what) noexcept;
+[[nodiscard]] std::string_view to_text(extent what) noexcept;
 [[nodiscard]] std::string_view to_text(condition what) noexcept;
 [[nodiscard]] std::string_view to_text(way what) noexcept;
 [[nodiscard]] std::string_view to_text(role what) noexcept;
@@ -120,6 +130,36 @@ struct seen_row {
     std::string detail{};  // of a corrupt one: "truncated at octet 17"
 };
 
+// A reader's visit to a mailbox. Of one run, mailbox, way and server the latest of each extent is
+// kept.
+struct visit_row {
+    // What was accepted before that lay in the mailbox if it was there: the reader asked then what
+    // is there. Of `incoming` it was there before, and was not looked at.
+    std::uint64_t began_us = 0;
+    std::uint64_t ended_us = 0;  // of `incoming`: what came up to then was read
+    address_id mailbox = 0;
+    address_id server = 0;
+    way through = way::pop3;
+    extent what = extent::nothing;
+    std::uint64_t messages = 0;   // that lay there, as far as known
+    std::uint64_t looked_at = 0;  // of these
+    std::string reason{};         // why it is not complete
+};
+
+// A message that a reader has told the server to delete or to move away, noted before it does so.
+// Whether the server does, later visits show.
+struct removed_row {
+    std::uint64_t run = 0;
+    std::uint64_t session = 0;
+    std::uint64_t sequence = 0;
+    std::uint64_t uid = 0;  // as in seen_row
+    std::uint64_t time_us = 0;
+    std::uint32_t uid_validity = 0;
+    address_id server = 0;
+    address_id mailbox = 0;
+    way through = way::pop3;
+};
+
 // A run that writes into a ledger.
 struct run_entry {
     std::uint64_t run = 0;
@@ -128,6 +168,8 @@ struct run_entry {
     std::chrono::system_clock::time_point started{};
     std::uint64_t seed = 0;
     std::vector<std::string> argv;
+    // A reader that notes each visit: what is in none of its complete ones was not looked for.
+    bool notes_visits = false;
 };
 
 }  // namespace postal::ledger

@@ -1,12 +1,20 @@
 #include "ledger/schema.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
+
+#include <fcntl.h>
 
 #include <fmt/format.h>
 
+#include "base/file_descriptor.hpp"
+#include "base/text.hpp"
 #include "base/version.hpp"
 #include "ledger/rows.hpp"
 
@@ -20,11 +28,15 @@ namespace fs = std::filesystem;
 constexpr auto patience = std::chrono::seconds(5);  // with others' locks, while opening
 constexpr int patience_ms = 5000;
 
-// The numbers are those of the enumerations in rows.hpp.
-constexpr const char* tables = R"sql(
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+constexpr std::size_t most_definitions = 100;  // there are fewer in a ledger
+
+// The numbers are those of the enumerations in rows.hpp. Schema 2 had these and no others.
+constexpr const char* runs_of_2 = R"sql(
 CREATE TABLE runs(id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, role TEXT, program TEXT,
     started TEXT, seed INTEGER, argv TEXT, horizon_us INTEGER, ended_us INTEGER);
+)sql";
+constexpr const char* shared_tables = R"sql(
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE addresses(id INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE);
 CREATE TABLE outcomes(id INTEGER PRIMARY KEY, outcome TEXT);
 CREATE TABLE conditions(id INTEGER PRIMARY KEY, condition TEXT);
@@ -54,6 +66,44 @@ CREATE VIEW seen_messages AS SELECT s.number, b.run AS observer, r.run, s.sessio
     LEFT JOIN runs r ON r.id = s.run LEFT JOIN addresses v ON v.id = s.server;
 )sql";
 
+// Schema 3: of each extent the latest visit.
+constexpr const char* runs_of_3 = R"sql(
+CREATE TABLE runs(id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, role TEXT, program TEXT,
+    started TEXT, seed INTEGER, argv TEXT, horizon_us INTEGER, ended_us INTEGER,
+    notes_visits INTEGER);
+)sql";
+constexpr const char* tables_of_3 = R"sql(
+CREATE TABLE extents(id INTEGER PRIMARY KEY, extent TEXT);
+CREATE TABLE visits(number INTEGER PRIMARY KEY, observer INTEGER NOT NULL,
+    mailbox INTEGER NOT NULL, way INTEGER NOT NULL, server INTEGER NOT NULL,
+    extent INTEGER NOT NULL, began_us INTEGER NOT NULL, ended_us INTEGER NOT NULL,
+    messages INTEGER NOT NULL, looked_at INTEGER NOT NULL, reason TEXT,
+    UNIQUE(observer, mailbox, way, server, extent));
+CREATE TABLE removed(number INTEGER PRIMARY KEY, observer INTEGER NOT NULL, run INTEGER NOT NULL,
+    session INTEGER NOT NULL, sequence INTEGER NOT NULL, mailbox INTEGER NOT NULL,
+    way INTEGER NOT NULL, server INTEGER, uid_validity INTEGER NOT NULL, uid INTEGER NOT NULL,
+    time_us INTEGER NOT NULL);
+CREATE VIEW mailbox_visits AS SELECT s.number, b.run AS observer, m.address AS mailbox, e.extent,
+    s.messages, s.looked_at, s.reason, w.way, v.address AS server,
+    strftime('%Y-%m-%dT%H:%M:%S', s.began_us / 1000000, 'unixepoch')
+        || printf('.%06dZ', s.began_us % 1000000) AS began,
+    strftime('%Y-%m-%dT%H:%M:%S', s.ended_us / 1000000, 'unixepoch')
+        || printf('.%06dZ', s.ended_us % 1000000) AS ended
+    FROM visits s JOIN runs b ON b.id = s.observer JOIN addresses m ON m.id = s.mailbox
+    JOIN extents e ON e.id = s.extent JOIN ways w ON w.id = s.way
+    JOIN addresses v ON v.id = s.server;
+)sql";
+
+// What a ledger of schema 2 lacks, beside it, where its own names would be.
+constexpr const char* tables_of_old = R"sql(
+PRAGMA temp_store = FILE;
+CREATE TEMP TABLE visits(number INTEGER PRIMARY KEY, observer, mailbox, way, server, extent,
+    began_us, ended_us, messages, looked_at, reason);
+CREATE TEMP TABLE removed(number INTEGER PRIMARY KEY, observer, run, session, sequence, mailbox,
+    way, server, uid_validity, uid, time_us);
+CREATE TEMP VIEW runs AS SELECT *, NULL AS notes_visits FROM main.runs;
+)sql";
+
 template <class Enumeration>
 void append_names(std::string& sql, const char* table, std::uint8_t count) {
     for (std::uint8_t each = 0; each < count; ++each) {
@@ -62,11 +112,18 @@ void append_names(std::string& sql, const char* table, std::uint8_t count) {
     }
 }
 
+std::string tables_of(std::int64_t version) {
+    const bool newest = version == schema_version;
+    return std::string(newest ? runs_of_3 : runs_of_2) + shared_tables +
+           (newest ? tables_of_3 : "");
+}
+
 std::string whole_schema() {
-    std::string sql = tables;
+    std::string sql = tables_of(schema_version);
     append_names<outcome>(sql, "outcomes", 5);
     append_names<condition>(sql, "conditions", condition_count);
     append_names<way>(sql, "ways", 4);
+    append_names<extent>(sql, "extents", extent_count);
     sql += fmt::format(
         "INSERT INTO meta VALUES('schema', 'postal-ledger/{0}'), ('version', '{1}');"
         "PRAGMA application_id = {2}; PRAGMA user_version = {0};",
@@ -74,17 +131,68 @@ std::string whole_schema() {
     return sql;
 }
 
-enum class kind { ledger, empty };
+// An index over plain columns, which somebody has made to ask faster, computes nothing.
+bool is_plain_index(std::string_view type, std::string_view sql) {
+    const std::size_t open = sql.find('(');
+    if (type != "index" || open == sql.npos || !sql.ends_with(')')) return false;
+    const std::string_view columns = sql.substr(open + 1, sql.size() - open - 2);
+    return std::all_of(columns.begin(), columns.end(), [](char c) {
+        const char low = base::ascii_lower(c);
+        return (low >= 'a' && low <= 'z') || c == '_' || c == ',' || c == ' ';
+    });
+}
+
+// All that the file defines but for plain indexes, as lines; the same for every ledger.
+expected<std::vector<std::string>> definitions(database& file) {
+    auto ask =
+        file.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name");
+    if (!ask) return ask.error();
+    std::vector<std::string> all;
+    int step = SQLITE_ROW;
+    while (all.size() < most_definitions && (step = ask->step()) == SQLITE_ROW) {
+        if (is_plain_index(ask->text(0), ask->text(3))) continue;
+        all.push_back(
+            fmt::format("{} {} of {}: {}", ask->text(0), ask->text(1), ask->text(2), ask->text(3)));
+    }
+    if (step != SQLITE_ROW && step != SQLITE_DONE) return file.failure(step);
+    return all;
+}
+
+// A view in a table's place could be without an end, a trigger would run with each row.
+expected<void> compare_schema(database& file, std::int64_t version) {
+    auto ours = database::open("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    if (!ours) return ours.error();
+    const int made = ours->execute(tables_of(version));
+    if (made != SQLITE_OK) return ours->failure(made);
+    const auto wanted = definitions(*ours);
+    if (!wanted) return wanted.error();
+    const auto found = definitions(file);
+    if (!found) return found.error();
+    if (*found == *wanted) return {};
+    for (const std::string& one : *found) {
+        if (std::find(wanted->begin(), wanted->end(), one) != wanted->end()) continue;
+        return base::fail("{}: is no ledger as programs of this version make them: it has {}",
+                          file.path(), base::printable(one, 120));
+    }
+    return base::fail("{}: is no ledger as programs of this version make them: tables are missing",
+                      file.path());
+}
+
+enum class kind { ledger, older, empty };
 
 expected<kind> judge_once(database& file) {
     const auto id = file.number("PRAGMA application_id");
     if (!id) return id.error();
     const auto version = file.number("PRAGMA user_version");
     if (!version) return version.error();
-    if (*id == application_id && *version == schema_version) return kind::ledger;
+    if (*id == application_id && *version >= oldest_schema && *version <= schema_version) {
+        const auto same = compare_schema(file, *version);
+        if (!same) return same.error();
+        return *version == schema_version ? kind::ledger : kind::older;
+    }
     if (*id == application_id) {
-        return base::fail("{}: has schema {} of ledgers; this version knows schema {} only",
-                          file.path(), *version, schema_version);
+        return base::fail("{}: has schema {} of ledgers; this version knows schema {} and reads {}",
+                          file.path(), *version, schema_version, oldest_schema);
     }
     const auto objects = file.number("SELECT count(*) FROM sqlite_schema");
     if (!objects) return objects.error();
@@ -132,10 +240,21 @@ expected<void> create(database& file) {
     return {};
 }
 
+// SQLite resolves links by itself, and so would follow those of strangers in /tmp that the kernel does
+// not (protected_symlinks, proc(5)).
 expected<void> refuse_directories(const std::string& path) {
-    std::error_code ignored;
-    if (fs::is_directory(path, ignored)) return base::fail("{}: is a directory", path);
+    std::error_code problem;
+    if (fs::is_directory(path, problem)) return base::fail("{}: is a directory", path);
+    if (problem && problem != std::errc::no_such_file_or_directory)
+        return base::fail("{}: {}", path, base::system_message(problem.value()));
     return {};
+}
+
+expected<void> can_be_made(const std::string& path) {
+    const int how = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+    const base::file_descriptor made(::open(path.c_str(), how, 0644));
+    if (made.is_open() || errno == ELOOP) return {};
+    return base::fail("{}: {}", path, base::system_message(errno));
 }
 
 // The file as one that nobody writes to, for SQLite.
@@ -151,16 +270,56 @@ std::string unchanging(const std::string& path) {
     return result + "?immutable=1";
 }
 
+// The file, or as one that nobody writes to.
+expected<database> open_once(const std::string& name, int flags) {
+    auto file = database::open(name, SQLITE_OPEN_READONLY | flags);
+    if (!file) return file.error();
+    file->set_patience(patience_ms);
+    const int distrusted = file->distrust();
+    if (distrusted != SQLITE_OK) return file->failure(distrusted);
+    file->limit_reading();
+    return file;
+}
+
+// Where SQLite cannot make its helpers: on a read-only disk, say. Then nobody writes there, but what
+// a log has must not be left out.
+expected<database> open_unchanging(const std::string& path) {
+    std::error_code none;
+    const auto log = fs::file_size(path + "-wal", none);
+    if (!none && log > 0) {
+        return base::fail(
+            "{0}: {0}-wal has a part of it, which can only be read where files can be made: copy "
+            "both into such a folder",
+            path);
+    }
+    return open_once(unchanging(path), SQLITE_OPEN_URI);
+}
+
 }  // namespace
 
 expected<database> open_to_write(const std::string& path) {
     const auto file_at_most = refuse_directories(path);
     if (!file_at_most) return file_at_most.error();
-    auto file = database::open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    constexpr int to_write = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    auto file = database::open(path, to_write);
+    if (!file) {
+        // SQLite tells why it could not open the file to read, which it tried at last.
+        const auto able = can_be_made(path);
+        if (!able) return able.error();
+        file = database::open(path, to_write);
+    }
     if (!file) return file.error();
     file->set_patience(patience_ms);
+    const int distrusted = file->distrust();
+    if (distrusted != SQLITE_OK) return file->failure(distrusted);
     const auto found = judge(*file);
     if (!found) return found.error();
+    if (*found == kind::older) {
+        return base::fail(
+            "{}: is of an older version, and can be read only; give another file, and read both as "
+            "one with postal-report --ledger",
+            path);
+    }
     if (file->read_only()) return file->failure(SQLITE_READONLY);
     const auto mode = execute_patiently(*file, "PRAGMA journal_mode = WAL");
     if (!mode) return mode.error();
@@ -187,18 +346,22 @@ expected<database> open_to_read(const std::string& path) {
     if (!fs::exists(path, ignored)) {
         return base::fail("{}: {}", path, base::system_message(ENOENT));
     }
-    auto file = database::open(path, SQLITE_OPEN_READWRITE);
-    if (!file) file = database::open(path, SQLITE_OPEN_READONLY);
+    auto file = open_once(path, 0);
     if (!file) return file.error();
-    file->set_patience(patience_ms);
-    auto found = judge(*file);
-    if (!found && file->read_only()) {  // a folder in which SQLite cannot make its helpers
-        file = database::open(unchanging(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-        if (!file) return file.error();
-        found = judge(*file);
-    }
+    const int looked = file->execute("SELECT 1 FROM sqlite_schema LIMIT 1");
+    const bool helpless =
+        (looked & 0xff) == SQLITE_CANTOPEN ||
+        ((looked & 0xff) == SQLITE_READONLY && looked != SQLITE_READONLY_ROLLBACK);
+    if (looked == SQLITE_READONLY_ROLLBACK) return file->failure(looked);
+    if (helpless) file = open_unchanging(path);
+    if (!file) return file.error();
+    const auto found = judge(*file);
     if (!found) return found.error();
     if (*found == kind::empty) return base::fail("{}: is empty, and no ledger", path);
+    if (*found == kind::older) {
+        const int result = file->execute(tables_of_old);
+        if (result != SQLITE_OK) return file->failure(result);
+    }
     return file;
 }
 

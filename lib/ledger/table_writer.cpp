@@ -71,6 +71,16 @@ expected<void> table_writer::prepare() {
          "INSERT INTO seen(observer, run, session, sequence, mailbox, condition, way, uid, place, "
          "detail, time_us, sent_us, server, uid_validity) "
          "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"},
+        {&add_removed_,
+         "INSERT INTO removed(observer, run, session, sequence, mailbox, way, server, "
+         "uid_validity, uid, time_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
+        {&add_visit_,
+         "INSERT INTO visits(observer, mailbox, way, server, extent, began_us, ended_us, messages, "
+         "looked_at, reason) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "
+         "ON CONFLICT(observer, mailbox, way, server, extent) DO UPDATE SET "
+         "began_us = excluded.began_us, ended_us = excluded.ended_us, "
+         "messages = excluded.messages, looked_at = excluded.looked_at, reason = excluded.reason "
+         "WHERE excluded.began_us > began_us"},
         {&add_address_, "INSERT INTO addresses(address) VALUES(?1) ON CONFLICT DO NOTHING"},
         {&ask_address_, "SELECT id FROM addresses WHERE address = ?1"},
         {&add_run_, "INSERT INTO runs(run) VALUES(?1) ON CONFLICT DO NOTHING"},
@@ -88,11 +98,11 @@ expected<void> table_writer::prepare() {
 // A reader may have met mail of this run before: its row is completed then.
 expected<void> table_writer::add_run(const run_entry& own) {
     auto add = file_.prepare(
-        "INSERT INTO runs(run, program, started, seed, argv, role, horizon_us) "
-        "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+        "INSERT INTO runs(run, program, started, seed, argv, role, horizon_us, notes_visits) "
+        "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) "
         "ON CONFLICT(run) DO UPDATE SET program = excluded.program, started = excluded.started, "
         "seed = excluded.seed, argv = excluded.argv, role = excluded.role, "
-        "horizon_us = excluded.horizon_us");
+        "horizon_us = excluded.horizon_us, notes_visits = excluded.notes_visits");
     if (!add) return add.error();
     const std::string run = hex_of(own.run);
     const auto whole = std::chrono::floor<std::chrono::milliseconds>(own.started);
@@ -107,6 +117,7 @@ expected<void> table_writer::add_run(const run_entry& own) {
     add->bind(5, argv);
     add->bind(6, to_text(own.is));
     add->bind(7, std::int64_t{whole.time_since_epoch().count() * 1000});
+    add->bind(8, std::int64_t{own.notes_visits});
     int result = begin();
     if (result == SQLITE_OK) result = add->run();
     if (result == SQLITE_OK) result = find_run(own.run, own_);
@@ -128,15 +139,18 @@ int table_writer::note_end(std::uint64_t us) {
 }
 
 int table_writer::write(const block& rows) {
-    for (const sent_row& row : rows.sent) {
-        const int result = write(row);
-        if (result != SQLITE_OK) return result;
-    }
-    for (const seen_row& row : rows.seen) {
-        const int result = write(row);
-        if (result != SQLITE_OK) return result;
-    }
-    return SQLITE_OK;
+    const auto each_of = [this](const auto& all) {
+        for (const auto& row : all) {
+            const int result = write(row);
+            if (result != SQLITE_OK) return result;
+        }
+        return SQLITE_OK;
+    };
+    int result = each_of(rows.sent);
+    if (result == SQLITE_OK) result = each_of(rows.seen);
+    if (result == SQLITE_OK) result = each_of(rows.removed);
+    if (result == SQLITE_OK) result = each_of(rows.visits);
+    return result;
 }
 
 int table_writer::write(const sent_row& row) {
@@ -188,6 +202,46 @@ int table_writer::write(const seen_row& row) {
     row.server != 0 ? add_seen_.bind(13, server) : add_seen_.bind_null(13);
     add_seen_.bind(14, std::int64_t{row.uid_validity});
     return add_seen_.run();
+}
+
+int table_writer::write(const removed_row& row) {
+    std::int64_t mailbox = 0;
+    std::int64_t server = 0;
+    std::int64_t run = 0;
+    int result = find_address(row.mailbox, mailbox);
+    if (result == SQLITE_OK && row.server != 0) result = find_address(row.server, server);
+    if (result == SQLITE_OK) result = find_run(row.run, run);
+    if (result != SQLITE_OK) return result;
+    add_removed_.bind(1, own_);
+    add_removed_.bind(2, run);
+    add_removed_.bind(3, row.session);
+    add_removed_.bind(4, row.sequence);
+    add_removed_.bind(5, mailbox);
+    add_removed_.bind(6, static_cast<std::int64_t>(row.through));
+    row.server != 0 ? add_removed_.bind(7, server) : add_removed_.bind_null(7);
+    add_removed_.bind(8, std::int64_t{row.uid_validity});
+    add_removed_.bind(9, row.uid);
+    add_removed_.bind(10, row.time_us);
+    return add_removed_.run();
+}
+
+int table_writer::write(const visit_row& row) {
+    std::int64_t mailbox = 0;
+    std::int64_t server = 0;
+    int result = find_address(row.mailbox, mailbox);
+    if (result == SQLITE_OK) result = find_address(row.server, server);
+    if (result != SQLITE_OK) return result;
+    add_visit_.bind(1, own_);
+    add_visit_.bind(2, mailbox);
+    add_visit_.bind(3, static_cast<std::int64_t>(row.through));
+    add_visit_.bind(4, server);
+    add_visit_.bind(5, static_cast<std::int64_t>(row.what));
+    add_visit_.bind(6, row.began_us);
+    add_visit_.bind(7, row.ended_us);
+    add_visit_.bind(8, row.messages);
+    add_visit_.bind(9, row.looked_at);
+    add_visit_.bind_optional(10, row.reason);
+    return add_visit_.run();
 }
 
 // The number that a text has in the file; it gets one if it has none.

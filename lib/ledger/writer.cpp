@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include <pthread.h>
@@ -84,21 +85,25 @@ std::unique_ptr<block> writer::hand_over(std::unique_ptr<block> rows, const row_
         return rows;
     }
     std::unique_ptr<block> empty;
-    {
+    const std::size_t count = rows->size();
+    try {
         const std::scoped_lock lock(queue_->mutex);
         queue_->handed_over_us[&from] = wall_us();
-        if (rows->size() == 0) return rows;
-        queue_->rows += rows->size();
-        queue_->rows_waiting += rows->size();
+        if (count == 0) return rows;
+        if (queue_->spare.empty()) empty = std::make_unique<block>();
         queue_->waiting.push_back(std::move(rows));
+        queue_->rows += count;
+        queue_->rows_waiting += count;
         if (queue_->rows > too_many_rows) queue_->fall_behind(*this);
         if (queue_->rows_waiting >= rows_a_transaction) queue_->changed.notify_one();
-        if (!queue_->spare.empty()) {
+        if (!empty) {
             empty = std::move(queue_->spare.back());
             queue_->spare.pop_back();
         }
+    } catch (const std::bad_alloc&) {
+        return rows;  // whole: they come with the next ones
     }
-    return empty ? std::move(empty) : std::make_unique<block>();
+    return empty;
 }
 
 void writer::forget(const row_buffer& which) {

@@ -8,6 +8,8 @@
 
 #include <csignal>
 
+#include "load/loop_check.hpp"
+
 namespace postal::load {
 
 namespace {
@@ -58,12 +60,13 @@ std::optional<run_ending> parse_run_ending(std::string_view word) noexcept {
 worker_pool::worker_pool(worker_pool_plan plan)
     : plan_(plan),
       main_(1),
-      signals_(main_, SIGINT, SIGTERM),
+      signals_(main_, [this](int signal) { on_signal(signal); }),
       start_(main_),
       duration_end_(main_),
       grace_end_(main_),
       live_(main_),
       counted_until_(plan.workers) {
+    check_loop(main_);
     const auto deposit = [this](worker& from, nanoseconds until, const stats::tally& counts,
                                 bool last) { take(from, until, counts, last); };
     const auto tell = [this](stats::first_error what) {
@@ -73,6 +76,7 @@ worker_pool::worker_pool(worker_pool_plan plan)
         const worker::settings settings{index, plan_.workers, plan_.phases, plan_.serves};
         workers_.push_back(std::make_unique<worker>(
             settings, deposit, [this] { stop(stop_kind::now); }, tell));
+        check_loop(workers_.back()->context());
     }
 }
 
@@ -104,7 +108,6 @@ void worker_pool::run_threads(const std::function<void(worker&)>& begin) noexcep
     for (auto& one : workers_) {
         threads_.emplace_back([&own = *one, &begin, this] { own.run(times_, begin); });
     }
-    wait_for_signal();
     wait_for_start();
     if (plan_.duration.count() > 0) {
         duration_end_.expires_at(times_.start + plan_.duration);
@@ -112,7 +115,9 @@ void worker_pool::run_threads(const std::function<void(worker&)>& begin) noexcep
             if (!error) end(stop_kind::gently, plan_.duration, run_ending::duration);
         });
     }
-    main_.run();
+    if (last_signal_ != 0) on_signal(last_signal_);
+    while (!main_.stopped())
+        turn(signal_watch::look_again);
     for (std::thread& thread : threads_) {
         thread.join();
     }
@@ -172,17 +177,20 @@ void worker_pool::linger(const std::function<bool()>& done) {
     constexpr auto look = std::chrono::milliseconds(20);
     main_.restart();
     while (!done())
-        main_.run_one_for(look);
+        turn(look);
 }
 
-void worker_pool::wait_for_signal() {
-    signals_.async_wait([this](const boost::system::error_code& error, int signal) {
-        if (error) return;
-        last_signal_ = signal;
-        if (!hook_ || hook_(signal))
-            stop(stopped_at_ ? stop_kind::now : stop_kind::gently, run_ending::signal);
-        wait_for_signal();
-    });
+void worker_pool::turn(nanoseconds longest) {
+    main_.run_one_for(longest);
+    signals_.look();
+}
+
+// One that comes before run() has its effect there.
+void worker_pool::on_signal(int signal) {
+    last_signal_ = signal;
+    if (watcher_ == nullptr) return;
+    if (hook_ && !hook_(signal)) return;
+    end(stopped_at_ ? stop_kind::now : stop_kind::gently, since_start(), run_ending::signal);
 }
 
 void worker_pool::stop(stop_kind how) {

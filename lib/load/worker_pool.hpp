@@ -23,7 +23,6 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
@@ -39,6 +38,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "load/signal_watch.hpp"
 #include "load/worker.hpp"
 #include "os/machine_time.hpp"
 #include "stats/live_line.hpp"
@@ -144,7 +144,8 @@ class worker_pool {
     void plan_times();
     void run_threads(const std::function<void(worker&)>& begin) noexcept;
     void wait_for_start();
-    void wait_for_signal();
+    void on_signal(int signal);
+    void turn(std::chrono::nanoseconds longest);
     void repeat(repetition& one);
     std::chrono::nanoseconds since_start() const noexcept;
     void stop(stop_kind how, run_ending why);
@@ -163,7 +164,7 @@ class worker_pool {
 
     worker_pool_plan plan_;
     asio::io_context main_;
-    asio::signal_set signals_;
+    signal_watch signals_;
     std::function<bool(int)> hook_;
     std::list<repetition> repeated_;
     asio::steady_timer start_;

@@ -50,6 +50,53 @@ std::optional<difference> by_cut(const both& compared) {
     return found;
 }
 
+// What relays put into lines that are too long for them (RFC 5321 4.5.3.1.6): Postfix CRLF and a
+// blank, Sendmail "!" before that.
+struct line_break {
+    octets inserted;
+    std::string_view name;
+};
+constexpr line_break line_breaks[] = {{"!\r\n ", "\"!\", CRLF and a blank"},
+                                      {"\r\n ", "CRLF and a blank"},
+                                      {"\r\n\t", "CRLF and a tab"},
+                                      {"\r\n", "CRLF"}};
+
+// How many breaks there are, when they are all that differs; else 0.
+std::uint64_t count_breaks(const both& compared, octets inserted) noexcept {
+    octets made = compared.made.substr(compared.at);
+    octets received = compared.received.substr(compared.at);
+    std::uint64_t breaks = 0;
+    while (received.starts_with(inserted) && !made.empty()) {
+        ++breaks;
+        received.remove_prefix(inserted.size());
+        const std::size_t same = common_prefix(made, received);
+        made.remove_prefix(same);
+        received.remove_prefix(same);
+    }
+    const bool whole = (made.empty() || made == "\r\n") && (received.empty() || received == "\r\n");
+    return whole ? breaks : 0;
+}
+
+// A line that ends there anyhow is not broken.
+std::optional<difference> by_wrapping(const both& compared) {
+    const std::size_t begin = line_start(compared.made, compared.at);
+    if (compared.at == begin || compared.made.substr(compared.at).starts_with("\r\n"))
+        return std::nullopt;
+    for (const line_break& each : line_breaks) {
+        const std::uint64_t breaks = count_breaks(compared, each.inserted);
+        if (breaks == 0) continue;
+        difference found;
+        found.kind = difference_kind::wrapped;
+        found.octet = compared.at + 1;
+        found.line = line_number(compared.made, compared.at);
+        found.column = compared.at - begin;
+        found.octets = breaks;
+        found.name = each.name;
+        return found;
+    }
+    return std::nullopt;
+}
+
 std::optional<difference> by_addition(const both& compared) {
     octets made = compared.made;
     if (!compared.received.starts_with(made)) {
@@ -120,6 +167,7 @@ difference compare_bodies(octets made, octets received) {
         }
     }
     if (const auto cut = by_cut(compared)) return *cut;
+    if (const auto wrapping = by_wrapping(compared)) return *wrapping;
     if (const auto addition = by_addition(compared)) return *addition;
     const difference change = by_change(compared);
     return is_changed_in_place(compared, change) ? change : by_most_explained(compared);

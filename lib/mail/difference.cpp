@@ -44,6 +44,7 @@ void compare_body(octets section, octets made, octets body, const identity& id, 
     into.kind = found.kind;
     into.octet = found.octet > 0 ? found.octet + id.head : 0;
     into.line = found.line;
+    into.column = found.column;
     into.octets = found.octets;
     into.from = found.from;
     into.to = found.to;

@@ -37,7 +37,8 @@ enum class difference_kind : std::uint8_t {
     line_ends_changed,    // line, octet; name: what CRLF became there
     trailing_blanks_cut,  // line, octet
     header_rewritten,
-    extra,  // octet: the first behind the end; octets: how many too many
+    wrapped,  // line, column: where the first was broken; octets: how many breaks; name: by what
+    extra,    // octet: the first behind the end; octets: how many too many
     unreadable_identity,
     other  // octet: the first that differs, 0 when the message cannot be remade
 };
@@ -46,7 +47,8 @@ struct difference {
     difference_kind kind = difference_kind::other;
     std::uint64_t octet = 0;
     std::uint64_t line = 0;
-    std::uint64_t octets = 0;  // changed and extra: see above; else 0
+    std::uint64_t column = 0;  // octets of the line before it was broken
+    std::uint64_t octets = 0;  // changed, wrapped and extra: see above; else 0
     std::uint64_t size = 0;    // octets of the message as made, 0 when that is not known
     std::uint8_t from = 0;
     std::uint8_t to = 0;

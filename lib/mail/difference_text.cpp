@@ -8,7 +8,7 @@
 namespace postal::mail {
 
 std::string_view name_of(difference_kind kind) noexcept {
-    constexpr std::array<std::string_view, 13> names{"none",
+    constexpr std::array<std::string_view, 14> names{"none",
                                                      "truncated",
                                                      "changed",
                                                      "8bit-stripped",
@@ -18,6 +18,7 @@ std::string_view name_of(difference_kind kind) noexcept {
                                                      "line-ends-changed",
                                                      "trailing-blanks-cut",
                                                      "header-rewritten",
+                                                     "wrapped",
                                                      "extra",
                                                      "unreadable-identity",
                                                      "other"};
@@ -63,6 +64,12 @@ std::string body_text(const difference& found) {
                                found.line);
         case difference_kind::trailing_blanks_cut:
             return fmt::format("trailing blanks cut at line {}", found.line);
+        case difference_kind::wrapped: {
+            auto text = fmt::format("line {} broken after {} bytes by {}", found.line, found.column,
+                                    found.name);
+            if (found.octets > 1) text += fmt::format(", {} breaks in all", found.octets);
+            return text;
+        }
         case difference_kind::extra:
             return fmt::format("{} bytes too many from byte {} on", found.octets, found.octet);
         case difference_kind::unreadable_identity:

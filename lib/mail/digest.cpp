@@ -11,6 +11,7 @@
 #endif
 
 #include <algorithm>
+#include <new>
 #include <stdexcept>
 
 namespace postal::mail {
@@ -119,10 +120,12 @@ void hasher::reset(digest_kind kind) {
     }
     if (state_->evp == nullptr) state_->evp = EVP_MD_CTX_new();
     const EVP_MD* wanted = algorithm(kind);
-    if (wanted == nullptr || state_->evp == nullptr ||
-        EVP_DigestInit_ex(state_->evp, wanted, nullptr) != 1) {
+    if (wanted == nullptr) {
         throw std::runtime_error("OpenSSL does not offer the digest " + std::string(name_of(kind)));
     }
+    const bool fine =
+        state_->evp != nullptr && EVP_DigestInit_ex(state_->evp, wanted, nullptr) == 1;
+    if (!fine) throw std::bad_alloc();
 }
 
 void hasher::update(std::string_view octets) noexcept {

@@ -62,6 +62,7 @@ explanation rewritten(const both& compared, scope where) {
     octets received = compared.received.substr(begin);
     std::string line;
     bool first = true;
+    bool explained = false;  // anything
     while (!made.empty()) {
         const std::size_t end = std::min(made.find("\r\n"), made.size());
         const octets whole = made.substr(0, end + 2);
@@ -76,9 +77,10 @@ explanation rewritten(const both& compared, scope where) {
         first = false;
         const std::size_t same = common_prefix(line, received);
         received.remove_prefix(same);
+        explained = explained || same > 0;
         if (same < line.size()) {
-            const bool no_newline =
-                received.empty() && made.empty() && is_line_end(octets(line).substr(same));
+            const bool no_newline = explained && received.empty() && made.empty() &&
+                                    is_line_end(octets(line).substr(same));
             return {no_newline, compared.received.size() - received.size()};
         }
     }

@@ -11,9 +11,11 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
+#include <boost/intrusive/list.hpp>
 
 #include <algorithm>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -29,9 +31,19 @@ using asio::ip::tcp;
 using response = http::response<http::string_body>;
 
 constexpr std::uint16_t usual_port = 9464;  // what others' exporters of their own counts take
-constexpr unsigned most_clients = 8;        // at once; the next is closed
+constexpr std::size_t most_clients = 8;     // at once; the next takes another's place
 constexpr auto client_time = std::chrono::seconds(5);
 constexpr std::uint32_t most_request = 8192;  // octets of its header
+
+namespace intrusive = boost::intrusive;
+
+struct client : intrusive::list_base_hook<intrusive::link_mode<intrusive::auto_unlink>> {
+    explicit client(tcp::socket from) : stream(std::move(from)) {}
+
+    beast::tcp_stream stream;
+    bool has_asked = false;
+};
+using client_list = intrusive::list<client, intrusive::constant_time_size<false>>;
 
 void answer(response& with, std::string_view type, std::string text) {
     with.set(http::field::content_type, {type.data(), type.size()});
@@ -87,34 +99,53 @@ class scrape_endpoint::server {
     asio::awaitable<void> accept() {
         for (;;) {
             boost::system::error_code error;
-            tcp::socket client(loop_);
-            co_await acceptor_.async_accept(client,
+            tcp::socket accepted(loop_);
+            co_await acceptor_.async_accept(accepted,
                                             asio::redirect_error(asio::use_awaitable, error));
             if (error) {  // no descriptor is left, say
                 pause_.expires_after(std::chrono::milliseconds(100));
                 co_await pause_.async_wait(asio::redirect_error(asio::use_awaitable, error));
                 continue;
             }
-            if (clients_ >= most_clients) continue;
-            ++clients_;
-            // What a session throws, for want of memory, ends that session.
-            asio::co_spawn(loop_, serve(beast::tcp_stream(std::move(client))),
-                           [this](const std::exception_ptr&) { --clients_; });
+            if (clients_.size() >= most_clients) make_room();
+            let_in(std::move(accepted));
         }
     }
 
-    asio::awaitable<void> serve(beast::tcp_stream client) const {
+    void let_in(tcp::socket accepted) {
+        try {
+            auto one = std::make_shared<client>(std::move(accepted));
+            clients_.push_back(*one);
+            // What a session throws, for want of memory, ends that session.
+            asio::co_spawn(loop_, serve(std::move(one)), [](const std::exception_ptr&) {});
+        } catch (const std::bad_alloc&) {  // and this one is not begun
+        }
+    }
+
+    // Who asks at once has its page before others come: whoever has been there for longest without a
+    // whole request goes first.
+    void make_room() {
+        const auto silent = std::find_if(clients_.begin(), clients_.end(),
+                                         [](const client& one) { return !one.has_asked; });
+        client& goes = silent == clients_.end() ? clients_.front() : *silent;
+        clients_.erase(clients_.iterator_to(goes));
+        goes.stream.close();
+    }
+
+    asio::awaitable<void> serve(std::shared_ptr<client> one) const {
+        beast::tcp_stream& stream = one->stream;
         beast::flat_buffer unread(most_request);
         http::request_parser<http::empty_body> parser;
         parser.header_limit(most_request);
-        client.expires_after(client_time);
+        stream.expires_after(client_time);  // for all of it
         boost::system::error_code error;
-        co_await http::async_read(client, unread, parser,
+        co_await http::async_read(stream, unread, parser,
                                   asio::redirect_error(asio::use_awaitable, error));
         if (error) co_return;
+        one->has_asked = true;
         const response made = respond(parser.get());
-        co_await http::async_write(client, made, asio::redirect_error(asio::use_awaitable, error));
-        client.socket().shutdown(tcp::socket::shutdown_send, error);
+        co_await http::async_write(stream, made, asio::redirect_error(asio::use_awaitable, error));
+        stream.socket().shutdown(tcp::socket::shutdown_send, error);
     }
 
     response respond(const http::request<http::empty_body>& to) const {
@@ -146,7 +177,7 @@ class scrape_endpoint::server {
     asio::io_context loop_{1};
     tcp::acceptor acceptor_;
     asio::steady_timer pause_;
-    unsigned clients_ = 0;
+    client_list clients_;  // in the order in which they came
     mutable std::mutex mutex_;
     std::vector<prometheus::MetricFamily> families_;
     std::thread thread_;

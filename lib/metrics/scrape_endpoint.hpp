@@ -2,7 +2,8 @@
 // with one page, /metrics, in Prometheus' text format 0.0.4.
 //
 // It has a thread of its own and few connections, each with little time, so that nobody who asks
-// slowly, or says nothing, can hold up anything but other scrapes. The main thread hands over what it
+// slowly, or says nothing, can hold up anything; one too many takes the place of the one that has been
+// there for longest without asking, so that a scraper that asks at once gets its page. The main thread hands over what it
 // knows once a second; a scrape shows that. Workers know nothing of it.
 #pragma once
 

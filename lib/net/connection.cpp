@@ -9,11 +9,13 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/interrupted.hpp"
 #include "base/release.hpp"
 #include "net/connection_secured.hpp"
 
@@ -56,8 +58,10 @@ int pending_error(int socket) noexcept {
 }
 
 ssize_t receive_octets(int socket, std::span<char> into) noexcept {
-    return ::syscall(SYS_recvfrom, socket, into.data(), into.size(), MSG_DONTWAIT, nullptr,
-                     nullptr);
+    return base::uninterrupted([&] {
+        return ::syscall(SYS_recvfrom, socket, into.data(), into.size(), MSG_DONTWAIT, nullptr,
+                         nullptr);
+    });
 }
 
 // A few parts of a few kilobytes are copied together: that costs the processor less than the kernel
@@ -76,7 +80,8 @@ ssize_t send_parts(int socket, std::span<iovec> parts, std::size_t octets) noexc
     msghdr message{};
     message.msg_iov = parts.data();
     message.msg_iovlen = std::min(parts.size(), most_parts_a_call);
-    return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return base::uninterrupted(
+        [&] { return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT); });
 }
 
 }  // namespace
@@ -96,7 +101,9 @@ void gather::take_away(std::size_t octets) noexcept {
 // In a program with threads, libc makes each send() and recv() a cancellation point, which costs
 // two locked instructions a call; nothing here is ever cancelled that way.
 ssize_t send_octets(int socket, const void* octets, std::size_t size) noexcept {
-    return ::syscall(SYS_sendto, socket, octets, size, MSG_NOSIGNAL | MSG_DONTWAIT, nullptr, 0);
+    return base::uninterrupted([&] {
+        return ::syscall(SYS_sendto, socket, octets, size, MSG_NOSIGNAL | MSG_DONTWAIT, nullptr, 0);
+    });
 }
 
 connection::connection(asio::io_context& context) : context_(context) {}
@@ -180,7 +187,6 @@ void connection::send_put_off(std::string_view octets) {
     while (!octets.empty()) {
         const time when = before_sending();
         const ssize_t sent = send_octets(socket_.native(), octets.data(), octets.size());
-        if (sent < 0 && errno == EINTR) continue;
         if (sent < 0 && !would_block(errno)) return broke(errno);
         if (sent < 0) break;
         left(static_cast<std::uint64_t>(sent), when);
@@ -209,7 +215,6 @@ bool connection::write_now(gather& parts) {
         const time when = before_sending();
         const ssize_t sent = send_parts(socket_.native(), parts.left(), parts.size());
         if (sent < 0) {
-            if (errno == EINTR) continue;
             if (would_block(errno)) {
                 socket_.not_writable();
                 return false;
@@ -254,7 +259,6 @@ read_result connection::receive(std::span<char> into) noexcept {
         last_fault_ = fault::closed;
         return {0, fault::closed};
     }
-    if (errno == EINTR) return {0, fault::none};
     if (!would_block(errno)) return {0, failed(errno)};
     socket_.not_readable();
     return {0, fault::none};
@@ -275,6 +279,19 @@ std::size_t connection::read_now(std::span<char> into) {
     octets_in += static_cast<std::uint64_t>(got);
     if (static_cast<std::size_t>(got) < into.size()) socket_.not_readable();
     return static_cast<std::size_t>(got);
+}
+
+bool connection::peer_is_deaf() const noexcept {
+    pollfd asked{socket_.native(), 0, 0};
+    return ::poll(&asked, 1, 0) == 1 && (asked.revents & (POLLHUP | POLLERR)) != 0;
+}
+
+// A look at a socket with nothing in it but an error would take the error away.
+std::size_t connection::peek(std::span<char> into) noexcept {
+    int waiting = 0;
+    if (secured_ || ::ioctl(socket_.native(), SIOCINQ, &waiting) != 0 || waiting == 0) return 0;
+    const ssize_t got = ::recv(socket_.native(), into.data(), into.size(), MSG_PEEK | MSG_DONTWAIT);
+    return got > 0 ? static_cast<std::size_t>(got) : 0;
 }
 
 // Over TLS, what came may be a ticket.

@@ -148,6 +148,11 @@ class connection final : private poller::sender {
     bool is_open() const noexcept { return socket_.is_open(); }
     // The peer has closed or reset it, which may not have been read yet.
     bool peer_has_ended() const noexcept { return socket_.ended(); }
+    // And could not hear us: it has reset the connection, or closed a Unix socket. Of TCP a close is
+    // no more than the end of what the peer says, until something was sent.
+    bool peer_is_deaf() const noexcept;
+    // What has come and was not read, as far as there is room, and stays to be read. Nothing with TLS.
+    std::size_t peek(std::span<char> into) noexcept;
     fault last_fault() const noexcept { return last_fault_; }
     int native() const noexcept { return socket_.native(); }
 

@@ -75,7 +75,6 @@ std::size_t connection::send_raw(std::string_view octets) {
     while (sent < octets.size()) {
         const ssize_t done =
             send_octets(socket_.native(), octets.data() + sent, octets.size() - sent);
-        if (done < 0 && errno == EINTR) continue;
         if (done < 0 && !would_block(errno)) {
             failed(errno);
             break;

@@ -39,9 +39,9 @@ constexpr std::array system_errors{
     row{EAGAIN, fault::refused},  // a Unix socket whose queue is full
 };
 
-constexpr std::array<std::string_view, 13> names{
-    "none",          "timeout",   "closed",  "reset", "refused",   "unreachable", "unresolved",
-    "local_address", "resources", "stopped", "tls",   "truncated", "other"};
+constexpr std::array<std::string_view, 14> names{
+    "none",        "timeout",       "closed",    "reset",   "refused", "unreachable", "unresolved",
+    "not_allowed", "local_address", "resources", "stopped", "tls",     "truncated",   "other"};
 
 static_assert(std::all_of(names.begin() + 1, names.end(), base::is_error_reason));
 

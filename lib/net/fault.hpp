@@ -18,6 +18,7 @@ enum class fault : std::uint8_t {
     refused,        // nothing listens there
     unreachable,    // no route, network or host down
     unresolved,     // the name has no address
+    not_allowed,    // an address of the name is no test machine's: allowed_targets.hpp
     local_address,  // the local address or port could not be used
     resources,      // descriptors, buffers or ports ran out on this side
     stopped,        // we ended it: the run is over

@@ -47,6 +47,11 @@ bool ip_address::is_v4() const noexcept {
            std::all_of(octets.begin(), octets.begin() + 10, [](auto one) { return one == 0; });
 }
 
+bool ip_address::is_loopback() const noexcept {
+    constexpr ip_address one{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+    return is_v4() ? octets[mapped_octets] == 127 : *this == one;
+}
+
 std::string ip_address::text() const {
     if (!is_v4()) return text6();
     std::array<char, INET_ADDRSTRLEN> text{};

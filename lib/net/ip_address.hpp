@@ -25,6 +25,7 @@ struct ip_address {
     std::array<std::uint8_t, 16> octets{};
 
     bool is_v4() const noexcept;
+    bool is_loopback() const noexcept;
     std::string text() const;   // "192.0.2.1", "2001:db8::1"
     std::string text6() const;  // the same, with an IPv4 address as "::ffff:192.0.2.1"
     auto operator<=>(const ip_address&) const = default;

@@ -1,7 +1,7 @@
 // Sockets that servers listen on, TCP and Unix alike.
 //
 // listen() opens every address of an endpoint with SO_REUSEADDR and the longest queue the kernel
-// gives; a Unix socket that nobody listens on any more is replaced, one that is in use is refused.
+// gives; what becomes of a Unix socket's file is in socket_file.hpp.
 // Failures are one line that names the endpoint.
 //
 // Flow, in one thread:
@@ -15,15 +15,13 @@
 #include <boost/asio/io_context.hpp>
 
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
-
-#include <sys/types.h>
 
 #include "base/result.hpp"
 #include "net/connection.hpp"
 #include "net/endpoint.hpp"
+#include "net/socket_file.hpp"
 
 namespace postal::net {
 
@@ -31,16 +29,9 @@ using acceptor = boost::asio::basic_socket_acceptor<asio::generic::stream_protoc
 
 struct listener {
     acceptor socket;
-    address where;          // with the port that the kernel gave
-    std::string unix_path;  // to be removed at the end; empty for TCP
-    bool tls = false;       // clients begin with TLS: the owner's note
-};
-
-// Who may connect to a Unix socket: the file's mode and owner, set before anybody can.
-struct socket_rights {
-    mode_t mode = 0666;
-    uid_t user = static_cast<uid_t>(-1);  // -1 leaves it as it is
-    gid_t group = static_cast<gid_t>(-1);
+    address where;     // with the port that the kernel gave
+    socket_file file;  // of a Unix socket; to be removed at the end
+    bool tls = false;  // clients begin with TLS: the owner's note
 };
 
 base::expected<std::vector<listener>> listen(asio::io_context& context, const endpoint& where,

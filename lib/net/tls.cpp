@@ -82,10 +82,14 @@ std::string tls_library([[maybe_unused]] tls_backend which) {
 
 base::expected<std::shared_ptr<const tls_context>> make_tls_context(const tls_settings& settings) {
 #if POSTAL_WITH_OPENSSL
-    if (settings.backend == tls_backend::openssl) return make_openssl_context(settings);
+    if (settings.backend == tls_backend::openssl) {
+        return make_checked(settings, make_openssl_context);
+    }
 #endif
 #if POSTAL_WITH_GNUTLS
-    if (settings.backend == tls_backend::gnutls) return make_gnutls_context(settings);
+    if (settings.backend == tls_backend::gnutls) {
+        return make_checked(settings, make_gnutls_context);
+    }
 #endif
     return base::fail("--tls-backend: {} is not built into this program",
                       to_text(settings.backend));

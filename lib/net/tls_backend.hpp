@@ -25,6 +25,10 @@ made_tls_context make_gnutls_context(const tls_settings& settings);
 std::string gnutls_library();
 #endif
 
+// Of tls_check.cpp: a context that has shaken hands with itself.
+made_tls_context make_checked(const tls_settings& settings,
+                              made_tls_context (*make)(const tls_settings&));
+
 // A library's object and the function that ends it.
 template <auto Free>
 struct freer {
@@ -94,10 +98,11 @@ inline constexpr std::string_view not_tls = "not_tls";
 inline constexpr std::string_view version = "no_common_version";
 inline constexpr std::string_view cipher = "no_common_cipher";
 inline constexpr std::string_view bad_record = "bad_record";
+inline constexpr std::string_view library = "resources";  // it has failed by itself
 inline constexpr std::string_view other = "tls_error";
 inline constexpr std::string_view all[] = {
-    expired,         not_yet_valid, wrong_name, self_signed, unknown_issuer, revoked,
-    bad_certificate, not_tls,       version,    cipher,      bad_record,     other};
+    expired, not_yet_valid, wrong_name, self_signed, unknown_issuer, revoked, bad_certificate,
+    not_tls, version,       cipher,     bad_record,  library,        other};
 static_assert(std::all_of(std::begin(all), std::end(all), base::is_error_reason));
 }  // namespace problems
 

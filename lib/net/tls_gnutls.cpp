@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,9 +14,36 @@
 #include "net/ip_address.hpp"
 #include "net/tls_gnutls.hpp"
 
+// GMP's, which GnuTLS computes with; it is loaded with it. (mp_set_memory_functions of gmp.h.)
+extern "C" [[gnu::weak]] void __gmp_set_memory_functions(void* (*)(std::size_t),
+                                                         void* (*)(void*, std::size_t, std::size_t),
+                                                         void (*)(void*, std::size_t));
+
 namespace postal::net {
 
 namespace {
+
+// GMP aborts where it finds no memory, and wants no answer but memory. So the process ends as everywhere
+// where bad_alloc cannot be caught: std::terminate, which says why, with status 2.
+[[noreturn]] void out_of_memory() {
+    throw std::bad_alloc();
+}
+
+void* allocate(std::size_t size) noexcept {
+    void* const made = std::malloc(size);
+    if (made == nullptr) out_of_memory();
+    return made;
+}
+
+void* reallocate(void* old, std::size_t, std::size_t size) noexcept {
+    void* const made = std::realloc(old, size);
+    if (made == nullptr) out_of_memory();
+    return made;
+}
+
+void release(void* old, std::size_t) noexcept {
+    std::free(old);
+}
 
 using owned_session = owned<gnutls_session_t, gnutls_deinit>;
 using owned_certificate = owned<gnutls_x509_crt_t, gnutls_x509_crt_deinit>;
@@ -39,6 +68,10 @@ constexpr reason_row<int> errors[] = {
     {GNUTLS_E_INSUFFICIENT_SECURITY, problems::cipher},
     {GNUTLS_E_NO_COMMON_KEY_SHARE, problems::cipher},
     {GNUTLS_E_DECRYPTION_FAILED, problems::bad_record},
+    {GNUTLS_E_MEMORY_ERROR, problems::library},
+    {GNUTLS_E_INTERNAL_ERROR, problems::library},
+    {GNUTLS_E_RANDOM_FAILED, problems::library},
+    {GNUTLS_E_LIB_IN_ERROR_STATE, problems::library},
 };
 
 // ---- one connection ----
@@ -378,6 +411,8 @@ std::string gnutls_library() {
 }
 
 made_tls_context make_gnutls_context(const tls_settings& settings) {
+    if (__gmp_set_memory_functions != nullptr)
+        __gmp_set_memory_functions(allocate, reallocate, release);
     auto made = gnutls::make_parts(settings);
     if (!made) return made.error();
     return std::make_shared<const gnutls_context>(std::move(*made), settings);

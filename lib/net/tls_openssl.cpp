@@ -261,8 +261,12 @@ class openssl_engine final : public tls_engine {
                                         X509_verify_cert_error_string(verify_result));
             return;
         }
-        if (own && reason >= SSL_AD_REASON_OFFSET) {
-            problem_.reason = alert_name(static_cast<unsigned>(reason - SSL_AD_REASON_OFFSET));
+        const int alert = reason - SSL_AD_REASON_OFFSET;
+        if ((reason & ERR_RFLAG_COMMON) != 0) {
+            // What all parts of the library may say comes from no peer: want of memory, mostly.
+            problem_.reason = problems::library;
+        } else if (own && alert >= 0 && alert < 256) {
+            problem_.reason = alert_name(static_cast<unsigned>(alert));
         } else {
             problem_.reason = own ? reason_for(reasons, reason, problems::other) : problems::other;
         }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
+#include <new>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,7 +19,59 @@ namespace {
 
 constexpr std::size_t longest_line = 4096;
 
+struct first_failure {
+    std::mutex mutex{};
+    std::string file{};
+    int error = 0;  // 0: none
+};
+
+first_failure& failed() {
+    static first_failure one;
+    return one;
+}
+
+void note_failure(const std::string& path, int error) noexcept {
+    first_failure& noted = failed();
+    const std::scoped_lock lock(noted.mutex);
+    if (noted.error != 0) return;
+    noted.error = error;
+    try {
+        noted.file = path;
+    } catch (const std::bad_alloc&) {
+    }
+}
+
 }  // namespace
+
+std::optional<std::string> transcript_failure() {
+    first_failure& noted = failed();
+    const std::scoped_lock lock(noted.mutex);
+    if (noted.error == 0) return std::nullopt;
+    return fmt::format("{}: cannot write the transcript: {}", noted.file,
+                       base::system_message(noted.error));
+}
+
+transcript::file::file(const std::string& path)
+    : opened_(std::fopen(path.c_str(), "we")), path_(path) {
+    if (opened_ == nullptr) note_failure(path_, errno);
+}
+
+transcript::file& transcript::file::operator=(file&& other) noexcept {
+    close();
+    opened_ = std::exchange(other.opened_, nullptr);
+    path_ = std::move(other.path_);
+    return *this;
+}
+
+void transcript::file::write(std::string_view octets) noexcept {
+    if (std::fwrite(octets.data(), 1, octets.size(), opened_) != octets.size())
+        note_failure(path_, errno);
+}
+
+void transcript::file::close() noexcept {
+    if (opened_ == nullptr) return;
+    if (std::fclose(std::exchange(opened_, nullptr)) != 0) note_failure(path_, errno);
+}
 
 base::expected<void> check_transcripts(const transcript_options& options) {
     for (const std::string& name : {options.session_base, options.connection_base}) {
@@ -53,12 +107,8 @@ bool is_transcript(std::string_view beginning) noexcept {
 transcript::transcript(transcript_options options, unsigned session)
     : options_(std::move(options)), session_(session) {
     if (!options_.session_base.empty()) {
-        session_file_ = open(fmt::format("{}:{}", options_.session_base, session_));
+        session_file_ = file(fmt::format("{}:{}", options_.session_base, session_));
     }
-}
-
-transcript::file transcript::open(const std::string& path) {
-    return file(std::fopen(path.c_str(), "we"));
 }
 
 void transcript::begin_connection(std::string_view peer) {
@@ -66,9 +116,9 @@ void transcript::begin_connection(std::string_view peer) {
     ++connection_;
     if (!options_.connection_base.empty()) {
         connection_file_ =
-            open(fmt::format("{}:{}:{}", options_.connection_base, session_, connection_));
+            file(fmt::format("{}:{}:{}", options_.connection_base, session_, connection_));
         if (options_.session_base.empty() && !session_file_) {
-            session_file_ = open(fmt::format("{}:{}", options_.connection_base, session_));
+            session_file_ = file(fmt::format("{}:{}", options_.connection_base, session_));
         }
     }
     note(fmt::format("connection {} with {}", connection_, peer));
@@ -105,8 +155,8 @@ void transcript::flush_count() {
 
 void transcript::write_line(std::string_view line) {
     const bool any_file = session_file_ || connection_file_;
-    if (session_file_) std::fwrite(line.data(), 1, line.size(), session_file_.get());
-    if (connection_file_) std::fwrite(line.data(), 1, line.size(), connection_file_.get());
+    if (session_file_) session_file_.write(line);
+    if (connection_file_) connection_file_.write(line);
     if (!any_file && options_.everything) {
         const std::string whole = fmt::format("{}: {}", session_, line);
         std::fwrite(whole.data(), 1, whole.size(), stderr);

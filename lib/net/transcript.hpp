@@ -6,13 +6,15 @@
 // file goes to standard error.
 //
 // A transcript slows a run down; it is for finding out, not for measuring. Files are opened when
-// they are first written; one that cannot be is left out.
+// they are first written; one that cannot be, or not be written to its end, is left out or cut, and
+// transcript_failure() tells.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +35,9 @@ struct transcript_options {
 // To be asked before the run: can files be written there? Leaves nothing behind.
 base::expected<void> check_transcripts(const transcript_options& options);
 
+// The first of a transcript of this process that failed, when all of them have ended: its file, and why.
+std::optional<std::string> transcript_failure();
+
 // Whether a file that begins so is one.
 bool is_transcript(std::string_view beginning) noexcept;
 
@@ -50,12 +55,24 @@ class transcript {
     void note(std::string_view what) { write("--", what); }
 
   private:
-    struct closer {
-        void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-    };
-    using file = std::unique_ptr<std::FILE, closer>;
+    // Notes what it could not write, at its end at the latest.
+    class file {
+      public:
+        file() = default;
+        explicit file(const std::string& path);
+        file(const file&) = delete;
+        file& operator=(file&& other) noexcept;
+        ~file() { close(); }
+        explicit operator bool() const noexcept { return opened_ != nullptr; }
+        void write(std::string_view octets) noexcept;
 
-    static file open(const std::string& path);
+      private:
+        void close() noexcept;
+
+        std::FILE* opened_ = nullptr;
+        std::string path_;
+    };
+
     void write(std::string_view arrow, std::string_view octets);
     void write_data(std::string_view arrow, std::string_view octets);
     void write_line(std::string_view line);

@@ -3,18 +3,20 @@
 // Flow: prepare_for_children() in main; spawner::create() for each thread, before sessions exist;
 // start(); wait until pidfd is readable; signal_group() if need be; reap(); close pidfd.
 //
-// A child is made with vfork's semantics (clone with CLONE_VM, CLONE_VFORK and CLONE_FILES), so no
-// page table and no descriptor table is copied: only the descriptors up to the spawner's two slots,
-// low numbers that are reserved when it is created. The child gets descriptors 0, 1 and 2 and no
-// other, default signals, an empty signal mask and a process group of its own. The calling thread
-// waits until the program runs or could not be run; other threads go on.
+// A child shares this process's memory until it runs its program (clone with CLONE_VM and
+// CLONE_FILES), so no page table and no descriptor table is copied: only the descriptors up to the
+// spawner's two slots, low numbers that are reserved when it is created. The child gets descriptors
+// 0, 1 and 2 and no other, default signals, an empty signal mask, a process group of its own and no
+// controlling terminal. The calling thread waits until the program runs or could not be run;
+// other threads go on. It waits for a second at most, and less for a child that another user has
+// stopped on the way, which he can once it has become his: then the child is killed.
 //
 // Fails with one line that names the step: "cannot run /x/y: No such file or directory".
 //
 // Limits: Linux 5.9 (close_range), 64 bit. Descriptors below the slots that are not close-on-exec
 // are of no danger: the child closes them. A start as another user makes this process not dumpable
-// for good, as the kernel protects the memory that it shares with the child for a moment. A process
-// of that user could stop the child in that moment, and the calling thread with it.
+// for good, as the kernel protects the memory that it shares with the child for a moment. Who is
+// root without CAP_KILL cannot kill a child that was stopped on its way (check_may_become()).
 #pragma once
 
 #include "base/file_descriptor.hpp"
@@ -29,6 +31,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace postal::os {
@@ -43,7 +46,8 @@ struct child_plan {
     const char* directory = nullptr;      // entered as run_as; null: this process's own
     const system_user* run_as = nullptr;  // dropped to for good; null: as this process
     std::span<const limit> limits;
-    bool ends_with_parent = false;  // gets SIGTERM when the thread that started it ends, however
+    std::optional<mode_t> file_mask;  // umask(2); none: as this process
+    bool ends_with_parent = false;    // gets SIGTERM when the thread that started it ends, however
 };
 
 struct child {
@@ -73,20 +77,54 @@ class spawner {
     // or caught by then are reset in children. Fails when the kernel lacks close_range.
     [[nodiscard]] static base::expected<spawner> create();
 
-    spawner(spawner&& other) noexcept;
+    spawner(spawner&&) noexcept = default;
     spawner& operator=(spawner&&) = delete;
     ~spawner();
 
-    // Never returns a child that could not run its program.
+    // Never returns a child that could not run its program. Returns after little more than a second,
+    // whatever happens.
     [[nodiscard]] base::expected<child> start(const child_plan& plan);
 
   private:
+    // What a child stands on until it runs its program.
+    class ground {
+      public:
+        [[nodiscard]] static base::expected<ground> make();
+        ground() = default;
+        ground(ground&& other) noexcept : mapping_(std::exchange(other.mapping_, nullptr)) {}
+        ground& operator=(ground&& other) noexcept {
+            std::swap(mapping_, other.mapping_);
+            return *this;
+        }
+        ~ground();
+
+        [[nodiscard]] bool is_there() const noexcept { return mapping_ != nullptr; }
+        // The highest address of the stack.
+        [[nodiscard]] char* stack() const noexcept;
+        // Above it, and cleared by the kernel when the child has left our memory.
+        [[nodiscard]] std::uint32_t* shared() const noexcept;
+        // Never given back: somebody may still stand on it.
+        void forget() noexcept { mapping_ = nullptr; }
+
+      private:
+        char* mapping_ = nullptr;  // a page that guards, the stack, the word
+    };
+    // Killed before it ran its program, and not gone yet.
+    struct leftover {
+        ground under;
+        child which;
+    };
+
     spawner() = default;
 
     [[nodiscard]] base::expected<void> reserve();
+    void clear_away(child which);
+    void reap_leftovers();
 
-    char* mapping_ = nullptr;  // the guard, then the stack
-    std::size_t guard_ = 0;
+    ground ground_;
+    std::vector<leftover> leftovers_;
+    base::file_descriptor terminal_;  // ours, where there is one
+    bool unknown_terminal_ = false;   // perhaps there is one
     base::file_descriptor null_;
     base::file_descriptor input_slot_;
     base::file_descriptor output_slot_;
@@ -97,6 +135,9 @@ class spawner {
 // Empty while it runs; asks without waiting. A child that somebody else has reaped ended by signal
 // 0, which is never a success.
 [[nodiscard]] std::optional<child_end> reap(const child& started);
+
+// Whether it stands still, by SIGSTOP or the like; asks without waiting.
+[[nodiscard]] bool is_stopped(const child& started) noexcept;
 
 // To all of the child's process group, and to the child where it has left that, until it is reaped.
 // False when none was left to signal, or none may be.

@@ -31,11 +31,17 @@ struct kind {
     int resource;
     base::expected<std::uint64_t> (*parse)(std::string_view);
     std::string_view unit;
+    std::uint64_t least = 1;  // with less nothing would run
 };
 
-constexpr std::array<kind, 3> kinds{{{"cpu", RLIMIT_CPU, parse_seconds, " seconds"},
+constexpr std::array<kind, 6> kinds{{{"cpu", RLIMIT_CPU, parse_seconds, " seconds"},
                                      {"memory", RLIMIT_AS, parse_octets, " octets"},
-                                     {"files", RLIMIT_NOFILE, base::parse_count, ""}}};
+                                     {"files", RLIMIT_NOFILE, base::parse_count, ""},
+                                     {"processes", RLIMIT_NPROC, base::parse_count, ""},
+                                     {"file-size", RLIMIT_FSIZE, parse_octets, " octets"},
+                                     {"core", RLIMIT_CORE, parse_octets, " octets", 0}}};
+constexpr std::string_view examples =
+    "cpu=30s, memory=512M, files=64, processes=100, file-size=2G and core=0";
 
 limit now(int resource) {
     rlimit current{};
@@ -60,7 +66,7 @@ bool may_have(const limit& current, std::uint64_t value) {
 base::expected<limit> parse_one(const kind& which, std::string_view text) {
     const auto value = which.parse(text);
     if (!value) return base::at(which.name, value.error());
-    if (*value == 0) {
+    if (*value < which.least) {
         return base::fail("{}: a limit of 0 would let nothing run; leave it away for no limit",
                           which.name);
     }
@@ -87,8 +93,8 @@ base::expected<std::vector<limit>> parse_limits(std::string_view text) {
         const auto* const which = std::find_if(kinds.begin(), kinds.end(),
                                                [&](const kind& one) { return one.name == name; });
         if (which == kinds.end()) {
-            return base::fail("there is no limit '{}'; known are cpu=30s, memory=512M and files=64",
-                              base::printable(name, 40));
+            return base::fail("there is no limit '{}'; known are {}", base::printable(name, 40),
+                              examples);
         }
         if (equals == std::string_view::npos) {
             return base::fail("{} has no value; give for instance cpu=30s,memory=512M,files=64",

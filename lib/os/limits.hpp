@@ -1,10 +1,12 @@
 // Resource limits (setrlimit(2)): what a child process may use, as a person writes it, and the
 // descriptors of this one.
 //
-// "cpu=30s,memory=512M,files=64": seconds of CPU (RLIMIT_CPU, rounded up to whole ones; SIGXCPU at
-// the limit, SIGKILL a second later), octets of address space (RLIMIT_AS), and open files
-// (RLIMIT_NOFILE). Each may stand once. Unknown names, zero, and what the kernel would not give
-// this process are refused with one line, so that no child fails on its limits later.
+// "cpu=30s,memory=512M,files=64,processes=100,file-size=2G,core=0": seconds of CPU (RLIMIT_CPU,
+// rounded up to whole ones; SIGXCPU at the limit, SIGKILL a second later), octets of address space
+// (RLIMIT_AS), open files (RLIMIT_NOFILE), processes of the child's user, wherever they came from
+// (RLIMIT_NPROC; not for root), octets of a file that it writes (RLIMIT_FSIZE; SIGXFSZ) and of a
+// core (RLIMIT_CORE). Each may stand once. Unknown names, zero but for a core, and what the kernel
+// would not give this process are refused with one line, so that no child fails on its limits later.
 #pragma once
 
 #include "base/result.hpp"

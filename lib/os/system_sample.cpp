@@ -1,5 +1,6 @@
 #include "os/system_sample.hpp"
 
+#include "base/interrupted.hpp"
 #include "base/text.hpp"
 
 #include <fcntl.h>
@@ -22,8 +23,8 @@ void append(std::string& to, const base::file_descriptor& file) {
     std::array<char, 16384> chunk;
     off_t offset = 0;
     while (file.is_open()) {
-        const ssize_t got = ::pread(file.get(), chunk.data(), chunk.size(), offset);
-        if (got < 0 && errno == EINTR) continue;
+        const ssize_t got = base::uninterrupted(
+            [&] { return ::pread(file.get(), chunk.data(), chunk.size(), offset); });
         if (got <= 0) return;
         to.append(chunk.data(), static_cast<std::size_t>(got));
         offset += got;

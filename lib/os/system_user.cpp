@@ -8,7 +8,9 @@
 #include "base/units.hpp"
 
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -90,6 +92,14 @@ std::vector<gid_t> groups_of(const user_entry& user) {
     return groups;
 }
 
+// Whether CAP_KILL is in effect (capget(2)).
+bool may_kill() {
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3]{};
+    if (::syscall(SYS_capget, &header, sets) != 0) return true;
+    return (sets[CAP_TO_INDEX(CAP_KILL)].effective & CAP_TO_MASK(CAP_KILL)) != 0;
+}
+
 }  // namespace
 
 base::expected<std::optional<account>> find_account(std::string_view name) {
@@ -110,7 +120,14 @@ base::expected<system_user> find_user(std::string_view name) {
 
 base::expected<void> check_may_become(const system_user& wanted) {
     const uid_t now = ::geteuid();
-    if (now == 0 || (now == wanted.uid && ::getuid() == wanted.uid)) return {};
+    if (now == wanted.uid && ::getuid() == wanted.uid) return {};
+    if (now == 0 && may_kill()) return {};
+    if (now == 0) {
+        return base::fail(
+            "who becomes user {} could not be ended: this runs as root without the capability "
+            "CAP_KILL",
+            wanted.name);
+    }
     return base::fail("only root can become user {}, and this runs as user number {}", wanted.name,
                       now);
 }

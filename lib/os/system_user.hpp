@@ -3,8 +3,8 @@
 // All ask the system's user database (passwd, LDAP, whatever nsswitch.conf says). Each failure is
 // one line without the option's name.
 //
-// Limits: may block for as long as the user database does; capabilities are not looked at, so a
-// process that is not root but has CAP_SETUID is told that it may not become another user.
+// Limits: may block for as long as the user database does; other capabilities are not looked at, so
+// a process that is not root but has CAP_SETUID is told that it may not become another user.
 #pragma once
 
 #include "base/result.hpp"
@@ -37,7 +37,8 @@ struct account {
 // By name only: a number is not taken for an identity.
 [[nodiscard]] base::expected<system_user> find_user(std::string_view name);
 
-// Root may become anybody, everybody else only what it is already.
+// Root may become anybody, everybody else only what it is already. Root without CAP_KILL may not:
+// it could not end a process of that user's.
 [[nodiscard]] base::expected<void> check_may_become(const system_user& wanted);
 
 struct owner {

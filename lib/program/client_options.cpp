@@ -160,7 +160,8 @@ expected<std::vector<mail::user>> load_list(const std::string& path, std::string
 }
 
 expected<std::vector<client::target>> find_servers(const std::string& text, std::string_view option,
-                                                   std::uint16_t port, const client_tls& tls) {
+                                                   std::uint16_t port,
+                                                   const client_options& chosen) {
     auto servers = net::parse_endpoints(text, port);
     if (!servers) return base::at(option, servers.error());
     std::vector<client::target> result;
@@ -169,10 +170,12 @@ expected<std::vector<client::target>> find_servers(const std::string& text, std:
         if (!fit) return base::at(option, fit.error());
         auto found = net::resolve(where);
         if (!found) return base::at(option, found.error());
+        auto allowed = chosen.allowed.check(where, *found);
+        if (!allowed) return base::at(option, allowed.error());
         if (where.fresh_lookup) found->clear();
-        result.push_back({std::move(where), std::move(*found)});
+        result.push_back({std::move(where), std::move(*found), chosen.allowed});
     }
-    auto named = check_names(tls, result);
+    auto named = check_names(chosen.tls, result);
     if (!named) return named.error();
     return result;
 }

@@ -17,6 +17,7 @@
 #include "load/pace.hpp"
 #include "load/run_share.hpp"
 #include "mail/user_list.hpp"
+#include "net/allowed_targets.hpp"
 #include "net/transcript.hpp"
 #include "program/origin_options.hpp"
 #include "program/start_time.hpp"
@@ -33,6 +34,7 @@ struct client_options {
     std::optional<unsigned> sessions_total;  // in place of these, of all ranks together
     std::optional<wall_time> start_at;       // nothing: at once
     double connect_rate = 2000;              // sessions opened a second at the start
+    net::allowed_targets allowed{};          // --target-is-mine
     client::auth_options auth{};
     std::optional<std::uint64_t> seed;
     std::optional<base::rate> rate;
@@ -86,10 +88,11 @@ void describe(const client::load_plan& plan, const client_options& chosen,
 stats::run_description describe_share(stats::run_description whole, const load::run_share& share);
 
 // Each fails with one line, which begins with the option. Servers are a comma-separated list, and
-// resolved; with a `+` only to see that the name exists, and anew for each connection.
+// resolved, and must be allowed; with a `+` only to see that they are, and anew for each connection.
 base::expected<std::vector<mail::user>> load_list(const std::string& path, std::string_view option);
 base::expected<std::vector<client::target>> find_servers(const std::string& text,
                                                          std::string_view option,
-                                                         std::uint16_t port, const client_tls& tls);
+                                                         std::uint16_t port,
+                                                         const client_options& chosen);
 
 }  // namespace postal::program

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/output_files.hpp"
+#include "mail/digest.hpp"
 #include "os/limits.hpp"
 #include "program/run_ledger.hpp"
 #include "program/tls_options.hpp"
@@ -49,6 +50,7 @@ struct run_reports {
     std::unique_ptr<run_ledger> kept{};     // null without a ledger
     std::unique_ptr<run_console> merged{};  // of all ranks, where this one leads several
     bool written = true;
+    bool transcribed = true;
 
     void starts(load::steady_time when) const {
         const auto ahead = std::chrono::duration_cast<std::chrono::system_clock::duration>(
@@ -66,9 +68,16 @@ struct run_reports {
         return *kept;
     }
     void close() { written = !kept || kept->close(); }
+    // When all transcripts have ended.
+    void look_at_transcripts() {
+        const auto why = net::transcript_failure();
+        if (!why) return;
+        transcribed = false;
+        console->say(*why);
+    }
     exit_status finish(const load::worker_pool& workers, unsigned most_connections = 0) const {
         const exit_status status = console->finish(end_of(workers, most_connections));
-        return written ? status : exit_status::system_error;
+        return written && transcribed ? status : exit_status::system_error;
     }
 };
 
@@ -87,7 +96,8 @@ expected<run_reports> open_reports(const stats::run_description& of, console_opt
     if (wanted.file.empty()) return made;
     const auto now = std::chrono::system_clock::now();
     auto opened = run_ledger::open(wanted.file,
-                                   {wanted.run, wanted.role, of.program, now, wanted.seed, of.argv},
+                                   {wanted.run, wanted.role, of.program, now, wanted.seed, of.argv,
+                                    wanted.role == ledger::role::reader},
                                    *made.console);
     if (!opened) return opened.error();
     made.kept = std::move(*opened);
@@ -196,6 +206,7 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
         what.others.alone() ? own : watcher);
     sessions.clear();
     reports.close();
+    reports.look_at_transcripts();
     exit_status status = reports.finish(workers);
     if (!ran) {
         reports.console->say(ran.error().message);
@@ -247,6 +258,8 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
         reports.watch_over(workers));
     handlers.clear();
     reports.close();
+    slots.end_transcripts();
+    reports.look_at_transcripts();
     const exit_status status = reports.finish(workers, slots.most_taken());
     if (!ran) return ran.error();
     return status;
@@ -254,7 +267,18 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
 
 }  // namespace
 
+namespace {
+
+// OpenSSL crashes where memory fails it while it sets itself up for its first digest: that is now, and
+// not with somebody's mail. One that a policy forbids is refused elsewhere.
+void load_digests() {
+    static_cast<void>(mail::is_available(mail::digest_kind::md5));
+}
+
+}  // namespace
+
 exit_status run_clients(client_run what) {
+    load_digests();
     ranks& others = what.others;
     const auto claimed = claim_descriptors(what.plan.sessions, 1, descriptors_beside_sessions,
                                            what.plan.transcripts);
@@ -269,6 +293,7 @@ exit_status run_clients(client_run what) {
 }
 
 exit_status run_servers(const server_run& what) {
+    load_digests();
     const std::string& name = what.description.program;
     auto reports = open_reports(what.description, what.console,
                                 {what.chosen.ledger, ledger::role::sink, what.ledger_run, 0});

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <new>
 #include <utility>
 
 #include <unistd.h>
@@ -31,9 +32,9 @@ void put(const std::string& text) {
 base::expected<std::unique_ptr<run_console>> run_console::create(stats::run_description description,
                                                                  console_options options) {
     using texts = std::vector<std::string>;
-    auto thresholds = stats::parse_thresholds(options.silent ? texts{} : options.run.thresholds,
-                                              description.phases);
-    if (!thresholds) return thresholds.error();
+    auto thresholds =
+        stats::parse_thresholds(options.silent ? texts{} : options.run.thresholds, description);
+    if (!thresholds) return base::at("--threshold", thresholds.error());
     if (!options.record.empty()) {
         auto writable = base::check_writable(options.record);
         if (!writable) return writable.error();
@@ -260,6 +261,17 @@ stats::run_end end_of(const load::worker_pool& workers, unsigned most_connection
             .interrupted = interruption_of(workers)};
 }
 
+// What memory was kept for: the record of a run that used up all the rest. Want of it may also be over a
+// moment later.
+void run_console::with_reserve(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const std::bad_alloc&) {
+        reserve_.reset();
+        act();
+    }
+}
+
 cli::exit_status run_console::finish(const stats::run_end& end) {
     report_.finish(end);
     const bool passed = stats::check_thresholds(thresholds_, report_) && !ended_run_;
@@ -270,8 +282,10 @@ cli::exit_status run_console::finish(const stats::run_end& end) {
     }
     clear_terminal();
     screen_.reset();
-    if (!options_.silent) put(stats::format_summary(report_));
-    if (!options_.record.empty()) note(stats::write_record(report_, options_.record));
+    if (!options_.silent) with_reserve([&] { put(stats::format_summary(report_)); });
+    if (!options_.record.empty()) {
+        with_reserve([&] { note(stats::write_record(report_, options_.record)); });
+    }
     if (output_failed_) return cli::exit_status::system_error;
     return passed ? cli::exit_status::done : cli::exit_status::threshold_not_met;
 }

@@ -101,6 +101,7 @@ class run_console : public load::run_watcher {
     void note(const base::expected<void>& written);
     void tell_silence(const stats::live_state& state);
     void judge();
+    void with_reserve(const std::function<void()>& act);
     void end_run(load::run_ending why);
 
     console_options options_;
@@ -119,6 +120,8 @@ class run_console : public load::run_watcher {
     bool live_ = false;                                    // whether the live line is wanted
     bool live_shown_ = false;                              // whether it stands on the terminal
     bool output_failed_ = false;
+    // Given back when memory is short at the end; more than a record takes.
+    std::unique_ptr<char[]> reserve_ = std::make_unique_for_overwrite<char[]>(2 << 20);
 };
 
 }  // namespace postal::program

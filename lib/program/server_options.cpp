@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/units.hpp"
 #include "cli/binders.hpp"
 #include "net/endpoint.hpp"
@@ -36,6 +38,32 @@ cli::option bare_newline_option(server_options& target) {
                         {{"reject", bare_newlines::reject}, {"accept", bare_newlines::accept}})};
 }
 
+cli::group limits_group(server_options& o) {
+    const unsigned usual = o.usual_sessions_per_address;
+    return {
+        "Limits on clients (0: none)",
+        {
+            {"--sessions-per-address", "N",
+             usual == 0 ? "0" : fmt::format("{}, loopback not counted", usual),
+             "most sessions at once from an address, or an IPv6 network of 64 bits",
+             cli::count(o.sessions_per_address, 0)},
+            {"--min-data-rate", "SIZE", "500",
+             "least octets a second of content, beyond what silence may last",
+             cli::size(o.min_data_rate)},
+            {"--message-time", "DURATION", "1h", "longest time from MAIL to a message's end",
+             cli::duration(o.message_time, std::chrono::nanoseconds(0))},
+            {"--max-errors", "N", "20",
+             "most errors of a client, failed AUTH too, before a whole message",
+             cli::count(o.max_errors, 0)},
+            {"--max-idle-commands", "N", "100",
+             "most NOOP, VRFY, EXPN, HELP, greetings and needless RSET before a whole message",
+             cli::count(o.max_idle_commands, 0)},
+            {"--max-held", "SIZE", "1G",
+             "most octets of unfinished mail at once, in memory and files; more is answered 452",
+             cli::size(o.max_held)},
+        }};
+}
+
 cli::setter message_limit(server_options& target) {
     return [&target](const std::string& given) -> expected<void> {
         auto size = base::parse_size(given, 1024);
@@ -56,6 +84,14 @@ expected<void> check(const server_options& chosen) {
 expected<void> prepare(serve::session_rules& into, const server_options& chosen) {
     into.timeout = chosen.client_timeout;
     into.proxies = chosen.proxies;
+    into.sessions_per_address =
+        chosen.sessions_per_address.value_or(chosen.usual_sessions_per_address);
+    into.counts_loopback = chosen.sessions_per_address.has_value();
+    into.min_data_rate = chosen.min_data_rate;
+    into.message_time = chosen.message_time;
+    if (chosen.max_held != 0) into.held = std::make_shared<serve::held_octets>(chosen.max_held);
+    into.server.max_errors = chosen.max_errors;
+    into.server.max_idle_commands = chosen.max_idle_commands;
     into.server.newlines = chosen.newlines;
     into.server.bare_users = proto::bare_local_part::allowed;
     into.server.max_message = chosen.max_message;

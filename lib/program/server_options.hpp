@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,14 @@ namespace postal::program {
 struct server_options {
     std::vector<std::string> listen;
     unsigned sessions = 1000;
+    // Unless it is given, loopback is left out, and for programs that measure there is none.
+    std::optional<unsigned> sessions_per_address{};
+    unsigned usual_sessions_per_address = 0;
+    std::uint64_t min_data_rate = 500;
+    std::chrono::nanoseconds message_time = std::chrono::hours(1);
+    std::uint32_t max_errors = 20;
+    std::uint32_t max_idle_commands = 100;
+    std::uint64_t max_held = std::uint64_t{1} << 30U;
     std::chrono::nanoseconds client_timeout = std::chrono::minutes(5);  // of silence
     std::uint64_t max_message = std::uint64_t{10240} * 1024;
     std::uint32_t max_recipients = 1000;
@@ -38,6 +47,8 @@ struct server_options {
 cli::option sessions_option(server_options& target);
 cli::option max_recipients_option(server_options& target);
 cli::option bare_newline_option(server_options& target);
+// What clients may do, and how much of everything.
+cli::group limits_group(server_options& target);
 // The largest message: more than 0, a bare number in kilobytes as in the original.
 cli::setter message_limit(server_options& target);
 

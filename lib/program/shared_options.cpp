@@ -40,6 +40,15 @@ cli::option connect_rate_option(double& target) {
             }};
 }
 
+cli::option target_is_mine_option(net::allowed_targets& target) {
+    cli::option row{"--target-is-mine", "HOST", "",
+                    "a server of your own that is not loopback or private: name, address or range",
+                    [&target](const std::string& given) { return target.add(given); }};
+    row.repeatable = true;
+    row.file_key = "allow-targets";
+    return row;
+}
+
 cli::option give_up_option(std::optional<std::chrono::nanoseconds>& target, std::string_view end) {
     return {"--give-up", "DURATION", fmt::format("60s if only {} ends it", end),
             "end when nothing has made progress for so long; 0s: never",

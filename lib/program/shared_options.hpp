@@ -11,10 +11,14 @@
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
+#include "net/allowed_targets.hpp"
 #include "net/transcript.hpp"
 #include "stats/run_description.hpp"
 
 namespace postal::program {
+
+// Machines of one's own, beyond those that are taken for such: --target-is-mine.
+cli::option target_is_mine_option(net::allowed_targets& target);
 
 // How fast a client opens its sessions at the start, a second.
 cli::option connect_rate_option(double& target);

@@ -40,7 +40,8 @@ std::string cut(std::string_view text, std::size_t columns) {
 line fitted(line pieces, std::size_t columns) {
     line made;
     for (piece& one : pieces) {
-        one.text = cut(one.text, columns);
+        // Also of what seems to be ours: a server's words come in many ways.
+        one.text = cut(base::printable(one.text, 4 * one.text.size()), columns);
         columns -= width_of(one.text);
         if (!one.text.empty()) made.push_back(std::move(one));
     }
@@ -109,10 +110,9 @@ std::vector<line> error_lines(const scene& of) {
     for (std::size_t i = 0; i < std::min(kinds.size(), most_errors); ++i) {
         const stats::error_entry& one = kinds[i];
         const std::string code = one.code > 0 ? fmt::format(" {}", one.code) : "";
-        made.push_back(
-            {{fmt::format("  {} x {}{}{}{}: ", base::format_count(one.count), one.stage, code,
-                          one.detail.empty() ? "" : " ", one.detail)},
-             {base::printable(one.sample, stats::error_table::max_sample), tone::faint}});
+        made.push_back({{fmt::format("  {} x {}{}{}{}: ", base::format_count(one.count), one.stage,
+                                     code, one.detail.empty() ? "" : " ", one.detail)},
+                        {one.sample, tone::faint}});
     }
     return made;
 }
@@ -215,7 +215,7 @@ std::vector<line> draw(const scene& of, const paper& on) {
     made.insert(made.end(), errors.begin(), errors.end());
     made.push_back(limit_line(of));
     for (std::size_t i = of.said.size() - said; i < of.said.size(); ++i)
-        made.push_back({{base::printable(of.said[i], 4 * on.columns), tone::faint}});
+        made.push_back({{of.said[i], tone::faint}});
     if (made.size() > on.rows) made.resize(on.rows);
     for (line& one : made)
         one = fitted(std::move(one), on.columns);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <span>
 #include <utility>
+
+#include <sys/socket.h>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -20,6 +23,7 @@ using proto::server_stage;
 using std::chrono::steady_clock;
 
 constexpr unsigned reads_a_turn = 16;
+constexpr unsigned commands_a_turn = 256;
 constexpr unsigned most_last_reads = 64;
 constexpr std::size_t output_full = 64 * 1024;
 constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on to
@@ -33,6 +37,15 @@ std::size_t room_for(std::uint64_t rate, std::size_t most) {
     return static_cast<std::size_t>(std::clamp<std::uint64_t>(rate / 5, 1, most));
 }
 
+// At the end of a session, whose other steps must not be left out for want of memory in this one.
+template <class Step>
+void whatever_happens(Step step) noexcept {
+    try {
+        step();
+    } catch (const std::bad_alloc&) {
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> session_states() {
@@ -42,10 +55,13 @@ std::vector<std::string> session_states() {
 session::session(worker_context& context, accepted_client&& who, std::string_view host_name)
     : context_(context),
       slot_(std::move(who.where)),
+      trusted_(who.socket.family == AF_UNIX),
       connection_(context.own.context()),
+      output_(context.output),
       machine_(context.rules.server, host_name, context.rules.judges_stages ? this : nullptr),
       tls_at_once_(who.tls) {
     context_.own.watch(*this);
+    if (trusted_) machine_.trust_client();
     const net::fault why = connection_.adopt(std::move(who.socket));
     if (why != net::fault::none) {
         tally().errors.add("connect", 0, net::to_text(why), "cannot use an accepted socket");
@@ -69,12 +85,13 @@ asio::awaitable<void> session::run() {
         co_await finish_work();
     } catch (const std::bad_alloc&) {
         closing_ = true;
+        output_.give_back();
         connection_.close();
-        stop_now();
+        whatever_happens([this] { stop_now(); });
         count_no_memory(tally());
     }
-    count_unheard();
-    message_dropped();
+    whatever_happens([this] { count_unheard(); });
+    whatever_happens([this] { message_dropped(); });
 }
 
 asio::awaitable<void> session::converse() {
@@ -83,8 +100,10 @@ asio::awaitable<void> session::converse() {
     const bool client_begins = tls_at_once_ || !context_.rules.proxies.empty();
     if (client_begins && context_.own.stopping()) closing_ = true;
     if (!closing_ && !context_.rules.proxies.empty()) co_await hear_proxy();
+    if (!closing_ && !admitted()) co_return;
     if (tls_at_once_ && !closing_) co_await secure();
     if (!closing_) co_await greet();
+    commands_left_ = commands_a_turn;
     while (!closing_) {
         if (context_.own.stopping() && !machine_.in_transaction()) {
             close_politely(closing_for_stop);
@@ -92,11 +111,11 @@ asio::awaitable<void> session::converse() {
         }
         if (read_rate_ != 0 && read_at_once_ != 0) co_await read_no_faster();
         if (closing_) break;
-        // A line has as long as silence may last, however slowly its octets come.
-        if (!machine_.in_line()) set_deadline(now_ + context_.rules.timeout);
+        be_patient();
         reading_ = true;
         if (!connection_.something_to_read()) {
             co_await connection_.wait_to_read();
+            commands_left_ = commands_a_turn;
         } else if (++reads_in_a_row_ % reads_a_turn == 0) {
             co_await let_others_run();
         }
@@ -114,6 +133,10 @@ asio::awaitable<void> session::converse() {
                 hang_up();
             } else if (what == next::cut) {
                 co_await cut_off();
+            } else if (what == next::others) {
+                keep_input();
+                co_await let_others_run();
+                now_ = steady_clock::now();
             } else if (what == next::hold) {
                 co_await hold_back();
             } else if (what == next::answers) {
@@ -129,6 +152,7 @@ asio::awaitable<void> session::converse() {
 // A client that sends faster than we read would keep the thread to itself.
 asio::awaitable<void> session::let_others_run() {
     co_await asio::post(context_.own.context(), asio::use_awaitable);
+    commands_left_ = commands_a_turn;
 }
 
 asio::awaitable<void> session::greet() {
@@ -142,7 +166,7 @@ asio::awaitable<void> session::greet() {
     if (what == next::cut && !closing_) co_await cut_off();
     if (closing_) co_return;
     connection_ready();
-    const proto::server_step step = machine_.greet(context_.output);
+    const proto::server_step step = machine_.greet(output_->text);
     if (!step.reply.positive()) count_refusal(step.stage, step.reply);
     const bool refused = step.event == server_event::close;
     what = in_time(step.stage, 0, refused ? next::close : next::read);
@@ -159,13 +183,22 @@ asio::awaitable<void> session::greet() {
     if (what == next::cut) co_await cut_off();
 }
 
-// The whole message is here; what becomes of it does not depend on the client any more.
+// The whole message is here. Whether the client waits for the answers decides only what is begun.
 asio::awaitable<void> session::wait_for_answers() {
     keep_input();
     clear_deadline();
+    bool told = false;
     while (!answers_ready()) {
+        if (!told && client_has_left()) {
+            told = true;
+            client_left();
+            continue;
+        }
+        connection_.forget();
+        watch_for_leaving();
         co_await sleep_until_woken();
     }
+    connection_.forget();
     now_ = steady_clock::now();
     if (stopped_now_) co_return lost(net::fault::stopped);
     give_answers();
@@ -175,6 +208,7 @@ asio::awaitable<void> session::finish_work() {
     if (!work_left()) co_return;
     clear_deadline();
     connection_.close();
+    client_left();
     while (work_left()) {
         co_await sleep_until_woken();
     }
@@ -195,15 +229,14 @@ void session::wake() {
 // The socket is full: nothing more is read or answered until the client has read.
 asio::awaitable<void> session::send_slowly() {
     unsent_.clear();
-    for (const iovec& part : context_.gather.left()) {
+    for (const iovec& part : output_->parts.left()) {
         unsent_.append(static_cast<const char*>(part.iov_base), part.iov_len);
     }
-    context_.gather.clear();
-    context_.output.clear();
+    output_.give_back();
     keep_input();
     net::gather rest;
     rest.add(unsent_);
-    set_deadline(now_ + context_.rules.timeout);
+    wait_for_client();
     writing_ = true;
     const net::fault why = co_await connection_.write_rest(rest);
     base::release(unsent_);
@@ -222,13 +255,19 @@ bool session::read_input() {
     if (got.why != net::fault::none) lost(got.why);
     // What came before a rate was set was read as it came.
     read_at_once_ = read_rate_ == 0 ? 0 : got.size;
-    now_ = steady_clock::now();
+    const load::steady_time before = std::exchange(now_, steady_clock::now());
+    if (machine_.content_begun()) content_time_.waited(now_ - before);
     input_ = {context_.input.data(), got.size};
     return got.size != 0;
 }
 
 // Before a suspension: the thread's buffer will be another session's.
 void session::keep_input() {
+    const auto begins = [](std::string_view first, std::string_view then) {
+        return std::less_equal<>()(first.data(), then.data());
+    };
+    const std::string_view behind(kept_.data() + kept_.size(), 0);
+    if (begins(kept_, input_) && begins(input_, behind)) return;  // there already
     std::string kept(input_);
     kept_.swap(kept);
     input_ = kept_;
@@ -241,11 +280,11 @@ session::next session::process() {
         if (machine_.answers_due() != 0) return next::answers;
         // A client that pipelines is between two transactions only here.
         if (context_.own.stopping() && at_rest()) return next::stop;
-        const std::size_t before = context_.output.size();
+        const std::size_t before = output_->text.size();
         const was_reading before_it = machine_.reading_content() ? was_reading::content
                                       : machine_.in_auth()       ? was_reading::secrets
                                                                  : was_reading::commands;
-        const proto::server_step step = machine_.consume(input_, context_.output);
+        const proto::server_step step = machine_.consume(input_, output_->text);
         if (slot_.transcript != nullptr && step.consumed != 0) {
             write_down(input_.substr(0, step.consumed), before_it);
         }
@@ -256,7 +295,8 @@ session::next session::process() {
         }
         const next what = act_on(step, before);
         if (what != next::read) return what;
-        if (context_.output.size() > output_full) return next::flush;
+        if (output_->text.size() > output_full) return next::flush;
+        if (step.event != server_event::content && --commands_left_ == 0) return next::others;
     }
 }
 
@@ -268,23 +308,24 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
             take_content(step.text);
             return next::read;
         case server_event::sender: {
-            mail_at_ = now_;
-            const proto::server_reply judged = judge_sender();
-            machine_.answer_sender(judged, context_.output);
+            sender_comes();
+            const bool no_room = context_.rules.held && context_.rules.held->full();
+            const proto::server_reply judged = no_room ? too_much_in_hand : judge_sender();
+            machine_.answer_sender(judged, output_->text);
             command_answered(step.stage, judged);
             what = end_if_closing(judged);
             break;
         }
         case server_event::recipient: {
             const proto::server_reply judged = judge_recipient();
-            machine_.answer_recipient(judged, context_.output);
+            machine_.answer_recipient(judged, output_->text);
             command_answered(step.stage, judged);
             what = end_if_closing(judged);
             break;
         }
         case server_event::auth_begin:
         case server_event::auth_line:
-            answer_auth(step);
+            what = answer_auth(step);
             break;
         case server_event::message_begin:
             message_begins();
@@ -316,11 +357,17 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
     return what;
 }
 
-void session::answer_auth(const proto::server_step& step) {
+session::next session::answer_auth(const proto::server_step& step) {
     const auth_answer answer = judge_auth(step);
-    if (answer.asks) return machine_.ask_auth(answer.challenge, context_.output);
-    machine_.answer_auth(answer.reply, context_.output);
+    if (answer.asks) {
+        machine_.ask_auth(answer.challenge, output_->text);
+        return next::read;
+    }
+    const bool last_error = machine_.answer_auth(answer.reply, output_->text);
     if (!answer.reply.positive()) count_refusal(step.stage, answer.reply);
+    if (!last_error) return next::read;
+    count_refusal(step.stage, proto::replies::too_many_errors);
+    return next::close;
 }
 
 // A command stands in the transcript when it is whole, so that what AUTH must hide can be seen.
@@ -336,24 +383,25 @@ void session::write_down(std::string_view taken, was_reading before) {
 }
 
 void session::act_on_reply(const proto::server_step& step) {
-    if (step.stage == server_stage::mail) mail_at_ = now_;
+    const bool nested = !step.reply.positive() && machine_.in_transaction();
+    if (step.stage == server_stage::mail && !nested) sender_comes();
     if (step.reply.positive() && step.stage == server_stage::ehlo) greeted(step.text);
     command_answered(step.stage, step.reply);
 }
 
 // True when all of the output is on its way, or the connection has failed.
 bool session::send_now(closing_after close) {
-    if (context_.output.empty()) return true;
-    if (slot_.transcript != nullptr) slot_.transcript->sent(context_.output);
-    said_ += context_.output.size();
+    if (output_->text.empty()) return true;
+    if (slot_.transcript != nullptr) slot_.transcript->sent(output_->text);
+    said_ += output_->text.size();
     if (accepted_in_output_ != 0) note_accepted();
-    context_.gather.add(context_.output);
-    const bool done = (close == closing_after::no && connection_.write_soon(context_.gather)) ||
-                      connection_.write_now(context_.gather);
-    if (!context_.answered.empty()) count_answered();
+    output_->parts.add(output_->text);
+    const bool done = (close == closing_after::no && connection_.write_soon(output_->parts)) ||
+                      connection_.write_now(output_->parts);
+    if (!output_->answered.empty()) count_answered();
     if (!done) return false;
-    context_.gather.clear();
-    context_.output.clear();
+    output_->parts.clear();
+    output_->text.clear();
     if (connection_.last_fault() != net::fault::none) lost(connection_.last_fault());
     return true;
 }
@@ -372,10 +420,10 @@ void session::hang_up() {
 void session::close_politely(const proto::server_reply& last_words) {
     closing_ = true;
     if (!connection_.is_open() || writing_) return;
-    proto::append_reply(context_.output, last_words);
+    proto::append_reply(output_->text, last_words);
     if (!send_now(closing_after::yes)) {
-        context_.gather.clear();
-        context_.output.clear();
+        output_->parts.clear();
+        output_->text.clear();
     }
     hang_up();
 }

@@ -5,9 +5,15 @@
 //   serve_client<my_session>(context, std::move(client));
 // run() reads, lets process() run the commands that have come, sends all their replies at once, and
 // waits. process() stops early only to hold a reply back (stage delays), to wait for answers that a
-// message's end did not get at once, to send a full buffer, to begin TLS, or to close. While replies
+// message's end did not get at once, to send a full buffer, to let others run after many commands, to
+// begin TLS, or to close. While replies
 // cannot be sent nothing is read, so that a client which never reads cannot make memory grow. A
 // program that judges stages may refuse, delay, read slowly or cut the connection at each of them.
+//
+// A client over a network has only so much time: a line as long as silence may last, content that
+// plus what it takes at min_data_rate, a message message_time; what we hold back ourselves does not
+// count. Whoever is too slow, is one too many from an address, or does too much that is wrong or for
+// nothing, hears why, and is counted as the refusal that it hears.
 //
 // What it counts: a message is started with MAIL; over LMTP the first recipient is, and each other
 // with its RCPT. Those that the program does not count itself end as rejected or deferred, as their
@@ -16,8 +22,8 @@
 // end), or in doubt (lost while outcome_pending()). Of those that the program has accepted, the ones
 // whose reply could not be written, or that had it written when their client had closed already and
 // had not said QUIT, are unheard. Every refusal is an error by stage and code, but for what only
-// follows from one before (RFC 2920 3.1), and so is every end without QUIT that is not our own stop,
-// and every message that our own stop ended. What cannot be allocated for a client ends its session,
+// follows from one before (RFC 2920 3.1), and so is every end without QUIT that is not our own stop
+// or the close of an idle connection (session_leaving.cpp), and every message that our own stop ended. What cannot be allocated for a client ends its session,
 // as an error with the reason `resources`, and no other.
 #pragma once
 
@@ -38,6 +44,7 @@
 #include "net/connection.hpp"
 #include "proto/smtp/server.hpp"
 #include "serve/accepted_client.hpp"
+#include "serve/content_time.hpp"
 #include "serve/worker_context.hpp"
 
 namespace postal::serve {
@@ -115,6 +122,8 @@ class session : public load::watched, private proto::stage_judge {
     // that are there.
     virtual bool answers_ready() const { return true; }
     virtual void give_answers() {}
+    // The client has left while it is owed answers: what has not been begun for it need not be.
+    virtual void client_left() {}
     // Something goes on that the session must outlive, although its client may be gone.
     virtual bool work_left() const { return false; }
     // The message is whole and its client has not been told what becomes of it: a session that is
@@ -131,7 +140,7 @@ class session : public load::watched, private proto::stage_judge {
 
     proto::smtp_server& machine() noexcept { return machine_; }
     const proto::smtp_server& machine() const noexcept { return machine_; }
-    std::string& output() noexcept { return context_.output; }
+    std::string& output() noexcept { return output_->text; }
     stats::tally& tally() noexcept { return context_.own.tally(); }
     load::steady_time now() const noexcept { return now_; }
     // Who is served: the peer's address, or what a trusted proxy says it is.
@@ -144,7 +153,7 @@ class session : public load::watched, private proto::stage_judge {
     // What stands in the output now answers a message, of which so many units are accepted; its time
     // is counted when it has been sent.
     void answered(std::uint32_t accepted) {
-        context_.answered.push_back(mail_at_);
+        output_->answered.push_back(mail_at_);
         accepted_in_output_ += accepted;
     }
     // Who closes before an answer, and has not said QUIT, does not hear it.
@@ -155,10 +164,15 @@ class session : public load::watched, private proto::stage_judge {
     // delays holds, and the first of two endings.
     void add_effect(const stage_effect& one);
 
+    // More mail than --max-held allows is in hand already.
+    static constexpr proto::server_reply too_much_in_hand{
+        452, "4.3.1", "Too much unfinished mail here, try again later"};
     static constexpr proto::server_reply closing_for_stop{421, "4.3.2", "Shutting down"};
 
   private:
-    enum class next : std::uint8_t { read, flush, hold, answers, secure, cut, close, stop };
+    enum class next : std::uint8_t { read, flush, others, hold, answers, secure, cut, close, stop };
+    // What is over when the deadline passes.
+    enum class patience : std::uint8_t { with_silence, with_content, with_message };
     // What the next octets were before the machine took them.
     enum class was_reading : std::uint8_t { commands, secrets, content };
     // Whether the connection is closed behind what is sent: it must not be put off then.
@@ -175,9 +189,16 @@ class session : public load::watched, private proto::stage_judge {
     boost::asio::awaitable<void> wait_for_answers();
     boost::asio::awaitable<void> finish_work();
     boost::asio::awaitable<void> sleep_until_woken();
+    void watch_for_leaving();
+    bool client_has_left();
+    bool quit_is_said();
+    bool leaves_idle();
     boost::asio::awaitable<void> pause(std::chrono::nanoseconds how_long);
     boost::asio::awaitable<void> send_slowly();
 
+    bool admitted();
+    void be_patient();
+    void wait_for_client();
     bool read_input();
     void keep_input();
     next process();
@@ -185,7 +206,7 @@ class session : public load::watched, private proto::stage_judge {
     next in_time(proto::server_stage stage, std::size_t before, next what);
     next begin_tls(std::size_t before);
     void act_on_reply(const proto::server_step& step);
-    void answer_auth(const proto::server_step& step);
+    next answer_auth(const proto::server_step& step);
     void write_down(std::string_view taken, was_reading before);
     bool at_rest() const;
     bool send_now(closing_after close = closing_after::no);
@@ -204,6 +225,7 @@ class session : public load::watched, private proto::stage_judge {
     bool lmtp() const noexcept { return context_.rules.server.speaks == proto::dialect::lmtp; }
     void units_begin();
     void units_refused(std::uint32_t units, unsigned code);
+    void sender_comes();
     void message_begins();
     void message_ends();
     void message_refused(const proto::server_step& step);
@@ -214,6 +236,7 @@ class session : public load::watched, private proto::stage_judge {
     void note_accepted();
     void count_unheard();
     void lost(net::fault why);
+    void too_slow();
     void close_politely(const proto::server_reply& last_words);
 
     std::chrono::nanoseconds delay_at(proto::server_stage stage) const noexcept {
@@ -222,7 +245,9 @@ class session : public load::watched, private proto::stage_judge {
 
     worker_context& context_;
     const session_slot slot_;
+    const bool trusted_;  // over a Unix socket
     net::connection connection_;
+    shared_output::loan output_;
     proto::smtp_server machine_;
     std::string_view input_;  // what is left of the last read: in context_.input or kept_
     std::string kept_;        // input across a suspension
@@ -243,9 +268,14 @@ class session : public load::watched, private proto::stage_judge {
     load::steady_time now_{};
     load::steady_time mail_at_{};
     load::steady_time data_at_{};
-    std::uint32_t begun_ = 0;  // units of the transaction, without an outcome yet
+    load::steady_time message_until_{};  // its content must have come
+    content_time content_time_;
+    patience patience_ = patience::with_silence;
+    unsigned commands_left_ = 0;  // before others have their turn
+    std::uint32_t begun_ = 0;     // units of the transaction, without an outcome yet
     // The code that refused the transaction's sender, content or, so far, all its recipients.
     unsigned refusal_ = 0;
+    bool had_transaction_ = false;
     bool recipient_named_ = false;
     bool pipelined_ = false;  // more stood in the input when MAIL, or a RCPT, was answered
     // Units that are accepted: in the output; within what may not have left, which it has when

@@ -34,6 +34,7 @@ void session::command_answered(server_stage stage, const proto::server_reply& re
 void session::sender_answered(const proto::server_reply& reply) {
     if (!reply.positive() && machine_.in_transaction()) return;
     units_begin();
+    had_transaction_ = true;
     recipient_named_ = false;
     pipelined_ = !input_.empty();
     refusal_ = 0;
@@ -85,8 +86,14 @@ void session::units_refused(std::uint32_t units, unsigned code) {
     begun_ -= units;
 }
 
+void session::sender_comes() {
+    mail_at_ = now_;
+    message_until_ = now_ + context_.rules.message_time;
+}
+
 void session::message_begins() {
     data_at_ = now_;
+    content_time_ = {};
     refusal_ = 0;
     begin_message();
 }
@@ -121,13 +128,13 @@ void session::message_dropped() {
     const bool in_doubt = outcome_pending();
     if (refusal_ != 0) units_refused(begun_, refusal_);
     (in_doubt ? tally().in_doubt : tally().failed) += begun_;
-    for (std::uint32_t i = 0; stopped_now_ && i < begun_; ++i) {
+    const std::uint32_t units = std::exchange(begun_, 0);
+    refusal_ = 0;
+    drop_message();
+    for (std::uint32_t i = 0; stopped_now_ && i < units; ++i) {
         tally().errors.add(in_doubt ? "end" : "data", 0, net::to_text(net::fault::stopped),
                            "a message was abandoned when the server stopped");
     }
-    begun_ = 0;
-    refusal_ = 0;
-    drop_message();
 }
 
 void session::count_refusal(server_stage stage, const proto::server_reply& reply) {
@@ -137,10 +144,10 @@ void session::count_refusal(server_stage stage, const proto::server_reply& reply
 // Their replies have been handed to the kernel.
 void session::count_answered() {
     const load::steady_time sent = steady_clock::now();
-    for (const load::steady_time begun : context_.answered) {
+    for (const load::steady_time begun : output_->answered) {
         tally().latency[context_.rules.message_phase].record(sent - begun);
     }
-    context_.answered.clear();
+    output_->answered.clear();
 }
 
 // Before what is in the output is sent.
@@ -158,6 +165,7 @@ void session::note_accepted() {
 // A reply that the kernel has taken may still not be heard; nobody can know.
 void session::count_unheard() {
     if (connection_.is_open()) connection_.settle();
+    tally().unheard += std::exchange(accepted_in_output_, 0);  // memory ran out before it was sent
     if (connection_.octets_out < said_until_) tally().unheard += accepted_not_left_;
     if (!quit_) tally().unheard += accepted_in_doubt_;
     doubtful_answers(quit_);
@@ -168,9 +176,14 @@ void session::lost(net::fault why) {
     if (closing_) return;
     closing_ = true;
     if (slot_.transcript != nullptr) slot_.transcript->note(net::to_text(why));
+    if (why == net::fault::closed && leaves_idle()) {
+        ++tally().idle_closes;
+        return;
+    }
     // Of a message that may still be delivered its client must not be told otherwise.
     if (why == net::fault::stopped && outcome_pending()) return hang_up();
     if (why == net::fault::stopped) return close_politely(closing_for_stop);
+    if (why == net::fault::timeout && patience_ != patience::with_silence) return too_slow();
     const std::string_view stage = outcome_pending()            ? "end"
                                    : machine_.reading_content() ? "data"
                                                                 : "quit";

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "net/proxy_header.hpp"
+#include "net/tls_check.hpp"
 
 namespace postal::serve {
 
@@ -22,7 +23,7 @@ asio::awaitable<void> session::hear_proxy() {
                             [&](const auto& range) { return range.contains(peer->address); });
     if (!trusted) co_return;
     now_ = steady_clock::now();
-    set_deadline(now_ + context_.rules.timeout);
+    wait_for_client();
     net::proxy_header_reader header;
     std::array<char, 1024> octets;
     net::read_result got;
@@ -57,7 +58,7 @@ std::optional<net::ip_address> session::client_address() const {
 asio::awaitable<void> session::secure() {
     now_ = steady_clock::now();
     const load::steady_time begun = now_;
-    set_deadline(now_ + context_.rules.timeout);
+    wait_for_client();
     auto engine = context_.rules.tls->begin(net::tls_peer{});
     reading_ = shaking_hands_ = true;
     const net::fault why = co_await connection_.start_tls(std::move(engine));
@@ -73,6 +74,7 @@ asio::awaitable<void> session::secure() {
         if (why == net::fault::stopped) co_return;
         tally().errors.add("tls", 0, own ? std::string_view(problem.reason) : net::to_text(why),
                            own ? std::string_view(problem.text) : "in the handshake");
+        net::end_if_broken(*context_.rules.tls, why, problem);
         co_return;
     }
     const net::tls_facts agreed = connection_.tls();
@@ -91,8 +93,8 @@ asio::awaitable<void> session::secure() {
 // 6; CVE-2011-0411).
 session::next session::begin_tls(std::size_t before) {
     if (input_.empty()) return next::secure;
-    context_.output.resize(before);
-    proto::append_reply(context_.output, proto::replies::tls_injection);
+    output_->text.resize(before);
+    proto::append_reply(output_->text, proto::replies::tls_injection);
     tally().errors.add("tls", 0, "injection", "the client said more behind STARTTLS");
     return next::close;
 }

@@ -31,17 +31,17 @@ session::next session::in_time(server_stage stage, std::size_t before, next what
         cut_ = effect.ending;
         what = next::cut;
         unsaid_ = !effect.says_reply;
-        if (unsaid_) context_.output.resize(before);
+        if (unsaid_) output_->text.resize(before);
         if (effect.is_error)
             tally().errors.add(proto::to_text(stage), 0, to_text(cut_), effect.why);
     }
     const auto delay = delay_at(stage) + effect.delay;
-    const bool nothing_to_delay = context_.output.size() == before && what == next::read;
+    const bool nothing_to_delay = output_->text.size() == before && what == next::read;
     answers_first_ = what == next::cut && !unsaid_ && !answers_ready();
     const bool at_once = delay.count() <= 0 || (nothing_to_delay && stage != server_stage::connect);
     if (at_once && !answers_first_) return what;
-    held_.assign(context_.output, before);
-    context_.output.resize(before);
+    held_.assign(output_->text, before);
+    output_->text.resize(before);
     hold_for_ = delay;
     then_ = what;
     return next::hold;
@@ -74,10 +74,11 @@ asio::awaitable<void> session::pause(std::chrono::nanoseconds how_long) {
     boost::system::error_code cancelled;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
     pausing_ = nullptr;
-    now_ = steady_clock::now();
+    const load::steady_time before = std::exchange(now_, steady_clock::now());
+    message_until_ += now_ - before;
     if (cancelled) co_return lost(net::fault::stopped);
     // converse() sets none while a line has begun.
-    set_deadline(now_ + context_.rules.timeout);
+    wait_for_client();
 }
 
 // What was appended last waits for its time; what stood before it has been sent.
@@ -85,7 +86,7 @@ asio::awaitable<void> session::hold_back() {
     keep_input();
     co_await pause(hold_for_);
     if (closing_) co_return;
-    context_.output.append(held_);
+    output_->text.append(held_);
     base::release(held_);
     if (!unsaid_) answers_due_now();
 }
@@ -95,7 +96,7 @@ asio::awaitable<void> session::cut_off() {
     if (slot_.transcript != nullptr) slot_.transcript->note(to_text(cut_));
     if (cut_ == cut::silence) {
         input_ = {};
-        set_deadline(now_ + context_.rules.timeout);
+        wait_for_client();
         while (!context_.own.stopping() && connection_.is_open()) {
             reading_ = true;
             if (connection_.something_to_read()) {

@@ -30,6 +30,19 @@ std::optional<session_slot> session_slots::take() {
     return given;
 }
 
+bool session_slot::count_for(const net::ip_address& from, unsigned most) const {
+    net::ip_address origin = from;
+    if (!origin.is_v4()) std::fill(origin.octets.begin() + 8, origin.octets.end(), 0);
+    session_slots& all = *of;
+    const std::scoped_lock lock(all.mutex_);
+    if (all.origins_.size() <= number()) all.origins_.resize(number() + 1);
+    unsigned& there = all.from_[origin];
+    if (there >= most) return false;  // at least one is there
+    ++there;
+    all.origins_[number()] = origin;
+    return true;
+}
+
 // One is opened only when none that was given back is free.
 unsigned session_slots::most_taken() {
     const std::scoped_lock lock(mutex_);
@@ -38,6 +51,10 @@ unsigned session_slots::most_taken() {
 
 void session_slot::giver_back::operator()(session_slots* to) const noexcept {
     const std::scoped_lock lock(to->mutex_);
+    if (number < to->origins_.size() && to->origins_[number]) {
+        const auto there = to->from_.find(*std::exchange(to->origins_[number], std::nullopt));
+        if (--there->second == 0) to->from_.erase(there);
+    }
     to->free_.push_back(number);
     std::push_heap(to->free_.begin(), to->free_.end(), std::greater<>());
 }

@@ -3,15 +3,18 @@
 // A slot is a number from 0; the lowest free one is given out, so that transcripts, of which each
 // slot has one, stay few. It is taken and, when its owner is gone, given back once a connection,
 // under a lock; a transcript is used by the session in its slot only. When all are taken there is
-// none; the slots must outlive who has one.
+// none; the slots must outlive who has one. Sessions may be counted by where they come from, an IPv6
+// network of 64 bits being one place: who has one has all of it.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "net/ip_address.hpp"
 #include "net/transcript.hpp"
 
 namespace postal::serve {
@@ -28,6 +31,9 @@ struct session_slot {
     net::transcript* transcript = nullptr;  // null when none is wanted
 
     unsigned number() const noexcept { return of.get_deleter().number; }
+    // False when so many, or more, that are here come from there; otherwise this one counts as one of
+    // them until it is given back. Once a slot.
+    [[nodiscard]] bool count_for(const net::ip_address& from, unsigned most) const;
 };
 
 class session_slots {
@@ -38,6 +44,8 @@ class session_slots {
 
     // How many were taken at once, so far.
     unsigned most_taken();
+    // When the last session has ended: what transcripts have not written yet is.
+    void end_transcripts() { transcripts_.clear(); }
 
     // How many have come before, for whose turn it is, of the workers; asked by the acceptors, which
     // share a thread.
@@ -45,6 +53,7 @@ class session_slots {
 
   private:
     friend session_slot::giver_back;
+    friend session_slot;
 
     std::uint64_t turn_ = 0;
     const unsigned slot_count_;
@@ -53,6 +62,8 @@ class session_slots {
     unsigned opened_ = 0;
     std::vector<unsigned> free_;  // a heap, the lowest first; with room for all that are opened
     std::vector<std::unique_ptr<net::transcript>> transcripts_;
+    std::map<net::ip_address, unsigned> from_;  // sessions that are counted, by their origin
+    std::vector<std::optional<net::ip_address>> origins_;  // of each slot's, where it is counted
 };
 
 }  // namespace postal::serve

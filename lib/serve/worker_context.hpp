@@ -1,22 +1,25 @@
 // What the sessions of one worker share: buffers, the rules of all sessions, and the worker.
 //
-// One thread's own; nothing in it is locked. The buffers hold what
-// belongs to the session that runs at the moment and are empty whenever one suspends, so that ten
-// thousand idle sessions need no more of them than one. A program derives its own worker context
-// from this for what its sessions share beside.
+// One thread's own; nothing in it is locked. The buffers are used by the session that runs at the
+// moment and hold nothing whenever one suspends, so that ten thousand idle sessions need no more of
+// them than one. What stands in `input` is gone with the next read of anybody; the output is lent
+// (shared_output.hpp). A program derives its own worker context from this for what its sessions
+// share beside.
 #pragma once
 
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "load/worker.hpp"
 #include "net/connection.hpp"
 #include "net/ip_address.hpp"
 #include "proto/smtp/server.hpp"
+#include "serve/held_octets.hpp"
+#include "serve/shared_output.hpp"
 
 namespace postal::serve {
 
@@ -26,7 +29,13 @@ using stage_delays = std::array<std::chrono::nanoseconds, proto::server_stage_co
 struct session_rules {
     proto::server_config server;
     std::chrono::nanoseconds timeout = std::chrono::minutes(5);  // of silence
-    std::size_t data_phase = 0;  // the phases of tally::latency in which sessions count
+    // Of clients over a network; whoever comes over a Unix socket is trusted. 0: no limit.
+    std::uint64_t min_data_rate = 500;                              // octets of content a second
+    std::chrono::nanoseconds message_time = std::chrono::hours(1);  // from MAIL on
+    unsigned sessions_per_address = 0;
+    bool counts_loopback = false;         // among these
+    std::shared_ptr<held_octets> held{};  // of unfinished mail; null: no limit
+    std::size_t data_phase = 0;           // the phases of tally::latency in which sessions count
     std::size_t message_phase = 0;
     std::size_t tls_phase = 0;  // full handshakes
     std::size_t tls_resumed_phase = 0;
@@ -49,9 +58,7 @@ struct worker_context {
     const session_rules& rules;
     load::worker& own;
     std::array<char, input_size> input{};
-    std::string output;
-    net::gather gather;
-    std::vector<load::steady_time> answered;  // when the messages answered in `output` were begun
+    shared_output output;
 };
 
 }  // namespace postal::serve

@@ -27,6 +27,8 @@ constexpr std::array table{
             .kind = traffic, .log = logged::always},
     counter{.name = "tls_connections", .title = "with TLS", .value = &counts::tls_connections, .kind = traffic,
             .log = logged::always, .part = true, .column = "SSL connections"},
+    counter{.name = "idle_closes", .title = "closed idle", .value = &counts::idle_closes, .kind = traffic,
+            .by = by::servers, .rare = true, .part = true},
     counter{.name = "deleted", .title = "deleted", .value = &counts::deleted, .kind = mailbox, .by = by::readers},
     counter{.name = "imap_connections", .title = "IMAP connections", .one = "IMAP connection",
             .value = &counts::imap_connections, .kind = mailbox, .by = by::readers, .log = logged::always,
@@ -39,6 +41,8 @@ constexpr std::array table{
             .kind = mailbox, .by = by::readers, .rare = true},
     counter{.name = "imap_commands", .title = "IMAP commands", .one = "IMAP command", .value = &counts::imap_commands,
             .kind = mailbox, .by = by::readers, .log = logged::extended},
+    counter{.name = "oversized", .title = "too big", .value = &counts::oversized, .kind = mailbox, .by = by::readers,
+            .failure = true, .rare = true, .remark = "messages were larger than --max-message, and were not read"},
     counter{.name = "rejected", .title = "rejected", .value = &counts::rejected, .kind = outcome,
             .log = logged::extended, .failure = true, .meaning = "refused for good, 5xx"},
     counter{.name = "deferred", .title = "deferred", .value = &counts::deferred, .kind = outcome,
@@ -53,6 +57,9 @@ constexpr std::array table{
             .by = by::servers, .failure = true, .rare = true,
             .remark = "messages were accepted, but their clients had gone before they could hear so, and will "
                       "send them again"},
+    counter{.name = "withdrawn", .title = "withdrawn", .value = &counts::withdrawn, .kind = begun,
+            .by = by::servers, .failure = true, .rare = true,
+            .remark = "deliveries waited for an agent when their clients left, and were withdrawn"},
     counter{.name = "transactions", .title = "transactions", .one = "transaction", .value = &counts::transactions,
             .kind = traffic, .by = by::servers},
     counter{.name = "pipelined", .title = "pipelined", .value = &counts::pipelined, .kind = traffic, .by = by::servers,
@@ -124,6 +131,26 @@ bool counts::none() const noexcept {
 
 counter_rows all_counters() noexcept {
     return table;
+}
+
+std::string_view where_counted(counted_by by) noexcept {
+    switch (by) {
+        case counted_by::open_loops:
+            return "with --open-loop";
+        case counted_by::servers:
+            return "by servers";
+        case counted_by::deferrers:
+            return "by a server with a rule or a user that defers recipients";
+        case counted_by::readers:
+            return "by readers of mail";
+        case counted_by::checkers:
+            return "where messages are verified";
+        case counted_by::sinks:
+            return "where accepted mail is stored or bounced";
+        case counted_by::all:
+            break;
+    }
+    return "in runs";
 }
 
 const counter* find_counter(counter_rows rows, std::string_view name) noexcept {

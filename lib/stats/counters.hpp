@@ -27,17 +27,20 @@ struct counts {
     std::uint64_t error_events = 0;  // stays 0 in a tally, whose error_table knows it
     std::uint64_t connections = 0;
     std::uint64_t tls_connections = 0;
-    std::uint64_t deleted = 0;  // for good: the server has confirmed it
+    std::uint64_t idle_closes = 0;  // by clients that had been answered, without QUIT
+    std::uint64_t deleted = 0;      // for good: the server has confirmed it
     std::uint64_t imap_connections = 0;
     std::uint64_t delete_in_doubt = 0;  // asked for, and the connection was lost before that
     std::uint64_t appended = 0;         // messages that a reader put into mailboxes: OK to APPEND
     std::uint64_t append_in_doubt = 0;  // the connection was lost before the answer
     std::uint64_t imap_commands = 0;    // answered with OK
+    std::uint64_t oversized = 0;        // messages that a reader did not read: too big
     std::uint64_t rejected = 0;         // 5xx
     std::uint64_t deferred = 0;         // 4xx
     std::uint64_t failed = 0;           // before the data was complete
     std::uint64_t in_doubt = 0;         // connection lost between the end of the data and its reply
     std::uint64_t unheard = 0;          // accepted by a server whose client did not hear so
+    std::uint64_t withdrawn = 0;        // deferred: they waited for an agent, and their client left
     std::uint64_t transactions = 0;  // whose message a server had whole, and did not refuse at once
     std::uint64_t pipelined = 0;     // of these, with commands that came before they were due
     // Recipients that a server deferred, and what became of them: the sum of the next four. Those
@@ -127,6 +130,9 @@ struct counter {
 using counter_rows = std::span<const counter>;
 
 [[nodiscard]] counter_rows all_counters() noexcept;
+
+// For people, behind "only": "with --open-loop".
+[[nodiscard]] std::string_view where_counted(counted_by by) noexcept;
 
 // Null if there is none of that name.
 [[nodiscard]] const counter* find_counter(counter_rows rows, std::string_view name) noexcept;

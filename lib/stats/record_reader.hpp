@@ -34,7 +34,7 @@ struct recorded_rate {
     std::optional<double> min;
     std::optional<double> max;
     std::optional<std::pair<double, double>> ci95;
-    std::optional<double> trend;  // from the first value to the last, as a share
+    std::optional<double> trend;  // from the first value to the last, as a share of the mean
     std::uint64_t count = 0;      // of the values
 };
 

@@ -3,6 +3,9 @@
 // number() lets no infinity and no NaN through, and a missing value becomes null, so that the text
 // is valid JSON whatever was measured. Keys keep their order (ordered_json). Times are UTC, ISO
 // 8601 with milliseconds; latencies microseconds, to the nanosecond.
+//
+// What gets members or elements is made an object or an array first: where memory fails while null
+// becomes one, the library's destructor crashes.
 #include "stats/record_writer.hpp"
 
 #include "base/write_file.hpp"
@@ -300,14 +303,15 @@ json record_of(const run_report& report) {
     json record = head_of(report);
     const run_description& run = report.description();
     const tally& total = report.totals();
-    json& totals = record["totals"];
+    json& totals = record["totals"] = json::object();
     add_counters(totals, run, total.counted(), std::not_fn(is_integrity));
     totals.update({{"cpu_user_s", number(report.end().cpu_user_s)},
                    {"cpu_system_s", number(report.end().cpu_system_s)},
                    {"max_rss_bytes", report.end().max_rss_bytes}});
-    add_counters(record["totals_with_warmup"], run, report.totals_with_warmup().counted(),
+    json& with_warmup = record["totals_with_warmup"] = json::object();
+    add_counters(with_warmup, run, report.totals_with_warmup().counted(),
                  std::not_fn(is_integrity));
-    json integrity;
+    json integrity = json::object();
     add_counters(integrity, run, total.counted(), is_integrity);
     if (!integrity.empty()) record["integrity"] = std::move(integrity);
     if (!report.totals_with_warmup().authentications.empty()) {
@@ -326,9 +330,11 @@ json record_of(const run_report& report) {
         record["intervals"].push_back(interval_of(run, row));
     record["seconds"] = seconds_of(report.seconds());
     if (const auto cap = report.cap()) record["cap"] = cap_of(*cap);
-    if (report.ranks().size() > 1)
+    if (report.ranks().size() > 1) {
+        json& ranks = record["ranks"] = json::array();
         for (const rank_share& share : report.ranks())
-            record["ranks"].push_back(rank_of(run, share));
+            ranks.push_back(rank_of(run, share));
+    }
     record["generator"] = generator_of(report);
     record["not_in_effect"] = names_of(report.not_in_effect());
     record["errors"] = errors_of(total);

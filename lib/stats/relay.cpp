@@ -79,7 +79,12 @@ void add_up_backlog(relay_curve& curve) noexcept {
 
 relay_backlog measure_backlog(const relay_curve& curve) noexcept {
     relay_backlog result;
-    for (const relay_stretch& one : curve) {
+    const auto has_event = [](const relay_stretch& one) {
+        return one.accepted > 0 || one.delivered > 0;
+    };
+    const auto end = std::find_if(curve.rbegin(), curve.rend(), has_event).base();
+    for (auto each = curve.begin(); each != end; ++each) {
+        const relay_stretch& one = *each;
         const double length_s = one.end_s - one.start_s;
         result.area_s += (result.left + one.backlog) / 2 * length_s;
         result.left = one.backlog;

@@ -45,7 +45,9 @@ void add_up_backlog(relay_curve& curve) noexcept;
 struct relay_backlog {
     double peak = 0;
     double peak_at_s = 0;  // the end of the first stretch that has it
-    double area_s = 0;     // message-seconds; between its stretches' ends the curve is straight
+    // Message-seconds, up to the last stretch with an event, so that it does not depend on what else
+    // is in the frame; between its stretches' ends the curve is straight.
+    double area_s = 0;
     double left = 0;       // at the end
 };
 [[nodiscard]] relay_backlog measure_backlog(const relay_curve& curve) noexcept;

@@ -78,7 +78,7 @@ rate_summary second_counts::rate() const {
         if (one.warmup || !whole(one)) continue;
         rates.push_back(static_cast<double>(one.messages) / (one.end_s - one.start_s));
     }
-    return summarise_rates(rates);
+    return summarise_rates(rates, 1 / width_s_);
 }
 
 }  // namespace postal::stats

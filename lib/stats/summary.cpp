@@ -55,11 +55,10 @@ std::optional<double> uncertainty(const rate_summary& rate) {
     return *rate.stddev / std::sqrt(static_cast<double>(rate.count));
 }
 
-// "; it rose by 5 % over the run"
-std::string trend_text(const rate_summary& rate) {
+// "; it fell from 58,000/s to 33,800/s over the run"
+std::string over_the_run(const rate_summary& rate, std::string_view unit) {
     if (!rate.trend) return {};
-    return fmt::format("; it {} by {:.0f} % over the run", *rate.trend > 0 ? "rose" : "fell",
-                       std::abs(*rate.trend) * 100);
+    return fmt::format("; it {} over the run", trend_text(rate.mean, *rate.trend, unit));
 }
 
 std::string rate_text(const run_report& report) {
@@ -75,16 +74,18 @@ std::string rate_text(const run_report& report) {
     if (rate.ci95 && rate.mean > 0)
         text += fmt::format("; mean {} at 95 %, within this run",
                             confidence_text((*rate.ci95)[0], (*rate.ci95)[1]));
-    return text + trend_text(rate);
+    return text + over_the_run(rate, "");
 }
 
-constexpr std::uint64_t enough = 10;  // intervals for a spread, and seconds for one in their place
+constexpr std::uint64_t enough = 10;  // seconds for a spread in place of the intervals'
 
 // "18 seconds from 190/s to 220/s; mean 206 ± 2.1/s at 95 %, within this run"; empty where the
 // intervals say as much.
 std::string by_second_text(const run_report& report) {
     const rate_summary rate = report.seconds().rate();
-    if (report.rate().count >= enough || rate.count < enough || !(rate.mean > 0)) return {};
+    const std::uint64_t intervals = report.rate().count;
+    if (intervals >= fewest_values || rate.count <= intervals || rate.count < enough) return {};
+    if (!(rate.mean > 0)) return {};
     const auto known = uncertainty(rate);
     const auto shown = [&](double a_second) { return base::format_measured(a_second, known); };
     const double width = report.seconds().width_s();
@@ -95,7 +96,7 @@ std::string by_second_text(const run_report& report) {
     if (rate.ci95)
         text += fmt::format("; mean {} {}/s at 95 %, within this run", shown(rate.mean),
                             confidence_text((*rate.ci95)[0], (*rate.ci95)[1]));
-    return text + trend_text(rate);
+    return text + over_the_run(rate, "/s");
 }
 
 // "50.0/s, reached 41.2/s; all sessions busy 31 % of the time; 88 messages behind at the end"

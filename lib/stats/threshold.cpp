@@ -204,16 +204,15 @@ struct threshold_parser {
             if (!bound) return bound.error();
             result.bound_ = static_cast<double>(*bound);
         }
-        result.measure_ =
-            [share, of = *row](const run_report& report) -> std::optional<threshold::measured> {
-            if (!report.description().has(of)) return std::nullopt;
+        result.counter_ = row;
+        result.measure_ = [share, of = *row](const run_report& report) {
             const auto number = static_cast<double>(report.totals().counted().*of.value);
             const tally& totals = report.totals();
             const stats::run_description& run = report.description();
             const bool of_due =
                 run.open_loop() && (!run.reads_mail || of.kind == counter_kind::schedule);
             const std::uint64_t whole = of_due ? totals.due : totals.started;
-            return {{share ? percent_of(whole, number) : number}};
+            return threshold::measured{share ? percent_of(whole, number) : number};
         };
         counts = !share;
         // Errors may come without a single message begun.
@@ -248,6 +247,13 @@ base::expected<threshold> threshold::parse(std::string_view expression,
     return parser.result;
 }
 
+base::expected<void> threshold::check(const run_description& run) const {
+    if (counter_ == nullptr || run.has(*counter_)) return {};
+    return base::fail("{}: '{}' is not counted in this run, only {}",
+                      base::printable(expression_, 80), counter_->name,
+                      where_counted(counter_->by));
+}
+
 bool threshold::missed_already(const run_report& report) const {
     if (!abort_after_) return false;
     const threshold_result now = evaluate(report);
@@ -266,11 +272,13 @@ threshold_result threshold::evaluate(const run_report& report) const {
 }
 
 base::expected<std::vector<threshold>> parse_thresholds(const std::vector<std::string>& expressions,
-                                                        const std::vector<std::string>& phases) {
+                                                        const run_description& run) {
     std::vector<threshold> parsed;
     for (const auto& expression : expressions) {
-        const auto one = threshold::parse(expression, phases);
+        const auto one = threshold::parse(expression, run.phases, run.counters);
         if (!one) return one.error();
+        const auto means_something = one->check(run);
+        if (!means_something) return means_something.error();
         parsed.push_back(*one);
     }
     return parsed;

@@ -14,9 +14,9 @@
 // All of it is measured after the warm-up. p999(PHASE) and p9999(PHASE) mean 99.9 and 99.99. In an
 // open loop the message phase ranks all that was due; what was not accepted is above every bound.
 //
-// parse() refuses what it does not know before the run starts, with the list of what it knows. A
-// latency without one value, and a counter that means nothing in the run (corrupt where nobody
-// verifies), have no value and do not pass.
+// What is not known is refused before the run starts, with the list of what is; so is, of a given
+// run, a counter that means nothing in it (corrupt where nobody verifies). A latency without one
+// value has no value, and does not pass.
 #pragma once
 
 #include "base/result.hpp"
@@ -31,6 +31,7 @@
 
 namespace postal::stats {
 
+struct run_description;
 class run_report;
 
 // What became of one threshold: a part of run_report and of the record.
@@ -49,6 +50,9 @@ class threshold {
                                                          const std::vector<std::string>& phases,
                                                          counter_rows counters = all_counters());
 
+    // An error if it is about a counter that means nothing in this run.
+    [[nodiscard]] base::expected<void> check(const run_description& run) const;
+
     [[nodiscard]] threshold_result evaluate(const run_report& report) const;
 
     // With ";abort", while the run goes on: whether it is missed already.
@@ -66,15 +70,16 @@ class threshold {
     std::string expression_;
     std::function<std::optional<measured>(const run_report&)> measure_;
     std::function<std::uint64_t(const run_report&)> samples_;
+    const counter* counter_ = nullptr;          // what is measured, if it is one
     std::optional<std::uint64_t> abort_after_;  // samples; nothing: at the end only
     std::string_view unit_;                     // of what is measured, and of the bound
     double bound_ = 0;
     bool (*holds_)(double value, double bound) = nullptr;
 };
 
-// All of them, in order; parses each and stops at the first that cannot be read.
+// All of them, in order, for this run; stops at the first that cannot be read or means nothing.
 [[nodiscard]] base::expected<std::vector<threshold>> parse_thresholds(
-    const std::vector<std::string>& expressions, const std::vector<std::string>& phases);
+    const std::vector<std::string>& expressions, const run_description& run);
 
 // Evaluates all into report.thresholds; true when all passed.
 bool check_thresholds(const std::vector<threshold>& thresholds, run_report& report);

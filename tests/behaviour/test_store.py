@@ -2,6 +2,7 @@
 import mailbox
 import os
 import re
+import resource
 import smtplib
 import subprocess
 
@@ -209,3 +210,37 @@ class TestFailures:
         first = there.partition("/")[0]
         assert refused.stderr == (f'bhm: --store: {store}: holds "{first}"; give a folder that is new or empty\n')
         assert (store / there).read_text() == "mine\n"
+
+
+class TestSync:
+    """With --store-sync 250 means that the message is on the disk."""
+
+    @pytest.mark.parametrize("form", ["maildir", "mbox"])
+    def test_what_cannot_be_kept_is_refused(self, bhm, store, form):
+        hole = bhm("--store", store, "--store-format", form, "--store-sync")
+        send(hole)
+        large = MAIL + b"x" * 70 + b"\r\n" + (b"y" * 70 + b"\r\n") * 3000
+        resource.prlimit(hole.pid, resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+        for _ in range(2):
+            with pytest.raises(smtplib.SMTPDataError) as refused:
+                send(hole, large)
+            assert refused.value.smtp_code == 452 and refused.value.smtp_error.startswith(b"4.3.1 ")
+        send(hole)
+        done = hole.stop()
+        assert done.total("messages") == done.total("stored") == len(kept(store, form)) == 2
+        assert done.total("deferred") == done.total("not_stored") == 2
+
+    def test_over_lmtp_each_recipient_is_told(self, bhm, store):
+        hole = bhm("--lmtp", "--store", store, "--store-sync", "--store-messages", "1")
+        with LmtpClient(("127.0.0.1", hole.port)) as client:
+            client.greet()
+            assert [answer.code for answer in client.deliver(["b@example.com", "c@example.com"])] == [250, 250]
+            answers = client.deliver(["b@example.com", "c@example.com"])
+            client.quit()
+        assert [str(answer) for answer in answers] == ["452 4.3.1 Cannot store the message"] * 2
+        done = hole.stop()
+        assert done.total("messages") == 2 and done.total("deferred") == 2 and done.total("stored") == 1
+
+
+def kept(store, form):
+    return list(mailbox.Maildir(store, create=False)) if form == "maildir" else list(mailbox.mbox(store / "mbox", create=False))

@@ -30,8 +30,11 @@ def seconds_written(path):
     return ask(path, "SELECT coalesce(max(time_us) - min(time_us), 0) FROM seen")[0][0] / 1e6
 
 
+PARTS = ("found", "vanished", "lost", "not_looked_for", "misplaced", "not_known")
+
+
 def adds_up(found):
-    return found["acknowledged"] == found["found"] + found["lost"] + found["misplaced"] + found["not_known"]
+    return found["acknowledged"] == sum(found[name] for name in PARTS)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ PLACES = {
     "postal": lambda users: [f"127.0.0.1:{free_port()}", users],
     "rabid": lambda users: [f"127.0.0.1:{free_port()}", users],
     "bhm": lambda users: ["--listen", "127.0.0.1:0"],
-    "lmtp-deliver": lambda users: ["--listen", "127.0.0.1:0", "--agent", "/bin/true"],
+    "lmtp-deliver": lambda users: ["--listen", "127.0.0.1:0", "--allow-root-agent", "--agent", "/bin/true"],
 }
 
 

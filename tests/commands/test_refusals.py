@@ -43,7 +43,7 @@ def test_endpoints(programs, users_file, server, why):
 def test_a_name_to_listen_at_that_is_none(programs, option):
     refused(run([programs.bhm, option, "no-such-host.invalid"], timeout=20), option, "no address", program="bhm")
     if option != "--bind":
-        refused(run([programs.lmtp_deliver, "--agent", "/bin/true", option, "no-such-host.invalid"], timeout=20), option, "no address",
+        refused(run([programs.lmtp_deliver, "--allow-root-agent", "--agent", "/bin/true", option, "no-such-host.invalid"], timeout=20), option, "no address",
                 program="lmtp-deliver")
 
 
@@ -171,7 +171,7 @@ def test_no_file_is_overwritten_by_mistake(programs, bhm, users_file, folder):
             f"--record: {users}: exists and is no run record")
     refused(run([programs.bhm, "--listen", "127.0.0.1:0", "--record", users, users], timeout=20), "USER-LIST", program="bhm")
     refused(run([programs.rabid, "--record", users, hole.endpoint, users]), "USER-LIST", program="rabid")
-    refused(run([programs.lmtp_deliver, "--agent", "/bin/true", "--record", users], timeout=20), "no run record",
+    refused(run([programs.lmtp_deliver, "--allow-root-agent", "--agent", "/bin/true", "--record", users], timeout=20), "no run record",
             program="lmtp-deliver")
     for option in ("-z", "-Z"):  # with a number behind it
         numbered = folder / f"shown{option}:0"
@@ -233,7 +233,7 @@ def test_every_program_asks_for_force(programs, bhm, users_file, folder, option)
     base = folder / "spare"
     for program, words in ((programs.postal, [hole.endpoint, users]), (programs.rabid, [hole.endpoint, users]),
                            (programs.bhm, ["--listen", "127.0.0.1:0"]),
-                           (programs.lmtp_deliver, ["--listen", "127.0.0.1:0", "--agent", "/bin/true"])):
+                           (programs.lmtp_deliver, ["--listen", "127.0.0.1:0", "--allow-root-agent", "--agent", "/bin/true"])):
         refused(run([program, option, base, *words], timeout=20), option, "seems to be text", "--force",
                 program=os.path.basename(program))
     assert {path.read_text() for path in folder.glob("spare*")} == {"Dear diary\n"}

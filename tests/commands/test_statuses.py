@@ -154,6 +154,25 @@ def test_transcript_for_each_connection(bhm, postal, users_file, folder):
     assert len(list(folder.glob("log:*:*"))) == done.total("connections") == 3
 
 
+@pytest.mark.parametrize("option", ["-z", "-Z"])
+def test_a_transcript_that_is_cut_is_a_failed_run(bhm, postal, users_file, folder, option):
+    """On a full disk; the record is written all the same."""
+    (folder / "log:0").symlink_to("/dev/full")
+    (folder / "log:0:1").symlink_to("/dev/full")
+    done = postal(option, folder / "log", "--force", "--messages", "3", bhm().endpoint, users_file(2), status=2)
+    assert done.total("messages") == 3
+    assert re.search(r"^postal: .*log:0(:1)?: cannot write the transcript: No space left on device$", done.stderr, re.MULTILINE)
+
+
+def test_a_servers_transcript_that_is_cut_is_a_failed_run(bhm, postal, users_file, folder):
+    (folder / "log:0").symlink_to("/dev/full")
+    hole = bhm("-z", folder / "log", "--force")
+    postal("--messages", "3", hole.endpoint, users_file(2))
+    done = hole.stop(status=2)
+    assert done.total("messages") == 3
+    assert "log:0: cannot write the transcript: No space left on device" in done.stderr
+
+
 def test_connections_only(bhm, postal, users_file):
     """-c 0 connects and quits."""
     hole = bhm()

@@ -24,7 +24,7 @@ def briefly(programs, bhm, users_file):
     words = {"postal": ["--messages", "5", *SMALL, hole.endpoint, users],
              "rabid": ["--connections", "1", "--timeout", "1s", hole.endpoint, logins],
              "bhm": ["--listen", "127.0.0.1:0", "--duration", "300ms"],
-             "lmtp-deliver": ["--listen", "127.0.0.1:0", "--agent", "/bin/true", "--duration", "300ms"]}
+             "lmtp-deliver": ["--listen", "127.0.0.1:0", "--allow-root-agent", "--agent", "/bin/true", "--duration", "300ms"]}
     path = {"postal": programs.postal, "rabid": programs.rabid, "bhm": programs.bhm, "lmtp-deliver": programs.lmtp_deliver}
     return lambda name, *more: [str(word) for word in (path[name], *more, *words[name])]
 

@@ -67,9 +67,14 @@ def test_the_width_of_the_intervals_ends_an_experiment(experiment):
     record = experiment.record
     counting = [number for number, voided in experiment.blocks().items() if voided is None]
     assert ended.status == 0
+    comparison, = record["analysis"]["metrics"][0]["comparisons"]
     if len(experiment.blocks()) < 9:
-        assert len(counting) >= 5 and record["end"] == "the intervals are narrow enough"
-        assert "ended before all blocks were done: the intervals are narrow enough" in ended.stderr
+        assert len(counting) >= 6 and record["end"] == "as many blocks as the width takes"
+        assert len(counting) == comparison["blocks"] >= comparison["blocks_for_width"]
+        assert "postal-compare: a width of 90 % takes" in ended.stderr
+        assert "ended before all blocks were done: as many blocks as the width takes" in ended.stderr
+    if len(counting) >= 6:
+        assert comparison["blocks_for_width"] is not None
     assert record["until_width"] == 0.9
     assert experiment.verify().status == 0
 

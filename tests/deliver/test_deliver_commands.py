@@ -54,7 +54,7 @@ def refused(done, status, *names):
 @pytest.mark.parametrize("status, words, names", REFUSED, ids=[" ".join(words)[:60] for _, words, _ in REFUSED])
 def test_bad_input(programs, words_of, status, words, names):
     listen = [] if "--listen" in words else ["--listen", "127.0.0.1:0"]
-    refused(run([programs.lmtp_deliver, *listen, *words_of(words)], timeout=20), status, *words_of(names))
+    refused(run([programs.lmtp_deliver, "--allow-root-agent", *listen, *words_of(words)], timeout=20), status, *words_of(names))
 
 
 def test_a_user_whom_only_root_may_become(programs, agents, folder):
@@ -62,7 +62,7 @@ def test_a_user_whom_only_root_may_become(programs, agents, folder):
         pytest.skip("root is needed to become another one first")
     if not all(parent.stat().st_mode & 0o001 for parent in programs.lmtp_deliver.parents):
         pytest.skip("the programs are in a folder that only root may enter")
-    done = run([programs.lmtp_deliver, "--listen", "127.0.0.1:0", "--agent", agents("status", "0"), "--user", "mail"], timeout=20,
+    done = run([programs.lmtp_deliver, "--allow-root-agent", "--listen", "127.0.0.1:0", "--agent", agents("status", "0"), "--user", "mail"], timeout=20,
                user="nobody", group="nogroup", extra_groups=[], cwd="/")
     refused(done, 1, "--user", "mail")
 
@@ -70,7 +70,7 @@ def test_a_user_whom_only_root_may_become(programs, agents, folder):
 @pytest.mark.parametrize("place", ["tcp", "unix"])
 def test_a_place_that_is_taken(programs, lmtp_deliver, agents, folder, place):
     first = lmtp_deliver(agents("status", "0"), listen=["127.0.0.1:0" if place == "tcp" else f"unix:{folder}/socket"])
-    done = run([programs.lmtp_deliver, "--agent", agents("status", "0"), "--listen", first.endpoint], timeout=20)
+    done = run([programs.lmtp_deliver, "--allow-root-agent", "--agent", agents("status", "0"), "--listen", first.endpoint], timeout=20)
     refused(done, 2, first.endpoint)
     assert first.deliver(["b@example.com"])[0].code == 250, "the first one was left alone"
 
@@ -95,7 +95,7 @@ EXIT_STATUSES = [
 def test_mistakes_in_the_table_of_exit_statuses(programs, agents, folder, text, line):
     table = folder / "exits.toml"
     table.write_text(text)
-    done = run([programs.lmtp_deliver, "--listen", "127.0.0.1:0", "--agent", agents("status", "0"), "--exit-statuses", table], timeout=20)
+    done = run([programs.lmtp_deliver, "--allow-root-agent", "--listen", "127.0.0.1:0", "--agent", agents("status", "0"), "--exit-statuses", table], timeout=20)
     refused(done, 1, "--exit-statuses", f"{table}:")
     assert line in (1, 2, 3) and re.search(rf"{re.escape(str(table))}:\d+", done.stderr)
 
@@ -225,7 +225,7 @@ def test_configuration_file(lmtp_deliver, agents, folder):
 def test_mistakes_in_the_configuration_file(programs, folder, text, line):
     settings = folder / "lmtp-deliver.toml"
     settings.write_text(text)
-    done = run([programs.lmtp_deliver, "--listen", "127.0.0.1:0", "--config", settings, "--agent", "/bin/true"], timeout=20)
+    done = run([programs.lmtp_deliver, "--allow-root-agent", "--listen", "127.0.0.1:0", "--config", settings, "--agent", "/bin/true"], timeout=20)
     refused(done, 1, f"{settings}:")
     assert f"{settings}:{line}" in done.stderr
 
@@ -299,7 +299,7 @@ def test_descriptors_that_are_no_listening_sockets(programs, agents, folder, kin
         first, other = socket.socketpair()
     launch = activation([first])
     launch.pop("listen")
-    server = Process([*launch.pop("launcher"), programs.lmtp_deliver, "--agent", agents("status", "0")], folder, "served", **launch)
+    server = Process([*launch.pop("launcher"), programs.lmtp_deliver, "--allow-root-agent", "--agent", agents("status", "0")], folder, "served", **launch)
     try:
         assert server.wait(20) == 2
         assert len(server.stderr.splitlines()) == 1 and server.stderr.startswith("lmtp-deliver: ")
@@ -336,7 +336,7 @@ def test_nobody_is_told_that_it_is_ready_when_it_is_not(programs, lmtp_deliver, 
     manager.bind(str(folder / "notify"))
     manager.setblocking(False)
     monkeypatch.setenv("NOTIFY_SOCKET", str(folder / "notify"))
-    assert run([programs.lmtp_deliver, "--agent", agents("status", "0"), "--listen", first.endpoint], timeout=20).status == 2
+    assert run([programs.lmtp_deliver, "--allow-root-agent", "--agent", agents("status", "0"), "--listen", first.endpoint], timeout=20).status == 2
     with pytest.raises(BlockingIOError):
         manager.recv(1000)
 

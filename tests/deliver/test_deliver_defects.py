@@ -80,11 +80,7 @@ def test_an_agent_that_cannot_be_ended_is_reaped_when_it_ends(programs, folder, 
                                           user="nobody") as server:
         [answer] = server.deliver(["user@example.com"])
         assert (answer.code, answer.enhanced) == (451, "4.3.0"), answer
-        [left] = children(server.pid)
+        [left] = server.children
         gate.open()
         wait_until(lambda: not pathlib.Path(f"/proc/{left}").exists(), "the agent to be reaped")
         assert server.stop().record["agents"]["exits"] == {"timeout": 1}
-
-
-def children(pid):
-    return [int(word) for task in pathlib.Path(f"/proc/{pid}/task").iterdir() for word in (task / "children").read_text().split()]

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from support.deliver import LmtpClient
-from support.process import alive, answers, kill_session, wait_until
+from support.process import alive, answers, kill_agents, wait_until
 
 SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ, fcntl(2)
 
@@ -20,7 +20,7 @@ class Quiet:
         self.place = folder / "socket"
         self.reader, writer = os.pipe()
         fcntl.fcntl(writer, SET_PIPE_SIZE, 4096)
-        self.child = subprocess.Popen([program, "--agent", agent, "--listen", f"unix:{self.place}", "--record", folder / "record.json", *options],
+        self.child = subprocess.Popen([program, "--agent", agent, "--allow-root-agent", "--listen", f"unix:{self.place}", "--record", folder / "record.json", *options],
                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=writer, start_new_session=True)
         os.close(writer)
         wait_until(lambda: answers(self.place) or self.child.poll() is not None, "the server to start")
@@ -38,7 +38,7 @@ class Quiet:
     def close(self):
         self.child.kill()
         self.child.wait()
-        kill_session(self.child.pid)
+        kill_agents(self.child.pid)
         self.close_reader()
 
 

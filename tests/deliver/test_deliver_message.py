@@ -53,7 +53,7 @@ def test_every_octet_arrives(as_it_came, agents, kept, way, size):
         size = 2  # no message of whole lines is shorter
     octets = lines(size) if way == "DATA" else any_octets(size)
     assert len(octets) == size
-    server = as_it_came(agents("keep", kept, "%to_user%-%size%"))
+    server = as_it_came(agents("keep", kept, "%to_user%-%size%"), "--bare-newline", "accept")
     with server.connect() as client:
         for chunks in (0,) if way == "DATA" else (1, 3):
             [answer] = client.deliver([f"user{chunks}@example.com"], octets, chunks=chunks)
@@ -140,7 +140,7 @@ def test_a_cr_at_the_end_of_what_was_read(lmtp_deliver, agents, kept, way):
 
 
 def test_a_cr_alone_at_the_end_of_a_chunk(lmtp_deliver, agents, kept):
-    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"))
+    server = lmtp_deliver(agents("keep", kept, "%to_user%-%size%"), "--bare-newline", "accept")
     with server.connect() as client:
         client.envelope_for(["user@example.com"])
         client.write(b"BDAT 3\r\na\r\r")
@@ -288,7 +288,7 @@ def test_a_long_message_costs_no_more_memory_than_a_short_one(as_it_came, agents
 
 
 def test_a_full_disk_defers_and_breaks_nothing(as_it_came, agents, kept, small_disk):
-    server = as_it_came(agents("keep", kept, "%to_user%"), "--memory-limit", "64K", "--temporary", small_disk)
+    server = as_it_came(agents("keep", kept, "%to_user%"), "--memory-limit", "64K", "--temporary", small_disk, "--min-free", "0")
     with server.connect() as client:
         answers = client.deliver(["one@example.com", "two@example.com"], lines(3 * MEGABYTE))
         assert all(400 <= answer.code < 500 and answer.enhanced == "4.3.1" for answer in answers), answers

@@ -71,7 +71,7 @@ def test_death_by_every_signal(lmtp_deliver, agents):
     assert exits == {"0": len(IGNORED)} | {f"signal {number}": 1 for number in numbers if number not in IGNORED}
 
 
-@pytest.mark.parametrize("agent, least, most", [("hang", 0.3, 4), ("hang with a child", 0.3, 4), ("deaf", 5, 12), ("stopped", 0.3, 12)])
+@pytest.mark.parametrize("agent, least, most", [("hang", 0.3, 4), ("hang with a child", 0.3, 4), ("deaf", 5, 12)])
 def test_timeout(lmtp_deliver, agents, folder, agent, least, most):
     """The group gets TERM, and KILL five seconds later."""
     note = folder / "pid"
@@ -86,6 +86,22 @@ def test_timeout(lmtp_deliver, agents, folder, agent, least, most):
     done = server.stop()
     assert done.total("deferred") == done.total("started") == 1
     assert done.record["agents"]["exits"] == {"timeout": 1}
+
+
+def test_an_agent_that_was_stopped_goes_on(lmtp_deliver, agents):
+    assert lmtp_deliver(agents("stopped")).deliver(["a@example.com"])[0].code == 250
+
+
+def test_agents_that_are_stopped_again_and_again_keep_no_slots(lmtp_deliver, agents):
+    """A user's process may stop all that is his, for ever: others wait seconds then, not --timeout."""
+    server = lmtp_deliver(agents("stopped for ever"), "--max-deliveries", "3")
+    begun = time.monotonic()
+    answers = server.deliver(["user@example.com"] * 3)
+    assert time.monotonic() - begun < 60
+    for answer in answers:
+        assert (answer.code, answer.enhanced) == (451, "4.3.0"), answer
+        assert answer.words == "Agent was ended by signal 9: it was stopped again and again"
+    assert server.stop().record["agents"]["exits"] == {"signal 9": 3}
 
 
 def test_an_agent_that_hangs_blocks_nobody(lmtp_deliver, agents):

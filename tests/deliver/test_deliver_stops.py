@@ -177,7 +177,7 @@ def test_a_second_signal_ends_it_at_once(held, journal, gate):
 def test_a_second_signal_right_behind_a_line(agents, journal, gate, programs, folder, attempt):
     """What is given up in the last milliseconds is counted too."""
     place, record = folder / "socket", folder / "record.json"
-    words = [programs.lmtp_deliver, "--agent", agents("journal", journal, "%to_user%", gate), "--listen", f"unix:{place}", "--grace", "10m",
+    words = [programs.lmtp_deliver, "--allow-root-agent", "--agent", agents("journal", journal, "%to_user%", gate), "--listen", f"unix:{place}", "--grace", "10m",
              "--interval", "200ms", "--record", record]
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True) as child:
         try:

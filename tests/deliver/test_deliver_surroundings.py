@@ -6,6 +6,7 @@ made of it.
 import grp
 import os
 import pwd
+import re
 import resource
 import signal
 import socket
@@ -15,6 +16,7 @@ import time
 
 import pytest
 
+from conftest import ROOT
 from support.agents import Mirror, mirror
 from support.deliver import HANDED_ON, LmtpClient, activation
 from support.nss import Database
@@ -137,6 +139,19 @@ def test_further_variables(seen):
     assert found.environment["PATH"] == "/opt/bin:/bin:/usr/bin"
 
 
+def test_variables_from_a_file(lmtp_deliver, place, folder):
+    """Which no command line, no record and no log shows."""
+    secrets = folder / "secrets.env"
+    secrets.write_text("# of the database\nPASSWORD=hush hush = 'x'\n\nEMPTY=\nONE=file\n")
+    secrets.chmod(0o600)
+    server = lmtp_deliver(mirror(place), "--env-file", secrets, "--env", "ONE=line")
+    assert server.deliver(["user@example.com"])[0].code == 250
+    found = Mirror(place / "user").environment
+    assert (found["PASSWORD"], found["EMPTY"], found["ONE"]) == ("hush hush = 'x'", "", "line"), "as it stands there, and --env counts more"
+    done = server.stop()
+    assert "hush" not in server.record_path.read_text() + done.stderr + done.stdout
+
+
 def test_the_record_has_no_values_of_variables(lmtp_deliver, agents, folder):
     settings = folder / "settings.toml"
     settings.write_text('env = ["FILE=hush-hush"]\n')
@@ -155,10 +170,11 @@ def test_home_and_name_of_the_recipient_who_is_a_user_of_the_system(seen):
     assert (found.environment["USER"], found.environment["HOME"]) == ("mail", pwd.getpwnam("mail").pw_dir)
 
 
-def test_home_and_name_of_whoever_runs_the_server_otherwise(seen):
+def test_home_and_name_of_whoever_runs_the_server_otherwise_but_never_those_of_root(seen):
     found = seen(to="no-such-user@example.com")
     own = pwd.getpwuid(os.geteuid())
-    assert (found.environment["USER"], found.environment["HOME"]) == (own.pw_name, own.pw_dir)
+    wanted = (own.pw_name, own.pw_dir) if own.pw_uid else ("nobody", "/nonexistent")
+    assert (found.environment["USER"], found.environment["HOME"]) == wanted
 
 
 def test_when_the_user_database_cannot_be_asked(lmtp_deliver, place, folder):
@@ -206,7 +222,7 @@ def test_what_the_server_inherited_is_not_handed_on(lmtp_deliver, place, low):
 def test_a_server_without_standard_descriptors(programs, folder, place):
     """Started with 0, 1 and 2 closed, as some supervisors do: no session may take their numbers."""
     listener = socket.create_server(("127.0.0.1", 0))
-    words = [str(programs.lmtp_deliver), "--agent", mirror(place), "--grace", "1s"]
+    words = [str(programs.lmtp_deliver), "--allow-root-agent", "--agent", mirror(place), "--grace", "1s"]
     launch = activation([listener])
     child = subprocess.Popen(["/bin/sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *launch["launcher"], *words], pass_fds=launch["pass_fds"],
                              start_new_session=True)
@@ -247,6 +263,16 @@ def test_signals_are_at_their_defaults(seen):
 
 def test_working_directory(seen):
     assert seen().cwd == "/"
+
+
+def test_what_agents_write_is_nobody_elses(lmtp_deliver, place):
+    """The manual's own example, whatever the server's umask is."""
+    manual = (ROOT / "docs/man/lmtp-deliver.8.md").read_text()
+    [agent] = re.findall(r"(?m)^    lmtp-deliver --agent '(/bin/dd of=.*?)' --add-header return-path$", manual)
+    server = lmtp_deliver(agent.replace("/srv/spool", str(place)), preexec_fn=lambda: os.umask(0))
+    assert server.deliver(["user@example.com"])[0].code == 250
+    [file] = place.iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
 def test_another_working_directory(seen, folder):
@@ -291,15 +317,20 @@ def test_a_user_who_may_not_enter_the_directory(lmtp_deliver, agents, folder):
 # Limits
 
 def test_limits(seen):
-    found = seen("--limit", "cpu=30s,memory=512M,files=64")
+    found = seen("--limit", "cpu=30s,memory=512M,files=64,processes=5000,file-size=1M,core=4K")
     assert found.limit("Max cpu time")[0] == 30
     assert found.limit("Max address space")[0] == 512 * 1024 * 1024
     assert found.limit("Max open files") == (64, 64)
+    assert found.limit("Max processes") == (5000, 5000)
+    assert found.limit("Max file size") == (1 << 20, 1 << 20)
+    assert found.limit("Max core file size") == (4096, 4096)
 
 
 def test_without_limits_an_agent_has_those_that_the_server_was_started_with(seen):
-    """The server raises its own number of descriptors; select(2) breaks in programs with a large one."""
+    """The server raises its own number of descriptors; select(2) breaks in programs with a large one. Cores aside, which
+    would be of somebody's mail."""
     found = seen("-t", "1500", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 5000)))
+    assert found.limit("Max core file size") == (0, 0)
     assert found.limit("Max open files") == (256, 5000)
     assert found.limit("Max cpu time")[0] is None
 
@@ -320,12 +351,7 @@ def test_a_limit_is_felt(lmtp_deliver, agents):
 def test_agents_are_reaped(lmtp_deliver, agents):
     server = lmtp_deliver(agents("status", "%to_user%"))
     server.deliver([f"{status}@example.com" for status in range(100)])
-    children = f"/proc/{server.pid}/task/{server.pid}/children"
-
-    def none_left():
-        return not any(open(f"/proc/{server.pid}/task/{task}/children").read() for task in os.listdir(f"/proc/{server.pid}/task"))
-    assert os.path.exists(children)
-    wait_until(none_left, "all agents to be waited for")
+    wait_until(lambda: not server.children, "all agents to be waited for")
 
 
 # Unix sockets
@@ -343,6 +369,13 @@ def test_mode_and_owner_of_a_socket(lmtp_deliver, agents, folder):
             assert client.deliver(["user@example.com"])[0].code == 250
     server.stop()
     assert not (folder / "one").exists() and not (folder / "two").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives sockets away")
+def test_a_socket_with_an_owner_is_not_for_everybody(lmtp_deliver, agents, folder):
+    lmtp_deliver(agents("status", "0"), "--socket-owner", "mail", listen=[f"unix:{folder}/one"])
+    status = os.stat(folder / "one")
+    assert (stat.S_IMODE(status.st_mode), status.st_uid) == (0o660, pwd.getpwnam("mail").pw_uid)
 
 
 def test_the_mode_is_the_same_whatever_the_umask(lmtp_deliver, agents, folder):

@@ -3,6 +3,7 @@
 After each attack an ordinary client delivers one message, and bhm's record has the messages that really
 ended with CRLF.CRLF (RFC 5321 4.1.1.4) and no other.
 """
+import contextlib
 import itertools
 import random
 import select
@@ -110,15 +111,18 @@ def test_garbage(hole):
     assert stop_and_count(hole) == 1
 
 
-def test_command_line_of_64_megabytes(hole):
+def test_command_lines_beyond_all_bounds(hole):
+    """One that ends is refused; whoever goes on and on is sent away."""
+    before = peak_rss(hole.process.pid)
+    with connect(hole) as endless:
+        with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+            for _ in range(64):
+                endless.write(b"x" * MEGABYTE)
+            raise AssertionError("64 MiB of a line were read")
     with connect(hole) as client:
         client.expect(220)
         client.say("EHLO client.example", 250)
-        before = peak_rss(hole.process.pid)
-        block = b"x" * MEGABYTE
-        for _ in range(64):
-            client.write(block)
-        client.write(b"\r\n")
+        client.write(b"x" * 200_000 + b"\r\n")
         client.expect(500)
         client.say("NOOP", 250)
         assert peak_rss(hole.process.pid) - before < 4 * MEGABYTE
@@ -127,18 +131,25 @@ def test_command_line_of_64_megabytes(hole):
     assert stop_and_count(hole) == 1
 
 
-def test_header_line_and_body_line_of_64_megabytes(hole):
-    """Refused or taken, but in step and not kept."""
+def test_header_line_and_body_line_of_megabytes(hole):
+    """Refused or taken, but in step and not kept; beyond all bounds its client is sent away."""
+    with connect(hole) as endless:
+        endless.envelope()
+        endless.say("DATA", 354)
+        with contextlib.suppress(ConnectionResetError, BrokenPipeError):
+            for _ in range(200):
+                endless.write(b"x" * MEGABYTE)
+            raise AssertionError("200 MiB of a header were read")
     with connect(hole) as client:
         client.envelope()
         client.say("DATA", 354)
         before = peak_rss(hole.process.pid)
         block = b"x" * MEGABYTE
         client.write(b"Subject: ")
-        for _ in range(64):
+        for _ in range(30):
             client.write(block)
         client.write(b"\r\n\r\n")
-        for _ in range(64):
+        for _ in range(30):
             client.write(block)
         client.write(b"\r\n.\r\n")
         client.reply()

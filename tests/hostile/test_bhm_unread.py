@@ -21,7 +21,7 @@ def fill(client, octets, burst):
 
 @pytest.mark.parametrize("burst", [1, 50, 500])
 def test_a_reset_with_replies_unsent_stops_nobody(bhm, burst):
-    hole = bhm("--workers", "1", "--grace", "2s")
+    hole = bhm("--workers", "1", "--grace", "2s", "--max-idle-commands", "0")
     deaf = Client(("127.0.0.1", hole.port))
     deaf.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
     fill(deaf, b"NOOP\r\n", burst)
@@ -36,7 +36,7 @@ def test_a_reset_with_replies_unsent_stops_nobody(bhm, burst):
 
 def test_every_reply_arrives_before_the_goodbye(bhm):
     """A client that pipelines much, reads slowly and quits gets all its replies."""
-    hole = bhm("--workers", "1")
+    hole = bhm("--workers", "1", "--max-idle-commands", "0")
     client = Client(("127.0.0.1", hole.port))
     client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.expect(220)

@@ -378,14 +378,16 @@ def test_accept_queue_is_full(send):
 def test_one_of_two_servers_is_down(send):
     with hostile_server(None, None, "plain") as server:
         run = send(f"127.0.0.1:{free_port()},{server.endpoint}", "--duration", "2s")
-    assert run.total("messages") == server.count.accepted > 0
+    check_server_count(run, server)  # on a busy machine a reply may come behind the timeout: that message is in doubt
+    assert run.total("messages") > 0
     assert reasons(errors_at(run, "connect")) == {"refused"}
 
 
 def test_messages_of_a_server_that_is_down_go_to_the_other(send):
     with hostile_server(None, None, "plain") as server:
         run = send(f"127.0.0.1:{free_port()},{server.endpoint}", "--messages", "300", "-c", "1", "--duration", "30s")
-    assert run.total("messages") == server.count.accepted == 300
+    check_server_count(run, server)
+    assert run.total("messages") + run.total("in_doubt") == run.total("started") == 300
     assert run.record["duration_s"] < 20
 
 

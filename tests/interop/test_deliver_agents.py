@@ -17,6 +17,7 @@ from support.agents import literal, template
 from support.mail import Message, read_maildir, to_crlf
 from support.postal import check_books
 from support.process import wait_until
+from support.scraping import place_of, scrape
 
 MESSAGES = 1000
 LOAD = ("-L", "-t", "12", "-c", "-1", "-m", "10", "--body", "ascii=40,8bit=20,dots=20,long-lines=10,crlf-edge=10")
@@ -189,6 +190,24 @@ class TestPostfix:
         done = server.stop()
         assert done.total("messages") == done.total("started") == sent.total("recipients")
         check_kept(server.kept, sent.total("recipients"))
+
+    def test_connections_that_it_keeps_are_no_errors(self, postfix, postal, keeping, users_file):
+        """It closes them without QUIT when no more mail comes."""
+        server = keeping("127.0.0.1:0", "--metrics", "127.0.0.1:0")
+        place = place_of(server.process)
+        relay = postfix(f"lmtp:inet:{server.endpoint}", lmtp_connection_cache_on_demand="yes", lmtp_connection_cache_destinations="[127.0.0.1]",
+                        lmtp_connection_cache_time_limit="1s")
+        sent = postal("-t", "4", "-c", "-1", "--messages", "50", relay.endpoint, users_file(10))
+        assert relay.drain(50, timeout=180) == sent.total("messages") == 50
+
+        def all_closed():
+            page = scrape(place)
+            return page.value("postal_messages_total") == 50 and page.value("postal_open_connections") == 0
+        wait_until(all_closed, "Postfix to close what it kept")
+        done = server.stop()
+        assert done.total("messages") == 50
+        assert done.record["errors"] == [] and done.total("errors") == 0
+        assert 0 < done.total("idle_closes") <= done.total("connections")
 
     def test_tells_each_recipient_its_own_story(self, postfix, lmtp_deliver, agents):
         server = lmtp_deliver(agents("any", "%to_user%"))

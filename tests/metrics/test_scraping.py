@@ -1,6 +1,7 @@
 """--metrics: what Prometheus scrapes from a run is what its record says in the end, and no scraper disturbs a run."""
 import json
 import re
+import select
 import socket
 import subprocess
 import time
@@ -181,6 +182,21 @@ def test_scrapers_that_misbehave_disturb_nobody(bhm, postal, users_file):
         assert time.monotonic() - begun < 8, "without the grace of 10 s"
         assert closed(open_at_the_end)
     for one in held:
+        one.close()
+
+
+def test_slow_scrapers_do_not_shut_prometheus_out(bhm):
+    """Ten that never finish their request, and come again as soon as they are sent away: 30 scrapes beside them, at once."""
+    place = place_of(bhm(*AT_ANY_PORT).process)
+    slow = [connect(place) for _ in range(10)]
+    for _ in range(30):
+        for number, one in enumerate(slow):
+            if select.select([one], [], [], 0)[0]:
+                one.close()
+                slow[number] = connect(place)
+                slow[number].sendall(b"GET /metrics HTTP/1.1\r\nHo")
+        assert scrape(place).value("postal_messages_total") == 0
+    for one in slow:
         one.close()
 
 

@@ -24,6 +24,7 @@ SCRIPTS = {
     "hang with a child": 'sleep 1000 & echo $! >"$1"; wait',
     "deaf": "trap '' TERM; echo $$ >\"$1\"; exec sleep 1000",
     "stopped": 'kill -STOP $$; exit 0',
+    "stopped for ever": 'while :; do kill -STOP $$; done',
     # Leaves a process that keeps standard output and error open, and its number in file $1.
     "grandchild": 'sleep 1000 & echo $! >"$1"; exit "$2"',
     "noisy": 'head -c 10485760 /dev/zero | tr "\\0" x; exit "$1"',

@@ -6,11 +6,12 @@
     assert [answer.code for answer in answers] == [250, 550]
 """
 import dataclasses
+import pathlib
 import sys
 
 from .dialogue import Client
 from .postal import HEADER, Server
-from .process import kill_session
+from .process import kill_agents
 from .watched import check_outcomes
 
 MAIL = b"From: <a@example.com>\r\nTo: <b@example.com>\r\nSubject: one\r\n\r\nbody\r\n"
@@ -39,12 +40,13 @@ def activation(sockets):
 
 
 class Deliverer(Server):
-    """Agents that it leaves behind end with it."""
+    """Agents that it leaves behind end with it. They may run as root where the tests do, unless `root_agents` says no."""
     name = "lmtp-deliver"
     header = DELIVER_HEADER
 
-    def __init__(self, program, folder, agent, *options, **keywords):
+    def __init__(self, program, folder, agent, *options, root_agents=True, **keywords):
         words = ["--agent", agent] if agent is not None else []
+        words += ["--allow-root-agent"] if root_agents else []
         super().__init__(program, folder, *words, *options, **keywords)
 
     def connect(self, place=None, greet=True, **more):
@@ -67,6 +69,12 @@ class Deliverer(Server):
             client.quit()
         return answers
 
+    @property
+    def children(self):
+        """The numbers of its agents, those that ended and were not waited for included; its guardian is none."""
+        found = [int(word) for path in pathlib.Path(f"/proc/{self.pid}/task").glob("*/children") for word in path.read_text().split()]
+        return [pid for pid in found if name_of(pid) not in (None, "lmtp-guardian")]
+
     def result(self, status=0):
         done = super().result(status)
         check_outcomes(done.record)
@@ -74,7 +82,7 @@ class Deliverer(Server):
 
     def __exit__(self, *_):
         super().__exit__()
-        kill_session(self.pid)
+        kill_agents(self.pid)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,6 +95,14 @@ class Answer:
 
     def __str__(self):
         return f"{self.code} {self.text}"
+
+
+def name_of(pid):
+    """What a process is called, up to 15 octets; None when there is none."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text().rstrip("\n")
+    except OSError:
+        return None
 
 
 class LmtpClient(Client):

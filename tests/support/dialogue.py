@@ -11,12 +11,14 @@ import struct
 
 
 class Client:
-    def __init__(self, endpoint, timeout=60):
+    def __init__(self, endpoint, timeout=60, source=None):
         family = socket.AF_UNIX
         if isinstance(endpoint, tuple):
             family = socket.AF_INET6 if ":" in endpoint[0] else socket.AF_INET
         self.socket = socket.socket(family, socket.SOCK_STREAM)
         self.socket.settimeout(timeout)
+        if source is not None:
+            self.socket.bind((source, 0))
         self.socket.connect(endpoint)
         if family != socket.AF_UNIX:
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -98,6 +98,16 @@ def kill_session(leader):
             pass  # gone meanwhile, or another's child
 
 
+def kill_agents(server):
+    """Ends the agents that lmtp-deliver, which ended, has left. Their guardian ends then, too; guardians that have ended
+    are waited for: see adopt_orphans()."""
+    kill_session(server)
+    for path in pathlib.Path("/proc/self/task").glob("*/children"):
+        for pid in map(int, path.read_text().split()):
+            if pathlib.Path(f"/proc/{pid}/comm").read_text() == "lmtp-guardian\n":
+                os.waitpid(pid, os.WNOHANG)
+
+
 class Process:
     """A child in a process group of its own, with its output in folder/name.out and name.err."""
 

@@ -23,7 +23,7 @@ def start(programs, users_file):
     """start(program, option, …) runs it with everything else that it needs."""
     def run_it(program, *words):
         rest = {"postal": ["--messages", "1", ANYWHERE, users_file(2)], "rabid": ["--connections", "1", ANYWHERE, users_file(["a@example.com x"])],
-                "bhm": ["--listen", "127.0.0.1:0", "--duration", "1s"], "lmtp-deliver": ["--listen", "127.0.0.1:0", "--agent", "/bin/true"]}[program]
+                "bhm": ["--listen", "127.0.0.1:0", "--duration", "1s"], "lmtp-deliver": ["--listen", "127.0.0.1:0", "--allow-root-agent", "--agent", "/bin/true"]}[program]
         return run([programs.path(program), *words, *rest], timeout=20)
     return run_it
 

@@ -231,7 +231,7 @@ std::string_view imap_mailbox::on_found(const imap_step& step) const noexcept {
 }
 
 std::string_view imap_mailbox::on_fetch(const imap_step& step) noexcept {
-    fetched_ = 0;
+    fetched_ = fetched_uid_ = 0;
     if (phase_ == phase::none) return "FETCH while no mailbox is selected";
     if (step.number == 0 || step.number > exists_) {
         return phase_ == phase::selected ? "FETCH beyond EXISTS" : std::string_view{};
@@ -242,6 +242,7 @@ std::string_view imap_mailbox::on_fetch(const imap_step& step) noexcept {
 
 std::string_view imap_mailbox::on_fetch_uid(const imap_step& step) {
     if (step.number == 0 || step.number > most) return "a UID is no number that it can be";
+    fetched_uid_ = static_cast<std::uint32_t>(step.number);
     if (fetched_ == 0 || fetched_ > max_messages_) return {};
     if (fetched_ > uids_.size()) uids_.resize(std::min(exists_, max_messages_));
     const auto now = static_cast<std::uint32_t>(step.number);

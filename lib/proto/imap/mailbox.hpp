@@ -66,6 +66,11 @@ class imap_mailbox {
     std::uint32_t uid(std::uint32_t number) const noexcept;
     // The message that the last `fetch` step was about; 0 when it was beyond EXISTS.
     std::uint32_t fetched() const noexcept { return fetched_; }
+    // The UID that the last `fetch` step's response has named, or that is known of its message,
+    // also of one beyond EXISTS; 0 when it is not known.
+    std::uint32_t fetched_uid() const noexcept {
+        return fetched_uid_ != 0 ? fetched_uid_ : uid(fetched_);
+    }
     // UIDs by number; 0 where not known. May be shorter than exists().
     const std::vector<std::uint32_t>& uids() const noexcept { return uids_; }
 
@@ -108,7 +113,7 @@ class imap_mailbox {
     std::string next_name_{};   // of the SELECT whose turn has not come
     imap_memory remembered_{};  // of this mailbox, less what has vanished
     imap_memory next_remembered_{};
-    std::vector<imap_range> vanished_earlier_{};  // while selecting
+    std::vector<imap_range> vanished_earlier_{};  // while selecting; the last of them
     std::array<command, max_running> commands_{};
     std::uint64_t highest_modseq_ = 0;
     std::uint64_t selected_modseq_ = 0;  // what SELECT said
@@ -120,6 +125,7 @@ class imap_mailbox {
     std::uint32_t uid_validity_ = 0;
     std::uint32_t uid_next_ = 0;
     std::uint32_t fetched_ = 0;
+    std::uint32_t fetched_uid_ = 0;  // as the response itself says
     std::uint32_t told_exists_ = 0;  // how often within this SELECT
     std::uint32_t selected_ = 0;     // messages there are since SELECT; 0: not known
     phase phase_ = phase::none;

@@ -9,6 +9,7 @@
 namespace postal::proto {
 namespace {
 
+constexpr std::size_t most_vanished = 1024;  // ranges, before they are taken away together
 constexpr std::uint64_t most_modseq = std::numeric_limits<std::int64_t>::max();  // RFC 7162 7
 
 bool is_modseq(std::uint64_t value) noexcept {
@@ -80,6 +81,10 @@ std::string_view imap_mailbox::on_vanished_earlier(const imap_step& step) {
     const bool resyncing = phase_ == phase::selecting && remembered_.usable();
     if (!qresync_ || (!fetching && !resyncing)) return "VANISHED (EARLIER) that nobody asked for";
     if (resyncing) vanished_earlier_.push_back(step.range);
+    // A server may say so without an end. What is remembered is no more than max_messages.
+    if (vanished_earlier_.size() == most_vanished) {
+        remembered_.forget(std::exchange(vanished_earlier_, {}));
+    }
     return known_ > 0 && uids_within(step.range) > 0
                ? "VANISHED (EARLIER) names a message that is there"
                : std::string_view{};
@@ -107,7 +112,7 @@ std::string_view imap_mailbox::end_resync() {
             if (wrong.empty()) wrong = problem;
         }
     }
-    fetched_ = 0;
+    fetched_ = fetched_uid_ = 0;
     return wrong;
 }
 

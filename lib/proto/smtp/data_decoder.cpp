@@ -23,11 +23,11 @@ struct line_tracker {
     std::uint64_t carry_start;  // a line begins with the next octet
     std::uint64_t bare = 0;
 
-    // The place of the first dot at a line start among `length` octets, or `length`.
-    std::size_t take(const octet_masks& masks, std::size_t length) noexcept {
+    // The place of the first of the dots at a line start among `length` octets, or `length`.
+    std::size_t take(const octet_masks& masks, std::size_t length, std::uint64_t dots) noexcept {
         const std::uint64_t behind_cr = masks.cr << 1 | carry_cr;
         const std::uint64_t line_end = masks.lf & behind_cr;
-        const std::uint64_t dotted = (line_end << 1 | carry_start) & masks.dot;
+        const std::uint64_t dotted = (line_end << 1 | carry_start) & masks.dot & dots;
         const std::uint64_t alone = masks.lf ^ behind_cr;
         if (dotted != 0) [[unlikely]] {
             const auto at = static_cast<std::size_t>(std::countr_zero(dotted));
@@ -43,9 +43,9 @@ struct line_tracker {
 
 }  // namespace
 
-// Content up to the first dot at a line start, or all of it; octets scanned. Keeps state_ for what
-// follows.
-std::size_t data_decoder::scan(std::string_view input) noexcept {
+// Content up to the first dot at a line start, or, if dots are 0 and not all bits, all of it; octets
+// scanned. Keeps state_ for what follows.
+std::size_t data_decoder::scan(std::string_view input, std::uint64_t dots) noexcept {
     line_tracker lines{.carry_cr = state_ == state::after_cr ? 1ULL : 0ULL,
                        .carry_start = state_ == state::line_start ? 1ULL : 0ULL};
     const find_octet_masks find = octet_mask_finder();
@@ -57,7 +57,7 @@ std::size_t data_decoder::scan(std::string_view input) noexcept {
         const std::size_t blocks = std::min(ahead, (input.size() - at) / mask_block);
         find(input.data() + at, blocks, masks);
         for (std::size_t block = 0; block < blocks && !dotted; ++block) {
-            const std::size_t taken = lines.take(masks[block], mask_block);
+            const std::size_t taken = lines.take(masks[block], mask_block, dots);
             at += taken;
             dotted = taken != mask_block;
         }
@@ -67,7 +67,7 @@ std::size_t data_decoder::scan(std::string_view input) noexcept {
         char tail[mask_block]{};
         std::memcpy(tail, input.data() + at, rest);
         find(tail, 1, masks);
-        const std::size_t taken = lines.take(masks[0], rest);
+        const std::size_t taken = lines.take(masks[0], rest, dots);
         at += taken;
         dotted = taken != rest;
     }
@@ -106,7 +106,7 @@ data_step data_decoder::next(std::string_view input) noexcept {
         const data_step step = after_dot(input);
         if (step.consumed != 0 || !step.content.empty()) return step;
     }
-    const std::size_t length = scan(input);
+    const std::size_t length = scan(input, ~std::uint64_t{0});
     const std::size_t dot = state_ == state::dot ? 1 : 0;
     return {.consumed = length + dot, .content = input.substr(0, length)};
 }

@@ -41,9 +41,8 @@ bool has_control(std::string_view line) noexcept {
     return may_have_control(line) && std::any_of(line.begin(), line.end(), is_control);
 }
 
-// Replies that say that the client does not make sense; a client that gets many in a row is cut
-// off.
-bool is_junk(const server_reply& reply) noexcept {
+// Replies that say that the client does not make sense; one that gets many is sent away.
+bool is_error_of_client(const server_reply& reply) noexcept {
     return (reply.code >= 500 && reply.code <= 504) || reply.code == 555;
 }
 
@@ -88,6 +87,7 @@ server_step smtp_server::take_line(std::string_view input, std::string& out) {
         const bool chunk = mode_ == mode::command && line_begins("BDAT", input);
         const bool auth = mode_ == mode::auth || line_begins("AUTH", input);
         last_discarded_ = partial_.empty() ? '\0' : partial_.back();
+        discarded_ = partial_.size();
         partial_.clear();
         if (chunk) return close_with(replies::line_too_long, server_stage::data, out);
         discarding_ = auth ? discarding::auth_too_long : discarding::too_long;
@@ -106,6 +106,7 @@ server_step smtp_server::take_line(std::string_view input, std::string& out) {
     // The octets of a chunk follow whatever is answered (RFC 3030 2). When the command was not
     // understood nobody knows how many they are, and they must not be taken for commands.
     if (is_bdat(line) && mode_ != mode::chunk && step.event == server_event::reply) {
+        append_reply(out, replies::chunk_of_unknown_size);
         step.event = server_event::close;
     }
     step.consumed = length;
@@ -132,7 +133,11 @@ server_step smtp_server::discard_line(std::string_view input, std::string& out) 
         step.consumed = at + 1;
         return step;
     }
-    return {.consumed = input.size()};
+    discarded_ += input.size();
+    if (discarded_ <= most_of_a_line) return {.consumed = input.size()};
+    server_step step = close_with(replies::endless_line, server_stage::other, out);
+    step.consumed = input.size();
+    return step;
 }
 
 // One whole line with its line end.
@@ -143,6 +148,7 @@ server_step smtp_server::run_line(std::string_view line, std::string& out) {
     } else if (config_->newlines == bare_newlines::reject) {
         // What stands behind the LF is the same line still (RFC 5321 2.3.8), and is not run either.
         discarding_ = discarding::refused;
+        discarded_ = 0;
         if (mode_ == mode::auth) return end_auth(replies::line_end, out);
         return respond(replies::line_end, server_stage::other, out);
     }
@@ -162,6 +168,8 @@ server_step smtp_server::run_line(std::string_view line, std::string& out) {
 }
 
 server_step smtp_server::dispatch(const command& row, std::string_view argument, std::string& out) {
+    if (row.brings_no_mail && too_many_idle_commands())
+        return close_with(replies::too_many_idle_commands, row.stage, out);
     // RFC 5321 3.1.
     if (unwelcome_ && row.stage != server_stage::quit)
         return respond(replies::no_service, row.stage, out);
@@ -186,7 +194,7 @@ server_step smtp_server::dispatch(const command& row, std::string_view argument,
             const bool goodbye = row.stage == server_stage::quit;
             if (goodbye || answer->code == 421) return close_with(*answer, row.stage, out);
             if (answer->positive()) end_transaction();
-            return respond(*answer, row.stage, out);
+            return answer_as_judged(*answer, row.stage, out);
         }
     }
     return (this->*row.run)(argument, out);
@@ -225,6 +233,11 @@ server_step smtp_server::take_data(std::string_view input, std::string& out) {
         if (piece.content.empty()) continue;
         count_octets(piece.content.size());
         // What is too big already is read to its end, but of no more interest to anybody.
+        if (octets_ > config_->most_thrown_away()) {
+            server_step step = refuse_endless_message(out);
+            step.consumed = consumed;
+            return step;
+        }
         if (octets_ > config_->max_message) continue;
         return {.consumed = consumed,
                 .event = server_event::content,
@@ -243,6 +256,7 @@ server_step smtp_server::take_chunk(std::string_view input, std::string& out) {
     if (!chunk_refusal_) {
         count_octets(length);
         if (octets_ <= config_->max_message) {
+            if (config_->newlines == bare_newlines::reject) decoder_.look(input.substr(0, length));
             return {.consumed = length,
                     .event = server_event::content,
                     .stage = server_stage::data,
@@ -265,16 +279,20 @@ server_step smtp_server::end_chunk(std::string& out) {
             end_transaction();
             mail_refused_ = true;
         }
-        return refusal.code == 421 ? close_with(refusal, server_stage::data, out)
-                                   : respond(refusal, server_stage::data, out);
+        if (refusal.code == 421) return close_with(refusal, server_stage::data, out);
+        return std::exchange(chunk_judged_, false)
+                   ? answer_as_judged(refusal, server_stage::data, out)
+                   : respond(refusal, server_stage::data, out);
     }
     if (chunk_last_) return end_message(out);
     return respond(replies::chunk_ok, server_stage::data, out);
 }
 
 server_step smtp_server::end_message(std::string& out) {
+    message_came();
     if (octets_ > config_->max_message) return refuse_message(replies::too_big, out);
-    if (decoder_.bare_newline() && config_->newlines == bare_newlines::reject) {
+    const bool bare = decoder_.bare_newline() || decoder_.ends_in_cr();
+    if (bare && config_->newlines == bare_newlines::reject) {
         return refuse_message(replies::bare_newline, out);
     }
     if (const auto refusal = judged(server_stage::end)) {
@@ -297,43 +315,81 @@ server_step smtp_server::refuse_message(const server_reply& reply, std::string& 
             .reply = reply};
 }
 
+// Whoever never comes to an end hears why while he still sends.
+server_step smtp_server::refuse_endless_message(std::string& out) {
+    mode_ = mode::command;
+    server_step step = refuse_message(replies::endless_message, out);
+    step.event = server_event::close;
+    return step;
+}
+
 void smtp_server::answer_sender(const server_reply& answer, std::string& out) {
     append_reply(out, answer);
     mail_refused_ = !answer.positive();
-    if (mail_refused_) return;
-    junk_ = 0;
-    state_ = state::mail;
+    may_reset_ = may_reset_ || mail_refused_;
+    if (!mail_refused_) state_ = state::mail;
 }
 
 void smtp_server::answer_recipient(const server_reply& answer, std::string& out) {
     append_reply(out, answer);
     if (!answer.positive()) {
-        refused_recipient_ = true;
+        refused_recipient_ = may_reset_ = true;
         return;
     }
     ++recipients_;
-    junk_ = 0;
     state_ = state::rcpt;
 }
 
 void smtp_server::answer_delivery(const server_reply& answer, std::string& out) {
     assert(due_ != 0);
     append_reply(out, answer);
-    junk_ = 0;
     if (--due_ == 0) end_transaction();
 }
 
 server_step smtp_server::respond(const server_reply& reply, server_stage stage, std::string& out) {
     append_reply(out, reply);
-    if (stage == server_stage::mail) mail_refused_ = !reply.positive();
-    // What a client pipelined behind a MAIL that was refused is no nonsense (RFC 2920 3.1).
-    const bool follows_refusal = mail_refused_ && reply.code == 503;
-    if (is_junk(reply) && !follows_refusal) {
-        if (++junk_ > config_->max_junk) return close_with(replies::too_much_junk, stage, out);
-    } else if (reply.positive()) {
-        junk_ = 0;
+    if (stage == server_stage::mail) {
+        mail_refused_ = !reply.positive();
+        named_ = 0;
     }
+    may_reset_ = may_reset_ || !reply.positive();
+    if (is_error_of_client(reply) && !follows_refusal(reply, stage) && too_many_errors())
+        return close_with(replies::too_many_errors, stage, out);
     return {.event = server_event::reply, .stage = stage, .reply = reply};
+}
+
+// What a client pipelined behind a sender, or behind recipients, that were refused is no nonsense (RFC
+// 2920 3.1, RFC 2033 4.2): as much of it as belongs to one message.
+bool smtp_server::follows_refusal(const server_reply& reply, server_stage stage) noexcept {
+    const bool refused = mail_refused_ || (refused_recipient_ && recipients_ == 0);
+    return refused && reply.code == 503 && stage != server_stage::mail && !named_too_many();
+}
+
+bool smtp_server::named_too_many() noexcept {
+    return ++named_ > std::uint64_t{config_->max_recipients} + recipients_beyond;
+}
+
+// A refusal on purpose.
+server_step smtp_server::answer_as_judged(const server_reply& reply, server_stage stage,
+                                          std::string& out) {
+    append_reply(out, reply);
+    may_reset_ = may_reset_ || !reply.positive();
+    return {.event = server_event::reply, .stage = stage, .reply = reply};
+}
+
+bool smtp_server::too_many_errors() noexcept {
+    return ++errors_ > config_->max_errors && config_->max_errors != 0 && !trusted_;
+}
+
+bool smtp_server::too_many_idle_commands() noexcept {
+    return ++idle_commands_ > config_->max_idle_commands && config_->max_idle_commands != 0 &&
+           !trusted_;
+}
+
+// What came before it was for it.
+void smtp_server::message_came() noexcept {
+    errors_ = idle_commands_ = 0;
+    may_reset_ = true;
 }
 
 server_step smtp_server::close_with(const server_reply& reply, server_stage stage,
@@ -366,7 +422,7 @@ void smtp_server::secured() noexcept {
 
 void smtp_server::end_transaction() noexcept {
     if (state_ != state::initial) state_ = state::greeted;
-    recipients_ = 0;
+    recipients_ = named_ = 0;
     refused_recipient_ = false;
     smtputf8_ = false;
 }

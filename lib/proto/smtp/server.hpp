@@ -33,12 +33,18 @@
 // (DSN), 2852 (DELIVERBY) and 6710 (MT-PRIORITY). LMTP: RFC 2033, one answer for each accepted
 // recipient. Fails only in replies; never throws but for memory. It stays in step with the client
 // through every refusal: refused messages and chunks are read to their end, over-long lines to
-// theirs. Limits: command lines of max_command_line octets, AUTH and its responses max_auth_line;
-// no BINARYMIME. About 250 octets, and no allocation unless a command line comes in pieces.
+// theirs, unless that is nowhere near: whoever sends most_thrown_away() octets of a message, or
+// most_of_a_line of a line, in vain, or announces so large a chunk, is sent away. So is a client with
+// too many errors of its own, or too many commands in a row that bring no mail forward; what the
+// owner or a judge refuses is no error of the client's. Limits: command lines of max_command_line
+// octets, AUTH and its responses max_auth_line; no BINARYMIME. About 250 octets, and no allocation
+// unless a command line comes in pieces.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,6 +64,12 @@ namespace postal::proto {
 // 540), which is more.
 inline constexpr std::size_t max_command_line = 512 + 540;
 
+// Of a line that is longer, what is waited through for its end.
+inline constexpr std::size_t most_of_a_line = 256 * 1024;
+// RFC 5321 4.5.3.1.10: who names more recipients than are taken sends the message again for those; so
+// many more, and each counts as an error.
+inline constexpr std::uint32_t recipients_beyond = 1000;
+
 enum class dialect : std::uint8_t { smtp, lmtp };
 enum class bare_newlines : std::uint8_t { reject, accept };
 
@@ -72,7 +84,17 @@ struct server_config {
     bool requires_tls = false;      // before mail
     bool requires_auth = false;     // before MAIL, VRFY and EXPN: 530
     bool delivery_options = false;  // DSN, DELIVERBY, MT-PRIORITY: offered, checked, not followed
-    std::uint32_t max_junk = 20;    // commands in a row that are nonsense or out of order
+    // Since the session's last whole message; 0: no limit.
+    std::uint32_t max_errors = 20;  // commands that are nonsense or out of order, failed AUTH
+    std::uint32_t max_idle_commands =
+        100;  // NOOP, VRFY and so on, and RSET of what was not refused
+
+    // Octets of a message beyond all limits that are read, so that its client hears why.
+    std::uint64_t most_thrown_away() const noexcept {
+        constexpr std::uint64_t least = 64 * 1024 * 1024;
+        const bool huge = max_message > std::numeric_limits<std::uint64_t>::max() / 8;
+        return huge ? max_message : std::max(8 * max_message, least);
+    }
 };
 
 enum class server_event : std::uint8_t {
@@ -123,7 +145,8 @@ class smtp_server {
     // After `auth_begin` and `auth_line`: one more challenge, in octets, or the end; 235 is
     // success.
     void ask_auth(std::string_view challenge, std::string& out);
-    void answer_auth(const server_reply& answer, std::string& out);
+    // True when that was one error too many: a last reply was appended, as with `close`.
+    bool answer_auth(const server_reply& answer, std::string& out);
     // Whether the next line is a response: a secret.
     bool in_auth() const noexcept { return mode_ == mode::auth; }
 
@@ -134,6 +157,9 @@ class smtp_server {
     // After `message_end`, in the order of the recipients (LMTP), or once (SMTP).
     void answer_delivery(const server_reply& answer, std::string& out);
     std::uint32_t answers_due() const noexcept { return due_; }
+
+    // From now on neither errors nor idle commands are limited.
+    void trust_client() noexcept { trusted_ = true; }
 
     // From now on the connection has TLS; whatever the client said before is forgotten.
     void secured() noexcept;
@@ -154,6 +180,8 @@ class smtp_server {
     }
     // Whether the next octets are message content.
     bool reading_content() const noexcept { return mode_ == mode::data || mode_ == mode::chunk; }
+    // Whether content has begun to come, and more may.
+    bool content_begun() const noexcept { return reading_content() || state_ == state::chunks; }
     // Whether a client that leaves now leaves an envelope or a message behind.
     bool in_transaction() const noexcept { return state_ >= state::mail || reading_content(); }
 
@@ -176,7 +204,14 @@ class smtp_server {
     server_step end_message(std::string& out);
     server_step refuse_message(const server_reply& reply, std::string& out);
     server_step respond(const server_reply& reply, server_stage stage, std::string& out);
+    server_step answer_as_judged(const server_reply& reply, server_stage stage, std::string& out);
     server_step close_with(const server_reply& reply, server_stage stage, std::string& out);
+    server_step refuse_endless_message(std::string& out);
+    bool follows_refusal(const server_reply& reply, server_stage stage) noexcept;
+    bool named_too_many() noexcept;
+    bool too_many_errors() noexcept;
+    bool too_many_idle_commands() noexcept;
+    void message_came() noexcept;
     server_reply out_of_order(const command& row) const noexcept;
     std::optional<server_reply> judged(server_stage stage, std::string_view verb = {},
                                        std::string_view argument = {});
@@ -213,7 +248,10 @@ class smtp_server {
     std::uint64_t chunk_left_ = 0;
     std::uint32_t recipients_ = 0;
     std::uint32_t due_ = 0;
-    std::uint32_t junk_ = 0;
+    std::uint32_t named_ = 0;  // recipients of the transaction, and what followed a refusal in it
+    std::uint32_t errors_ = 0;
+    std::uint32_t idle_commands_ = 0;
+    std::size_t discarded_ = 0;  // of a line that is thrown away
     mode mode_ = mode::command;
     state state_ = state::initial;
     data_decoder decoder_{};
@@ -236,6 +274,10 @@ class smtp_server {
     bool partial_done_ = false;  // partial_ is whole and was handed out
     bool smtputf8_ = false;
     bool refused_recipient_ = false;
+    bool may_reset_ =
+        false;  // something was refused, or a message has ended: RSET is as it should be
+    bool chunk_judged_ = false;  // chunk_refusal_ is a judge's
+    bool trusted_ = false;
     bool secured_ = false;
     bool unwelcome_ = false;  // was told so in the place of the banner
 };

@@ -34,15 +34,18 @@ std::string_view next_word(std::string_view& text) {
     return word;
 }
 
-// 1 to 20 digits (RFC 1870 3, RFC 3030 2); a number beyond 64 bits is the largest there is.
-bool parse_octets(std::string_view text, std::uint64_t& value) {
+// 1 to 20 digits (RFC 1870 3, RFC 3030 2); a number beyond 64 bits is the largest there is, and
+// `whole` says so.
+bool parse_octets(std::string_view text, std::uint64_t& value, bool* whole = nullptr) {
     if (text.empty() || text.size() > 20) return false;
     value = 0;
     for (const char c : text) {
         if (!base::is_digit(c)) return false;
         const auto digit = static_cast<std::uint64_t>(c - '0');
         constexpr auto most = std::numeric_limits<std::uint64_t>::max();
-        value = value > (most - digit) / 10 ? most : value * 10 + digit;
+        const bool fits = value <= (most - digit) / 10;
+        value = fits ? value * 10 + digit : most;
+        if (whole != nullptr) *whole = *whole && fits;
     }
     return true;
 }
@@ -161,7 +164,9 @@ parsed_argument<path> parse_rcpt(std::string_view text, bare_local_part bare, ut
 
 parsed_argument<chunk_arguments> parse_bdat(std::string_view text) {
     chunk_arguments result;
-    if (!parse_octets(next_word(text), result.size)) return refuse(replies::bdat_syntax);
+    bool whole = true;
+    const bool number = parse_octets(next_word(text), result.size, &whole);
+    if (!number || !whole) return refuse(replies::bdat_syntax);
     const std::string_view word = next_word(text);
     result.last = base::iequals(word, "LAST");
     if ((!word.empty() && !result.last) || !next_word(text).empty())

@@ -68,12 +68,14 @@ void smtp_server::ask_auth(std::string_view challenge, std::string& out) {
     mode_ = mode::auth;
 }
 
-void smtp_server::answer_auth(const server_reply& answer, std::string& out) {
+bool smtp_server::answer_auth(const server_reply& answer, std::string& out) {
     append_reply(out, answer);
     authenticated_ = answer.positive();
-    if (authenticated_) junk_ = 0;
     mode_ = mode::command;
     auth_.reset();
+    if (authenticated_ || !too_many_errors()) return false;
+    append_reply(out, replies::too_many_errors);
+    return true;
 }
 
 server_step smtp_server::run_auth_line(std::string_view line, std::string& out) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <iterator>
+#include <utility>
 
 #include "base/text.hpp"
 #include "proto/smtp/server_arguments.hpp"
@@ -33,16 +34,17 @@ constexpr smtp_server::command smtp_server::command::table[] = {
     {"DATA", rcpt, none, in_both, server_stage::data, true, &smtp_server::on_data},
     {"BDAT", any, required, in_both, server_stage::data, false, &smtp_server::on_bdat},
     {"RSET", any, none, in_both, server_stage::rset, true, &smtp_server::on_rset},
-    {"NOOP", any, optional, in_both, server_stage::other, false, &smtp_server::answer<replies::ok>},
+    {"NOOP", any, optional, in_both, server_stage::other, false, &smtp_server::answer<replies::ok>,
+     true},
     {"QUIT", any, none, in_both, server_stage::quit, true, &smtp_server::on_quit},
-    {"EHLO", any, required, in_smtp, server_stage::ehlo, true, &smtp_server::on_ehlo},
-    {"HELO", any, required, in_smtp, server_stage::ehlo, true, &smtp_server::on_helo},
-    {"LHLO", any, required, in_lmtp, server_stage::ehlo, true, &smtp_server::on_ehlo},
+    {"EHLO", any, required, in_smtp, server_stage::ehlo, true, &smtp_server::on_ehlo, true},
+    {"HELO", any, required, in_smtp, server_stage::ehlo, true, &smtp_server::on_helo, true},
+    {"LHLO", any, required, in_lmtp, server_stage::ehlo, true, &smtp_server::on_ehlo, true},
     {"VRFY", any, required, in_both, server_stage::other, false,
-     &smtp_server::answer<replies::cannot_verify>},
+     &smtp_server::answer<replies::cannot_verify>, true},
     {"EXPN", any, required, in_both, server_stage::other, false,
-     &smtp_server::answer<replies::no_such_list>},
-    {"HELP", any, optional, in_both, server_stage::other, false, &smtp_server::on_help},
+     &smtp_server::answer<replies::no_such_list>, true},
+    {"HELP", any, optional, in_both, server_stage::other, false, &smtp_server::on_help, true},
     {"STARTTLS", any, optional, in_both, server_stage::tls, true, &smtp_server::on_starttls},
     {"AUTH", any, optional, in_both, server_stage::auth, true, &smtp_server::on_auth},
     {"ETRN", any, optional, in_both, server_stage::other, false,
@@ -86,7 +88,6 @@ server_step smtp_server::on_ehlo(std::string_view argument, std::string& out) {
     if (config_->delivery_options) out.append("250-DSN\r\n250-DELIVERBY\r\n250-MT-PRIORITY\r\n");
     if (!auth_mechanisms_.empty()) out.append("250-AUTH ").append(auth_mechanisms_).append("\r\n");
     out.append("250 HELP\r\n");
-    junk_ = 0;
     return {.event = server_event::reply,
             .stage = server_stage::ehlo,
             .reply = {250, "", ""},
@@ -140,6 +141,8 @@ server_step smtp_server::on_mail(std::string_view argument, std::string& out) {
 }
 
 server_step smtp_server::on_rcpt(std::string_view argument, std::string& out) {
+    if (named_too_many() && too_many_errors())
+        return close_with(replies::too_many_errors, server_stage::rcpt, out);
     const auto utf8 = smtputf8_ ? utf8_addresses::allowed : utf8_addresses::refused;
     const auto parsed = parse_rcpt(argument, config_->bare_users, utf8, known_parameters());
     if (!parsed) {
@@ -166,6 +169,13 @@ server_step smtp_server::on_data(std::string_view, std::string& out) {
 server_step smtp_server::on_bdat(std::string_view argument, std::string& out) {
     const auto parsed = parse_bdat(argument);
     if (!parsed) return respond(parsed.error().reply, server_stage::data, out);
+    const bool of_message = state_ >= state::rcpt;
+    const std::uint64_t before = of_message ? octets_ : 0;
+    const std::uint64_t most = config_->most_thrown_away();
+    if (before > most || parsed->size > most - before) {
+        if (of_message) return refuse_endless_message(out);
+        return close_with(replies::endless_chunk, server_stage::data, out);
+    }
     mode_ = mode::chunk;
     chunk_left_ = parsed->size;
     chunk_last_ = parsed->last;
@@ -176,14 +186,20 @@ server_step smtp_server::on_bdat(std::string_view argument, std::string& out) {
         chunk_refusal_ =
             smtp && refused_recipient_ ? replies::no_valid_recipient : replies::rcpt_first;
     }
-    if (!chunk_refusal_ && !chunk_last_) chunk_refusal_ = judged(server_stage::data, "BDAT");
+    if (!chunk_refusal_ && !chunk_last_) {
+        chunk_refusal_ = judged(server_stage::data, "BDAT");
+        chunk_judged_ = chunk_refusal_.has_value();
+    }
     if (chunk_refusal_ || state_ == state::chunks) return {.event = server_event::go_on};
     state_ = state::chunks;
     decoder_.reset();
     return {.event = server_event::message_begin, .stage = server_stage::data, .replies = 0};
 }
 
+// Of an MTA between two messages, or behind a refusal, it is as it should be.
 server_step smtp_server::on_rset(std::string_view, std::string& out) {
+    if (!std::exchange(may_reset_, false) && too_many_idle_commands())
+        return close_with(replies::too_many_idle_commands, server_stage::rset, out);
     end_transaction();
     return respond(replies::reset, server_stage::rset, out);
 }

@@ -21,6 +21,7 @@ struct smtp_server::command {
     server_stage stage;
     bool is_judged;  // a stage_judge may answer in the handler's place
     handler run;
+    bool brings_no_mail = false;  // and may not be said for ever
 
     // What takes mail, or tells about users (RFC 4954 6); the rest of a transaction needs MAIL.
     bool needs_auth() const noexcept {

@@ -87,7 +87,15 @@ inline constexpr server_reply auth_first{530, "5.7.0", "Authentication required"
 inline constexpr server_reply bare_newline{550, "5.5.2", "Message has a bare CR or LF"};
 inline constexpr server_reply no_such_user{550, "5.1.1", "No such user"};
 inline constexpr server_reply no_such_list{550, "5.1.1", "No such mailing list"};
-inline constexpr server_reply too_much_junk{421, "4.7.0", "Too many bad commands, closing"};
+inline constexpr server_reply too_many_errors{421, "4.7.0", "Too many errors, closing"};
+inline constexpr server_reply too_many_idle_commands{
+    421, "4.7.0", "Too many commands without a message, closing"};
+inline constexpr server_reply endless_line{421, "4.7.0", "A line without an end, closing"};
+inline constexpr server_reply endless_message{552, "5.3.4", "Message far too big, closing"};
+inline constexpr server_reply endless_chunk{552, "5.3.4", "Chunk far too big, closing"};
+// What a chunk that was not understood brings might be commands, or might not (RFC 3030 2).
+inline constexpr server_reply chunk_of_unknown_size{
+    421, "4.5.0", "Cannot tell the chunk behind that BDAT from commands, closing"};
 
 }  // namespace replies
 }  // namespace postal::proto

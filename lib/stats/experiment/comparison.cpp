@@ -1,7 +1,7 @@
 // All is counted in logarithms until the figures are filled in; ratios are for readers.
 #include "stats/experiment/comparison.hpp"
 
-#include "stats/experiment/paired.hpp"
+#include "stats/experiment/outliers.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,6 @@
 namespace postal::stats {
 namespace {
 
-constexpr double equivalence_alpha = 0.1;
 constexpr double power = 0.8;
 constexpr double deviation_level = 0.8;
 
@@ -33,17 +32,19 @@ std::optional<double> log_difference(const metric_table::block& block, std::size
     return *to - *from;
 }
 
-std::size_t needed_blocks(const moments& of, double alpha, double margin) {
-    moments planned{.count = 2};
-    const double deviation = deviation_limit(of, deviation_level);
-    const auto enough = [&](std::size_t count) {
-        planned.count = count;
-        planned.squares = deviation * deviation * static_cast<double>(count - 1);
-        return t_half_width(planned, alpha) + t_half_width(planned, equivalence_alpha) <=
-               std::log1p(margin);
-    };
-    std::size_t least = fewest_blocks;
-    std::size_t above = most_blocks + 1;
+// A sample of so many blocks with that mean and scatter.
+paired_sample planned(std::size_t count, double mean, double deviation) {
+    return {.count = count,
+            .mean = mean,
+            .deviation = deviation,
+            .freedom = static_cast<double>(count) - 1};
+}
+
+// The least number of blocks, from `from` on, that is enough; all above it are, too.
+template <class Enough>
+std::size_t least_blocks(std::size_t from, Enough enough) {
+    std::size_t least = from;
+    std::size_t above = std::max(most_blocks + 1, from);
     while (least < above) {
         const std::size_t middle = (least + above) / 2;
         if (enough(middle))
@@ -51,7 +52,25 @@ std::size_t needed_blocks(const moments& of, double alpha, double margin) {
         else
             least = middle + 1;
     }
-    return least;
+    return std::min(least, most_blocks + 1);
+}
+
+// The share of experiments with that mean and scatter that come to a verdict: over what the scatter of each
+// may look like.
+double decided_share(const paired_sample& truth, double alpha, double margin) {
+    constexpr int steps = 32;
+    const auto below = [&](double mean) {
+        return std::erfc((truth.mean - mean) / truth.standard_error() / std::sqrt(2)) / 2;
+    };
+    double undecided = 0;
+    for (int step = 0; step < steps; ++step) {
+        paired_sample seen = truth;
+        seen.deviation = deviation_at(truth, (step + 0.5) / steps);
+        const double from = std::max(0.0, std::log1p(margin) - t_half_width(seen, 2 * alpha));
+        const double to = t_half_width(seen, alpha);
+        if (to > from) undecided += below(to) - below(from) + below(-from) - below(-to);
+    }
+    return 1 - undecided / steps;
 }
 
 struct pair {
@@ -59,10 +78,57 @@ struct pair {
     std::size_t variant = 0;
 };
 
+struct difference {
+    std::size_t block = 0;  // in the table
+    double log = 0;
+};
+
+std::vector<difference> differences_of(const metric_table& table, pair which) {
+    std::vector<difference> all;
+    for (std::size_t i = 0; i < table.blocks.size(); ++i)
+        if (const auto one = log_difference(table.blocks[i], which.baseline, which.variant))
+            all.push_back({i, *one});
+    return all;
+}
+
+std::vector<double> logs_of(const std::vector<difference>& differences) {
+    std::vector<double> logs;
+    for (const difference& one : differences)
+        logs.push_back(one.log);
+    return logs;
+}
+
+std::array<double, 2> ratios_of(const log_interval& of) {
+    return {ratio_of(of.mean - of.half), ratio_of(of.mean + of.half)};
+}
+
+std::optional<without_outliers> leave_out_outliers(const metric_table& table,
+                                                   const std::vector<difference>& differences,
+                                                   double alpha, double margin) {
+    const std::vector<double> logs = logs_of(differences);
+    const auto apart = outliers_of(logs, alpha);
+    if (apart.empty()) return std::nullopt;
+    without_outliers made;
+    std::vector<double> kept;
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+        if (std::ranges::count(apart, i) > 0)
+            made.blocks.push_back(differences[i].block);
+        else
+            kept.push_back(logs[i]);
+    }
+    const log_interval of = interval_of(sample_of(kept), alpha);
+    made.ratio = ratio_of(of.mean);
+    made.interval = ratios_of(of);
+    if (table.carries_verdict) made.verdict = judge(of, margin, table.direction);
+    return made;
+}
+
 comparison compare_pair(const metric_table& table, pair which, double alpha,
                         const comparison_settings& settings) {
-    const auto differences = log_differences(table, which.baseline, which.variant);
-    const moments of = moments_of_logs(differences);
+    const auto differences = differences_of(table, which);
+    const std::vector<double> logs = logs_of(differences);
+    const paired_sample of =
+        sample_of(logs, settings.wanted_width ? pilot_blocks : all_differences);
     comparison made;
     made.baseline = which.baseline;
     made.variant = which.variant;
@@ -74,14 +140,20 @@ comparison compare_pair(const metric_table& table, pair which, double alpha,
     if (of.count >= 1) made.ratio = ratio_of(of.mean);
     if (of.count < 2) return made;
 
-    const log_interval around = interval_of(differences, alpha);
-    made.interval = {ratio_of(of.mean - around.half), ratio_of(of.mean + around.half)};
+    const log_interval around = interval_of(of, alpha);
+    made.interval = ratios_of(around);
     made.half_width = std::expm1(around.half);
     made.probability = t_probability(of);
-    made.smallest_detectable = ratio_of(detectable_noncentrality(of.count, alpha, power) *
-                                        of.deviation() / std::sqrt(static_cast<double>(of.count)));
+    paired_sample scattered = of;
+    scattered.deviation = deviation_limit(of, deviation_level);
+    made.smallest_detectable = shown_from(scattered, alpha, settings.margin);
+    made.blocks_as_seen = blocks_as_seen(of, alpha, settings.margin);
     made.needed_blocks = needed_blocks(of, alpha, settings.margin);
-    if (of.count >= flipped_from) made.flipped = sign_flip(differences, settings.seed);
+    if (settings.wanted_width && of.count >= pilot_blocks)
+        made.blocks_for_width = blocks_for_width(sample_of(std::span(logs).first(pilot_blocks)),
+                                                 alpha, *settings.wanted_width);
+    if (of.count >= flipped_from) made.flipped = sign_flip(logs, settings.seed);
+    made.without = leave_out_outliers(table, differences, alpha, settings.margin);
     if (!table.carries_verdict || of.count < fewest_blocks) return made;
     made.verdict = judge(around, settings.margin, table.direction);
     made.few = of.count < enough_blocks;
@@ -92,24 +164,47 @@ comparison compare_pair(const metric_table& table, pair which, double alpha,
 
 std::vector<double> log_differences(const metric_table& table, std::size_t baseline,
                                     std::size_t variant) {
-    std::vector<double> differences;
-    for (const auto& block : table.blocks)
-        if (const auto difference = log_difference(block, baseline, variant))
-            differences.push_back(*difference);
-    return differences;
+    return logs_of(differences_of(table, {baseline, variant}));
 }
 
-log_interval interval_of(std::span<const double> differences, double alpha) {
-    const moments of = moments_of_logs(differences);
-    return {of.mean, t_half_width(of, alpha), t_half_width(of, equivalence_alpha)};
+log_interval interval_of(const paired_sample& of, double alpha) {
+    return {of.mean, t_half_width(of, alpha), t_half_width(of, 2 * alpha)};
 }
 
 comparison_verdict judge(const log_interval& of, double margin, metric_direction direction) {
-    if (std::abs(of.mean) + of.half_90 <= std::log1p(margin)) return comparison_verdict::equivalent;
+    if (std::abs(of.mean) + of.half_equivalent <= std::log1p(margin))
+        return comparison_verdict::equivalent;
     if (std::abs(of.mean) <= of.half) return comparison_verdict::undecided;
     return (of.mean > 0) == (direction == metric_direction::higher_is_better)
                ? comparison_verdict::faster
                : comparison_verdict::slower;
+}
+
+std::size_t needed_blocks(const paired_sample& of, double alpha, double margin) {
+    const double deviation = deviation_limit(of, deviation_level);
+    return least_blocks(fewest_blocks, [&](std::size_t count) {
+        const paired_sample larger = planned(count, 0, deviation);
+        return t_half_width(larger, alpha) + t_half_width(larger, 2 * alpha) <= std::log1p(margin);
+    });
+}
+
+std::size_t blocks_as_seen(const paired_sample& of, double alpha, double margin) {
+    return least_blocks(std::max(fewest_blocks, of.count + 1), [&](std::size_t count) {
+        const paired_sample larger = planned(count, std::abs(of.mean), of.deviation);
+        return of.deviation == 0 || decided_share(larger, alpha, margin) >= power;
+    });
+}
+
+std::size_t blocks_for_width(const paired_sample& pilot, double alpha, double width) {
+    const double blocks = std::pow(t_half_width(pilot, alpha) / std::log1p(width), 2) *
+                          static_cast<double>(pilot.count);
+    const double most = static_cast<double>(most_blocks + 1);
+    return std::max(pilot_blocks, static_cast<std::size_t>(std::ceil(std::min(blocks, most))));
+}
+
+double shown_from(const paired_sample& of, double alpha, double margin) {
+    const double shift = detectable_noncentrality(of.freedom, alpha, power) * of.standard_error();
+    return std::max(1 + margin, ratio_of(shift));
 }
 
 experiment_result compare(const metric_table& table, const comparison_settings& settings) {
@@ -132,9 +227,9 @@ experiment_result compare(const metric_table& table, const comparison_settings& 
     return made;
 }
 
-bool may_stop(std::span<const comparison> comparisons, double half_width) {
-    return !comparisons.empty() && std::ranges::all_of(comparisons, [&](const comparison& one) {
-        return one.blocks >= stop_from && one.half_width && *one.half_width <= half_width;
+bool may_stop(std::span<const comparison> comparisons) {
+    return !comparisons.empty() && std::ranges::all_of(comparisons, [](const comparison& one) {
+        return one.blocks_for_width && one.blocks >= *one.blocks_for_width;
     });
 }
 

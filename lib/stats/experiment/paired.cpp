@@ -26,36 +26,40 @@ double degrees_of_freedom(std::size_t count) {
     return static_cast<double>(count) - 1;
 }
 
-double t_limit(std::size_t count, double alpha) {
-    return quantile(complement(students_t(degrees_of_freedom(count)), alpha / 2));
-}
-
-double standard_error(const moments& of) {
-    return of.deviation() / std::sqrt(static_cast<double>(of.count));
+// Of what is `outside` it on one side.
+double t_limit(double freedom, double outside) {
+    return quantile(complement(students_t(freedom), outside));
 }
 
 }  // namespace
 
-moments moments_of_logs(std::span<const double> differences) noexcept {
-    moments of = moments_of(differences);
-    if (of.deviation() < log_rounding) of.squares = 0;
-    if (std::abs(of.mean) < log_rounding) of.mean = 0;
-    return of;
+double paired_sample::standard_error() const noexcept {
+    return deviation / std::sqrt(static_cast<double>(count));
 }
 
-double t_half_width(const moments& of, double alpha) {
-    return std::min(largest_log, t_limit(of.count, alpha) * standard_error(of));
+paired_sample sample_of(std::span<const double> differences, std::size_t scatter_of) {
+    const moments all = moments_of(differences);
+    const moments scattered =
+        differences.size() > scatter_of ? moments_of(differences.first(scatter_of)) : all;
+    const double deviation = scattered.deviation();
+    return {.count = all.count,
+            .mean = std::abs(all.mean) < log_rounding ? 0 : all.mean,
+            .deviation = deviation < log_rounding ? 0 : deviation,
+            .freedom = degrees_of_freedom(scattered.count)};
 }
 
-double t_probability(const moments& of) {
-    if (of.squares == 0) return of.mean == 0 ? 1 : 0;
-    const double t = std::abs(of.mean) / standard_error(of);
-    return 2 * cdf(complement(students_t(degrees_of_freedom(of.count)), t));
+double t_half_width(const paired_sample& of, double alpha) {
+    return std::min(largest_log, t_limit(of.freedom, alpha / 2) * of.standard_error());
 }
 
-double detectable_noncentrality(std::size_t count, double alpha, double power) {
-    const double freedom = degrees_of_freedom(count);
-    const double limit = t_limit(count, alpha);
+double t_probability(const paired_sample& of) {
+    if (of.deviation == 0) return of.mean == 0 ? 1 : 0;
+    const double t = std::abs(of.mean) / of.standard_error();
+    return 2 * cdf(complement(students_t(of.freedom), t));
+}
+
+double detectable_noncentrality(double freedom, double alpha, double power) {
+    const double limit = t_limit(freedom, alpha / 2);
     const auto shown = [&](double noncentrality) {
         return cdf(complement(non_central_t(freedom, noncentrality), limit)) >= power;
     };
@@ -70,9 +74,13 @@ double detectable_noncentrality(std::size_t count, double alpha, double power) {
     return above;
 }
 
-double deviation_limit(const moments& of, double level) {
-    const chi_squared distribution(degrees_of_freedom(of.count));
-    return std::sqrt(of.squares / quantile(complement(distribution, level)));
+double deviation_limit(const paired_sample& of, double level) {
+    const chi_squared distribution(of.freedom);
+    return of.deviation * std::sqrt(of.freedom / quantile(complement(distribution, level)));
+}
+
+double deviation_at(const paired_sample& truth, double share) {
+    return truth.deviation * std::sqrt(quantile(chi_squared(truth.freedom), share) / truth.freedom);
 }
 
 }  // namespace postal::stats

@@ -4,6 +4,7 @@
 
 #include "stats/experiment/paired.hpp"
 #include "stats/moments.hpp"
+#include "stats/rate.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
 
@@ -42,6 +43,18 @@ std::map<std::size_t, point> means_by(Key key, std::span<const run_in_order> run
         mean.log += points[i].log / counts[runs[i].*key];
     }
     return means;
+}
+
+// Whether what comes before differs from the rest by more than chance, with the rest's scatter.
+bool differs_from(std::span<const double> before, std::span<const double> rest) {
+    const level of = level_of(rest);
+    const double share = static_cast<double>(before.size()) / static_cast<double>(rest.size());
+    const double effective_before = std::max(1.0, share * of.effective);
+    const double error = of.deviation * std::sqrt(1 / of.effective + 1 / effective_before);
+    const boost::math::students_t distribution(of.effective - 1);
+    constexpr double one_percent = 0.01;
+    return std::abs(of.mean - moments_of(before).mean) >
+           quantile(complement(distribution, one_percent / 2)) * error;
 }
 
 }  // namespace
@@ -106,8 +119,10 @@ std::optional<warmup_check> check_warmup(std::span<const double> rates, std::siz
     if (!(measured > 0)) return std::nullopt;
     warmup_check made{.settles = *settles};
     if (settles->intervals <= warmup) return made;
-    made.change = moments_of(rates.subspan(settles->intervals)).mean / measured - 1;
-    made.too_short = std::abs(made.change) > tolerance;
+    const auto settled = rates.subspan(settles->intervals);
+    made.change = moments_of(settled).mean / measured - 1;
+    made.too_short = std::abs(made.change) > tolerance &&
+                     differs_from(rates.subspan(warmup, settles->intervals - warmup), settled);
     return made;
 }
 

@@ -21,7 +21,12 @@ TEST_CASE("hint: what gives another protocol away names the options that would c
     const spoken smtp, lmtp{dialect::lmtp}, mailbox{dialect::mailbox};
     const spoken smtps{dialect::smtp, true, tls_mode::implicit};
     const spoken starttls{dialect::smtp, true, tls_mode::starttls};
+    const spoken overlapping{dialect::smtp, false, tls_mode::starttls, true};
     const std::vector<row> rows{
+        {{"mail", 503, "5.5.1", 1, "nested MAIL command"}, overlapping, "--pipelining auto"},
+        {{"rcpt", 503, "5.5.1", 1, "need MAIL command"}, overlapping, "--pipelining auto"},
+        {{"mail", 503, "5.5.1", 1, "polite people say HELO first"}, smtp, ""},
+        {{"end", 503, "", 1, "bad sequence"}, overlapping, ""},
         {{"ehlo", 500, "", 1, "unknown command"}, smtp, "give -L"},
         {{"ehlo", 502, "5.5.1", 1, ""}, lmtp, "leave -L away"},
         {{"ehlo", 550, "", 1, "go away"}, smtp, ""},

@@ -168,6 +168,9 @@ TEST_CASE("audit findings: what is not finished says so") {
     of.variants[0].cuts = 100;
     of.variants[0].end = "interrupted";
     of.end = "interrupted";
+    of.random_order = true;
+    for (audited_image& one : of.variants[0].images)
+        one.draws = 2;
     of.variants.push_back({.name = "b", .cuts = 100});
     audit_analysis found = analyse(of);
     CHECK(found.state == audit_state::unchecked);
@@ -177,6 +180,9 @@ TEST_CASE("audit findings: what is not finished says so") {
           "0 to 1 messages at a cut, of the last 0.08 s; interrupted after 3 of "
           "100 cuts");
     CHECK(said.at(1) == "b: not audited");
+    CHECK(lost_by_power_cut("a", of, found) ==
+          "1 of 3 cuts, 0 to 1 messages of the last 0.08 s; interrupted after 3 of 100 cuts");
+    CHECK(loss_table(of, found).rows.at(0)[1] == "1 of 3; interrupted");
     const std::string text = render_text(of, found);
     CHECK(has(text, "! The audit is not checked"));
     CHECK(has(text, "! The audit did not come to its end: interrupted"));
@@ -194,6 +200,31 @@ TEST_CASE("audit findings: what is not finished says so") {
     // It may lose something yet.
     CHECK(found.state == audit_state::unchecked);
     CHECK(remarks(of, found).at(1).text == "The audit has not ended");
+}
+
+TEST_CASE("audit findings: an audit that was interrupted bounds only what is a sample") {
+    audit_record of = test::made_up_audit({test::made_up_audit("a", {0, 0, 0})});
+    of.variants[0].cuts = 100;
+    of.variants[0].end = of.end = "interrupted";
+    for (audited_image& one : of.variants[0].images)
+        one.draws = 2;
+    CHECK(verdict_sentences(of, analyse(of)).front() ==
+          "a: none lost in 3 cuts (no bound: the cuts went through the log in its order, and did "
+          "not come to its end); interrupted after 3 of 100 cuts");
+    CHECK(lost_by_power_cut("a", of, analyse(of)) ==
+          "none in 3 cuts (no bound); interrupted after 3 of 100 cuts");
+    CHECK(loss_table(of, analyse(of)).rows.at(0)[2] == "–");
+    of.random_order = true;
+    CHECK(has(verdict_sentences(of, analyse(of)).front(), "none lost in 3 cuts (at most 63 %"));
+    of.variants[0].images.pop_back();  // it may harm yet
+    CHECK(has(verdict_sentences(of, analyse(of)).front(), "none lost in 2 cuts"));
+    of.variants[0].images.back().lost = 1;
+    CHECK(has(verdict_sentences(of, analyse(of)).front(), "lost at 1 of 3 cuts"));
+    for (audited_image& one : of.variants[0].images)
+        one.acknowledged = one.found = one.lost = 0;
+    CHECK(has(verdict_sentences(of, analyse(of)).front(), "a: no verdict: nothing had been"));
+    CHECK(has(render_text(of, analyse(of)),
+              "\"a\": 3 cuts came before anything was acknowledged, and are in no figure"));
 }
 
 TEST_CASE("audit findings: names are made harmless") {

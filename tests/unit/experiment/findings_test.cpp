@@ -84,7 +84,9 @@ TEST_CASE("findings: undecided and none say what is missing") {
     const auto undecided = test::made_up(metric::messages, 1.01, 6, 0.04);
     CHECK_THAT(only_sentence(undecided),
                Catch::StartsWith("\"b\" against \"a\" is undecided (+1.0 % (") &&
-                   Catch::Contains("; needs about "));
+                   Catch::Contains("; needs about ") &&
+                   Catch::Contains(" if the difference is what it seems, about ") &&
+                   Catch::Contains(" whatever it is"));
     CHECK(verdict_on("b", undecided.record, analyse(undecided)) == "undecided");
     const auto hopeless = test::made_up(metric::messages, 1.01, 6, 1.5);
     CHECK_THAT(only_sentence(hopeless), Catch::Contains("more than 1000 blocks would be needed"));
@@ -123,6 +125,31 @@ TEST_CASE("findings: twins that are told apart take the verdicts away") {
     CHECK(verdict_on("b", of.record, analyse(of)) == "faster");
     CHECK(verdict_on("again", of.record, analyse(of)) == "equivalent");
     CHECK_FALSE(says(remarks(of, analyse(of)), "bad", "do not count"));
+}
+
+TEST_CASE("findings: blocks that a verdict rests on are named, with whose run it was") {
+    std::vector<std::vector<double>> values;
+    for (int i = 0; i < 8; ++i)
+        values.push_back({1, 1.04 + 0.002 * (i % 2), 1 + 0.002 * (i % 3)});
+    values[3][1] *= 0.7;  // a slow run of b
+    values[4][2] *= 1.5;  // a fast one of c
+    const auto of = test::made_up({"a", "b", "c"}, metric::messages, values);
+    const auto all = remarks(of, analyse(of));
+    CHECK(says(all, "limit",
+               "\"b\" against \"a\": the verdict rests on block 4 (a run of \"b\", -27.1 %); "
+               "without, it would be faster (+4."));
+    CHECK(says(all, "limit",
+               "\"c\" against \"a\": the verdict rests on block 5 (a run of \"c\", +50."));
+    // Of two variants nobody knows whose it was.
+    for (auto& row : values)
+        row.resize(2);
+    CHECK(says(remarks(test::made_up({"a", "b"}, metric::messages, values),
+                       analyse(test::made_up({"a", "b"}, metric::messages, values))),
+               "limit", "rests on block 4 (-27.1 %)"));
+    values[3][1] = 1.2;
+    CHECK(says(remarks(test::made_up({"a", "b"}, metric::messages, values),
+                       analyse(test::made_up({"a", "b"}, metric::messages, values))),
+               "note", "block 4 (+20.0 %) stands apart; without, the verdict is "));
 }
 
 TEST_CASE("findings: what must not be overlooked") {

@@ -38,6 +38,7 @@ TEST_CASE("agents: three are built in, each with a template that is accepted and
         CHECK(made->uses(placeholder::from));
         CHECK(made->uses(placeholder::to_user));
         CHECK_FALSE(each.about.empty());
+        CHECK_FALSE(each.root.empty());  // all three become the recipient
     }
     CHECK(names == std::vector<std::string>{"dovecot", "maildrop", "procmail"});
 }
@@ -46,7 +47,7 @@ TEST_CASE("agents: the compiled ones are those of the sample") {
     const auto sample = load_agents(test::sample_path("agents.toml"));
     REQUIRE(sample.has_value());
     const auto same = [](const agent& a, const agent& b) {
-        return a.name == b.name && a.command == b.command && a.about == b.about;
+        return a.name == b.name && a.command == b.command && a.root == b.root && a.about == b.about;
     };
     const std::vector<agent> compiled = known();
     CHECK(std::equal(compiled.begin(), compiled.end(), sample->begin(), sample->end(), same));
@@ -73,17 +74,18 @@ TEST_CASE("agents: the built-in templates become the argv that was tried by hand
         CAPTURE(each.name);
         const auto text = find_template(each.name, known());
         REQUIRE(text.has_value());
-        CHECK(argv_template::parse(*text).value().expand(values) == each.wanted);
+        CHECK(argv_template::parse(text->command).value().expand(values) == each.wanted);
     }
 }
 
 TEST_CASE("agents: a name, a path and a template are told apart") {
-    const std::vector<agent> agents{{"one", "/bin/one -a", ""}, {"two-b", "/bin/two", ""}};
+    const std::vector<agent> agents{{"one", "/bin/one -a", "is careful", ""},
+                                    {"two-b", "/bin/two", "", ""}};
     struct row {
-        std::string text, wanted, reason;
+        std::string text, wanted, reason, root{};
     };
     const row rows[]{
-        {"one", "/bin/one -a", "a name"},
+        {"one", "/bin/one -a", "a name", "is careful"},
         {"two-b", "/bin/two", "with a dash"},
         {"/bin/x", "/bin/x", "a path is a template without arguments"},
         {"./one", "./one", "a path below the working directory"},
@@ -97,7 +99,8 @@ TEST_CASE("agents: a name, a path and a template are told apart") {
         CAPTURE(each.text, each.reason);
         const auto found = find_template(each.text, agents);
         REQUIRE(found.has_value());
-        CHECK(*found == each.wanted);
+        CHECK(found->command == each.wanted);
+        CHECK(found->root == each.root);
     }
 }
 
@@ -122,6 +125,7 @@ TEST_CASE("agents: a file takes the place of the built-in ones") {
     CHECK(agents->front().name == "a-1_B");
     CHECK(agents->front().command == "/bin/x \"%to%\"");
     CHECK(agents->front().about.empty());
+    CHECK(agents->front().root.empty());
 }
 
 TEST_CASE("agents: a malformed file is refused with file and line") {

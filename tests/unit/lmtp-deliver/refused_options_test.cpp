@@ -10,7 +10,7 @@ using refused_options::words;
 namespace {
 
 std::string refusal(words given) {
-    given.insert(given.begin(), {"--agent", "/bin/true"});
+    given.insert(given.begin(), {"--agent", "/bin/true", "--allow-root-agent"});
     return refused_options::refusal<lmtp_deliver::options>(lmtp_deliver::parse_options,
                                                            lmtp_deliver::make_plan, given);
 }
@@ -59,6 +59,10 @@ TEST_CASE("lmtp-deliver refuses: options that cannot be") {
         {{"--limit", "disk=1G"}, {"--limit", "disk"}},
         {{"--limit", "files=64,files=65"}, {"--limit", "files"}},
         {{"--limit", "memory"}, {"--limit", "memory"}},
+        {{"--limit", "processes=0"}, {"--limit", "processes"}},
+        {{"--env-file", missing}, {"--env-file", missing, "No such file"}},
+        {{"--env-file", plain}, {"--env-file", plain}},
+        {{"--env-file", folder}, {"--env-file", folder}},
         {{"--max-deliveries", "0"}, {"--max-deliveries", "0"}},
         {{"--max-deliveries", "many"}, {"--max-deliveries", "many"}},
         {{"--max-queued", "-1"}, {"--max-queued", "-1"}},

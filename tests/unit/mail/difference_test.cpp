@@ -1,4 +1,5 @@
 #include "difference_play.hpp"
+#include "mail/body_difference.hpp"
 
 using namespace postal::mail;
 using namespace difference_play;
@@ -228,6 +229,32 @@ TEST_CASE("difference: a lost 8th bit is named also where that makes line ends")
     // Line ends that no bit made are compared as they are.
     const std::string lf_alone = replaced_all(one.body, "\r\n", "\n");
     CHECK(told(one.head + lf_alone) == "line endings changed from CRLF to LF at line 1");
+}
+
+TEST_CASE("difference: lines that a relay broke are named with the break") {
+    const std::string made = "line\r\n" + std::string(3000, 'x') + "\r\n.\r\nend\r\n";
+    const auto broken = [&](const std::string& with, std::initializer_list<std::size_t> at) {
+        std::string body = made;
+        std::size_t moved = 6;
+        for (const std::size_t each : at) {
+            body.insert(each + moved, with);
+            moved += with.size();
+        }
+        return to_text(compare_bodies(made, body));
+    };
+    CHECK(broken("\r\n ", {998}) == "line 2 broken after 998 bytes by CRLF and a blank");
+    CHECK(broken("\r\n ", {998, 1995}) ==
+          "line 2 broken after 998 bytes by CRLF and a blank, 2 breaks in all");
+    CHECK(broken("\r\n", {998}) == "line 2 broken after 998 bytes by CRLF");
+    CHECK(broken("!\r\n ", {990, 1980}) ==
+          "line 2 broken after 990 bytes by \"!\", CRLF and a blank, 2 breaks in all");
+    CHECK(broken("?", {998}).find("broken") == std::string::npos);
+}
+
+TEST_CASE("difference: a body of one empty line that lost it was cut, no line end was changed") {
+    const difference found = compare_bodies("\r\n", "");
+    CHECK(found.kind == truncated);
+    CHECK(found.octet == 1);
 }
 
 TEST_CASE("difference: empty bodies, and bodies without a final CRLF") {

@@ -1,18 +1,20 @@
 // Real children: what they are given, how they end, and how a start that cannot be is told.
-#include "os/child.hpp"
+#include "child_support.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <utility>
@@ -22,63 +24,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// What a child gets, with everything that the plan points to kept alive.
-struct job {
-    std::vector<std::string> argv{};
-    std::vector<std::string> environment{};
-    const char* directory = "/";
-    const os::system_user* run_as = nullptr;
-    std::vector<os::limit> limits{};
-    std::string input{};
-};
-
-struct outcome {
-    os::child_end end;
-    std::string output;
-};
-
-os::spawner make_spawner() {
-    auto made = os::spawner::create();
-    if (!made) FAIL(made.error().message);
-    return std::move(*made);
-}
-
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-    std::vector<char*> result;
-    for (auto& text : texts)
-        result.push_back(text.data());
-    result.push_back(nullptr);
-    return result;
-}
-
-base::expected<os::child> start(os::spawner& spawner, job& wanted, int output) {
-    auto argv = pointers(wanted.argv);
-    auto environment = pointers(wanted.environment);
-    const int input = ::memfd_create("input", MFD_CLOEXEC);
-    if (::write(input, wanted.input.data(), wanted.input.size()) < 0) FAIL("write");
-    ::lseek(input, 0, SEEK_SET);
-    os::child_plan plan;
-    plan.program = wanted.argv.front().c_str();
-    plan.argv = argv.data();
-    plan.environment = environment.data();
-    plan.input = input;
-    plan.output = output;
-    plan.directory = wanted.directory;
-    plan.run_as = wanted.run_as;
-    plan.limits = wanted.limits;
-    auto started = spawner.start(plan);
-    ::close(input);
-    return started;
-}
-
-os::child_end wait_for(const os::child& started) {
-    pollfd end{started.pidfd, POLLIN, 0};
-    if (::poll(&end, 1, 20'000) != 1) FAIL("the child does not end");
-    const auto result = os::reap(started);
-    ::close(started.pidfd);
-    if (!result) FAIL("ended, and not to be reaped");
-    return *result;
-}
+using namespace test;
 
 outcome run(os::spawner& spawner, job wanted) {
     std::array<int, 2> ends{};
@@ -222,9 +168,10 @@ TEST_CASE("child: the environment is exactly the plan's, and so is the directory
 
 TEST_CASE("child: a process group of its own, which is signalled as one") {
     auto spawner = make_spawner();
-    const auto group = shell(spawner, "set -- $(cat /proc/self/stat); echo $$ $5");
-    const auto blank = group.output.find(' ');
-    CHECK(group.output.substr(0, blank) + "\n" == group.output.substr(blank + 1));
+    // The process, its group, its terminal.
+    const auto ids = shell(spawner, "set -- $(cat /proc/$$/stat); echo $1; echo $5 $7").output;
+    const std::string pid = ids.substr(0, ids.find('\n'));
+    CHECK(ids == pid + "\n" + pid + " 0\n");
 
     // A grandchild holds the pipe open until the group's signal reaches it too.
     std::array<int, 2> ends{};
@@ -245,6 +192,38 @@ TEST_CASE("child: a process group of its own, which is signalled as one") {
     CHECK_FALSE(os::signal_group({}, SIGTERM));
 }
 
+TEST_CASE("child: it has no terminal to type into, although this process has") {
+    const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    REQUIRE(terminal >= 0);
+    REQUIRE((::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0));
+    const std::string name = ::ptsname(terminal);
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+    const pid_t owner = ::fork();
+    if (owner == 0) {
+        // A terminal that a session's leader opens becomes its own.
+        if (::setsid() < 0 || ::open(name.c_str(), O_RDWR | O_CLOEXEC) < 0) ::_exit(1);
+        auto spawner = os::spawner::create();
+        if (!spawner) ::_exit(1);
+        const std::string script =
+            "set -- $(cat /proc/$$/stat); echo $7; : </dev/tty && echo opened; true";
+        const auto seen = run(*spawner, {.argv = {"/bin/sh", "-c", script}}).output;
+        const bool own = ::open("/dev/tty", O_RDWR | O_CLOEXEC) >= 0;
+        const auto said = (own ? "" : "no terminal to be kept from; ") + seen;
+        if (::write(ends[1], said.data(), said.size()) < 0) ::_exit(1);
+        ::_exit(0);
+    }
+    ::close(ends[1]);
+    std::string seen(4096, ' ');
+    seen.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(ends[0], seen.data(), 4096), 0)));
+    ::close(ends[0]);
+    ::close(terminal);
+    int status = -1;
+    REQUIRE(::waitpid(owner, &status, 0) == owner);
+    CHECK(seen.find("0\n") == 0);
+    CHECK(seen.find("opened") == seen.npos);
+}
+
 TEST_CASE("child: limits are those that it sees") {
     auto spawner = make_spawner();
     job wanted{.argv = {"/bin/sh", "-c", "ulimit -t; ulimit -v; ulimit -n"}};
@@ -252,6 +231,14 @@ TEST_CASE("child: limits are those that it sees") {
         {RLIMIT_CPU, 30, 31}, {RLIMIT_AS, 1U << 29U, 1U << 29U}, {RLIMIT_NOFILE, 64, 64}};
     CHECK(run(spawner, wanted).output == "30\n524288\n64\n");
     CHECK(os::current_descriptor_limit().soft != 64);
+}
+
+TEST_CASE("child: whom its files are for is the plan's matter, else this process's") {
+    auto spawner = make_spawner();
+    const mode_t before = ::umask(0022);
+    CHECK(shell(spawner, "umask").output == "0022\n");
+    CHECK(run(spawner, {.argv = {"/bin/sh", "-c", "umask"}, .file_mask = 0077}).output == "0077\n");
+    CHECK(::umask(before) == 0022);
 }
 
 TEST_CASE("child: what it used is told") {

@@ -28,6 +28,10 @@ TEST_CASE("child limits: what is accepted") {
         {"cpu=2m", {{RLIMIT_CPU, 120, 121}}, "minutes"},
         {"memory=512M", {{RLIMIT_AS, 512 * mebi, 512 * mebi}}, "powers of 1024"},
         {"files=64", {{RLIMIT_NOFILE, 64, 64}}, "a count"},
+        {"processes=100", {{RLIMIT_NPROC, 100, 100}}, "of the user"},
+        {"file-size=2G", {{RLIMIT_FSIZE, 2048 * mebi, 2048 * mebi}}, "of one file"},
+        {"core=0", {{RLIMIT_CORE, 0, 0}}, "none at all"},
+        {"core=1M", {{RLIMIT_CORE, mebi, mebi}}, "for whoever wants one"},
         {"files=64,cpu=1s", {{RLIMIT_NOFILE, 64, 64}, {RLIMIT_CPU, 1, 2}}, "in any order"},
         {" cpu = 1s , files = 8 ", {{RLIMIT_CPU, 1, 2}, {RLIMIT_NOFILE, 8, 8}}, "blanks"},
     };
@@ -44,7 +48,6 @@ TEST_CASE("child limits: what is refused, in one line") {
         std::string_view text;
         std::string_view wanted;
     };
-    const std::string known = "; known are cpu=30s, memory=512M and files=64";
     const std::vector<row> table{
         {"disk=1G", "there is no limit 'disk'; known are cpu=30s"},
         {"CPU=1s", "there is no limit 'CPU'; known are"},
@@ -58,6 +61,9 @@ TEST_CASE("child limits: what is refused, in one line") {
         {"memory=0M", "memory: a limit of 0 would let nothing run"},
         {"memory=much", "memory: 'much' is not a size"},
         {"files=0", "files: a limit of 0 would let nothing run"},
+        {"processes=0", "processes: a limit of 0 would let nothing run"},
+        {"file-size=0", "file-size: a limit of 0 would let nothing run"},
+        {"core=", "core: '' is not a size"},
         {"files=1K", "files: '1K' is not a"},
         {"cpu=1s,files=3,cpu=2s", "cpu is limited twice"},
         {"files=1099511627776",

@@ -37,6 +37,10 @@ TEST_CASE("plan: runs, their time and their order, which follows from the seed")
                                 "At least 1h30m, "));
     CHECK(text == compare::plan_text(of, 7));
     CHECK(text != compare::plan_text(of, 8));
+    CHECK_THAT(text, Catch::Contains("Order with --seed 7; without it, another one"));
+    auto seeded = of;
+    seeded.offered.seed = 7;
+    CHECK_THAT(compare::plan_text(seeded, 7), Catch::Contains("Order, from seed 7"));
     for (std::uint64_t block = 1; block <= 6; ++block) {
         std::string order;
         for (const auto& one : experiment::runs_of_block(7, block, 3))
@@ -45,6 +49,15 @@ TEST_CASE("plan: runs, their time and their order, which follows from the seed")
     }
     for (const char c : text)
         CHECK((c == '\n' || static_cast<unsigned char>(c) >= ' '));
+}
+
+TEST_CASE("plan: no difference within the margin is shown") {
+    auto of = some(2);
+    of.offered.blocks = 100;
+    of.verdict.margin = 0.04;
+    const std::string text = compare::plan_text(of, 1);
+    CHECK_THAT(text, Catch::Contains("4 %"));
+    CHECK_THAT(text, !Catch::Contains("0.15 %"));
 }
 
 TEST_CASE("plan: fewer comparisons show smaller differences, and a twin of the first is none") {

@@ -135,15 +135,31 @@ TEST_CASE("counters: each can have a threshold, and each failure one as a share"
     }
 }
 
-TEST_CASE("counters: a threshold on what nobody counts in this run is not met") {
-    stats::run_description sender;
-    const stats::run_report run{sender};
-    for (const char* text : {"corrupt==0", "deleted==0"}) {
-        const auto outcome = stats::threshold::parse(text, {})->evaluate(run);
-        CHECK_FALSE(outcome.value.has_value());
-        CHECK_FALSE(outcome.passed);
+TEST_CASE("counters: a threshold on what nobody counts in this run is refused, and says who does") {
+    struct row {
+        std::string metric;
+        std::string_view who;
+    };
+    const std::array<row, 6> table{{{"corrupt", "where messages are verified"},
+                                    {"deleted", "by readers of mail"},
+                                    {"due", "with --open-loop"},
+                                    {"unheard", "by servers"},
+                                    {"not_retried", "that defers recipients"},
+                                    {"stored", "stored or bounced"}}};
+    const stats::run_description sender;
+    for (const row& each : table) {
+        INFO(each.metric);
+        const auto parsed = stats::parse_thresholds({"errors==0", each.metric + "==0"}, sender);
+        REQUIRE(parsed.has_error());
+        CHECK(parsed.error().message.starts_with(each.metric + "==0: "));
+        CHECK(parsed.error().message.ends_with(each.who));
     }
-    CHECK(stats::threshold::parse("not_started==0", {})->evaluate(run).passed);
+    for (const stats::counter& one : rows()) {
+        INFO(one.name);
+        const auto text = std::string{one.name} + "==0";
+        CHECK(stats::parse_thresholds({text}, counted_run().description()).has_value());
+    }
+    CHECK(stats::parse_thresholds({"not_started==0"}, sender).has_value());
 }
 
 TEST_CASE("counters: each is in the summary and in the report, with its name") {

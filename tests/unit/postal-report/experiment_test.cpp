@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "../hostile_text.hpp"
+#include "experiment/findings.hpp"
 #include "postal-report/experiment.hpp"
 
 using namespace postal;
@@ -184,8 +186,10 @@ TEST_CASE("experiment charts: without runs there is nothing to draw") {
 }
 
 TEST_CASE("experiment page: names stay within their elements") {
-    const std::string attack = "</script><img src=x><!--@DATA@\"'&\x1b[2J\xe2\x80\xae";
+    const std::string& attack = test::hostile_text;
     experiment::results of{.record = record_of({"default", attack})};
+    of.record.host.name = attack;
+    of.record.end = attack;
     of.record.title = of.record.file = of.record.text = attack;
     of.record.programs = {attack};
     of.damaged = {attack};
@@ -193,9 +197,11 @@ TEST_CASE("experiment page: names stay within their elements") {
     add_run(of, 1, 1, run_of(5, 100, 2ms));
     const std::string page =
         report::render_page(of, experiment::analyse(of), {}, {"/* Chart */", "abc"});
-    CHECK(page.find("<img") == page.npos);
-    CHECK(page.find('\x1b') == page.npos);
-    CHECK(page.find("\xe2\x80\xae") == page.npos);
+    CHECK(test::harm_in_page(page) == "");
+    const auto found = experiment::analyse(of);
+    CHECK(test::harm_in_page(experiment::render_markdown(of, found)) == "");
+    CHECK(test::harm_in(experiment::render_text(of, found, experiment::detail::all)) == "");
+    CHECK(test::harm_in(report::render_csv(of)) == "");
     std::size_t scripts = 0;
     for (auto at = page.find("</script"); at != page.npos; at = page.find("</script", at + 1))
         ++scripts;

@@ -64,7 +64,7 @@ TEST_CASE("smtp_server: BDAT") {
                                       "<- 503 5.5.1 Not between the chunks of a message",
                                       "-> BDAT 0",
                                       "<- 250 2.0.0 Chunk received",
-                                      "=> bdat 3 last\r\n\n.\n",
+                                      "=> bdat 4 last\r\n\n.\r\n",
                                       "<- 250 2.0.0 Message accepted",
                                       "-> MAIL FROM:<a@example.com>",
                                       "<- 250 2.1.0 Sender ok",
@@ -85,7 +85,7 @@ TEST_CASE("smtp_server: BDAT") {
                                       "-> BDAT 0 LAST",
                                       "<- 503 5.5.1 MAIL comes first",
                                   }));
-    CHECK(found.messages == std::vector<std::string>{"a\r\n.\r\n.\n", "abc"});
+    CHECK(found.messages == std::vector<std::string>{"a\r\n.\r\n.\r\n", "abc"});
 }
 
 TEST_CASE("smtp_server: BDAT beyond the limit is read to its end and refused once") {
@@ -108,19 +108,80 @@ TEST_CASE("smtp_server: BDAT beyond the limit is read to its end and refused onc
     CHECK(found.refused == 1);
 }
 
-TEST_CASE("smtp_server: a chunk of 2^64-1 octets is swallowed, not believed") {
-    const server_config config;
-    // The second would be a chunk of one octet if it began again at 0.
-    for (const std::string size : {"99999999999999999999", "18446744073709551617"}) {
-        CAPTURE(size);
-        session one(config);
-        one.feed("EHLO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nBDAT " + size + " LAST\r\n");
-        one.output.clear();
-        for (int i = 0; i < 100; ++i)
-            one.feed(std::string(1 << 20, 'x'));
-        one.feed("\r\n.\r\nQUIT\r\n");
-        CHECK(one.output.empty());
-        CHECK(one.messages.empty());
+TEST_CASE("smtp_server: a chunk that is far too big is refused at once") {
+    const server_config config{.max_message = 1000};
+    const std::string too_big = "552 5.3.4 Message far too big, closing\r\n";
+    const std::string no_size =
+        "501 5.5.4 Syntax: BDAT octets [LAST]\r\n"
+        "421 4.5.0 Cannot tell the chunk behind that BDAT from commands, closing\r\n";
+    struct row {
+        std::string before;
+        std::string size;
+        std::string answer;
+    };
+    const std::string envelope = "MAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\n";
+    const std::vector<row> rows{
+        {envelope, "67108865", too_big},
+        {envelope, "18446744073709551615", too_big},
+        {envelope + "BDAT 5\r\nabcde", "67108860", too_big},
+        {"", "67108865", "552 5.3.4 Chunk far too big, closing\r\n"},
+        {envelope, "18446744073709551616", no_size},
+        // It would be a chunk of one octet if it began again at 0.
+        {envelope, "18446744073709551617", no_size},
+        {envelope, "99999999999999999999", no_size},
+    };
+    for (const row& one : rows) {
+        CAPTURE(one.size);
+        session client(config);
+        client.feed("EHLO x\r\n" + one.before);
+        client.output.clear();
+        client.feed("BDAT " + one.size + " LAST\r\n");
+        CHECK(client.closed);
+        CHECK(client.output == one.answer);
+        CHECK(client.messages.empty());
+    }
+}
+
+TEST_CASE("smtp_server: content without an end is refused while it comes") {
+    const server_config config{.max_message = 1000};
+    session one(config);
+    one.feed("EHLO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\nDATA\r\n");
+    one.output.clear();
+    const std::string block(1 << 20, 'x');
+    for (int i = 0; i < 64; ++i)
+        one.feed(block);
+    CHECK_FALSE(one.closed);
+    one.feed("x");
+    CHECK(one.closed);
+    CHECK(one.output == "552 5.3.4 Message far too big, closing\r\n");
+}
+
+TEST_CASE("smtp_server: bare newlines in chunks, wherever they are cut") {
+    struct row {
+        std::string content;
+        bool bare;
+    };
+    const std::vector<row> rows{{"a\r\nb\r\n", false}, {"\r\n.\r\n", false}, {"a", false},
+                                {"a\nb\r\n", true},    {"a\rb\r\n", true},   {"a\r", true},
+                                {"\n", true},          {"\r\r\n", true}};
+    for (const bare_newlines mode : {bare_newlines::reject, bare_newlines::accept}) {
+        const server_config config{.newlines = mode};
+        for (const row& one : rows) {
+            for (std::size_t at = 0; at <= one.content.size(); ++at) {
+                CAPTURE(one.content, at);
+                const std::string first = one.content.substr(0, at);
+                const std::string last = one.content.substr(at);
+                session client(config);
+                client.feed("EHLO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<c@d>\r\n");
+                client.feed("BDAT " + std::to_string(first.size()) + "\r\n" + first);
+                client.output.clear();
+                client.feed("BDAT " + std::to_string(last.size()) + " LAST\r\n" + last);
+                const bool refused = one.bare && mode == bare_newlines::reject;
+                CHECK(client.output == (refused ? "550 5.5.2 Message has a bare CR or LF\r\n"
+                                                : "250 2.0.0 Message accepted\r\n"));
+                CHECK(client.messages.size() == (refused ? 0U : 1U));
+            }
+        }
     }
 }
 

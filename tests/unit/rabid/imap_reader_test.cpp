@@ -33,7 +33,7 @@ class reading {
             take(std::string_view(text).substr(at, piece));
     }
 
-    void close() { examiner_.close(); }
+    void close() { examiner_.close({}); }
 
     const stats::tally& counts() { return worker_.tally(); }
 
@@ -117,6 +117,24 @@ TEST_CASE("imap reader: ours is remembered by its UID, and without one not at al
     CHECK(one.counts().duplicate == 1);
     CHECK(one.reader.ours() == std::vector<std::uint32_t>{7});
     CHECK(one.reader.to_delete() == std::vector<std::uint32_t>{7});
+}
+
+TEST_CASE("imap reader: a UID of a message beyond EXISTS is kept") {
+    reading one(deleting(true));
+    one.hear({"* 10 FETCH (UID 838 BODY[] " + foreign + ")", "* 3 FETCH (BODY[] " + foreign + ")"});
+    CHECK(one.whole == 2);
+    CHECK(one.reader.to_delete() == std::vector<std::uint32_t>{838});
+}
+
+TEST_CASE("imap reader: how many of a reading came, each message counted once") {
+    reading one(deleting(true));
+    one.reader.begin_reading(9);
+    one.hear({"* 3 FETCH (UID 7 BODY[] " + foreign + ")",
+              "* 3 FETCH (UID 7 BODY[] " + foreign + ")",
+              "* 4 FETCH (UID 8 BODY[] " + foreign + ")"});
+    CHECK(one.reader.came() == 2);
+    one.reader.begin_reading(9);
+    CHECK(one.reader.came() == 0);
 }
 
 TEST_CASE("imap reader: of bodies and sections in one response the first whole body counts") {

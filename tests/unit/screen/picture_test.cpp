@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "../hostile_text.hpp"
+
 using namespace postal;
 using namespace std::chrono_literals;
 using screen::line;
@@ -40,7 +42,7 @@ stats::run_report report_of(std::uint64_t errors) {
     one.end_s = 1;
     one.counts.started = one.counts.messages = 1234;
     for (std::uint64_t i = 0; i < errors; ++i)
-        one.counts.errors.add("rcpt", 550, fmt::format("5.1.{}", i), "no\r\n\x1b[2Jone \xff");
+        one.counts.errors.add("rcpt", 550, fmt::format("5.1.{}", i), test::hostile_text);
     report.add_time_slice(one);
     return report;
 }
@@ -56,7 +58,8 @@ struct shown {
         for (std::size_t i = 0; i < seconds; ++i)
             last.push_back({static_cast<double>(i), std::chrono::milliseconds(i)});
         for (std::size_t i = 0; i < words; ++i)
-            said.push_back("first error of its kind: " + std::string(300, 'x') + "\x1b[2J");
+            said.push_back("first error of its kind: " + std::string(300, 'x') +
+                           test::hostile_text);
     }
     std::vector<line> on(std::size_t columns, std::size_t rows, bool blocks = true) const {
         return screen::draw({report, state, last, load, said}, {columns, rows, blocks});
@@ -97,9 +100,20 @@ TEST_CASE("picture: fits every screen, and has no octet of a peer that a termina
                         for (const line& each : lines)
                             CHECK(width_of(each) <= columns);
                         const std::string text = text_of(lines);
-                        CHECK(text.find('\x1b') == std::string::npos);
-                        CHECK(text.find('\r') == std::string::npos);
+                        CHECK(test::harm_in(text) == "");
                     }
+}
+
+TEST_CASE("picture: no text of a run is an order to the terminal") {
+    stats::run_description run;
+    run.program = test::hostile_text;
+    run.session_states = {test::hostile_text};
+    shown of(0, 30, 1);
+    of.report = stats::run_report(run);
+    of.state.sessions = {7};
+    const std::string text = text_of(of.on(2000, 60));
+    CHECK(test::harm_in(text) == "");
+    CHECK(text.find("\\x1b[2J") != std::string::npos);
 }
 
 TEST_CASE("picture: a curve's columns are as high as their values") {

@@ -61,8 +61,10 @@ class accepting_session final : public serve::session {
     std::string greeting;
     std::string content;
     unsigned dropped = 0;
+    unsigned left = 0;
 
   private:
+    void client_left() override { ++left; }
     void greeted(std::string_view name) override { greeting = name; }
     std::optional<proto::server_reply> judge_stage(proto::server_stage stage, std::string_view,
                                                    std::string_view) override {
@@ -212,6 +214,7 @@ struct settings {
     bool tls = false;
     bool stopped_before = false;  // gently, before it first runs
     bool no_socket = false;
+    bool neighbour = false;  // over a Unix socket
 };
 
 inline settings judged(judging how, settings made = {}) {
@@ -233,7 +236,7 @@ inline std::string told(const stats::tally& counts) {
          {std::pair("started", counts.started), std::pair("accepted", counts.messages),
           std::pair("rejected", counts.rejected), std::pair("deferred", counts.deferred),
           std::pair("failed", counts.failed), std::pair("in doubt", counts.in_doubt),
-          std::pair("unheard", counts.unheard)}) {
+          std::pair("unheard", counts.unheard), std::pair("closed idle", counts.idle_closes)}) {
         if (value != 0) text += std::to_string(value) + " " + name + ", ";
     }
     for (const stats::error_entry& one : counts.errors.entries()) {
@@ -244,13 +247,16 @@ inline std::string told(const stats::tally& counts) {
     return text;
 }
 
-// A worker with one session and one client, until both have ended.
+// A worker with one session and one client, until both have ended, or with one after the other.
 class single_session {
   public:
     explicit single_session(settings wanted) : settings_(std::move(wanted)) {}
 
     // What was counted, in one line.
-    std::string run(const transcript& spoken) {
+    std::string run(const transcript& spoken) { return run_all({spoken}); }
+
+    // Of clients that come one after the other.
+    std::string run_all(const std::vector<transcript>& clients) {
         std::optional<stats::tally> counted;
         std::optional<worker_context> context;  // outlives what is left of a session by a defect
         load::worker own({.phases = phases},
@@ -268,13 +274,16 @@ class single_session {
             gave_up = true;
             own.context().stop();
         });
-        own.run(times, [&](load::worker&) { start(spoken, *context); });
+        own.run(times, [&](load::worker&) {
+            if (settings_.stopped_before) own.stop(load::stop_kind::gently);
+            own.spawn(one_by_one(clients, *context));
+        });
         CHECK_FALSE(gave_up);
         CHECK_FALSE(own.failure());
         CHECK(own.open_connections() == 0);
         CHECK(slots_.take());  // given back
         REQUIRE(counted);
-        CHECK(counted->connections == 1);
+        CHECK(counted->connections == clients.size());
         CHECK(counted->started == counted->messages + counted->rejected + counted->deferred +
                                       counted->failed + counted->in_doubt);
         CHECK(counted->latency[message].count() <= counted->messages);
@@ -286,20 +295,29 @@ class single_session {
     std::string greeting;
     std::string content;
     unsigned dropped = 0;
+    unsigned left = 0;
     std::uint64_t transactions = 0;
     std::uint64_t pipelined = 0;
 
   private:
-    void start(const transcript& spoken, worker_context& context) {
-        std::array<int, 2> ends{-1, -1};
-        constexpr int kind = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-        REQUIRE(socketpair(AF_UNIX, kind, 0, ends.data()) == 0);
-        if (settings_.stopped_before) context.own.stop(load::stop_kind::gently);
-        if (settings_.no_socket) ::close(std::exchange(ends[0], -1));
-        net::accepted ours{base::file_descriptor(ends[0]), AF_UNIX};
-        net::accepted theirs{base::file_descriptor(ends[1]), AF_UNIX};
-        context.own.spawn(serve(context, {std::move(ours), *slots_.take(), settings_.tls}));
-        context.own.spawn(speak(spoken, context.own, std::move(theirs)));
+    boost::asio::awaitable<void> one_by_one(std::vector<transcript> clients,
+                                            worker_context& context) {
+        for (const transcript& spoken : clients) {
+            std::array<int, 2> ends{-1, -1};
+            constexpr int kind = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+            REQUIRE(socketpair(AF_UNIX, kind, 0, ends.data()) == 0);
+            if (settings_.no_socket) ::close(std::exchange(ends[0], -1));
+            // By its word over a network, whose clients are not trusted.
+            net::accepted ours{base::file_descriptor(ends[0]),
+                               settings_.neighbour ? AF_UNIX : AF_INET};
+            net::accepted theirs{base::file_descriptor(ends[1]), AF_UNIX};
+            ended_ = false;
+            context.own.spawn(serve(context, {std::move(ours), *slots_.take(), settings_.tls}));
+            co_await speak(spoken, context.own, std::move(theirs));
+            while (!ended_) {
+                co_await let_session_run(context.own);
+            }
+        }
     }
 
     boost::asio::awaitable<void> serve(worker_context& context, accepted_client who) {
@@ -307,9 +325,11 @@ class single_session {
         session_ = &session;
         co_await session.run();
         session_ = nullptr;
+        ended_ = true;
         greeting = session.greeting;
         content = session.content;
         dropped = session.dropped;
+        left = session.left;
     }
 
     boost::asio::awaitable<void> speak(transcript spoken, load::worker& own, net::accepted socket) {
@@ -413,6 +433,7 @@ class single_session {
     const settings settings_;
     session_slots slots_{1, {}};
     accepting_session* session_ = nullptr;
+    bool ended_ = false;
     std::string heard_;  // and not asked for yet
 };
 

@@ -34,3 +34,26 @@ TEST_CASE("session_slots: the lowest free place is given out, and no more than t
     CHECK(second->number() == 1);
     CHECK_FALSE(slots.take());
 }
+
+TEST_CASE("session_slots: so many from one address, and no more, until one of them has gone") {
+    const auto address = [](const char* text) { return *postal::net::parse_ip(text); };
+    session_slots slots(10, {});
+    auto first = slots.take();
+    auto second = slots.take();
+    auto third = slots.take();
+    REQUIRE(first);
+    REQUIRE(second);
+    REQUIRE(third);
+    CHECK(first->count_for(address("192.0.2.1"), 1));
+    CHECK_FALSE(second->count_for(address("192.0.2.1"), 1));
+    CHECK(second->count_for(address("192.0.2.2"), 1));
+    first.reset();
+    CHECK(third->count_for(address("192.0.2.1"), 1));
+    first = slots.take();
+    CHECK_FALSE(first->count_for(address("192.0.2.1"), 1));
+    CHECK(first->count_for(address("2001:db8::1"), 1));
+    second.reset();
+    second = slots.take();
+    CHECK_FALSE(second->count_for(address("2001:db8::ffff:1"), 1));  // the same network
+    CHECK(second->count_for(address("2001:db8:0:1::1"), 1));
+}

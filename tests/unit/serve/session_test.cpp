@@ -127,7 +127,7 @@ TEST_CASE("serve session: lines that are too long, and nonsense") {
     const std::string too_long = "500 5.5.2 Line too long\r\n";
     const std::string unknown = "500 5.5.1 Command not recognized\r\n";
     settings strict;
-    strict.rules.server.max_junk = 2;
+    strict.rules.server.max_errors = 2;
     const transcript long_line{says("NOOP " + std::string(1200, 'x') + "\r\n"), hears(too_long)};
     check({
         {"a line that is too long", {}, greeted + long_line + quits, "1x other 500 5.5.2"},
@@ -143,8 +143,8 @@ TEST_CASE("serve session: lines that are too long, and nonsense") {
          "1x quit 0 no_quit"},
         {"nonsense, to its limit", strict,
          connected + transcript{says("A\r\nB\r\nC\r\nQUIT\r\n"), hears(unknown), hears(unknown),
-                                hears(unknown),
-                                hears("421 4.7.0 Too many bad commands, closing\r\n"), closed},
+                                hears(unknown), hears("421 4.7.0 Too many errors, closing\r\n"),
+                                closed},
          "2x other 500 5.5.1, 1x other 421 4.7.0", false},
     });
     SECTION("a line longer than the buffer for input") {
@@ -176,7 +176,8 @@ TEST_CASE("serve session: the client goes, is silent, or is told to go, in every
          recipient_given +
              transcript{says("BDAT 4\r\nbody"), hears("250 2.0.0 Chunk received\r\n")},
          "quit", failed},
-        {"after a message", accepted, "quit", "1 started, 1 accepted"},
+        {"after a message, within a command", accepted + transcript{says("NOO")}, "quit",
+         "1 started, 1 accepted"},
     };
     std::vector<row> rows;
     for (const state& one : states) {
@@ -204,6 +205,71 @@ TEST_CASE("serve session: the client goes, is silent, or is told to go, in every
                     greeted + transcript{says("NOOP\r\n"), leaves},
                     "1x quit 0 no_quit"});
     check(rows);
+}
+
+TEST_CASE("serve session: an idle connection that its client closes is no error once it was used") {
+    const transcript turns_off{{act::turns_off}, closed};
+    const std::string one = "1 started, 1 accepted, 1 closed idle";
+    check({
+        {"closed", {}, accepted + transcript{leaves}, one},
+        {"the end of its output", {}, accepted + turns_off, one},
+        {"after a transaction that was given up",
+         {},
+         recipient_given + transcript{says("RSET\r\n"), hears("250 2.0.0 Flushed\r\n"), leaves},
+         "1 started, 1 failed, 1 closed idle"},
+        {"a client that has not read its reply",
+         {},
+         content_sent + transcript{leaves},
+         "1 started, 1 accepted, 1 unheard, 1x quit 0 no_quit"},
+        {"silence",
+         {},
+         accepted + transcript{silence, hears(silent), closed},
+         "1 started, 1 accepted, 1x quit 0 timeout"},
+        {"in the next transaction",
+         {},
+         accepted + transcript{says("MAIL FROM:<a@example.com>\r\n"), hears(sender_ok), leaves},
+         "2 started, 1 accepted, 1 failed, 1x quit 0 no_quit"},
+    });
+}
+
+TEST_CASE("serve session: who is owed answers and leaves is told of at once, and once") {
+    struct play {
+        std::string_view reason;
+        transcript leaving;
+        unsigned left;
+    };
+    const step look = calls([](const accepting_session&) {});
+    const play plays[] = {
+        {"waits", {look}, 0},
+        {"says more, and waits", {says("NOOP\r\n"), look}, 0},
+        {"closes", {leaves, look, look}, 1},
+        {"closes behind QUIT, which of a Unix socket can be seen", {says("QUIT\r\n"), leaves}, 1},
+        {"ends its output", {{act::turns_off}, look}, 1},
+        {"ends its output behind QUIT", {says("RSET\r\nquit\r\n"), {act::turns_off}, look}, 0},
+        {"ends its output behind something like QUIT", {says("XQUIT\r\n"), {act::turns_off}}, 1},
+        {"ends its output within QUIT", {says("QUIT"), {act::turns_off}}, 1},
+        {"says more than is looked at", {says(std::string(100'000, 'x')), {act::turns_off}}, 1},
+    };
+    for (const play& one : plays) {
+        INFO(one.reason);
+        single_session session({.how = answering::later});
+        unsigned told = 0;
+        const step ask = calls([&](const accepting_session& now) { told = now.left; });
+        session.run(content_sent + one.leaving + transcript{ask, answer});
+        CHECK(told == one.left);
+        CHECK(session.left == one.left);
+    }
+    SECTION("QUIT that came with the message") {
+        single_session session({.how = answering::later});
+        session.run(in_content + transcript{says("body\r\n.\r\nQUIT\r\n"),
+                                            {act::turns_off},
+                                            look,
+                                            answer,
+                                            hears(message_ok),
+                                            hears(bye),
+                                            closed});
+        CHECK(session.left == 0);
+    }
 }
 
 TEST_CASE("serve session: a gentle stop lets a transaction end, and nothing else begin") {
@@ -339,9 +405,11 @@ TEST_CASE("serve session: sent away with the banner") {
 }
 
 TEST_CASE("serve session: of a client that never reads no more is taken than the sockets hold") {
+    settings patient;
+    patient.rules.server.max_idle_commands = 0;
     for (const bool stopped : {false, true}) {
         const transcript spoken = greeted + transcript{{act::floods}, stopped ? stop_now : silence};
-        CHECK(single_session({}).run(spoken) == (stopped ? "" : "1x quit 0 timeout"));
+        CHECK(single_session(patient).run(spoken) == (stopped ? "" : "1x quit 0 timeout"));
     }
 }
 
@@ -387,4 +455,30 @@ TEST_CASE("serve session: what cannot be allocated ends it, and its message has 
             data_begun + transcript{says("no memory\r\n"), closed},
             "1 started, 1 failed, 1x connect 0 resources",
             false}});
+}
+
+TEST_CASE(
+    "serve session: what memory did not suffice for is heard by nobody, the next client least of "
+    "all") {
+    const std::string envelope =
+        "EHLO client\r\nMAIL FROM:<a@example.com>\r\nRCPT TO:<b@example.com>\r\n";
+    const std::string dies = "BDAT 4\r\nbodyBDAT 9 LAST\r\nno memory";
+    const std::string message = "BDAT 4 LAST\r\nbody";
+    struct row {
+        std::string reason;
+        std::string said;
+        std::string counted;
+    };
+    const std::vector<row> rows{
+        {"replies that were not sent", envelope + dies,
+         "2 started, 1 accepted, 1 failed, 1x connect 0 resources"},
+        {"an acceptance that was not sent",
+         envelope + message + "MAIL FROM:<>\r\nRCPT TO:<b@example.com>\r\n" + dies,
+         "3 started, 2 accepted, 1 failed, 1 unheard, 1x connect 0 resources"},
+    };
+    for (const row& one : rows) {
+        INFO(one.reason);
+        const transcript first = connected + transcript{says(one.said), closed};
+        CHECK(single_session({}).run_all({first, accepted + quits}) == one.counted);
+    }
 }

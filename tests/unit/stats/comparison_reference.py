@@ -29,9 +29,23 @@ def half_width(deviation, blocks, alpha):
 
 def needed(deviation, alpha):
     for blocks in range(3, 1001):
-        if half_width(deviation, blocks, alpha) + half_width(deviation, blocks, 0.1) <= np.log(1 + MARGIN):
+        if half_width(deviation, blocks, alpha) + half_width(deviation, blocks, 2 * alpha) <= np.log(1 + MARGIN):
             return blocks
     return 1001
+
+
+def decided(mean, deviation, blocks, alpha):
+    """The share of experiments that come to a verdict."""
+    seen = deviation * np.sqrt(stats.chi2.ppf((np.arange(32) + 0.5) / 32, blocks - 1) / (blocks - 1))
+    low = np.maximum(0, np.log(1 + MARGIN) - half_width(seen, blocks, 2 * alpha))
+    high = np.maximum(low, half_width(seen, blocks, alpha))
+    error = deviation / np.sqrt(blocks)
+    at = lambda x: stats.norm.cdf((x - mean) / error)
+    return 1 - np.mean(at(high) - at(low) + at(-low) - at(-high))
+
+
+def as_seen(mean, deviation, blocks, alpha):
+    return next((more for more in range(max(3, blocks + 1), 1001) if decided(mean, deviation, more, alpha) >= 0.8), 1001)
 
 
 def figures(alpha, baseline, variant):
@@ -46,7 +60,8 @@ def figures(alpha, baseline, variant):
     flipped = stats.permutation_test((b, a), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples",
                                      vectorized=True, n_resamples=np.inf).pvalue
     return [np.exp(d.mean()), np.exp(interval.low), np.exp(interval.high), np.expm1(half_width(deviation, blocks, alpha)),
-            test.pvalue, np.exp(shown * deviation / np.sqrt(blocks)), needed(limit, alpha), flipped]
+            test.pvalue, max(1 + MARGIN, np.exp(shown * limit / np.sqrt(blocks))), needed(limit, alpha), flipped,
+            as_seen(abs(d.mean()), deviation, blocks, alpha)]
 
 
 def drift():
@@ -90,12 +105,12 @@ def main():
     print("#pragma once\n\n#include <array>\n#include <cstddef>\n#include <vector>\n")
     print("namespace postal::stats::reference {\n")
     print("struct comparison_case { double alpha; std::vector<double> baseline, variant; double ratio, lower, upper, "
-          "half_width, probability, smallest_detectable; std::size_t needed_blocks; double flipped; };")
+          "half_width, probability, smallest_detectable; std::size_t needed_blocks; double flipped; std::size_t blocks_as_seen; };")
     print("inline const std::vector<comparison_case> comparisons = {")
     for alpha, baseline, variant in cases():
         f = figures(alpha, baseline, variant)
         print(f"{{{float(alpha)}, {numbers(baseline)}, {numbers(variant)}, "
-              + ", ".join(str(v) if i == 6 else f"{float(v):.10g}" for i, v in enumerate(f)) + "},")
+              + ", ".join(str(v) if i in (6, 8) else f"{float(v):.10g}" for i, v in enumerate(f)) + "},")
     print("};\n")
     runs, expected = drift()
     print("struct run { std::size_t number, block, variant; double value; };")

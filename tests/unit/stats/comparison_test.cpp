@@ -71,6 +71,7 @@ TEST_CASE("comparison: the figures are SciPy's to six digits") {
         CHECK(made.probability.value() == same(wanted.probability));
         CHECK(made.smallest_detectable.value() == same(wanted.smallest_detectable));
         CHECK(made.needed_blocks.value() == wanted.needed_blocks);
+        CHECK(made.blocks_as_seen.value() == wanted.blocks_as_seen);
         REQUIRE(made.flipped.has_value() == (blocks.size() >= flipped_from));
         if (!made.flipped) continue;
         CHECK(made.flipped->exact);
@@ -120,7 +121,7 @@ TEST_CASE("comparison: verdicts") {
          higher,
          verdict::faster,
          false,
-         "the interval at 90 % reaches over the margin"},
+         "the interval of equivalence reaches over the margin"},
         {{0.9, 1.1, 1.05, 0.95, 1.02, 0.97},
          0.02,
          higher,
@@ -147,7 +148,11 @@ TEST_CASE("comparison: verdicts") {
     CHECK(made.verdict == wanted);
     CHECK(made.few == few);
     check_finite(made);
-    if (wanted == verdict::undecided) CHECK(made.needed_blocks.value() > made.blocks);
+    if (wanted == verdict::undecided) {
+        CHECK(made.needed_blocks.value() > made.blocks);
+        CHECK(made.blocks_as_seen.value() > made.blocks);
+        CHECK(made.blocks_as_seen.value() <= made.needed_blocks.value());
+    }
 
     table.carries_verdict = false;
     const comparison exploratory = only(table, {.margin = margin});
@@ -221,7 +226,7 @@ TEST_CASE("comparison: without scatter intervals have no width, and no figure is
         CHECK(made.interval.value() == std::array{1.0, 1.0});
         CHECK(made.probability.value() == 1);
         CHECK(made.flipped.value().probability == 1);
-        CHECK(made.smallest_detectable.value() == 1);
+        CHECK(made.smallest_detectable.value() == 1.02);
         CHECK(made.needed_blocks.value() == fewest_blocks);
         CHECK(made.verdict == verdict::equivalent);
     }
@@ -271,12 +276,13 @@ TEST_CASE("comparison: the wildest values give finite figures") {
 
 TEST_CASE("comparison: more scatter and less margin need more blocks and show less") {
     std::size_t needed = 0;
-    double shown = 0;
+    double shown = 1.02;  // never within the margin
     for (const double scatter : {0.0, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2}) {
         const double up = std::exp(scatter);
         const comparison made = only(table_of_ratios({up, 1 / up, up, 1 / up, up, 1 / up}));
         CHECK(made.needed_blocks.value() >= needed);
-        CHECK(made.smallest_detectable.value() > shown);
+        CHECK(made.smallest_detectable.value() >= shown);
+        if (scatter > 0.01) CHECK(made.smallest_detectable.value() > shown);
         needed = made.needed_blocks.value();
         shown = made.smallest_detectable.value();
     }
@@ -295,8 +301,8 @@ TEST_CASE("comparison: more scatter and less margin need more blocks and show le
 TEST_CASE("comparison: a smaller difference is shown by more blocks, down to the normal limit") {
     for (const double level : {0.05, 0.05 / 30}) {
         double before = std::numeric_limits<double>::infinity();
-        for (const std::size_t blocks : {2, 3, 4, 5, 6, 8, 10, 15, 20, 50, 100, 300, 1000, 10000}) {
-            const double noncentrality = detectable_noncentrality(blocks, level, 0.8);
+        for (const double blocks : {2, 3, 4, 5, 6, 8, 10, 15, 20, 50, 100, 300, 1000, 10000}) {
+            const double noncentrality = detectable_noncentrality(blocks - 1, level, 0.8);
             CAPTURE(level, blocks);
             CHECK(noncentrality > 0);
             CHECK(noncentrality < before);
@@ -314,12 +320,12 @@ TEST_CASE("comparison: needed blocks make a verdict certain, whatever the ratio"
         std::vector<double> differences;
         for (std::size_t i = 0; i < pilot.needed_blocks.value(); ++i)
             differences.push_back(i % 2 == 0 ? scatter : -scatter);
-        log_interval of = interval_of(differences, 0.05);
+        log_interval of = interval_of(sample_of(differences), 0.05);
         for (of.mean = 0; of.mean < 0.06; of.mean += 0.0001)
             CHECK(judge(of, 0.02, higher) != verdict::undecided);
         // With a third as many there are ratios of which nothing can be said.
         differences.resize(differences.size() / 3);
-        of = interval_of(differences, 0.05);
+        of = interval_of(sample_of(differences), 0.05);
         bool undecided = false;
         for (of.mean = 0; of.mean < 0.06; of.mean += 0.0001)
             undecided = undecided || judge(of, 0.02, higher) == verdict::undecided;
@@ -327,22 +333,48 @@ TEST_CASE("comparison: needed blocks make a verdict certain, whatever the ratio"
     }
 }
 
-TEST_CASE("comparison: an experiment ends early on the width alone") {
-    const auto of = [](std::size_t blocks, std::optional<double> half_width) {
-        comparison made;
-        made.blocks = blocks;
-        made.half_width = half_width;
-        return made;
+TEST_CASE("comparison: how many blocks a width takes is settled by the first six") {
+    const auto blocks = [](std::vector<double> ratios, std::size_t more, double ratio) {
+        ratios.insert(ratios.end(), more, ratio);
+        return only(table_of_ratios(ratios), {.wanted_width = 0.02});
     };
-    CHECK(may_stop(std::vector{of(5, 0.01)}, 0.01));
-    CHECK_FALSE(may_stop(std::vector{of(5, 0.0101)}, 0.01));
-    CHECK_FALSE(may_stop(std::vector{of(4, 0.001)}, 0.01));
-    CHECK_FALSE(may_stop(std::vector{of(9, 0.001), of(9, 0.02)}, 0.01));
-    CHECK(may_stop(std::vector{of(9, 0.001), of(5, 0.002)}, 0.01));
-    CHECK_FALSE(may_stop(std::vector{of(9, std::nullopt)}, 0.01));
-    CHECK_FALSE(may_stop({}, 0.01));
+    const std::vector<double> first{1.02, 0.98, 1.03, 0.97, 1.01, 0.99};
+    const comparison pilot = blocks(first, 0, 1);
+    // t(0.975, 5) = 2.57058, and the deviation of these logarithms 0.0236798
+    CHECK(pilot.blocks_for_width.value() == 10);
+    CHECK_FALSE(may_stop(std::vector{pilot}));
+    for (const double later : {1.0, 1.5}) {
+        const comparison nearly = blocks(first, 3, later);
+        const comparison whole = blocks(first, 4, later);
+        CHECK(whole.blocks_for_width == pilot.blocks_for_width);
+        CHECK_FALSE(may_stop(std::vector{nearly}));
+        CHECK(may_stop(std::vector{whole}));
+        CHECK(whole.half_width.value() <= 0.02);
+        CHECK_FALSE(may_stop(std::vector{whole, nearly}));
+    }
+    CHECK(blocks({1, 1, 1, 1, 1, 1}, 0, 1).blocks_for_width.value() == pilot_blocks);
+    CHECK_FALSE(blocks({1, 1, 1, 1, 1}, 0, 1).blocks_for_width.has_value());
+    CHECK(blocks({1, 9, 1, 9, 1, 9}, 0, 1).blocks_for_width.value() > most_blocks);
+    CHECK_FALSE(only(table_of_ratios(first)).blocks_for_width.has_value());
+    CHECK_FALSE(may_stop({}));
     // A difference that is sure does not end it.
-    const comparison sure = only(table_of_ratios({1.5, 1.6, 1.7, 1.6, 1.5, 1.6}));
+    const comparison sure =
+        only(table_of_ratios({1.5, 1.6, 1.7, 1.6, 1.5, 1.6}), {.wanted_width = 0.01});
     CHECK(sure.verdict == verdict::faster);
-    CHECK_FALSE(may_stop(std::vector{sure}, 0.01));
+    CHECK_FALSE(may_stop(std::vector{sure}));
+}
+
+TEST_CASE("comparison: blocks that stand apart are named by their place in the table") {
+    auto table = table_of_ratios({1.01, 0.99, 5, 1.005, 0.7, 0.995, 1.0, 1.002});
+    table.blocks[2].voided = true;
+    const comparison made = only(table);
+    REQUIRE(made.without.has_value());
+    CHECK(made.without->blocks == std::vector<std::size_t>{4});
+    CHECK(made.without->verdict == verdict::equivalent);
+    CHECK(made.verdict == verdict::undecided);
+    CHECK_FALSE(only(table_of_ratios({1.01, 0.99, 1.005, 0.995, 1.0, 1.002})).without.has_value());
+    CHECK_FALSE(only(table_of_ratios({1, 1, 1, 1, 1, 1})).without.has_value());
+    CHECK_FALSE(only(table_of_ratios({1, 1, 1, 2})).without.has_value());
+    table.carries_verdict = false;
+    CHECK(only(table).without.value().verdict == verdict::none);
 }

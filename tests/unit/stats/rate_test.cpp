@@ -25,32 +25,46 @@ TEST_CASE("rate: how sure the mean is depends on how alike neighbouring interval
         return report.rate();
     };
     SECTION("independent ones") {
-        const auto rate = rate_of({90, 110, 90, 110, 90, 110, 90, 110, 90, 110});
-        CHECK(rate.effective == Approx(10));
-        // t(0.975, 9) = 2.26216, stddev 10.5409
+        std::vector<std::uint64_t> even;
+        for (int i = 0; i < 10; ++i)
+            even.insert(even.end(), {90, 110});
+        const auto rate = rate_of(even);
+        CHECK(rate.effective == Approx(20));
+        // t(0.975, 19) = 2.09302, stddev 10.2598
         REQUIRE(rate.ci95.has_value());
-        CHECK((*rate.ci95)[1] - 100 == Approx(2.26216 * 10.5409 / std::sqrt(10)).epsilon(1e-4));
+        CHECK((*rate.ci95)[1] - 100 == Approx(2.09302 * 10.2598 / std::sqrt(20)).epsilon(1e-4));
         CHECK_FALSE(rate.trend.has_value());
+        even.pop_back();
+        CHECK_FALSE(rate_of(even).ci95.has_value());
     }
     SECTION("equal ones are no less than so many, however their mean is rounded") {
-        for (int n = 10; n < 30; ++n) {
+        for (int n = 20; n < 40; ++n) {
             run_report report(test::description());
             for (int i = 0; i < n; ++i)
                 report.add_time_slice(counted(i * 59.9, i * 59.9 + 59.9, 7));
             CHECK(report.rate().effective == Approx(n));
-            CHECK(report.rate().ci95.has_value());
+            REQUIRE(report.rate().ci95.has_value());
+            // One message more or less in an interval is what can be seen.
+            CHECK((*report.rate().ci95)[1] - report.rate().mean > 0.05);
         }
     }
     SECTION("pairs of equal ones count for less") {
-        const auto rate = rate_of({90, 90, 110, 110, 90, 90, 110, 110, 90, 90, 110, 110});
-        // r = 1/12: of the 11 products six are +100 and five -100, over 12 * 100
-        CHECK(rate.effective == Approx(12 * (11.0 / 12) / (13.0 / 12)));
+        std::vector<std::uint64_t> pairs;
+        for (int i = 0; i < 5; ++i)
+            pairs.insert(pairs.end(), {90, 90, 110, 110});
+        // Of the 19 products ten are +100 and nine -100, over 20 * 100; that r is too low by (1 + 4r)/20, and
+        // half of its standard error stands for what is not known.
+        const double r = (20.0 / 20 + 1) / 16;
+        const double high = r + std::sqrt((1 - r * r) / 20) / 2;
+        CHECK(rate_of(pairs).effective == Approx(20 * (1 - high) / (1 + high)));
     }
-    SECTION("two levels say nothing of their mean, and are a trend") {
+    SECTION("two levels say next to nothing of their mean") {
         const auto rate = rate_of({10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
                                    90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90, 90});
-        CHECK(rate.effective < 2);
-        CHECK_FALSE(rate.ci95.has_value());
+        CHECK(rate.effective == Approx(2.5));
+        REQUIRE(rate.ci95.has_value());
+        CHECK((*rate.ci95)[0] == 0);
+        CHECK((*rate.ci95)[1] > 100);
     }
     SECTION("a slow fall is said") {
         std::vector<std::uint64_t> falling;
@@ -61,7 +75,9 @@ TEST_CASE("rate: how sure the mean is depends on how alike neighbouring interval
         CHECK(*rate.trend == Approx(-0.21).margin(0.02));
     }
     SECTION("no interval of confidence goes below nothing") {
-        const auto rate = rate_of({0, 0, 0, 900, 0, 0, 0, 0, 0, 0});
+        std::vector<std::uint64_t> bursts(20, 0);
+        bursts[3] = 900;
+        const auto rate = rate_of(bursts);
         REQUIRE(rate.ci95.has_value());
         CHECK((*rate.ci95)[0] == 0);
     }
@@ -69,13 +85,19 @@ TEST_CASE("rate: how sure the mean is depends on how alike neighbouring interval
 
 TEST_CASE("rate: none below nothing is thought likely") {
     run_report report(test::description());
-    for (int i = 0; i < 19; ++i)
+    for (int i = 0; i < 24; ++i)
         report.add_time_slice(test::counted(i, i + 1, i == 18 ? 50 : 0));
-    report.finish({.duration_s = 19});
+    report.finish({.duration_s = 24});
     const std::string summary = format_summary(report);
     INFO(summary);
-    CHECK(summary.find("from 0 to 3,000; mean (0 to 490) at 95 %") != std::string::npos);
+    CHECK(summary.find("from 0 to 3,000; mean (0 to ") != std::string::npos);
     CHECK(confidence_text(202.9, 207.1) == "± 2.10");
+}
+
+TEST_CASE("rate: a trend is told by its ends, and none is below nothing") {
+    CHECK(trend_text(206, 0.146, "/s") == "rose from 191/s to 221/s");
+    CHECK(trend_text(1000, -2.7, "/min") == "fell from 2,350/min to 0/min");
+    CHECK(trend_text(1000, -2, "") == "fell from 2,000 to 0");
 }
 
 TEST_CASE("rate: without a whole interval it is of the time measured") {

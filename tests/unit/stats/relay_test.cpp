@@ -69,6 +69,19 @@ TEST_CASE("relay: backlog is what was accepted and not delivered") {
     CHECK(flow.counts().extra_copies == 2);
 }
 
+TEST_CASE("relay: a domain's area ends with its own last event, whatever others do") {
+    relay_flow domain;
+    domain.add(message(0, 2));
+    domain.add(message(0, -1));
+    relay_flow all = domain;
+    all.add(message(1, 100));
+    const relay_backlog alone = measure_backlog(domain.curve_in(domain));
+    const relay_backlog beside = measure_backlog(domain.curve_in(all));
+    CHECK(alone.area_s > 0);
+    CHECK(beside.area_s == Approx(alone.area_s));
+    CHECK(beside.left == 1);
+}
+
 TEST_CASE("relay: what is never delivered stays in the backlog") {
     relay_flow flow;
     flow.add(message(0, 1));

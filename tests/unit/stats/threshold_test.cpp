@@ -108,12 +108,13 @@ TEST_CASE("threshold: what cannot be meant is refused with what is known") {
         CHECK(parsed.error().message.find(part_of_message) != std::string::npos);
         CHECK(parsed.error().message.find('\n') == std::string::npos);
     }
-    CHECK(parse_thresholds({"errors==0", "x<1"}, phases).has_error());
+    CHECK(parse_thresholds({"errors==0", "x<1"}, test::description()).has_error());
 }
 
 TEST_CASE("threshold: what was never measured does not pass") {
     run_report report(test::description());
-    const auto parsed = parse_thresholds({"p99(message)<1s", "errors<1%", "rate>0"}, phases);
+    const auto parsed =
+        parse_thresholds({"p99(message)<1s", "errors<1%", "rate>0"}, report.description());
     REQUIRE(parsed.has_value());
     CHECK_FALSE(check_thresholds(*parsed, report));
     REQUIRE(report.thresholds.size() == 3);

@@ -1,0 +1,70 @@
+// What a session lets a client over a network do: how many come from one place, and how long they may take.
+#include "serve/session.hpp"
+
+namespace postal::serve {
+
+using proto::server_stage;
+
+namespace {
+
+constexpr proto::server_reply too_many_from_there{
+    421, "4.7.0", "Too many sessions from your address, try again later"};
+constexpr proto::server_reply closing_for_content{
+    421, "4.4.2", "Content comes too slowly (--min-data-rate), closing"};
+constexpr proto::server_reply closing_for_message{
+    421, "4.4.2", "Message takes too long (--message-time), closing"};
+
+}  // namespace
+
+// Whether no more are here from where this client comes than may be. A connection that begins with TLS
+// could not read why.
+bool session::admitted() {
+    const unsigned most = context_.rules.sessions_per_address;
+    if (most == 0 || trusted_) return true;
+    const auto from = client_address();
+    if (!from || (from->is_loopback() && !context_.rules.counts_loopback)) return true;
+    if (slot_.count_for(*from, most)) return true;
+    count_refusal(server_stage::connect, too_many_from_there);
+    if (!tls_at_once_) {
+        close_politely(too_many_from_there);
+    } else {
+        closing_ = true;
+    }
+    return false;
+}
+
+void session::wait_for_client() {
+    set_deadline(now_ + context_.rules.timeout);
+    patience_ = patience::with_silence;
+}
+
+// A line has as long as silence may last, however slowly its octets come.
+void session::be_patient() {
+    if (machine_.in_line()) return;
+    wait_for_client();
+    if (trusted_ || read_rate_ != 0) return;  // at our own rate it comes as it must
+    const session_rules& rules = context_.rules;
+    const auto no_longer_than = [&](load::steady_time when, patience with) {
+        if (when >= deadline()) return;
+        set_deadline(when);
+        patience_ = with;
+    };
+    if (rules.min_data_rate != 0 && machine_.content_begun()) {
+        const auto left =
+            content_time_.left(rules.timeout, rules.min_data_rate, machine_.message_octets());
+        // Before it has dripped for a while whoever says nothing is silent.
+        if (left < rules.timeout / 2) no_longer_than(now_ + left, patience::with_content);
+    }
+    if (rules.message_time.count() != 0 && machine_.in_transaction())
+        no_longer_than(message_until_, patience::with_message);
+}
+
+// Not silent, but without an end.
+void session::too_slow() {
+    const bool content = patience_ == patience::with_content;
+    const proto::server_reply why = content ? closing_for_content : closing_for_message;
+    count_refusal(machine_.content_begun() ? server_stage::data : server_stage::rcpt, why);
+    close_politely(why);
+}
+
+}  // namespace postal::serve

@@ -1,0 +1,94 @@
+#include "rabid/visit_notes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.hpp"
+#include "rabid/plan.hpp"
+
+namespace postal::rabid {
+
+namespace {
+
+constexpr std::size_t longest_reason = 200;
+
+}  // namespace
+
+void visit_notes::begin(ledger::row_buffer* to, ledger::address_id mailbox,
+                        ledger::address_id server, ledger::way through) {
+    to_ = to;
+    listed_ = complete_ = watching_ = false;
+    if (!wanted()) return;
+    row_ = {};
+    row_.began_us = now_us();
+    row_.mailbox = mailbox;
+    row_.server = server;
+    row_.through = through;
+}
+
+void visit_notes::listing() {
+    if (wanted()) row_.began_us = now_us();
+}
+
+void visit_notes::listed(std::uint64_t messages) {
+    listed_ = true;
+    row_.messages = messages;
+    complete_ = complete_ || messages == 0;
+}
+
+void visit_notes::looked_at(std::uint64_t messages, std::uint64_t there) {
+    complete_ = complete_ || messages == there;
+    row_.messages = std::max(row_.messages, there);
+    row_.looked_at = std::min(row_.looked_at + messages, row_.messages);
+}
+
+void visit_notes::watching() {
+    if (!wanted()) return;
+    watching_ = true;
+    row_.began_us = row_.ended_us = now_us();
+}
+
+void visit_notes::nothing_new(std::uint64_t since_us) {
+    if (watching_) row_.ended_us = std::max(row_.ended_us, since_us);
+}
+
+void visit_notes::removing(const message_key& which, std::uint64_t uid,
+                           std::uint32_t uid_validity) {
+    if (!wanted() || which.run == 0) return;
+    to_->add(ledger::removed_row{.run = which.run,
+                                 .session = which.session,
+                                 .sequence = which.sequence,
+                                 .uid = uid,
+                                 .time_us = now_us(),
+                                 .uid_validity = uid_validity,
+                                 .server = row_.server,
+                                 .mailbox = row_.mailbox,
+                                 .through = row_.through});
+}
+
+void visit_notes::end(const ending& how) {
+    if (!wanted()) return;
+    row_.what = ledger::extent::nothing;
+    if (listed_) row_.what = ledger::extent::partly;
+    if (watching_) row_.what = ledger::extent::incoming;
+    if (complete_ && !watching_) row_.what = ledger::extent::complete;
+    if (!watching_) row_.ended_us = now_us();
+    if (row_.what != ledger::extent::complete) row_.reason = reason(how);
+    to_->add(std::move(row_));
+    to_ = nullptr;
+}
+
+std::string visit_notes::reason(const ending& how) const {
+    std::string why = base::printable(how.problem, longest_reason);
+    if (watching_) return "only what came in was read, with --watch";
+    if (!listed_) {
+        if (!why.empty()) return why;
+        return how.stopped ? "the run ended before it was opened" : "it was not opened";
+    }
+    if (why.empty()) why = how.stopped ? "the run ended" : "-c, -d or the profile wants no more";
+    return fmt::format("{} of {} messages were read: {}", row_.looked_at, row_.messages, why);
+}
+
+}  // namespace postal::rabid

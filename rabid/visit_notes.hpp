@@ -1,0 +1,60 @@
+// What a visit looked at of a mailbox, and what it told the server to remove, for the ledger: only
+// with that can a message that is nowhere be called lost, and one that is gone vanished.
+//
+// Flow: begin(where); listing(); listed(n); looked_at(n, of) behind each reading; end(problem).
+// With --watch: watching() in place of readings, and nothing_new(since) whenever all that came in
+// before was read. removing() before the server is told. Without a ledger none of these does
+// anything.
+// A visit is complete when one reading took every message that lay there when it began.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "ledger/row_buffer.hpp"
+#include "ledger/rows.hpp"
+
+namespace postal::rabid {
+
+// Whose message it is; run 0: it has no identity of ours.
+struct message_key {
+    std::uint64_t run = 0;
+    std::uint64_t session = 0;
+    std::uint64_t sequence = 0;
+};
+
+class visit_notes {
+  public:
+    // Where the visit goes; null without a ledger.
+    void begin(ledger::row_buffer* to, ledger::address_id mailbox, ledger::address_id server,
+               ledger::way through);
+    [[nodiscard]] bool wanted() const noexcept { return to_ != nullptr; }
+
+    // The server is about to be asked what is there.
+    void listing();
+    void listed(std::uint64_t messages);
+    // Of `there` messages; the same ones count once.
+    void looked_at(std::uint64_t messages, std::uint64_t there);
+    void watching();
+    // Since the epoch: all that came in before was read.
+    void nothing_new(std::uint64_t since_us);
+
+    void removing(const message_key& which, std::uint64_t uid, std::uint32_t uid_validity);
+
+    struct ending {
+        std::string_view problem;  // that the connection had, if any
+        bool stopped = false;      // the run ends
+    };
+    void end(const ending& how);
+
+  private:
+    std::string reason(const ending& how) const;
+
+    ledger::row_buffer* to_ = nullptr;
+    ledger::visit_row row_;
+    bool listed_ = false;
+    bool complete_ = false;
+    bool watching_ = false;
+};
+
+}  // namespace postal::rabid
