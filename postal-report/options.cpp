@@ -49,9 +49,10 @@ cli::program describe_program(options& into) {
                   "several, one behind the other, are read as one",
           .set = cli::text(into.ledger)},
          {.names = "--list",
-          .value = "lost|vanished|not-looked-for|misplaced|not-known|unacknowledged|duplicated|"
-                   "corrupt|misdelivered|out-of-order",
-          .help = "print these messages, one a line, and nothing else",
+          .value = "KIND",
+          .help = "print these messages, one a line, and nothing else: lost, vanished, not-looked-for,"
+                  " misplaced, not-known, unacknowledged, duplicated, corrupt, misdelivered,"
+                  " out-of-order",
           .set = cli::choice(into.list, {{"lost", ledger::discrepancy::lost},
                                          {"vanished", ledger::discrepancy::vanished},
                                          {"not-looked-for", ledger::discrepancy::not_looked_for},

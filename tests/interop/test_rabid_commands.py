@@ -9,7 +9,7 @@ from support.hostile_imap import HostileImap
 from support.mail import made_message
 from support.process import wait_until
 
-COMMAND = re.compile(rb"^(?:\d+\.\d+ )?(a\d+) (?:UID )?([A-Z]+)\b", re.M)
+COMMAND = re.compile(rb"^(?:\d+\.\d+ )?(a(\d+)) (?:UID )?([A-Z]{3,})\b", re.M)
 ANSWER = re.compile(rb"^(?:\d+\.\d+ )?(a\d+) (OK|NO|BAD)\b", re.M)
 ENDS = ("ok", "no", "bad", "unanswered")
 ACTION_ENDS = ("ok", "refused", "failed", "nothing")
@@ -35,11 +35,16 @@ def check_sums(record):
 
 
 def heard_by(raw):
-    """By kind: how many commands came in, and how many of each answer went out."""
+    """By kind: how many commands came in, and how many of each answer went out. Tags only go up: a line of an appended
+    message that happens to look like a command seldom has one."""
     counts = collections.defaultdict(collections.Counter)
     for said in raw.glob("*.in"):
         answers = dict(ANSWER.findall(said.with_suffix(".out").read_bytes()))
-        for tag, verb in COMMAND.findall(said.read_bytes()):
+        last = 0
+        for tag, number, verb in COMMAND.findall(said.read_bytes()):
+            if int(number) <= last or tag not in answers:
+                continue
+            last = int(number)
             counts[verb.decode()].update(["sent", answers[tag].decode().lower()])
     return {kind: {end: count[end] for end in ("sent", "ok", "no", "bad")} for kind, count in counts.items()}
 
