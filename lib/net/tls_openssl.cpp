@@ -31,6 +31,20 @@ unsigned long telling_error() {
     return ERR_GET_LIB(first) != ERR_LIB_SSL && ERR_GET_LIB(last) == ERR_LIB_SSL ? last : first;
 }
 
+// Whether the errors at hand, which it takes, come from no peer: something lacks memory or was never
+// set up, or all that is said is what each part may say ("EVP lib"). A malformed certificate says what
+// is wrong with it below the same words.
+bool is_librarys_own(unsigned long telling) {
+    bool lacks = false, specific = false;
+    while (const unsigned long code = ERR_get_error()) {
+        const int reason = ERR_GET_REASON(code);
+        lacks = lacks || reason == ERR_R_MALLOC_FAILURE || reason == ERR_R_INIT_FAIL ||
+                reason == ERR_R_FETCH_FAILED;
+        specific = specific || !ERR_COMMON_ERROR(code);
+    }
+    return ERR_COMMON_ERROR(telling) && (lacks || !specific);
+}
+
 // ---- names ----
 
 constexpr reason_row<long> verify_errors[] = {
@@ -262,8 +276,7 @@ class openssl_engine final : public tls_engine {
             return;
         }
         const int alert = reason - SSL_AD_REASON_OFFSET;
-        if ((reason & ERR_RFLAG_COMMON) != 0) {
-            // What all parts of the library may say comes from no peer: want of memory, mostly.
+        if (is_librarys_own(code)) {
             problem_.reason = problems::library;
         } else if (own && alert >= 0 && alert < 256) {
             problem_.reason = alert_name(static_cast<unsigned>(alert));

@@ -19,6 +19,19 @@ def record(kind, octets):
     return bytes((kind, 3, 3)) + len(octets).to_bytes(2, "big") + octets
 
 
+def message(kind, octets):
+    return bytes((kind,)) + len(octets).to_bytes(3, "big") + octets
+
+
+# TLS 1.2, ECDHE-RSA-AES128-GCM-SHA256 and what RFC 5746 wants; then a certificate of so many octets.
+SERVER_HELLO = message(2, b"\3\3" + bytes(range(32)) + b"\0\xc0\x2f\0" + b"\0\5\xff\1\0\1\0")
+
+
+def certificate(octets):
+    chain = len(octets).to_bytes(3, "big") + octets
+    return record(22, SERVER_HELLO) + record(22, message(11, len(chain).to_bytes(3, "big") + chain))
+
+
 @pytest.fixture
 def send(programs, folder, users_file, certificates):
     """send(play, option, …) is one run against a server every second connection of which is play()'s."""
@@ -54,6 +67,8 @@ HELLOS = {
     "application-data": (record(23, GARBAGE), "not_tls"),
     "change-cipher-spec": (record(20, b"\1") * 100, "not_tls"),
     "wrong-message": (record(22, b"\x14\x00\x00\x0c" + bytes(12)), None),
+    "certificate-of-garbage": (certificate(GARBAGE), None),
+    "certificate-with-a-wrong-tag": (certificate(b"\x30\x82\x01\x00\x05" + bytes(255)), None),
     "hello-that-lies-about-its-length": (record(22, b"\x02\x00\x40\x00\x03\x03" + bytes(60)), "closed"),
 }
 
@@ -73,6 +88,7 @@ def test_no_hello(send, backend, hello, way):
     run = send(play, *backend, way=way, good=good_smtp if way == "starttls" else good_smtps)
     found = tls_errors(run)
     assert found and {error["stage"] for error in run.record["errors"]} == {"tls"}
+    assert "resources" not in found, "the server is to blame"
     if reason:
         assert set(found) == {reason}, run.record["errors"]
 
