@@ -152,12 +152,13 @@ void dispatcher::free_slot(waiter& who) noexcept {
 void dispatcher::meet_recipient(waiter& who, std::string name) {
     if (!bounds_recipients_) return;
     who.of_ = &recipients_[name];
+    ++who.of_->met;
     who.name_ = std::move(name);
 }
 
 void dispatcher::forget_recipient(waiter& who) noexcept {
-    const recipient* of = std::exchange(who.of_, nullptr);
-    if (of != nullptr && of->running == 0 && of->waiting == 0) recipients_.erase(who.name_);
+    recipient* of = std::exchange(who.of_, nullptr);
+    if (of != nullptr && --of->met == 0) recipients_.erase(who.name_);
 }
 
 void dispatcher::stand_aside(waiter& who) noexcept {
@@ -179,7 +180,6 @@ void dispatcher::enter_queue(waiter& who, bool first) noexcept {
     client& from = *who.whose_.from_;
     first ? from.all.push_front(who) : from.all.push_back(who);
     count(from, 1);
-    if (who.of_ != nullptr) ++who.of_->waiting;
     has_enough(who) ? stand_aside(who) : stand_in_line(who, first);
 }
 
@@ -187,7 +187,6 @@ void dispatcher::leave_queue(waiter& who) noexcept {
     client& from = *who.whose_.from_;
     from.all.erase(from.all.iterator_to(who));
     count(from, -1);
-    if (who.of_ != nullptr) --who.of_->waiting;
     if (std::exchange(who.aside_, false)) {
         who.of_->aside.erase(who.of_->aside.iterator_to(who));
         return;

@@ -107,8 +107,8 @@ class dispatcher {
 
   private:
     struct recipient {
+        std::size_t met = 0;  // waiters that refer to it
         unsigned running = 0;
-        std::size_t waiting = 0;
         line<waiter> aside;
     };
     using number_hook = boost::intrusive::set_base_hook<boost::intrusive::tag<by_number>>;
