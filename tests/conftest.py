@@ -199,6 +199,24 @@ def agents(folder):
 
 
 @pytest.fixture
+def gate(agents):
+    """Where agents wait until it is opened."""
+    with agents.gate() as made:
+        yield made
+
+
+@pytest.fixture
+def journal(agents):
+    return agents.journal()
+
+
+@pytest.fixture
+def held(lmtp_deliver, agents, journal, gate):
+    """held(option, …) starts a server whose agents wait at the gate and write their recipient's name down."""
+    return lambda *options, **more: lmtp_deliver(agents("journal", journal, "%to_user%", gate), *options, **more)
+
+
+@pytest.fixture
 def lmtp_deliver(programs, folder):
     """lmtp_deliver(template, option, …, listen=["127.0.0.1:0"]) starts one; it ends with the test."""
     started = []

@@ -29,11 +29,6 @@ POINTS = {
 
 
 @pytest.fixture
-def journal(agents):
-    return agents.journal()
-
-
-@pytest.fixture
 def server(lmtp_deliver, agents, journal):
     """One worker, so that memory and processor time are those of one thread's work."""
     return lmtp_deliver(agents("journal without a gate", journal, "%to_user%"), "--workers", "1", "-t", "2000", "--grace", "500ms")

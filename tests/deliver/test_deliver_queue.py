@@ -8,23 +8,6 @@ from support.process import wait_until
 from support.watched import OUTCOMES
 
 
-@pytest.fixture
-def gate(agents):
-    with agents.gate() as made:
-        yield made
-
-
-@pytest.fixture
-def journal(agents):
-    return agents.journal()
-
-
-@pytest.fixture
-def held(lmtp_deliver, agents, journal, gate):
-    """held(option, …) starts a server whose agents wait at the gate and write their recipient's name down."""
-    return lambda *options, **more: lmtp_deliver(agents("journal", journal, "%to_user%", gate), *options, **more)
-
-
 def names(prefix, count):
     return [f"{prefix}{number}@example.com" for number in range(count)]
 

@@ -14,17 +14,6 @@ from support.watched import Sending
 
 
 @pytest.fixture
-def gate(agents):
-    with agents.gate() as made:
-        yield made
-
-
-@pytest.fixture
-def journal(agents):
-    return agents.journal()
-
-
-@pytest.fixture
 def held(lmtp_deliver, agents, journal, gate):
     """held(option, …) starts a server whose agents wait at the gate, two at most, and write their names down."""
     return lambda *options, **more: lmtp_deliver(agents("journal", journal, "%to_user%", gate, "%to_domain%"), "--max-deliveries", "2",

@@ -17,23 +17,6 @@ def nothing_to_read(client):
     return not client.pending and not select.select([client.socket], [], [], 0)[0]
 
 
-@pytest.fixture
-def gate(agents):
-    with agents.gate() as made:
-        yield made
-
-
-@pytest.fixture
-def journal(agents):
-    return agents.journal()
-
-
-@pytest.fixture
-def held(lmtp_deliver, agents, journal, gate):
-    """held(option, …) starts a server whose agents wait at the gate and write their recipient's name down."""
-    return lambda *options, **more: lmtp_deliver(agents("journal", journal, "%to_user%", gate), *options, **more)
-
-
 def threads(server):
     return len(os.listdir(f"/proc/{server.pid}/task"))
 
