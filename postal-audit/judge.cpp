@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "ledger/reader.hpp"
 #include "ledger/schema.hpp"
 
@@ -13,19 +11,22 @@ namespace {
 using base::expected;
 using ledger::finding;
 
-// The last microsecond of the year 9999, behind which times have another form.
-constexpr std::int64_t last_time_us = 253'402'300'799'999'999;
-
-// As ledger::discrepancy_row tells times, so that texts compare as times do.
-expected<std::string> time_text(ledger::database& file, std::int64_t us) {
-    const std::int64_t time = std::clamp<std::int64_t>(us, 0, last_time_us);
-    auto ask = file.prepare("SELECT strftime('%Y-%m-%dT%H:%M:%S', ?1, 'unixepoch')");
+// The messages of these numbers, in words and in that order.
+expected<void> name_lost(ledger::database& sent, const std::vector<std::int64_t>& numbers,
+                         judged& into) {
+    auto ask = sent.prepare(
+        "SELECT run, session, sequence, recipient, time FROM sent_messages WHERE number = ?1");
     if (!ask) return ask.error();
-    ask->bind(1, time / 1'000'000);
-    const int step = ask->step();
-    if (step != SQLITE_ROW) return file.failure(step);
-    return {boost::system::in_place_value,
-            fmt::format("{}.{:06}Z", ask->text(0), time % 1'000'000)};
+    for (const std::int64_t number : numbers) {
+        ask->bind(1, number);
+        const int step = ask->step();
+        if (step != SQLITE_ROW && step != SQLITE_DONE) return sent.failure(step);
+        if (step == SQLITE_ROW)
+            into.first_lost.push_back(
+                {ask->text(0), ask->text(1), ask->text(2), ask->text(3), ask->text(4)});
+        ask->reset();
+    }
+    return {};
 }
 
 expected<void> check_sender(ledger::database& file) {
@@ -60,33 +61,52 @@ expected<void> check_reader(ledger::database& file) {
     return {};
 }
 
-void count(const ledger::judgement& one, judged& into, std::uint64_t& not_known) {
-    ++into.acknowledged;
-    switch (one.what) {
-        case finding::lost:
-        case finding::vanished:
-            ++into.lost;
-            into.oldest_lost_us =
-                std::min(into.oldest_lost_us.value_or(one.sent->time_us), one.sent->time_us);
-            return;
-        case finding::misplaced:
-            ++into.misplaced;
-            return;
-        case finding::not_known:
-        case finding::not_looked_for:
-            ++not_known;
-            return;
-        case finding::found:
-            break;
+class counting {
+  public:
+    // The mailboxes were read to their end as far as the server let anybody: what is in one that it
+    // refused at last is out of reach, and so is not there.
+    void add(const ledger::judgement& one) {
+        ++result_.acknowledged;
+        switch (one.what) {
+            case finding::lost:
+            case finding::vanished:
+            case finding::not_looked_for:
+                return add_lost(*one.sent);
+            case finding::misplaced:
+                ++result_.misplaced;
+                return;
+            case finding::not_known:
+                ++not_known_;
+                return;
+            case finding::found:
+                break;
+        }
+        ++result_.found;
+        if (one.copies > 1) ++result_.duplicated;
+        if (one.first->what == ledger::condition::truncated) {
+            ++result_.truncated;
+        } else if (ledger::is_corrupt(one.first->what)) {
+            ++result_.changed;
+        }
     }
-    ++into.found;
-    if (one.copies > 1) ++into.duplicated;
-    if (one.first->what == ledger::condition::truncated) {
-        ++into.truncated;
-    } else if (ledger::is_corrupt(one.first->what)) {
-        ++into.changed;
+    [[nodiscard]] judged& result() noexcept { return result_; }
+    // Rows of the sender's ledger, in its order.
+    [[nodiscard]] const std::vector<std::int64_t>& first_lost() const noexcept { return first_; }
+    [[nodiscard]] std::uint64_t not_known() const noexcept { return not_known_; }
+
+  private:
+    void add_lost(const ledger::sent_entry& sent) {
+        ++result_.lost;
+        result_.oldest_lost_us =
+            std::min(result_.oldest_lost_us.value_or(sent.time_us), sent.time_us);
+        first_.insert(std::upper_bound(first_.begin(), first_.end(), sent.number), sent.number);
+        if (first_.size() > judged::most_told) first_.pop_back();
     }
-}
+
+    judged result_;
+    std::vector<std::int64_t> first_;
+    std::uint64_t not_known_ = 0;
+};
 
 }  // namespace
 
@@ -114,33 +134,27 @@ expected<judged> judge(const std::string& sent_ledger, const std::string& seen_l
     if (!seen) return seen.error();
     const auto read = check_reader(*seen);
     if (!read) return read.error();
-    const auto until = time_text(*sent, acknowledged_until_us);
-    if (!until) return until.error();
 
-    judged result;
-    std::uint64_t not_known = 0;
+    counting counted;
     ledger::questions wanted;
     wanted.on_judged = [&](const ledger::judgement& one, std::size_t) {
         const bool required = one.sent->what == ledger::outcome::accepted &&
                               one.sent->time_us <= acknowledged_until_us;
-        if (required) count(one, result, not_known);
-    };
-    wanted.list = ledger::discrepancy::lost;
-    wanted.on_row = [&](const ledger::discrepancy_row& row) {
-        if (result.lost == 0 || result.first_lost.size() == judged::most_told) return;
-        if (row.outcome != ledger::to_text(ledger::outcome::accepted) || row.ended > *until) return;
-        result.first_lost.push_back({row.run, row.session, row.sequence, row.recipient, row.ended});
+        if (required) counted.add(one);
     };
     auto both = ledger::reader::open({sent_ledger, seen_ledger});
     if (!both) return both.error();
     const auto answered = both->reconcile(wanted);
     if (!answered) return answered.error();
-    if (not_known > 0)
+    if (counted.not_known() > 0)
         return base::fail(
             "{}: whoever looked has not ended: of {} messages nobody knows whether "
             "they are there",
-            seen_ledger, not_known);
-    return result;
+            seen_ledger, counted.not_known());
+    // Rows of the first of joined ledgers have the numbers there that they have here.
+    const auto named = name_lost(*sent, counted.first_lost(), counted.result());
+    if (!named) return named.error();
+    return counted.result();
 }
 
 }  // namespace postal::audit

@@ -3,6 +3,7 @@
 #include "../ledger/support.hpp"
 
 #include <limits>
+#include <optional>
 
 using namespace ledger_test;
 using postal::audit::judge;
@@ -17,6 +18,7 @@ class one_book {
         : writer_([&] {
               run_entry run = run_of(is == role::sender ? 1 : 2);
               run.is = is;
+              run.notes_visits = is == role::reader;
               return ledger_test::open(path, run);
           }()),
           rows_(std::make_unique<row_buffer>(*writer_)) {}
@@ -41,6 +43,17 @@ class one_book {
         row.time_us = ++clock_;
         row.through = way::imap;
         row.what = what;
+        rows_->add(row);
+        return *this;
+    }
+    // Of a reader that notes where it looks.
+    one_book& visit(const std::string& mailbox, extent what) {
+        visit_row row;
+        row.mailbox = rows_->address(mailbox);
+        row.server = rows_->address("one");
+        row.through = way::imap;
+        row.what = what;
+        row.began_us = row.ended_us = ++clock_;
         rows_->add(row);
         return *this;
     }
@@ -117,6 +130,38 @@ TEST_CASE("judge: five of those lost are told, the oldest time of all") {
     CHECK(result.oldest_lost_us == 1000);
     REQUIRE(result.first_lost.size() == judged::most_told);
     CHECK(result.first_lost.front().sequence == "9");
+}
+
+// Dovecot refuses a mailbox whose index a cut has broken: "unopened", and its mail counts as lost.
+TEST_CASE("judge: what lies in a mailbox that nobody could read is lost") {
+    const struct {
+        const char* why;
+        std::optional<extent> how;
+        std::uint64_t lost;
+    } rows[]{{"it was read, and one is missing", extent::complete, 1},
+             {"refused to the last", extent::nothing, 2},
+             {"read in part", extent::partly, 2},
+             {"nobody came", std::nullopt, 2}};
+    for (const auto& row : rows) {
+        INFO(row.why);
+        const folder here;
+        one_book sent(here / "sent", role::sender);
+        sent.sent(0, "a@x").sent(1, "b@x").sent(2, "b@x");
+        sent.close();
+        one_book seen(here / "seen", role::reader);
+        seen.visit("a@x", extent::complete).seen(0, "a@x");
+        if (row.how) seen.visit("b@x", *row.how);
+        if (row.lost == 1) seen.seen(2, "b@x");
+        seen.close();
+        const judged result = judge_fine(here, 9999);
+        CHECK(result.acknowledged == 3);
+        CHECK(result.found == 3 - row.lost);
+        CHECK(result.lost == row.lost);
+        CHECK(result.oldest_lost_us == 1001);
+        REQUIRE(result.first_lost.size() == row.lost);
+        CHECK(result.first_lost.front().sequence == "1");
+        CHECK(result.first_lost.front().recipient == "b@x");
+    }
 }
 
 TEST_CASE("judge: a reading that did not end is a failure where something is missing") {
