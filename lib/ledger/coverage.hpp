@@ -6,7 +6,8 @@
 // Servers that let a reader in are stores of their own, each protocol for itself. A mailbox was read
 // up to a time when, over one protocol, each of its stores was read completely after that: the
 // protocols are thought to show the same mail, while a server that let nobody in may have none.
-// Memory: some 100 octets for each mailbox, and its reason. Nothing fails.
+// Memory: some 100 octets for each mailbox, its reason, and 16 octets for each watch of it. Nothing
+// fails.
 #pragma once
 
 #include <cstdint>

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "ledger/schema.hpp"
+#include "ledger/schema_tables.hpp"
 
 namespace postal::ledger {
 
@@ -84,7 +85,7 @@ class joiner {
         if (done) done = copy_rows(from, "sent", sent_columns);
         if (done) done = copy_rows(from, "seen", seen_columns);
         if (done) done = copy_rows(from, "removed", removed_columns);
-        if (done) done = copy_rows(from, "visits", visit_columns);
+        if (done) done = copy_rows(from, "visits", visit_columns, put_visit);
         from.execute("COMMIT");
         return done;
     }
@@ -111,9 +112,11 @@ class joiner {
         return {};
     }
 
+    // `put` writes a row of that table; without one each row is added as it is.
     template <std::size_t Columns>
     expected<void> copy_rows(database& from, const std::string& table,
-                             const std::array<column, Columns>& columns) {
+                             const std::array<column, Columns>& columns,
+                             std::string_view put = {}) {
         const auto before = into_.number("SELECT coalesce(max(number), 0) FROM " + table);
         if (!before) return before.error();
         auto ask = from.prepare("SELECT * FROM " + table + " ORDER BY number");
@@ -121,7 +124,8 @@ class joiner {
         std::string marks = "?1";
         for (std::size_t i = 2; i <= Columns; ++i)
             marks += ", ?" + std::to_string(i);
-        auto write = into_.prepare("INSERT OR REPLACE INTO " + table + " VALUES(" + marks + ")");
+        const std::string add = "INSERT INTO " + table + " VALUES(" + marks + ")";
+        auto write = into_.prepare(put.empty() ? std::string_view(add) : put);
         if (!write) return write.error();
         int step = SQLITE_ROW;
         while ((step = ask->step()) == SQLITE_ROW) {

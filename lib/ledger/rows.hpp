@@ -131,7 +131,7 @@ struct seen_row {
 };
 
 // A reader's visit to a mailbox. Of one run, mailbox, way and server the latest of each extent is
-// kept.
+// kept, and of `incoming` each.
 struct visit_row {
     // What was accepted before that lay in the mailbox if it was there: the reader asked then what
     // is there. Of `incoming` it was there before, and was not looked at.

@@ -15,8 +15,7 @@
 
 #include "base/file_descriptor.hpp"
 #include "base/text.hpp"
-#include "base/version.hpp"
-#include "ledger/rows.hpp"
+#include "ledger/schema_tables.hpp"
 
 namespace postal::ledger {
 
@@ -29,107 +28,6 @@ constexpr auto patience = std::chrono::seconds(5);  // with others' locks, while
 constexpr int patience_ms = 5000;
 
 constexpr std::size_t most_definitions = 100;  // there are fewer in a ledger
-
-// The numbers are those of the enumerations in rows.hpp. Schema 2 had these and no others.
-constexpr const char* runs_of_2 = R"sql(
-CREATE TABLE runs(id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, role TEXT, program TEXT,
-    started TEXT, seed INTEGER, argv TEXT, horizon_us INTEGER, ended_us INTEGER);
-)sql";
-constexpr const char* shared_tables = R"sql(
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE addresses(id INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE);
-CREATE TABLE outcomes(id INTEGER PRIMARY KEY, outcome TEXT);
-CREATE TABLE conditions(id INTEGER PRIMARY KEY, condition TEXT);
-CREATE TABLE ways(id INTEGER PRIMARY KEY, way TEXT);
-CREATE TABLE sent(number INTEGER PRIMARY KEY, run INTEGER NOT NULL, session INTEGER NOT NULL,
-    sequence INTEGER NOT NULL, recipient INTEGER NOT NULL, sender INTEGER,
-    outcome INTEGER NOT NULL, counted INTEGER NOT NULL, code INTEGER, enhanced TEXT,
-    time_us INTEGER NOT NULL);
-CREATE TABLE seen(number INTEGER PRIMARY KEY, observer INTEGER NOT NULL, run INTEGER,
-    session INTEGER, sequence INTEGER, mailbox INTEGER NOT NULL, condition INTEGER NOT NULL,
-    way INTEGER NOT NULL, server INTEGER, uid_validity INTEGER NOT NULL, uid INTEGER NOT NULL,
-    place INTEGER NOT NULL, detail TEXT, time_us INTEGER NOT NULL, sent_us INTEGER);
-CREATE VIEW sent_messages AS SELECT s.number, r.run, s.session, s.sequence,
-    f.address AS sender, t.address AS recipient, o.outcome, s.counted, s.code, s.enhanced,
-    strftime('%Y-%m-%dT%H:%M:%S', s.time_us / 1000000, 'unixepoch')
-        || printf('.%06dZ', s.time_us % 1000000) AS time
-    FROM sent s JOIN runs r ON r.id = s.run JOIN addresses t ON t.id = s.recipient
-    JOIN outcomes o ON o.id = s.outcome LEFT JOIN addresses f ON f.id = s.sender;
-CREATE VIEW seen_messages AS SELECT s.number, b.run AS observer, r.run, s.session, s.sequence,
-    m.address AS mailbox, c.condition, s.detail, w.way, v.address AS server, s.uid_validity,
-    s.uid, s.place,
-    strftime('%Y-%m-%dT%H:%M:%S', s.time_us / 1000000, 'unixepoch')
-        || printf('.%06dZ', s.time_us % 1000000) AS time,
-    (s.time_us - s.sent_us) / 1000000.0 AS delivery_s
-    FROM seen s JOIN runs b ON b.id = s.observer JOIN addresses m ON m.id = s.mailbox
-    JOIN conditions c ON c.id = s.condition JOIN ways w ON w.id = s.way
-    LEFT JOIN runs r ON r.id = s.run LEFT JOIN addresses v ON v.id = s.server;
-)sql";
-
-// Schema 3: of each extent the latest visit.
-constexpr const char* runs_of_3 = R"sql(
-CREATE TABLE runs(id INTEGER PRIMARY KEY, run TEXT NOT NULL UNIQUE, role TEXT, program TEXT,
-    started TEXT, seed INTEGER, argv TEXT, horizon_us INTEGER, ended_us INTEGER,
-    notes_visits INTEGER);
-)sql";
-constexpr const char* tables_of_3 = R"sql(
-CREATE TABLE extents(id INTEGER PRIMARY KEY, extent TEXT);
-CREATE TABLE visits(number INTEGER PRIMARY KEY, observer INTEGER NOT NULL,
-    mailbox INTEGER NOT NULL, way INTEGER NOT NULL, server INTEGER NOT NULL,
-    extent INTEGER NOT NULL, began_us INTEGER NOT NULL, ended_us INTEGER NOT NULL,
-    messages INTEGER NOT NULL, looked_at INTEGER NOT NULL, reason TEXT,
-    UNIQUE(observer, mailbox, way, server, extent));
-CREATE TABLE removed(number INTEGER PRIMARY KEY, observer INTEGER NOT NULL, run INTEGER NOT NULL,
-    session INTEGER NOT NULL, sequence INTEGER NOT NULL, mailbox INTEGER NOT NULL,
-    way INTEGER NOT NULL, server INTEGER, uid_validity INTEGER NOT NULL, uid INTEGER NOT NULL,
-    time_us INTEGER NOT NULL);
-CREATE VIEW mailbox_visits AS SELECT s.number, b.run AS observer, m.address AS mailbox, e.extent,
-    s.messages, s.looked_at, s.reason, w.way, v.address AS server,
-    strftime('%Y-%m-%dT%H:%M:%S', s.began_us / 1000000, 'unixepoch')
-        || printf('.%06dZ', s.began_us % 1000000) AS began,
-    strftime('%Y-%m-%dT%H:%M:%S', s.ended_us / 1000000, 'unixepoch')
-        || printf('.%06dZ', s.ended_us % 1000000) AS ended
-    FROM visits s JOIN runs b ON b.id = s.observer JOIN addresses m ON m.id = s.mailbox
-    JOIN extents e ON e.id = s.extent JOIN ways w ON w.id = s.way
-    JOIN addresses v ON v.id = s.server;
-)sql";
-
-// What a ledger of schema 2 lacks, beside it, where its own names would be.
-constexpr const char* tables_of_old = R"sql(
-PRAGMA temp_store = FILE;
-CREATE TEMP TABLE visits(number INTEGER PRIMARY KEY, observer, mailbox, way, server, extent,
-    began_us, ended_us, messages, looked_at, reason);
-CREATE TEMP TABLE removed(number INTEGER PRIMARY KEY, observer, run, session, sequence, mailbox,
-    way, server, uid_validity, uid, time_us);
-CREATE TEMP VIEW runs AS SELECT *, NULL AS notes_visits FROM main.runs;
-)sql";
-
-template <class Enumeration>
-void append_names(std::string& sql, const char* table, std::uint8_t count) {
-    for (std::uint8_t each = 0; each < count; ++each) {
-        fmt::format_to(std::back_inserter(sql), "INSERT INTO {} VALUES({}, '{}');", table, each,
-                       to_text(static_cast<Enumeration>(each)));
-    }
-}
-
-std::string tables_of(std::int64_t version) {
-    const bool newest = version == schema_version;
-    return std::string(newest ? runs_of_3 : runs_of_2) + shared_tables +
-           (newest ? tables_of_3 : "");
-}
-
-std::string whole_schema() {
-    std::string sql = tables_of(schema_version);
-    append_names<outcome>(sql, "outcomes", 5);
-    append_names<condition>(sql, "conditions", condition_count);
-    append_names<way>(sql, "ways", 4);
-    append_names<extent>(sql, "extents", extent_count);
-    sql += fmt::format(
-        "INSERT INTO meta VALUES('schema', 'postal-ledger/{0}'), ('version', '{1}');"
-        "PRAGMA application_id = {2}; PRAGMA user_version = {0};",
-        schema_version, base::build_version, application_id);
-    return sql;
-}
 
 // An index over plain columns, which somebody has made to ask faster, computes nothing.
 bool is_plain_index(std::string_view type, std::string_view sql) {
@@ -178,9 +76,10 @@ expected<void> compare_schema(database& file, std::int64_t version) {
                       file.path());
 }
 
-enum class kind { ledger, older, empty };
+constexpr std::int64_t empty = 0;
 
-expected<kind> judge_once(database& file) {
+// The version of its schema, or that it is empty.
+expected<std::int64_t> judge_once(database& file) {
     const auto id = file.number("PRAGMA application_id");
     if (!id) return id.error();
     const auto version = file.number("PRAGMA user_version");
@@ -188,21 +87,21 @@ expected<kind> judge_once(database& file) {
     if (*id == application_id && *version >= oldest_schema && *version <= schema_version) {
         const auto same = compare_schema(file, *version);
         if (!same) return same.error();
-        return *version == schema_version ? kind::ledger : kind::older;
+        return *version;
     }
     if (*id == application_id) {
-        return base::fail("{}: has schema {} of ledgers; this version knows schema {} and reads {}",
+        return base::fail("{}: has schema {} of ledgers; this version knows schema {} and reads {} on",
                           file.path(), *version, schema_version, oldest_schema);
     }
     const auto objects = file.number("SELECT count(*) FROM sqlite_schema");
     if (!objects) return objects.error();
-    if (*id == 0 && *version == 0 && *objects == 0) return kind::empty;
+    if (*id == 0 && *version == 0 && *objects == 0) return empty;
     return base::fail("{}: is a database, but no ledger", file.path());
 }
 
 // What the file is, as far as it is nothing that must be refused. Another program may be making it
 // a ledger between two of the questions, in one step: then the second look is right.
-expected<kind> judge(database& file) {
+expected<std::int64_t> judge(database& file) {
     auto found = judge_once(file);
     if (found) return found;
     return judge_once(file);
@@ -229,7 +128,7 @@ expected<void> create(database& file) {
     int result = file.execute("BEGIN IMMEDIATE");
     if (result != SQLITE_OK) return file.failure(result);
     const auto now = judge(file);
-    if (now && *now == kind::empty) result = file.execute(whole_schema());
+    if (now && *now == empty) result = file.execute(whole_schema());
     if (!now || result != SQLITE_OK) {
         const base::failure why = now ? file.failure(result) : now.error();
         file.execute("ROLLBACK");
@@ -314,7 +213,7 @@ expected<database> open_to_write(const std::string& path) {
     if (distrusted != SQLITE_OK) return file->failure(distrusted);
     const auto found = judge(*file);
     if (!found) return found.error();
-    if (*found == kind::older) {
+    if (*found != empty && *found != schema_version) {
         return base::fail(
             "{}: is of an older version, and can be read only; give another file, and read both as "
             "one with postal-report --ledger",
@@ -323,7 +222,7 @@ expected<database> open_to_write(const std::string& path) {
     if (file->read_only()) return file->failure(SQLITE_READONLY);
     const auto mode = execute_patiently(*file, "PRAGMA journal_mode = WAL");
     if (!mode) return mode.error();
-    if (*found == kind::empty) {
+    if (*found == empty) {
         const auto created = create(*file);
         if (!created) return created.error();
     }
@@ -357,9 +256,9 @@ expected<database> open_to_read(const std::string& path) {
     if (!file) return file.error();
     const auto found = judge(*file);
     if (!found) return found.error();
-    if (*found == kind::empty) return base::fail("{}: is empty, and no ledger", path);
-    if (*found == kind::older) {
-        const int result = file->execute(tables_of_old);
+    if (*found == empty) return base::fail("{}: is empty, and no ledger", path);
+    if (*found != schema_version) {
+        const int result = file->execute(tables_beside(*found));
         if (result != SQLITE_OK) return file->failure(result);
     }
     return file;

@@ -2,8 +2,9 @@
 //
 // A ledger is an SQLite database with our application id; user_version is the version of the
 // schema. Writers refuse another version, and no file is ever changed to one. Readers also take
-// schema 2, whose runs do not say where they looked: `visits` and `removed` are empty there, and so
-// is the column notes_visits of `runs`. docs/ledger.md explains each column.
+// schema 3, which of a reader's watches has only the last of each mailbox, and schema 2, whose runs do
+// not say where they looked: `visits` and `removed` are empty there, and so is the column
+// notes_visits of `runs`. docs/ledger.md explains each column.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 namespace postal::ledger {
 
 inline constexpr std::int64_t application_id = 0x506f734c;  // "PosL"
-inline constexpr std::int64_t schema_version = 3;
+inline constexpr std::int64_t schema_version = 4;
 inline constexpr std::int64_t oldest_schema = 2;  // that can be read
 
 // For a writer: makes the ledger if there is none, in write-ahead mode. Each failure is one line.

@@ -8,6 +8,7 @@
 
 #include "ledger/row_buffer.hpp"
 #include "ledger/schema.hpp"
+#include "ledger/schema_tables.hpp"
 
 namespace postal::ledger {
 
@@ -74,13 +75,7 @@ expected<void> table_writer::prepare() {
         {&add_removed_,
          "INSERT INTO removed(observer, run, session, sequence, mailbox, way, server, "
          "uid_validity, uid, time_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
-        {&add_visit_,
-         "INSERT INTO visits(observer, mailbox, way, server, extent, began_us, ended_us, messages, "
-         "looked_at, reason) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) "
-         "ON CONFLICT(observer, mailbox, way, server, extent) DO UPDATE SET "
-         "began_us = excluded.began_us, ended_us = excluded.ended_us, "
-         "messages = excluded.messages, looked_at = excluded.looked_at, reason = excluded.reason "
-         "WHERE excluded.began_us > began_us"},
+        {&add_visit_, put_visit},
         {&add_address_, "INSERT INTO addresses(address) VALUES(?1) ON CONFLICT DO NOTHING"},
         {&ask_address_, "SELECT id FROM addresses WHERE address = ?1"},
         {&add_run_, "INSERT INTO runs(run) VALUES(?1) ON CONFLICT DO NOTHING"},
@@ -231,16 +226,17 @@ int table_writer::write(const visit_row& row) {
     int result = find_address(row.mailbox, mailbox);
     if (result == SQLITE_OK) result = find_address(row.server, server);
     if (result != SQLITE_OK) return result;
-    add_visit_.bind(1, own_);
-    add_visit_.bind(2, mailbox);
-    add_visit_.bind(3, static_cast<std::int64_t>(row.through));
-    add_visit_.bind(4, server);
-    add_visit_.bind(5, static_cast<std::int64_t>(row.what));
-    add_visit_.bind(6, row.began_us);
-    add_visit_.bind(7, row.ended_us);
-    add_visit_.bind(8, row.messages);
-    add_visit_.bind(9, row.looked_at);
-    add_visit_.bind_optional(10, row.reason);
+    add_visit_.bind_null(1);
+    add_visit_.bind(2, own_);
+    add_visit_.bind(3, mailbox);
+    add_visit_.bind(4, static_cast<std::int64_t>(row.through));
+    add_visit_.bind(5, server);
+    add_visit_.bind(6, static_cast<std::int64_t>(row.what));
+    add_visit_.bind(7, row.began_us);
+    add_visit_.bind(8, row.ended_us);
+    add_visit_.bind(9, row.messages);
+    add_visit_.bind(10, row.looked_at);
+    add_visit_.bind_optional(11, row.reason);
     return add_visit_.run();
 }
 

@@ -244,7 +244,7 @@ def make_database(path):
 
 def make_newer(clean, path):
     shutil.copy(clean, path)
-    change(path, "PRAGMA user_version = 4")
+    change(path, "PRAGMA user_version = 5")
 
 
 def refusals(programs, path, users):
@@ -256,7 +256,7 @@ def refusals(programs, path, users):
 
 @pytest.mark.parametrize("what, reason", [
     ("directory", "is a directory"), ("text", "is no ledger"), ("database", "is a database, but no ledger"),
-    ("newer", "has schema 4 of ledgers; this version knows schema 3 and reads 2"),
+    ("newer", "has schema 5 of ledgers; this version knows schema 4 and reads 2 on"),
     ("nowhere", "No such file or directory")])
 def test_refused_files(programs, users_file, folder, clean_ledger, what, reason):
     path = folder / "nowhere" / "book" if what == "nowhere" else folder / "book"

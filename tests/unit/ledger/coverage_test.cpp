@@ -5,6 +5,7 @@
 #include <array>
 
 #include "book.hpp"
+#include "ledger/schema_tables.hpp"
 
 using namespace ledger_test;
 
@@ -106,6 +107,17 @@ class read_book {
     std::unique_ptr<writer> writer_;
     std::unique_ptr<row_buffer> rows_;
 };
+
+// The same rows in a file of schema 3, in its place.
+void make_schema_3(const std::string& path) {
+    std::string sql = "ATTACH '" + path + "' AS newer;" + tables_of(3);
+    for (const char* table : {"meta", "runs", "addresses", "outcomes", "conditions", "ways",
+                              "extents", "sent", "seen", "removed", "visits"})
+        sql += std::string("INSERT INTO ") + table + " SELECT * FROM newer." + table + ";";
+    run_sql(path + ".3", sql + "PRAGMA application_id = 0x506f734c; PRAGMA user_version = 3");
+    std::filesystem::remove(path);
+    std::filesystem::rename(path + ".3", path);
+}
 
 }  // namespace
 
@@ -254,16 +266,69 @@ TEST_CASE("ledger report: what a reader without an end may have removed has not 
     CHECK(got.rows.size() == got.totals.not_known);
 }
 
-TEST_CASE("ledger report: of a run one visit of each extent is kept, the latest") {
+TEST_CASE("ledger report: of a run one visit of each extent is kept, the latest, and each watch") {
     const folder here;
     read_book all(here / "b");
     all.visit("a", extent::complete, 200).visit("a", extent::complete, 150);
     all.visit("a", extent::nothing, 300, "x").visit("a", extent::nothing, 400, "y");
+    all.visit("a", extent::incoming, 500).visit("a", extent::incoming, 600);
     all.report();
     CHECK(ask_sql(here / "b",
                   "SELECT v.extent || (w.began_us / 1000000) || coalesce(w.reason, '') FROM "
-                  "mailbox_visits v JOIN visits w USING(number) ORDER BY w.extent") ==
-          "complete200 nothing400y");
+                  "mailbox_visits v JOIN visits w USING(number) ORDER BY w.extent, w.number") ==
+          "complete200 incoming500 incoming600 nothing400y");
+}
+
+// A server ends the connection, and the reader comes again.
+TEST_CASE("ledger report: what came in during an earlier watch was looked for") {
+    struct row {
+        std::string what;
+        std::vector<std::int64_t> watches_s;  // where they begin; each lasts a second
+        std::uint64_t lost;
+    };
+    const row rows[]{{"while it was watched", {99}, 2},
+                     {"in the watch before", {99, 200}, 2},
+                     {"in the first of three", {99, 200, 300}, 2},
+                     {"between two watches", {90, 200}, 0}};
+    for (const row& each : rows) {
+        INFO(each.what);
+        const folder here;
+        read_book all(here / "b");
+        for (const std::int64_t began_s : each.watches_s)
+            all.visit("a", extent::incoming, began_s);
+        const told got = all.report();
+        CHECK(got.totals.lost == each.lost);
+        CHECK(got.totals.not_looked_for == 3 - each.lost);
+    }
+}
+
+// As the version that made it would have: of all watches only the last is there.
+TEST_CASE("ledger report: ledgers of schema 3 are read, alone and joined, and not written to") {
+    const folder here;
+    {
+        read_book all(here / "b");
+        all.seen(0, "a", 102, 5).visit("a", extent::complete, 103).visit("a", extent::incoming, 99);
+        all.report();
+    }
+    make_schema_3(here / "b");
+    const auto check = [](const answers& got) {
+        CHECK(got.totals.vanished == 1);
+        CHECK(got.totals.lost == 1);
+        CHECK(got.totals.not_looked_for == 1);
+    };
+    { book(here / "empty").report(); }
+    for (const auto& paths :
+         {std::vector{here / "b"}, {here / "empty", here / "b"}, {here / "b", here / "empty"}}) {
+        auto opened = reader::open(paths);
+        INFO((opened ? std::string() : opened.error().message));
+        REQUIRE(opened.has_value());
+        const auto said = opened->reconcile({});
+        REQUIRE(said.has_value());
+        check(*said);
+    }
+    const auto refused = writer::open(here / "b", run_of(9));
+    REQUIRE(!refused.has_value());
+    CHECK(refused.error().message.find("older version") != std::string::npos);
 }
 
 TEST_CASE("ledger report: of what runs of older versions do not tell nothing is concluded") {

@@ -87,3 +87,50 @@ TEST_CASE("ledgers: what cannot be joined is named") {
     REQUIRE(!missing.has_value());
     CHECK(missing.error().message.find("none: ") != std::string::npos);
 }
+
+TEST_CASE("ledgers: of the visits of one run the latest counts, in whatever order files are given") {
+    const auto visit = [](const std::string& path, std::uint64_t began_us, extent what) {
+        run_entry reader = run_of(2, "rabid");
+        reader.is = role::reader;
+        reader.notes_visits = true;
+        auto book = open(path, reader);
+        auto rows = std::make_unique<row_buffer>(*book);
+        visit_row row;
+        row.mailbox = rows->address("a");
+        row.server = rows->address("one");
+        row.what = what;
+        row.began_us = began_us;
+        row.ended_us = began_us + 5'000'000;
+        rows->add(row);
+        rows.reset();
+        REQUIRE(book->close().has_value());
+    };
+    const struct {
+        const char* why;
+        extent what;
+        std::uint64_t older_us, newer_us;
+        std::uint64_t lost;  // of the message that was accepted at 1000 us, and that at 1001
+    } rows[]{{"read again behind both", extent::complete, 500, 2000, 2},
+             {"read again before them", extent::complete, 500, 999, 0},
+             {"between them", extent::complete, 500, 1000, 1}};
+    for (const auto& row : rows) {
+        INFO(row.why);
+        const folder here;
+        book(here / "sent").sent(0, "a").sent(1, "a").report();
+        visit(here / "older", row.older_us, row.what);
+        visit(here / "newer", row.newer_us, row.what);
+        for (const auto& order : {std::vector{here / "sent", here / "older", here / "newer"},
+                                  {here / "newer", here / "older", here / "sent"}}) {
+            const told got = report_all(order);
+            CHECK(got.totals.lost == row.lost);
+            CHECK(got.totals.not_looked_for == 2 - row.lost);
+        }
+    }
+    const folder here;
+    visit(here / "watch", 1000, extent::incoming);
+    visit(here / "later", 9'000'000, extent::incoming);
+    book(here / "during").sent(2'000'000, "a").report();  // accepted at 2,001,000 us
+    for (const auto& order : {std::vector{here / "during", here / "watch", here / "later"},
+                              {here / "later", here / "watch", here / "during"}})
+        CHECK(report_all(order).totals.lost == 1);
+}
