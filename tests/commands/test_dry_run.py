@@ -80,6 +80,8 @@ def test_rabid_stages_begin_at_the_rate(programs, users_file):
 def test_explain(programs, program):
     one = run([programs.path(program), "--explain", "timeout"])
     assert one.status == 0 and one.stdout.startswith("timeout (a reason): ") and "  try " in one.stdout
+    closed = run([programs.path(program), "--explain", "closed"]).stdout
+    assert closed.startswith("closed (a reason): the peer, or a rule of bhm's, closed the connection")
     every = run([programs.path(program), "--explain"])
     assert every.status == 0 and "\n  rcpt " in every.stdout and "\n  no_starttls " in every.stdout
     refused(run([programs.path(program), "--explain", "tiemout"]), "--explain", "did you mean timeout?", program=program)

@@ -417,3 +417,56 @@ def test_lmtp_with_several_recipients(send, fault):
         run = send(server, "-L", "--recipients", "3", "--messages", "30", "--duration", "5s")
     lost = run.total("in_doubt") + run.total("deferred")
     assert lost > 0 and lost % 3 == 0, "a lost reply leaves every recipient open that had none"
+
+
+class Tardy(Session):
+    """Answers a message when its client has gone: it is accepted, and nobody hears of it."""
+    async def answer(self):
+        if not self.due("end"):
+            return await super().answer()
+        self.mark()
+        self.server.count.accepted += 1
+        while await self.reader.read(65536):
+            pass
+        with contextlib.suppress(OSError):
+            await self.send(b"250 2.0.0 taken\r\n")
+        raise Over
+
+
+@pytest.mark.parametrize("mode", ["plain", "pipelined"])
+def test_a_reply_behind_the_timeout_leaves_its_message_in_doubt(send, mode):
+    """The server has it, postal cannot know: both books together are the server's."""
+    with hostile_server("end", "late", mode, every=2, session=Tardy) as server:
+        run = send(server, *MODES[mode], "-t", "2", "-c", "3", "--messages", "30", "--timeout", "20s", "--final-timeout", "300ms",
+                   "--duration", "60s", timeout=90)
+        wait_until(lambda: server.count.accepted >= run.total("messages") + run.total("in_doubt"), "the server to have read it all")
+    assert run.total("started") == 30 and server.count.faults > 0
+    assert run.total("in_doubt") >= server.count.faults
+    assert run.total("messages") + run.total("in_doubt") == server.count.accepted
+    assert reasons(errors_at(run, "end")) == {"timeout"}
+
+
+class Stingy(Session):
+    """Of an LMTP message's recipients it answers as many as it has replies, and closes."""
+    replies = ()
+
+    async def answer(self):
+        for one in self.replies:
+            await self.send(one)
+        self.server.count.unclear += self.recipients
+        raise Over
+
+
+@pytest.mark.parametrize("replies, answered, deferred", [
+    ([b"250 2.0.0 one\r\n"], 1, 0),
+    ([b"250 2.0.0 one\r\n", b"250 2.0.0 two\r\n"], 2, 0),
+    ([b"250 2.0.0 one\r\n", b"421 4.3.2 closing\r\n"], 2, 1),  # amid the replies it is one recipient's
+    ([b"421 4.3.2 closing\r\n"], 1, 1)])
+def test_lmtp_with_fewer_replies_than_recipients_says_so(send, replies, answered, deferred):
+    session = type("StingySession", (Stingy,), {"replies": replies})
+    with hostile_server(None, None, "lmtp", session=session) as server:
+        run = send(server, "-L", "-t", "1", "-c", "1", "--recipients", "3", "--messages", "3", "--timeout", "20s",
+                   status=4 if answered == deferred else 0)
+    assert (run.total("messages"), run.total("deferred"), run.total("in_doubt")) == (answered - deferred, deferred, 3 - answered)
+    [broken] = [error for error in errors_at(run, "end") if error["code"] == 0]
+    assert (broken["reason"], broken["sample"]) == ("closed", f"{answered} of 3 recipients answered")
