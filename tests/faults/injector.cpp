@@ -6,6 +6,7 @@
 //   nth=N                       the first that fails, from 1; 0 counts and lets all succeed
 //   times=N                     so many fail, one after the other; 0: all from then on
 //   errno=N                     what a failed call says
+//   path=END                    only calls that open a path which ends so; "open" is open64 and openat, too
 //   kind=eventfd|socket|file|pipe|epoll    only calls whose descriptor is one; others are not counted
 //   counts=FILE                 16 octets for the two numbers below, which whoever started the program may read
 //
@@ -57,6 +58,7 @@ constexpr std::uint64_t most_descriptors = 4096;
 char begin_at[16];
 char fails[32];
 char only_kind[16];
+char only_path[256];
 std::uint64_t first = 0;
 std::uint64_t times = 1;
 int error_number = ENOMEM;
@@ -111,6 +113,7 @@ __attribute__((constructor)) void read_words() {
         take(word, "begin", begin_at);
         take(word, "fail", fails);
         take(word, "kind", only_kind);
+        take(word, "path", only_path);
         take(word, "counts", counts_file);
         take(word, "nth", first);
         take(word, "times", times);
@@ -162,6 +165,15 @@ bool call_fails(const char* name, int descriptor) {
     return std::strcmp(fails, name) == 0 && is_wanted(descriptor) && fails_now();
 }
 
+// The call of that name, which opens a path.
+bool opening_fails(const char* name, const char* path) {
+    if (only_path[0] == '\0') return call_fails(name, -1);
+    const std::size_t size = std::strlen(path);
+    const std::size_t end = std::strlen(only_path);
+    return size >= end && std::strcmp(path + (size - end), only_path) == 0 &&
+           call_fails("open", -1);
+}
+
 template <class Function>
 Function* real(const char* name) {
     return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
@@ -169,12 +181,16 @@ Function* real(const char* name) {
 
 // The call of that name, which fails or does what it always does.
 template <auto Ours, class... Arguments>
-auto call(const char* name, int descriptor, Arguments... given) -> decltype(Ours(given...)) {
+auto call_unless(bool failing, const char* name, Arguments... given) -> decltype(Ours(given...)) {
     using result = decltype(Ours(given...));
     static auto* const own = real<std::remove_pointer_t<decltype(Ours)>>(name);
-    if (!call_fails(name, descriptor)) return own(given...);
+    if (!failing) return own(given...);
     errno = error_number;
     return static_cast<result>(-1);
+}
+template <auto Ours, class... Arguments>
+auto call(const char* name, int descriptor, Arguments... given) -> decltype(Ours(given...)) {
+    return call_unless<Ours>(call_fails(name, descriptor), name, given...);
 }
 
 }  // namespace
@@ -280,21 +296,22 @@ int open64(const char* path, int flags, ...) {
     va_start(more, flags);
     const auto mode = va_arg(more, mode_t);
     va_end(more);
-    return call<&open64>("open", -1, path, flags, mode);
+    return call_unless<&open64>(opening_fails("open", path), "open", path, flags, mode);
 }
 int open(const char* path, int flags, ...) {
     va_list more;
     va_start(more, flags);
     const auto mode = va_arg(more, mode_t);
     va_end(more);
-    return call<&open>("open", -1, path, flags, mode);
+    return call_unless<&open>(opening_fails("open", path), "open", path, flags, mode);
 }
 int openat(int folder, const char* path, int flags, ...) {
     va_list more;
     va_start(more, flags);
     const auto mode = va_arg(more, mode_t);
     va_end(more);
-    return call<&openat>("openat", -1, folder, path, flags, mode);
+    return call_unless<&openat>(opening_fails("openat", path), "openat", folder, path, flags,
+                                mode);
 }
 void* mmap(void* where, std::size_t size, int rights, int flags, int file, off_t offset) noexcept {
     if (!call_fails("mmap", file)) {

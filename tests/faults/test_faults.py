@@ -76,6 +76,8 @@ CALLS = [
     (Postal, Fault("pwrite64", error=errno.EIO, begin="main"), (1, 3)),
     (Bhm, Fault("open", error=errno.ENOSPC, begin="main"), (2, 4)),
 ]
+OPENED = {"ledger": ("/ledger", ()), "user list": ("/users.txt", ("{users}",)), "store": ("/mail/new", ("--store", "{place}/mail")),
+          "mbox": ("/mail/mbox", ("--store", "{place}/mail", "--store-format", "mbox"))}
 FOREVER = [
     (Bhm, Fault("accept4", error=errno.ECONNABORTED, times=0)),
     (Bhm, Fault("accept4", error=errno.EINTR, times=0)),
@@ -95,6 +97,19 @@ def name_of(value):
 def test_a_system_call_fails(rig, kind, fault, numbers):
     for nth in numbers:
         kind(rig).run(dataclasses.replace(fault, nth=nth)).check()
+
+
+@pytest.mark.parametrize("reason", [errno.ENOMEM, errno.EIO, errno.ENOSPC], ids=errno.errorcode.get)
+@pytest.mark.parametrize("what", OPENED)
+def test_what_cannot_be_opened_is_no_mistake_of_the_caller(rig, what, reason):
+    """The machine's, which another try may find mended: status 2, and one line that names the file."""
+    path, words = OPENED[what]
+    trial = Bhm(rig, *(word.format(place=rig.folder, users=rig.users) for word in words))
+    outcome = trial.run(Fault("open", nth=1, times=0, error=reason, begin="main", path=path))
+    outcome.check()
+    assert outcome.failed and outcome.status == 2, (outcome.status, outcome.stderr)
+    line, = outcome.stderr.splitlines()
+    assert path in line, line
 
 
 @pytest.mark.parametrize("kind, fault", FOREVER, ids=name_of)

@@ -44,10 +44,11 @@ class Fault:
     error: int = errno.ENOMEM
     begin: str = ""       # listen, connect or main; the trial's own by default
     kind: str = ""        # of descriptor: eventfd, socket, file, pipe
+    path: str = ""        # how the path ends that "open" opens
 
     def __str__(self):
         how = {0: " and all that follow", 1: ""}.get(self.times, f" and {self.times - 1} more")
-        return f"{self.what} {self.nth}{how}{f' ({self.kind})' if self.kind else ''}: {errno.errorcode[self.error]}"
+        return f"{self.what} {self.nth}{how}{f' ({self.kind or self.path})' if self.kind or self.path else ''}: {errno.errorcode[self.error]}"
 
 
 class Rig:
@@ -71,7 +72,7 @@ class Rig:
         path = place / "counts"
         path.write_bytes(bytes(16))
         words = {"begin": fault.begin or begin, "fail": fault.what, "nth": fault.nth, "times": fault.times, "errno": fault.error,
-                 "kind": fault.kind, "counts": path}
+                 "kind": fault.kind, "path": fault.path, "counts": path}
         with open(path, "r+b") as file, mmap.mmap(file.fileno(), 16) as shared:
             yield ({**os.environ, "LD_PRELOAD": str(self.injector), "MALLOC_ARENA_MAX": "1",
                     "POSTAL_FAULT": " ".join(f"{name}={value}" for name, value in words.items() if value != "")},
