@@ -1,4 +1,5 @@
 // The sentences in which an experiment says what it found.
+#include "experiment/figures.hpp"
 #include "experiment/findings.hpp"
 
 #include "made_up.hpp"
@@ -217,4 +218,29 @@ TEST_CASE("findings: values and ratios as they are shown") {
     CHECK(show_ratio(one) == "+12.3 %");
     one.ratio.reset();
     CHECK(show_ratio(one) == "–");
+}
+
+TEST_CASE("figures: how to repeat an experiment has its seed, once") {
+    const struct {
+        std::vector<std::string> argv;
+        const char* wanted;
+    } rows[]{
+        {{"postal-compare", "a.toml"}, "postal-compare a.toml --seed 7"},
+        {{"postal-compare", "--seed", "9", "a.toml"}, "postal-compare --seed 9 a.toml"},
+        {{"postal-compare", "--seed=9", "a.toml"}, "postal-compare --seed=9 a.toml"},
+        {{"postal-audit", "--seeds", "a.toml"}, "postal-audit --seeds a.toml --seed 7"},
+    };
+    for (const auto& row : rows)
+        CHECK(repeated_command(row.argv, 7) == row.wanted);
+}
+
+TEST_CASE("findings: the tables of an experiment say how to repeat it, with its seed") {
+    auto of = test::made_up(metric::messages, 1.1, 6);
+    of.record.argv = {"postal-compare", "a.toml"};
+    of.record.seed = 4711;
+    bool said = false;
+    for (const report::table& one : tables(of, analyse(of)))
+        for (const auto& row : one.rows)
+            said = said || (row.size() > 1 && row[1] == "postal-compare a.toml --seed 4711");
+    CHECK(said);
 }
