@@ -8,6 +8,7 @@
 
 #include "base/release.hpp"
 #include "bhm/phases.hpp"
+#include "ledger/returned.hpp"
 
 namespace postal::bhm {
 
@@ -204,6 +205,12 @@ void session::describe(const mail::check_result& result, delayed_reply& into) co
     row.through = lmtp ? ledger::way::lmtp : ledger::way::smtp;
     row.time_us = static_cast<std::uint64_t>(wall_clock_us());
     examination_->describe(result, row, context_.rebuilder());
+    if (row.what != ledger::condition::foreign) return;
+    ledger::returned_row when;
+    when.time_us = row.time_us;
+    when.through = row.through;
+    if (const auto report = examination_->returned())
+        into.returned = ledger::rows_of(*report, when, context_.ledger_feed()->row_buffer());
 }
 
 void session::answers_due_now() {
@@ -258,17 +265,25 @@ void session::count_integrity() {
 
 // Of several recipients all have their row or none: one for which memory was short is tried again.
 void session::write_sightings() {
-    const auto write = [this] {
-        if (client_may_have_gone()) return doubtful_.push_back(due_->sighting);
-        context_.ledger_feed()->row_buffer().add(due_->sighting);
-    };
-    for (const ledger::address_id mailbox : recipients_) {
-        due_->sighting.mailbox = mailbox;
+    const auto twice = [](auto&& write) {
         try {
             write();
         } catch (const std::bad_alloc&) {
             write();
         }
+    };
+    for (const ledger::address_id mailbox : recipients_) {
+        due_->sighting.mailbox = mailbox;
+        twice([this] {
+            if (client_may_have_gone()) return doubtful_.push_back(due_->sighting);
+            context_.ledger_feed()->row_buffer().add(due_->sighting);
+        });
+    }
+    // What a notification says is so, whether its client hears of this or brings it again.
+    for (ledger::returned_row& row : due_->returned) {
+        if (recipients_.empty()) break;
+        row.mailbox = recipients_.front();
+        twice([&] { context_.ledger_feed()->row_buffer().add(row); });
     }
     recipients_.clear();
     if (recipients_.capacity() > kept_recipients) base::release(recipients_);

@@ -57,6 +57,7 @@ class session final : public serve::session, private worker_context::held {
         std::vector<proto::server_reply> refusals{};  // in LMTP, of recipients
         mail::integrity found = mail::integrity::foreign;
         ledger::seen_row sighting{};  // of the first recipient; with a ledger only
+        std::vector<ledger::returned_row> returned{};  // what it notifies of
     };
 
     void greeted(std::string_view name) override;

@@ -71,6 +71,7 @@ class counting {
             case finding::lost:
             case finding::vanished:
             case finding::not_looked_for:
+            case finding::bounced:  // it has not arrived, whatever its sender is told
                 return add_lost(*one.sent);
             case finding::misplaced:
                 ++result_.misplaced;

@@ -55,6 +55,7 @@ std::string result_line(const ledger_report& one) {
         if (of.misplaced > 0) {
             result += fmt::format(", {} in another's mailbox", format_count(of.misplaced));
         }
+        if (of.bounced > 0) result += fmt::format(", {} bounced", format_count(of.bounced));
         if (of.not_known > 0) {
             result += fmt::format(", {} not known yet", format_count(of.not_known));
         }
@@ -203,6 +204,8 @@ table messages_table(const summary& of) {
     add("not looked for", of.not_looked_for, share(of.not_looked_for),
         "acknowledged, and no reader has read all of the mailbox since");
     add("misplaced", of.misplaced, share(of.misplaced), "acknowledged, in another's mailbox only");
+    add("bounced", of.bounced, share(of.bounced),
+        "acknowledged, not there, and a notification of failure came back");
     add("not known yet", of.not_known, share(of.not_known),
         of.not_known > 0 ? "an observer that has no end may have seen it" : "");
     add("unacknowledged but delivered", of.all_unacknowledged(), "", by_outcome(of.unacknowledged));
@@ -297,6 +300,7 @@ std::string render_csv(const ledger_report& one) {
     add("lost", of.lost);
     add("not_looked_for", of.not_looked_for);
     add("misplaced", of.misplaced);
+    add("bounced", of.bounced);
     add("not_known", of.not_known);
     add("unacknowledged", of.all_unacknowledged());
     add("duplicated", of.duplicated);

@@ -51,8 +51,8 @@ cli::program describe_program(options& into) {
          {.names = "--list",
           .value = "KIND",
           .help = "print these messages, one a line, and nothing else: lost, vanished, not-looked-for,"
-                  " misplaced, not-known, unacknowledged, duplicated, corrupt, misdelivered,"
-                  " out-of-order",
+                  " misplaced, bounced, not-known, unacknowledged, duplicated, corrupt,"
+                  " misdelivered, out-of-order",
           .set = cli::choice(into.list, {{"lost", ledger::discrepancy::lost},
                                          {"vanished", ledger::discrepancy::vanished},
                                          {"not-looked-for", ledger::discrepancy::not_looked_for},
@@ -61,6 +61,7 @@ cli::program describe_program(options& into) {
                                          {"corrupt", ledger::discrepancy::corrupt},
                                          {"misdelivered", ledger::discrepancy::misdelivered},
                                          {"misplaced", ledger::discrepancy::misplaced},
+                                         {"bounced", ledger::discrepancy::bounced},
                                          {"not-known", ledger::discrepancy::not_known},
                                          {"out-of-order", ledger::discrepancy::out_of_order}})},
          {.names = "--one-store",

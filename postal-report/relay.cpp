@@ -21,20 +21,23 @@ using stats::relay_end;
 constexpr std::size_t most_domains = 20;
 constexpr const char* all_mail = "all mail";
 
-relay_end end_of(ledger::finding what) {
-    switch (what) {
+relay_end end_of(const ledger::judgement& one) {
+    switch (one.what) {
         case ledger::finding::found:
         case ledger::finding::vanished:
             return relay_end::delivered;
         case ledger::finding::misplaced:
             return relay_end::elsewhere;
+        case ledger::finding::bounced:
+            return is_given_up(*one.back) ? relay_end::given_up : relay_end::refused;
         case ledger::finding::not_known:
-        case ledger::finding::not_looked_for:
             return relay_end::not_known;
+        case ledger::finding::not_looked_for:
+            return relay_end::not_looked_for;
         case ledger::finding::lost:
             break;
     }
-    return relay_end::not_delivered;
+    return relay_end::still_owed;
 }
 
 stats::relayed_message relayed(const ledger::judgement& one) {
@@ -44,7 +47,8 @@ stats::relayed_message relayed(const ledger::judgement& one) {
         result.delivered_us = one.first->time_us;
         if (one.first->sent_us > 0) result.sent_us = one.first->sent_us;
     }
-    result.end = end_of(one.what);
+    if (one.back != nullptr) result.returned_us = one.back->time_us;
+    result.end = end_of(one);
     result.copies = one.copies;
     return result;
 }

@@ -35,7 +35,7 @@ std::string transit_cell(const relay_report& one, const relay_part& part) {
     return csv_decimal(part.transit_us(Quantile / 1000.0));
 }
 
-constexpr std::array<csv_column, 25> columns{{
+constexpr std::array<csv_column, 28> columns{{
     {"source", [](const relay_report& one, const relay_part&) { return csv_cell(one.source); }},
     {"part", [](const relay_report&, const relay_part& part) { return csv_cell(part.name); }},
     {"began", [](const relay_report& one, const relay_part&) { return csv_decimal(one.began_s); }},
@@ -44,8 +44,11 @@ constexpr std::array<csv_column, 25> columns{{
     {"accepted", count_cell<&relay_counts::accepted>},
     {"delivered", count_cell<&relay_counts::delivered>},
     {"elsewhere", ledger_cell<&relay_counts::elsewhere>},
-    {"not_delivered", ledger_cell<&relay_counts::not_delivered>},
+    {"refused", ledger_cell<&relay_counts::refused>},
+    {"given_up", ledger_cell<&relay_counts::given_up>},
+    {"still_owed", ledger_cell<&relay_counts::still_owed>},
     {"not_known", ledger_cell<&relay_counts::not_known>},
+    {"not_looked_for", ledger_cell<&relay_counts::not_looked_for>},
     {"more_than_once", ledger_cell<&relay_counts::more_than_once>},
     {"extra_copies", ledger_cell<&relay_counts::extra_copies>},
     {"unacknowledged", ledger_cell<&relay_counts::unacknowledged>},

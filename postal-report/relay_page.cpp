@@ -105,7 +105,7 @@ std::string charts_html(const shown_relay& one) {
     if (!of.all().curve.empty()) {
         out += figure_html(
             {"chart-course", "Accepted, delivered and backlog over time",
-             "Messages a minute on the left; what the relay had accepted and not delivered, the "
+             "Messages a minute on the left; what the relay had accepted and neither delivered nor returned, the "
              "area, on the right. Each point is " +
                  span_of_points(of.all(), most_points) + ", known to " +
                  show_seconds(of.resolution_s) + "." + backlog_there(one)});

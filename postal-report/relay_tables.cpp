@@ -52,6 +52,22 @@ std::string show_transit(const relay_part& one, double q) {
     return (known == support::few ? "~ " : "") + show_latency(value);
 }
 
+// The columns that have anything.
+std::string explained(const relay_counts& of) {
+    const std::pair<std::uint64_t, const char*> columns[] = {
+        {of.elsewhere, "elsewhere: to an address that it was not sent to"},
+        {of.returned(), "refused, given up: it came back to its sender"},
+        {of.still_owed, "still owed: neither delivered nor come back"},
+        {of.not_known, "not known yet: a receiver that has no end may have it"},
+        {of.not_looked_for, "not looked for: no reader has read its mailbox since"},
+        {of.unacknowledged, "unacknowledged: delivered, but not known to be accepted"}};
+    std::string result;
+    for (const auto& [count, words] : columns) {
+        if (count > 0) result += std::string(result.empty() ? "" : "; ") + words;
+    }
+    return result;
+}
+
 table counts_table(const relay_report& one) {
     table result{
         "messages",
@@ -59,12 +75,11 @@ table counts_table(const relay_report& one) {
         {{""}, {"accepted", align::right}, {"delivered", align::right}, {"share", align::right}},
         {}};
     if (one.from_ledger) {
-        for (const char* title : {"elsewhere", "not delivered", "not known yet", "more than once",
-                                  "copies too many", "unacknowledged"})
+        for (const char* title :
+             {"elsewhere", "refused", "given up", "still owed", "not known yet", "not looked for",
+              "more than once", "copies too many", "unacknowledged"})
             result.columns.push_back({title, align::right});
-        result.note =
-            "elsewhere: to an address that it was not sent to; not known yet: a receiver that has "
-            "no end may have it; unacknowledged: delivered, but not known to be accepted";
+        result.note = explained(one.all().counts);
     } else {
         result.note =
             "from the records' intervals: all that the receiver accepted counts as delivered, also "
@@ -76,8 +91,9 @@ table counts_table(const relay_report& one) {
         row = {part.name, format_count(of.accepted), format_count(of.delivered),
                show_share(static_cast<double>(of.delivered), static_cast<double>(of.accepted))};
         if (!one.from_ledger) continue;
-        for (const std::uint64_t count : {of.elsewhere, of.not_delivered, of.not_known,
-                                          of.more_than_once, of.extra_copies, of.unacknowledged})
+        for (const std::uint64_t count :
+             {of.elsewhere, of.refused, of.given_up, of.still_owed, of.not_known, of.not_looked_for,
+              of.more_than_once, of.extra_copies, of.unacknowledged})
             row.push_back(format_count(count));
     }
     return result;
@@ -85,7 +101,7 @@ table counts_table(const relay_report& one) {
 
 table backlog_table(const relay_report& one) {
     table result{"backlog",
-                 "Backlog: accepted by the relay and not delivered",
+                 "Backlog: accepted by the relay, and neither delivered nor come back",
                  {{""},
                   {"at most", align::right},
                   {"at", align::right},
@@ -102,8 +118,12 @@ table backlog_table(const relay_report& one) {
     }
     result.note = fmt::format(
         "times count from {}; the curve is known to {}; drained: from the last acceptance to the "
-        "last delivery; what never arrives, mail that the relay returned too, stays in the backlog",
-        show_moment(one, 0), show_seconds(one.resolution_s));
+        "last delivery{}, once nothing is left; {}",
+        show_moment(one, 0), show_seconds(one.resolution_s),
+        one.from_ledger ? " or return" : "",
+        one.from_ledger
+            ? "what neither arrives nor comes back stays in the backlog"
+            : "what never arrives, mail that the relay returned too, stays in the backlog");
     return result;
 }
 
@@ -240,11 +260,14 @@ std::string relay_result(const relay_report& one) {
         result += fmt::format("; at most {} not yet delivered, after {}", whole(backlog.peak),
                               show_seconds(backlog.peak_at_s));
     }
+    if (all.counts.returned() > 0) {
+        result += fmt::format("; {} refused and {} given up came back",
+                              format_count(all.counts.refused), format_count(all.counts.given_up));
+    }
     if (all.drain_s) {
-        result +=
-            fmt::format("; the last one {} {} after the last was accepted",
-                        std::lround(backlog.left) > 0 ? "that came was delivered" : "delivered",
-                        show_seconds(*all.drain_s));
+        result += fmt::format("; the last one {} {} after the last was accepted",
+                              all.counts.returned() > 0 ? "left it" : "delivered",
+                              show_seconds(*all.drain_s));
     }
     if (std::lround(backlog.left) > 0) result += fmt::format("; {} left", whole(backlog.left));
     return result;
@@ -271,12 +294,16 @@ table relay_course_table(const relay_report& one, std::size_t most_rows) {
                   {"delivered", align::right},
                   {"backlog", align::right}},
                  {}};
+    if (one.from_ledger)
+        result.columns.insert(result.columns.end() - 1, {"returned", align::right});
     const stats::relay_curve shown = put_together(one.all().curve, most_rows);
     for (const relay_stretch& each : shown) {
-        result.rows.push_back({show_seconds(each.start_s), show_seconds(each.end_s),
-                               show_number(each.per_minute(each.accepted)) + " /min",
-                               show_number(each.per_minute(each.delivered)) + " /min",
-                               whole(each.backlog) + " messages"});
+        auto& row = result.rows.emplace_back();
+        row = {show_seconds(each.start_s), show_seconds(each.end_s),
+               show_number(each.per_minute(each.accepted)) + " /min",
+               show_number(each.per_minute(each.delivered)) + " /min"};
+        if (one.from_ledger) row.push_back(show_number(each.per_minute(each.returned)) + " /min");
+        row.push_back(whole(each.backlog) + " messages");
     }
     if (shown.size() < one.all().curve.size())
         result.note = "backlog: the highest of the time between";

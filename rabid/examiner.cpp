@@ -5,6 +5,7 @@
 
 #include "base/random.hpp"
 #include "base/release.hpp"
+#include "ledger/returned.hpp"
 #include "mail/old_postal.hpp"
 #include "rabid/phases.hpp"
 
@@ -83,6 +84,7 @@ examination_result examiner::finish(const sighting& where) {
         row.place = where.place;
         row.mailbox = mailbox_;
         row.through = through_;
+        if (row.what == condition::foreign) note_returned(row);
         context_.row_buffer()->add(std::move(row));
     }
     message_.reset();
@@ -136,6 +138,17 @@ examination_result examiner::judge_stranger(ledger::seen_row& row) {
         counts.errors.add(to_text(stage::check), 0, "original", row.detail);
     }
     return fine ? examination_result::original : examination_result::doubtful;
+}
+
+void examiner::note_returned(const ledger::seen_row& seen) {
+    const auto report = message_.returned();
+    if (!report) return;
+    ledger::returned_row when;
+    when.time_us = seen.time_us;
+    when.mailbox = seen.mailbox;
+    when.through = seen.through;
+    for (ledger::returned_row& row : ledger::rows_of(*report, when, *context_.row_buffer()))
+        context_.row_buffer()->add(std::move(row));
 }
 
 // A copy that is read once more is no duplicate.

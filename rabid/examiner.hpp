@@ -71,6 +71,7 @@ class examiner {
     const std::string& store_read_by(ledger::way through) const;
     bool is_fine_but_for_qmail(const mail::check_result& checked);
     examination_result judge_stranger(ledger::seen_row& row);
+    void note_returned(const ledger::seen_row& seen);
     void count_twice(const mail::identity& id, std::uint64_t uid);
 
     worker_context& context_;

@@ -47,6 +47,8 @@ class evidence {
     void end() noexcept { forget(); }
 
     std::uint64_t octets() const noexcept { return octets_; }
+    // As much of its beginning as is kept in one piece.
+    std::string_view beginning() const noexcept { return pieces_.front(); }
     // All of it was kept.
     bool whole() const noexcept { return whole_; }
     // What was kept, as one text; nothing is fed behind it. Valid until begin() or end().

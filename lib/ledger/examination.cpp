@@ -18,7 +18,19 @@ void examination::describe(const mail::check_result& result, seen_row& row,
     row.sent_us = result.id->time_us;
 }
 
+bool examination::skipping() {
+    if (!checker_.skipping()) return false;
+    if (!may_be_report_) may_be_report_ = mail::may_be_delivery_report(kept_.beginning());
+    return !*may_be_report_;
+}
+
+std::optional<mail::delivery_report> examination::returned() {
+    if (!kept_.whole()) return std::nullopt;
+    return mail::read_delivery_report(kept_.text());
+}
+
 void examination::reset() noexcept {
+    may_be_report_.reset();
     checker_.reset();
     kept_.end();
     kept_.begin();

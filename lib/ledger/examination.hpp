@@ -6,9 +6,11 @@
 // keeps nothing. Nothing fails; no I/O.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "ledger/evidence.hpp"
+#include "mail/delivery_report.hpp"
 #include "mail/message_checker.hpp"
 
 namespace postal::ledger {
@@ -23,15 +25,19 @@ class examination {
     [[nodiscard]] mail::check_result finish() { return checker_.finish(); }
     // Fills in whose message it is, its condition and, when it is corrupt, how it differs.
     void describe(const mail::check_result& result, seen_row& row, mail::body_rebuilder& rebuilder);
+    // What came back with it, when it is a notification about one of ours; of one that is foreign, and
+    // all of which was fed and kept.
+    [[nodiscard]] std::optional<mail::delivery_report> returned();
     void reset() noexcept;
 
     evidence& kept() noexcept { return kept_; }
-    // True once nothing that is fed can change the verdict.
-    bool skipping() const noexcept { return checker_.skipping(); }
+    // True once nothing that is fed can change what is said of it.
+    bool skipping();
 
   private:
     mail::message_checker checker_;
     evidence kept_;
+    std::optional<bool> may_be_report_;  // known once the checker skips
 };
 
 }  // namespace postal::ledger

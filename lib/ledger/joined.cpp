@@ -62,6 +62,9 @@ constexpr std::array seen_columns{column::message, column::run,     column::run,
 constexpr std::array removed_columns{
     column::message, column::run,     column::run,   column::plain, column::plain, column::address,
     column::plain,   column::address, column::plain, column::plain, column::plain};
+constexpr std::array returned_columns{
+    column::message, column::run,     column::run,   column::plain, column::plain, column::address,
+    column::address, column::plain,   column::plain, column::plain, column::plain, column::plain};
 constexpr std::array visit_columns{column::message, column::run,   column::address, column::plain,
                                    column::address, column::plain, column::plain,   column::plain,
                                    column::plain,   column::plain, column::plain};
@@ -85,6 +88,7 @@ class joiner {
         if (done) done = copy_rows(from, "sent", sent_columns);
         if (done) done = copy_rows(from, "seen", seen_columns);
         if (done) done = copy_rows(from, "removed", removed_columns);
+        if (done) done = copy_rows(from, "returned", returned_columns);
         if (done) done = copy_rows(from, "visits", visit_columns, put_visit);
         from.execute("COMMIT");
         return done;

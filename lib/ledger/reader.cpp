@@ -35,6 +35,10 @@ class cursor {
     key where() const noexcept { return {over_->number(0), over_->number(1), over_->number(2)}; }
     const statement& row() const noexcept { return *over_; }
     void advance() noexcept { result_ = over_->step(); }
+    void skip_to(const key& behind) noexcept {
+        while (at_row() && where() > behind)
+            advance();
+    }
 
   private:
     statement* over_;
@@ -67,6 +71,11 @@ removed_entry removed_at(const statement& row) {
             static_cast<way>(row.number(7))};
 }
 
+returned_entry returned_at(const statement& row) {
+    return {row.number(3), row.number(4), row.number(5), static_cast<action>(row.number(6)),
+            short_text(row.text(7))};
+}
+
 void forget_servers(message_entry& of) {
     for (seen_entry& one : of.seen)
         one.server = 0;
@@ -81,6 +90,9 @@ constexpr std::string_view sent_in_order =
 constexpr std::string_view removed_in_order =
     "SELECT run, session, sequence, mailbox, server, uid_validity, uid, way FROM removed "
     "WHERE way BETWEEN 0 AND 3 ORDER BY run DESC, session DESC, sequence DESC";
+constexpr std::string_view returned_in_order =
+    "SELECT run, session, sequence, number, recipient, time_us, action, substr(status, 1, 15) "
+    "FROM returned WHERE action BETWEEN 0 AND 4 ORDER BY run DESC, session DESC, sequence DESC";
 constexpr std::string_view seen_in_order =
     "SELECT run, session, sequence, number, observer, mailbox, uid, place, time_us, sent_us, "
     "condition, way, server, uid_validity FROM seen "
@@ -244,9 +256,12 @@ expected<void> reader::judge_all(reconciler& judge, bool one_store) {
     if (!ask_seen) return ask_seen.error();
     auto ask_removed = file_.prepare(removed_in_order);
     if (!ask_removed) return ask_removed.error();
+    auto ask_returned = file_.prepare(returned_in_order);
+    if (!ask_returned) return ask_returned.error();
     cursor sent(*ask_sent);
     cursor seen(*ask_seen);
     cursor removed(*ask_removed);
+    cursor returned(*ask_returned);
     message_entry one;
     while (sent.at_row() || seen.at_row()) {
         const bool seen_alone = !sent.at_row() || (seen.at_row() && seen.where() > sent.where());
@@ -256,38 +271,49 @@ expected<void> reader::judge_all(reconciler& judge, bool one_store) {
         one.sent.clear();
         one.seen.clear();
         one.removed.clear();
+        one.returned.clear();
         for (; sent.at_row() && sent.where() == where; sent.advance())
             one.sent.push_back(sent_at(sent.row()));
         for (; seen.at_row() && seen.where() == where; seen.advance())
             one.seen.push_back(seen_at(seen.row()));
-        while (removed.at_row() && removed.where() > where)
-            removed.advance();
+        removed.skip_to(where);
         for (; removed.at_row() && removed.where() == where; removed.advance())
             one.removed.push_back(removed_at(removed.row()));
+        returned.skip_to(where);
+        for (; returned.at_row() && returned.where() == where; returned.advance())
+            one.returned.push_back(returned_at(returned.row()));
         if (one_store) forget_servers(one);
         sent_by_run_[one.run] += one.sent.size();
         for (const seen_entry& each : one.seen)
             ++seen_by_run_[each.observer];
         judge.add(one);
     }
-    while (removed.at_row())
-        removed.advance();
-    for (const cursor* each : {&sent, &seen, &removed}) {
+    for (cursor* each : {&removed, &returned}) {
+        while (each->at_row())
+            each->advance();
+    }
+    for (const cursor* each : {&sent, &seen, &removed, &returned}) {
         if (each->result() != SQLITE_DONE) return file_.failure(each->result());
     }
     return {};
 }
 
 // In the order in which the messages were sent, or else seen.
-// Why a message was not looked for stands where a copy's condition would.
+// Why a message was not looked for stands where a copy's condition would; of one that came back the
+// notification stands in the copy's place.
 expected<void> reader::print_list(const questions& wanted, const coverage& readers) {
+    const bool came_back = wanted.list == discrepancy::bounced;
     auto ask = file_.prepare(
-        "SELECT coalesce(s.run, o.run), coalesce(s.session, o.session), "
-        "coalesce(s.sequence, o.sequence), s.sender, s.recipient, s.outcome, s.code, s.enhanced, "
-        "s.time, o.mailbox, o.condition, o.detail, o.time, o.way, "
-        "(SELECT recipient FROM sent WHERE number = f.sent) FROM findings f LEFT JOIN "
-        "sent_messages s ON s.number = f.sent "
-        "LEFT JOIN seen_messages o ON o.number = f.seen ORDER BY f.sent, f.seen");
+        std::string(
+            "SELECT coalesce(s.run, o.run), coalesce(s.session, o.session), "
+            "coalesce(s.sequence, o.sequence), s.sender, s.recipient, s.outcome, s.code, "
+            "s.enhanced, s.time, o.mailbox, ") +
+        (came_back ? "o.action, trim(coalesce(o.status, '') || ' ' || coalesce(o.detail, ''))"
+                   : "o.condition, o.detail") +
+        ", o.time, o.way, (SELECT recipient FROM sent WHERE number = f.sent) FROM findings f "
+        "LEFT JOIN sent_messages s ON s.number = f.sent LEFT JOIN " +
+        (came_back ? "returned_messages" : "seen_messages") +
+        " o ON o.number = f.seen ORDER BY f.sent, f.seen");
     if (!ask) return ask.error();
     constexpr std::array columns{
         &discrepancy_row::run,     &discrepancy_row::session,   &discrepancy_row::sequence,

@@ -155,7 +155,7 @@ void reconciler::add_stranger(condition what, std::int64_t seen) {
 void reconciler::add_sent(const sent_entry& sent, span here) {
     ++summary_.sent[static_cast<std::size_t>(sent.what)];
     if (!here.empty()) return add_found(sent, here);
-    if (sent.what == outcome::accepted) missing_.push_back(&sent);
+    if (sent.what == outcome::accepted) add_missing(sent);
 }
 
 void reconciler::add_found(const sent_entry& sent, span here) {
@@ -325,54 +325,6 @@ void reconciler::check_order(const sent_entry& sent, span here) {
     if (!late) return;
     ++summary_.out_of_order;
     report(discrepancy::out_of_order, sent.number, seen);
-}
-
-// A copy in another's mailbox explains one recipient's missing message.
-void reconciler::end_missing() {
-    summary_.misdelivered += strays_.size();
-    for (std::size_t each = 0; each < strays_.size(); ++each) {
-        const bool explains = each < missing_.size();
-        const std::int64_t whose = explains ? missing_[each]->number : 0;
-        report(discrepancy::misdelivered, whose, strays_[each]->number);
-        if (!explains) continue;
-        report(discrepancy::misplaced, whose, strays_[each]->number);
-        judged({missing_[each], finding::misplaced, strays_[each], 0});
-    }
-    const std::size_t explained = std::min(missing_.size(), strays_.size());
-    summary_.misplaced += explained;
-    for (std::size_t each = explained; each < missing_.size(); ++each) {
-        const sent_entry& sent = *missing_[each];
-        if (may_be_seen(sent)) {
-            ++summary_.not_known;
-            report(discrepancy::not_known, sent.number, 0);
-            judged({&sent, finding::not_known, nullptr, 0});
-        } else if (looked_for(sent)) {
-            ++summary_.lost;
-            report(discrepancy::lost, sent.number, 0);
-            judged({&sent, finding::lost, nullptr, 0});
-        } else {
-            ++summary_.not_looked_for;
-            ++not_looked_for_[sent.recipient];
-            report(discrepancy::not_looked_for, sent.number, 0);
-            judged({&sent, finding::not_looked_for, nullptr, 0});
-        }
-    }
-}
-
-// After it was accepted, in the place where it should be.
-bool reconciler::looked_for(const sent_entry& sent) const {
-    const coverage& readers = how_.readers;
-    if (readers.visited(sent.recipient)) {
-        return readers.read_until(sent.recipient) >= sent.time_us ||
-               readers.watched(sent.recipient, sent.time_us);
-    }
-    return how_.untold || how_.sinks_until_us >= sent.time_us;
-}
-
-bool reconciler::may_be_seen(const sent_entry& sent) const {
-    return std::any_of(how_.open.unseen.begin(), how_.open.unseen.end(), [&](const auto& each) {
-        return each.from_us <= sent.time_us && sent.time_us < each.until_us;
-    });
 }
 
 void reconciler::report(discrepancy what, std::int64_t sent, std::int64_t seen) {

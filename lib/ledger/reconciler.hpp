@@ -4,7 +4,9 @@
 // Messages come in falling order of (run, session, sequence), each once and whole. For one
 // recipient of a message:
 //   found            seen in the recipient's own mailbox
-//   vanished         the same, but its mailbox was read completely after the last sighting, without
+//   bounced          acknowledged, not in that mailbox, and a notification of failure came back that
+//                    names the recipient: who accepted it has said what became of it
+//   vanished         the same as found, but its mailbox was read completely after the last sighting, without
 //                    it, and no reader has told the server to remove as many copies as there were
 //   lost             acknowledged (accepted), and seen nowhere, although its mailbox was read
 //                    completely, or watched, afterwards (coverage.hpp); or no reader has visited
@@ -54,7 +56,8 @@ enum class discrepancy : std::uint8_t {
     misplaced,
     not_known,
     vanished,
-    not_looked_for
+    not_looked_for,
+    bounced
 };
 
 // Rows as they stand in the file: numbers of rows, addresses and runs.
@@ -91,12 +94,22 @@ struct removed_entry {
     auto operator<=>(const removed_entry&) const = default;
 };
 
+// What a notification said of it.
+struct returned_entry {
+    std::int64_t number = 0;
+    std::int64_t recipient = 0;
+    std::int64_t time_us = 0;
+    action what = action::failed;
+    short_text status{};
+};
+
 struct message_entry {
     std::int64_t run = 0;
     std::int64_t session = 0;
     std::vector<sent_entry> sent;
     std::vector<seen_entry> seen;
     std::vector<removed_entry> removed;
+    std::vector<returned_entry> returned;
 };
 
 // What runs leave open that have not noted their end: they run still, or were killed.
@@ -138,6 +151,7 @@ struct summary {
     std::uint64_t not_looked_for = 0;
     std::uint64_t not_known = 0;
     std::uint64_t misplaced = 0;
+    std::uint64_t bounced = 0;
     std::array<std::uint64_t, 5> unacknowledged{};  // by outcome
     std::uint64_t duplicated = 0;                   // recipients' messages
     std::uint64_t extra_copies = 0;
@@ -160,7 +174,15 @@ struct summary {
 };
 
 // What became of one recipient's message that was acknowledged or found.
-enum class finding : std::uint8_t { found, vanished, misplaced, not_known, not_looked_for, lost };
+enum class finding : std::uint8_t {
+    found,
+    vanished,
+    misplaced,
+    bounced,
+    not_known,
+    not_looked_for,
+    lost
+};
 
 struct judgement {
     const sent_entry* sent = nullptr;
@@ -168,7 +190,14 @@ struct judgement {
     // The first sighting; of a misplaced one that in another's mailbox; else null.
     const seen_entry* first = nullptr;
     std::size_t copies = 0;  // in the recipient's mailbox
+    // Of a bounced one the first notification; else null.
+    const returned_entry* back = nullptr;
 };
+
+// Whether a notification's status says that the message was not delivered in time (RFC 3463: the
+// class of what may pass, or X.4.7), and not that somebody refused it for good.
+[[nodiscard]] bool is_given_up(const returned_entry& one) noexcept;
+
 
 class reconciler {
   public:
@@ -214,6 +243,8 @@ class reconciler {
     std::size_t find_most(span here, Count count);
     std::size_t count_copies(const sent_entry& sent, span here);
     void count_stray(const message_entry& one, span here);
+    const returned_entry* failure_of(const sent_entry& sent) const;
+    void add_missing(const sent_entry& sent);
     bool may_be_seen(const sent_entry& sent) const;
     bool looked_for(const sent_entry& sent) const;
     const seen_entry* gone_since(span here, std::size_t copies) const;

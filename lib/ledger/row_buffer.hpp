@@ -27,15 +27,17 @@ struct block {
     std::vector<sent_row> sent;
     std::vector<seen_row> seen;
     std::vector<removed_row> removed;
+    std::vector<returned_row> returned;
     std::vector<visit_row> visits;  // behind all that they saw
 
     [[nodiscard]] std::size_t size() const noexcept {
-        return sent.size() + seen.size() + removed.size() + visits.size();
+        return sent.size() + seen.size() + removed.size() + returned.size() + visits.size();
     }
     void clear() noexcept {
         sent.clear();
         seen.clear();
         removed.clear();
+        returned.clear();
         visits.clear();
     }
 };
@@ -58,6 +60,10 @@ class row_buffer {
     void add(const removed_row& row) {
         block_->removed.push_back(row);
         if (block_->removed.size() >= full) flush();
+    }
+    void add(returned_row row) {
+        block_->returned.push_back(std::move(row));
+        if (block_->returned.size() >= full) flush();
     }
     void add(visit_row row) {
         block_->visits.push_back(std::move(row));

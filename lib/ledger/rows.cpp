@@ -24,6 +24,8 @@ static_assert(std::all_of(conditions.begin(), conditions.end(), [](std::string_v
 constexpr std::array<std::string_view, 4> ways{"smtp", "lmtp", "pop3", "imap"};
 constexpr std::array<std::string_view, extent_count> extents{"complete", "incoming", "partly",
                                                              "nothing"};
+constexpr std::array<std::string_view, action_count> actions{"failed", "delayed", "delivered",
+                                                             "relayed", "expanded"};
 constexpr std::array<std::string_view, 3> roles{"sender", "sink", "reader"};
 
 }  // namespace
@@ -34,6 +36,10 @@ std::string_view to_text(outcome what) noexcept {
 
 std::string_view to_text(condition what) noexcept {
     return conditions[static_cast<std::size_t>(what)];
+}
+
+std::string_view to_text(action what) noexcept {
+    return actions[static_cast<std::size_t>(what)];
 }
 
 std::string_view to_text(way what) noexcept {

@@ -65,6 +65,11 @@ enum class extent : std::uint8_t {
 };
 inline constexpr std::uint8_t extent_count = 4;
 
+// What a notification says became of a message for one recipient (RFC 3464 2.3.3).
+enum class action : std::uint8_t { failed, delayed, delivered, relayed, expanded };
+inline constexpr std::uint8_t action_count = 5;
+
+[[nodiscard]] std::string_view to_text(action what) noexcept;
 [[nodiscard]] std::string_view to_text(outcome what) noexcept;
 [[nodiscard]] std::string_view to_text(extent what) noexcept;
 [[nodiscard]] std::string_view to_text(condition what) noexcept;
@@ -158,6 +163,20 @@ struct removed_row {
     address_id server = 0;
     address_id mailbox = 0;
     way through = way::pop3;
+};
+
+// What a delivery status notification that came back says of a message of ours and one recipient.
+struct returned_row {
+    std::uint64_t run = 0;
+    std::uint64_t session = 0;
+    std::uint64_t sequence = 0;
+    std::uint64_t time_us = 0;  // when the notification was seen
+    address_id recipient = 0;   // whom it names
+    address_id mailbox = 0;     // to which it came
+    action what = action::failed;
+    way through = way::smtp;
+    short_text status;      // "5.1.1" (RFC 3463), or nothing
+    std::string detail{};   // the words of the server that said so
 };
 
 // A run that writes into a ledger.

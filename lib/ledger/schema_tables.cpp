@@ -91,7 +91,30 @@ CREATE VIEW mailbox_visits AS SELECT s.number, b.run AS observer, m.address AS m
     JOIN addresses v ON v.id = s.server;
 )sql";
 
-// What a ledger of schema 2 lacks, beside it, where its own names would be.
+// What notifications of failure say that came back.
+constexpr const char* tables_of_4 = R"sql(
+CREATE TABLE actions(id INTEGER PRIMARY KEY, action TEXT);
+CREATE TABLE returned(number INTEGER PRIMARY KEY, observer INTEGER NOT NULL, run INTEGER NOT NULL,
+    session INTEGER NOT NULL, sequence INTEGER NOT NULL, recipient INTEGER NOT NULL,
+    mailbox INTEGER NOT NULL, action INTEGER NOT NULL, status TEXT, detail TEXT,
+    way INTEGER NOT NULL, time_us INTEGER NOT NULL);
+CREATE VIEW returned_messages AS SELECT s.number, b.run AS observer, r.run, s.session, s.sequence,
+    t.address AS recipient, m.address AS mailbox, a.action, s.status, s.detail, w.way,
+    strftime('%Y-%m-%dT%H:%M:%S', s.time_us / 1000000, 'unixepoch')
+        || printf('.%06dZ', s.time_us % 1000000) AS time
+    FROM returned s JOIN runs b ON b.id = s.observer JOIN runs r ON r.id = s.run
+    JOIN addresses t ON t.id = s.recipient JOIN addresses m ON m.id = s.mailbox
+    JOIN actions a ON a.id = s.action JOIN ways w ON w.id = s.way;
+)sql";
+
+// What a ledger of schema 3 lacks, beside it.
+constexpr const char* beside_3 = R"sql(
+CREATE TEMP TABLE returned(number INTEGER PRIMARY KEY, observer, run, session, sequence, recipient,
+    mailbox, action, status, detail, way, time_us);
+CREATE TEMP VIEW returned_messages AS SELECT *, time_us AS time FROM returned;
+)sql";
+
+// What a ledger of schema 2 lacks, too, beside it, where its own names would be.
 constexpr const char* beside_2 = R"sql(
 CREATE TEMP TABLE visits(number INTEGER PRIMARY KEY, observer, mailbox, way, server, extent,
     began_us, ended_us, messages, looked_at, reason);
@@ -112,12 +135,13 @@ void append_names(std::string& sql, const char* table, std::uint8_t count) {
 
 std::string tables_of(std::int64_t version) {
     if (version == 2) return std::string(runs_of_2) + shared_tables;
+    const bool old = version == 3;
     return std::string(runs_of_3) + shared_tables + extents_of_3 +
-           (version == 3 ? visits_of_3 : visits_of_4) + tables_of_3;
+           (old ? visits_of_3 : visits_of_4) + tables_of_3 + (old ? "" : tables_of_4);
 }
 
 std::string tables_beside(std::int64_t version) {
-    std::string sql = "PRAGMA temp_store = FILE;";
+    std::string sql = std::string("PRAGMA temp_store = FILE;") + beside_3;
     if (version == 2) sql += beside_2;
     return sql;
 }
@@ -128,6 +152,7 @@ std::string whole_schema() {
     append_names<condition>(sql, "conditions", condition_count);
     append_names<way>(sql, "ways", 4);
     append_names<extent>(sql, "extents", extent_count);
+    append_names<action>(sql, "actions", action_count);
     sql += fmt::format(
         "INSERT INTO meta VALUES('schema', 'postal-ledger/{0}'), ('version', '{1}');"
         "PRAGMA application_id = {2}; PRAGMA user_version = {0};",

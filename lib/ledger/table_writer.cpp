@@ -75,6 +75,9 @@ expected<void> table_writer::prepare() {
         {&add_removed_,
          "INSERT INTO removed(observer, run, session, sequence, mailbox, way, server, "
          "uid_validity, uid, time_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
+        {&add_returned_,
+         "INSERT INTO returned(observer, run, session, sequence, recipient, mailbox, action, "
+         "status, detail, way, time_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"},
         {&add_visit_, put_visit},
         {&add_address_, "INSERT INTO addresses(address) VALUES(?1) ON CONFLICT DO NOTHING"},
         {&ask_address_, "SELECT id FROM addresses WHERE address = ?1"},
@@ -144,6 +147,7 @@ int table_writer::write(const block& rows) {
     int result = each_of(rows.sent);
     if (result == SQLITE_OK) result = each_of(rows.seen);
     if (result == SQLITE_OK) result = each_of(rows.removed);
+    if (result == SQLITE_OK) result = each_of(rows.returned);
     if (result == SQLITE_OK) result = each_of(rows.visits);
     return result;
 }
@@ -218,6 +222,28 @@ int table_writer::write(const removed_row& row) {
     add_removed_.bind(9, row.uid);
     add_removed_.bind(10, row.time_us);
     return add_removed_.run();
+}
+
+int table_writer::write(const returned_row& row) {
+    std::int64_t recipient = 0;
+    std::int64_t mailbox = 0;
+    std::int64_t run = 0;
+    int result = find_address(row.recipient, recipient);
+    if (result == SQLITE_OK) result = find_address(row.mailbox, mailbox);
+    if (result == SQLITE_OK) result = find_run(row.run, run);
+    if (result != SQLITE_OK) return result;
+    add_returned_.bind(1, own_);
+    add_returned_.bind(2, run);
+    add_returned_.bind(3, row.session);
+    add_returned_.bind(4, row.sequence);
+    add_returned_.bind(5, recipient);
+    add_returned_.bind(6, mailbox);
+    add_returned_.bind(7, static_cast<std::int64_t>(row.what));
+    add_returned_.bind_optional(8, row.status.view());
+    add_returned_.bind_optional(9, row.detail);
+    add_returned_.bind(10, static_cast<std::int64_t>(row.through));
+    add_returned_.bind(11, row.time_us);
+    return add_returned_.run();
 }
 
 int table_writer::write(const visit_row& row) {

@@ -1,6 +1,8 @@
 #include "stats/relay.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <chrono>
 #include <limits>
 #include <utility>
@@ -69,18 +71,18 @@ std::vector<relay_interval> not_before(double began_s, std::vector<relay_interva
 
 void add_up_backlog(relay_curve& curve) noexcept {
     double accepted = 0;
-    double delivered = 0;
+    double left = 0;
     for (relay_stretch& one : curve) {
         accepted += one.accepted;
-        delivered += one.delivered;
-        one.backlog = std::max(0.0, accepted - delivered);
+        left += one.delivered + one.returned;
+        one.backlog = std::max(0.0, accepted - left);
     }
 }
 
 relay_backlog measure_backlog(const relay_curve& curve) noexcept {
     relay_backlog result;
     const auto has_event = [](const relay_stretch& one) {
-        return one.accepted > 0 || one.delivered > 0;
+        return one.accepted > 0 || one.delivered > 0 || one.returned > 0;
     };
     const auto end = std::find_if(curve.rbegin(), curve.rend(), has_event).base();
     for (auto each = curve.begin(); each != end; ++each) {
@@ -107,6 +109,7 @@ relay_curve put_together(const relay_curve& curve, std::size_t most) {
         whole.end_s = curve[each].end_s;
         whole.accepted += curve[each].accepted;
         whole.delivered += curve[each].delivered;
+        whole.returned += curve[each].returned;
         whole.backlog = std::max(whole.backlog, curve[each].backlog);
     }
     return result;
@@ -142,6 +145,7 @@ void relay_bins::coarsen() {
         if (static_cast<std::size_t>(index - first) == merged.size()) merged.emplace_back();
         merged.back().accepted += bins_[each].accepted;
         merged.back().delivered += bins_[each].delivered;
+        merged.back().returned += bins_[each].returned;
     }
     bins_ = std::move(merged);
     first_ = first;
@@ -161,7 +165,8 @@ relay_curve relay_bins::curve_in(const relay_bins& frame) const {
         result.push_back({.start_s = static_cast<double>(each) * width_s,
                           .end_s = static_cast<double>(each + 1) * width_s,
                           .accepted = static_cast<double>(counted.accepted),
-                          .delivered = static_cast<double>(counted.delivered)});
+                          .delivered = static_cast<double>(counted.delivered),
+                          .returned = static_cast<double>(counted.returned)});
     }
     return result;
 }
@@ -186,6 +191,18 @@ std::optional<double> transit_times::quantile_us(double q, std::uint64_t all) co
     return at_rank_us(rank);
 }
 
+namespace {
+
+std::uint64_t relay_counts::*count_of(relay_end what) noexcept {
+    constexpr std::array members{&relay_counts::delivered,  &relay_counts::elsewhere,
+                                 &relay_counts::refused,    &relay_counts::given_up,
+                                 &relay_counts::still_owed, &relay_counts::not_known,
+                                 &relay_counts::not_looked_for};
+    return members[static_cast<std::size_t>(what)];
+}
+
+}  // namespace
+
 void relay_flow::add(const relayed_message& one) {
     if (!one.accepted_us) {
         ++counts_.unacknowledged;
@@ -196,15 +213,16 @@ void relay_flow::add(const relayed_message& one) {
         ++counts_.more_than_once;
         counts_.extra_copies += one.copies - 1;
     }
-    counts_.delivered += one.end == relay_end::delivered ? 1 : 0;
-    counts_.elsewhere += one.end == relay_end::elsewhere ? 1 : 0;
-    counts_.not_delivered += one.end == relay_end::not_delivered ? 1 : 0;
-    counts_.not_known += one.end == relay_end::not_known ? 1 : 0;
+    ++(counts_.*count_of(one.end));
     bins_.count_accepted(*one.accepted_us);
     keep_latest(last_accepted_us_, *one.accepted_us);
+    if (one.returned_us) {
+        bins_.count_returned(*one.returned_us);
+        keep_latest(last_left_us_, *one.returned_us);
+    }
     if (!one.delivered_us) return;
     bins_.count_delivered(*one.delivered_us);
-    keep_latest(last_delivered_us_, *one.delivered_us);
+    keep_latest(last_left_us_, *one.delivered_us);
     if (one.sent_us) transit_.record(difference(*one.delivered_us, *one.sent_us));
 }
 
@@ -215,8 +233,8 @@ relay_curve relay_flow::curve_in(const relay_flow& frame) const {
 }
 
 std::optional<double> relay_flow::drain_s() const noexcept {
-    if (!last_accepted_us_ || !last_delivered_us_) return std::nullopt;
-    const std::int64_t took_us = difference(*last_delivered_us_, *last_accepted_us_);
+    if (!last_accepted_us_ || !last_left_us_ || counts_.owed() > 0) return std::nullopt;
+    const std::int64_t took_us = difference(*last_left_us_, *last_accepted_us_);
     return std::max(0.0, static_cast<double>(took_us) / 1e6);
 }
 
@@ -248,6 +266,7 @@ placed_curve curve_of(const std::vector<relay_interval>& accepted,
                                 .delivered = leaving.take(from_s, to_s)});
     }
     add_up_backlog(result.curve);
+    if (std::llround(measure_backlog(result.curve).left) > 0) result.drain_s.reset();
     return result;
 }
 

@@ -9,8 +9,8 @@
 // long whenever there would be more than most_bins of them. So a flow takes at most some 100 KiB,
 // and one event that is years from the others costs the resolution of all.
 //
-// Backlog is accepted - delivered, never below 0. A message of which no copy is ever delivered (it
-// bounced, was thrown away, or is in the queue still) stays in it.
+// Backlog is accepted - delivered - returned to the sender, never below 0. A message that never
+// arrives and never comes back (it was thrown away, or is in the queue still) stays in it.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,8 @@ struct relay_stretch {
     double end_s = 0;
     double accepted = 0;
     double delivered = 0;
-    double backlog = 0;  // at its end
+    double backlog = 0;   // at its end
+    double returned = 0;  // to the sender, as undeliverable
 
     [[nodiscard]] double per_minute(double amount) const noexcept {
         return end_s > start_s ? amount * 60 / (end_s - start_s) : 0;
@@ -39,7 +40,7 @@ struct relay_stretch {
 // One stretch after the other, without gaps.
 using relay_curve = std::vector<relay_stretch>;
 
-// Fills in `backlog` from what was accepted and delivered.
+// Fills in `backlog` from what was accepted, delivered and returned.
 void add_up_backlog(relay_curve& curve) noexcept;
 
 struct relay_backlog {
@@ -55,7 +56,7 @@ struct relay_backlog {
 // At most `most` stretches (1 or more), neighbours put together; `backlog` is the highest of them.
 [[nodiscard]] relay_curve put_together(const relay_curve& curve, std::size_t most);
 
-// Counts what was accepted and delivered in bins of equal length.
+// Counts what was accepted, delivered and returned in bins of equal length.
 class relay_bins {
   public:
     static constexpr std::size_t most_bins = 4096;
@@ -63,6 +64,7 @@ class relay_bins {
     // In microseconds since the epoch.
     void count_accepted(std::int64_t time_us) { ++at(time_us).accepted; }
     void count_delivered(std::int64_t time_us) { ++at(time_us).delivered; }
+    void count_returned(std::int64_t time_us) { ++at(time_us).returned; }
 
     [[nodiscard]] bool empty() const noexcept { return bins_.empty(); }
     [[nodiscard]] std::int64_t width_s() const noexcept { return width_s_; }
@@ -76,6 +78,7 @@ class relay_bins {
     struct bin {
         std::uint64_t accepted = 0;
         std::uint64_t delivered = 0;
+        std::uint64_t returned = 0;
     };
     bin& at(std::int64_t time_us);
     void coarsen();
@@ -116,8 +119,11 @@ class transit_times {
 enum class relay_end : std::uint8_t {
     delivered,
     elsewhere,      // delivered to an address that it was not sent to
-    not_delivered,  // no copy was seen
-    not_known       // none yet, but one may have been
+    refused,        // it came back: nobody will ever take it
+    given_up,       // it came back: nobody took it in time
+    still_owed,     // no copy was seen, and it did not come back
+    not_known,      // the same, but one may have been seen by who has not said all
+    not_looked_for  // the same, where nobody has looked
 };
 
 // One recipient's message.
@@ -125,22 +131,31 @@ struct relayed_message {
     std::optional<std::int64_t> accepted_us;   // nothing: that the relay accepted it is not known
     std::optional<std::int64_t> delivered_us;  // its first copy
     std::optional<std::int64_t> sent_us;
+    std::optional<std::int64_t> returned_us;  // when who sent it heard that it was not delivered
     relay_end end = relay_end::delivered;
     std::uint64_t copies = 0;
 };
 
 struct relay_counts {
-    std::uint64_t accepted = 0;  // what follows up to not_known adds up to these
+    std::uint64_t accepted = 0;  // what follows up to not_looked_for adds up to these
     std::uint64_t delivered = 0;
     std::uint64_t elsewhere = 0;
-    std::uint64_t not_delivered = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t given_up = 0;
+    std::uint64_t still_owed = 0;
     std::uint64_t not_known = 0;
+    std::uint64_t not_looked_for = 0;
     std::uint64_t more_than_once = 0;  // delivered in more copies than one
     std::uint64_t extra_copies = 0;
     // Delivered, and not known to be accepted: in no other figure.
     std::uint64_t unacknowledged = 0;
 
     [[nodiscard]] std::uint64_t arrived() const noexcept { return delivered + elsewhere; }
+    [[nodiscard]] std::uint64_t returned() const noexcept { return refused + given_up; }
+    // As far as anybody knows.
+    [[nodiscard]] std::uint64_t owed() const noexcept {
+        return still_owed + not_known + not_looked_for;
+    }
 };
 
 // All mail, or that of one domain.
@@ -153,8 +168,8 @@ class relay_flow {
     [[nodiscard]] const transit_times& transit() const noexcept { return transit_; }
     // Stretches for the bins of a flow that has all of this one's messages, with backlogs.
     [[nodiscard]] relay_curve curve_in(const relay_flow& frame) const;
-    // From when the last message was accepted to when the last one was delivered, 0 when none came
-    // behind it. Nothing when none was accepted, or none delivered.
+    // From when the last message was accepted to when the last one was delivered or returned, 0 when
+    // none came behind it. Nothing when none was accepted, and as long as one is owed.
     [[nodiscard]] std::optional<double> drain_s() const noexcept;
 
   private:
@@ -162,7 +177,7 @@ class relay_flow {
     relay_bins bins_;
     transit_times transit_;
     std::optional<std::int64_t> last_accepted_us_;
-    std::optional<std::int64_t> last_delivered_us_;
+    std::optional<std::int64_t> last_left_us_;  // delivered or returned
 };
 
 // Counts over a span of time, in which the events lie evenly, as a record's interval has them.
@@ -178,7 +193,8 @@ struct relay_interval {
 struct placed_curve {
     relay_curve curve;
     double began_s = 0;  // on that clock
-    // From the end of the last interval that accepted to that of the last that delivered.
+    // From the end of the last interval that accepted to that of the last that delivered; nothing
+    // when a message is left.
     std::optional<double> drain_s;
 };
 [[nodiscard]] placed_curve curve_of(const std::vector<relay_interval>& accepted,

@@ -62,7 +62,7 @@ def test_a_relay_with_a_slow_domain(run, relayed):
     assert set(parts) == set(DOMAINS)
     for each in (whole, *parts.values()):
         assert each["delivered"] == each["accepted"] == each["transit_count"] > 0
-        assert each["backlog_left"] == each["not_delivered"] == each["more_than_once"] == each["received_before_sent"] == 0
+        assert each["backlog_left"] == each["still_owed"] == each["more_than_once"] == each["received_before_sent"] == 0
         assert each["transit_p50_us"] <= each["transit_p90_us"] <= each["transit_max_us"]
     assert whole["accepted"] == 120 == sum(each["accepted"] for each in parts.values())
     # What a queue adds to the delay depends on the machine; nothing comes before its time.
@@ -83,10 +83,10 @@ def test_what_is_dropped_or_doubled_is_told(run, relayed):
     book, _ = relayed(lambda path: [] if path.endswith("@one.example") else [0.05, 0.1] if path.endswith("@two.example")
                       else [0.05])
     parts = parts_of(run("--relay", "--ledger", book, "--csv", status=3))
-    assert parts["one.example"]["not_delivered"] == parts["one.example"]["accepted"] == parts["one.example"]["backlog_left"]
+    assert parts["one.example"]["still_owed"] == parts["one.example"]["accepted"] == parts["one.example"]["backlog_left"]
     assert parts["one.example"]["transit_p50_us"] == parts["one.example"]["drain_s"] == ""
     assert parts["two.example"]["more_than_once"] == parts["two.example"]["extra_copies"] == parts["two.example"]["delivered"]
-    assert parts["slow.example"]["not_delivered"] == parts["slow.example"]["more_than_once"] == 0
+    assert parts["slow.example"]["still_owed"] == parts["slow.example"]["more_than_once"] == 0
     text = run("--relay", "--ledger", book, status=3).stdout
     assert "not reached" in text
     assert f"{int(parts['one.example']['accepted'])} left" in text.splitlines()[0]
@@ -113,7 +113,7 @@ def test_figures_are_those_of_the_rows(run, steady):
         assert whole[f"transit_{name}_us"] == pytest.approx(3_000_000)
     text = run("--relay", "--ledger", steady).stdout
     assert text.startswith(f"{steady}: 100 messages accepted by the relay, 100 delivered; at most 30 not yet delivered, after 3s")
-    assert re.search(r"^  3s +4s +600 /min +600 /min +30 messages$", text, re.MULTILINE)
+    assert re.search(r"^  3s +4s +600 /min +600 /min +0 /min +30 messages$", text, re.MULTILINE)
     assert max(map(len, text.splitlines())) <= 230
     for table in re.findall(r"(?:^\|.*\n)+", run("--relay", "--ledger", steady, "--markdown").stdout, re.MULTILINE):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
@@ -134,9 +134,36 @@ def test_what_is_not_known_yet_is_not_lost(run, steady):
            "UPDATE runs SET ended_us = NULL, horizon_us = 1790000004000000 WHERE role = 'sink'")
     done = run("--relay", "--ledger", steady)
     assert "1 run has no end" in done.stdout
+    assert "(not known yet: a receiver that has no end may have it)" in done.stdout
     whole = parts_of(run("--relay", "--ledger", steady, "--csv"))["all mail"]
-    assert (whole["accepted"], whole["delivered"], whole["not_known"], whole["not_delivered"]) == (100, 61, 39, 0)
+    assert (whole["accepted"], whole["delivered"], whole["not_known"], whole["still_owed"]) == (100, 61, 39, 0)
     assert whole["backlog_left"] == 39 and whole["transit_p90_us"] == ""
+
+
+def test_what_nobody_looked_for_is_told_apart(run, steady):
+    """Where there is no receiver without an end, none may have it."""
+    change(steady, "DELETE FROM seen WHERE time_us > 1790000009000000",
+           "UPDATE runs SET role = 'reader', notes_visits = 1 WHERE role = 'sink'")
+    whole = parts_of(run("--relay", "--ledger", steady, "--csv"))["all mail"]
+    assert (whole["delivered"], whole["not_looked_for"], whole["not_known"], whole["still_owed"]) == (61, 39, 0, 0)
+    assert whole["backlog_left"] == 39 and whole["drain_s"] == ""
+    text = run("--relay", "--ledger", steady).stdout
+    assert "(not looked for: no reader has read its mailbox since)" in text
+
+
+def test_what_came_back_has_left_the_relay(run, steady):
+    """Of the 39 that did not arrive 30 came back, 10 of them because nobody had taken them in time."""
+    change(steady, "DELETE FROM seen WHERE time_us > 1790000009000000",
+           "INSERT INTO returned(observer, run, session, sequence, recipient, mailbox, action, status, way, time_us) "
+           "SELECT (SELECT id FROM runs WHERE role = 'sink'), run, session, sequence, recipient, sender, 0, "
+           "iif(row_number() OVER (ORDER BY number) <= 10, '4.4.1', '5.1.1'), 0, 1790000020000000 FROM sent "
+           "WHERE NOT EXISTS (SELECT 1 FROM seen WHERE (seen.run, seen.session, seen.sequence) = (sent.run, sent.session, sent.sequence)) "
+           "ORDER BY number LIMIT 30")
+    whole = parts_of(run("--relay", "--ledger", steady, "--csv", status=3))["all mail"]
+    assert [whole[name] for name in ("delivered", "refused", "given_up", "still_owed")] == [61, 20, 10, 9]
+    assert whole["backlog_left"] == 9 and whole["drain_s"] == ""
+    text = run("--relay", "--ledger", steady, status=3).stdout
+    assert "20 refused and 10 given up came back; 9 left" in text
 
 
 def test_against_another_ledger(run, steady, folder):

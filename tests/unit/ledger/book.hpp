@@ -37,6 +37,20 @@ class book {
         waiting_.push_back(row);
         return waiting_.back();
     }
+    book& returned(std::uint64_t sequence, const std::string& to, action what,
+                   const std::string& status, std::uint64_t time_us = 50'000) {
+        returned_row row;
+        row.run = 1;
+        row.sequence = sequence;
+        row.time_us = time_us;
+        row.recipient = row_buffer_->address(to);
+        row.mailbox = row_buffer_->address("from");
+        row.what = what;
+        row.status = short_text(status);
+        row.detail = "550 no";
+        row_buffer_->add(row);
+        return *this;
+    }
     address_id address(const std::string& text) { return row_buffer_->address(text); }
     told report(discrepancy list = discrepancy::lost) {
         for (seen_row& row : waiting_) {

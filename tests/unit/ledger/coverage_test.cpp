@@ -339,6 +339,7 @@ TEST_CASE("ledger report: of what runs of older versions do not tell nothing is 
         all.report();
     }
     run_sql(here / "b",
+            "DROP VIEW returned_messages; DROP TABLE returned; DROP TABLE actions; "
             "DROP VIEW mailbox_visits; DROP TABLE visits; DROP TABLE removed; DROP TABLE extents; "
             "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ',\n    "
             "notes_visits INTEGER', '') WHERE name = 'runs'; PRAGMA user_version = 2");

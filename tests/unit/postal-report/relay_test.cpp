@@ -216,7 +216,7 @@ TEST_CASE("relay report: what did not arrive is above all that did") {
     for (int each = 0; each < 1000; ++each) {
         stats::relayed_message one;
         one.accepted_us = 1'790'000'000'000'000 + each * 1000;
-        one.end = stats::relay_end::not_delivered;
+        one.end = stats::relay_end::still_owed;
         if (each % 20 != 0) {
             one.end = stats::relay_end::delivered;
             one.delivered_us = *one.accepted_us + 250'000;
