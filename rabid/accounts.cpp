@@ -9,17 +9,21 @@
 namespace postal::rabid {
 
 accounts::accounts(std::vector<account> all, sharing how)
-    : all_(std::move(all)), how_(how), free_(all_.size()) {
+    : all_(std::move(all)), how_(how), free_(all_.size()), taken_in_(all_.size()) {
     std::iota(free_.begin(), free_.end(), std::size_t{0});
 }
 
 std::optional<std::size_t> accounts::take(base::random_source& random) {
     const std::scoped_lock lock(mutex_);
-    if (free_.empty()) free_.swap(visited_);
-    if (free_.empty()) return std::nullopt;
+    if (free_.empty()) {
+        if (visited_.empty()) return std::nullopt;
+        free_.swap(visited_);
+        ++round_;
+    }
     std::swap(free_[random.below(free_.size())], free_.back());
     const std::size_t number = free_.back();
     free_.pop_back();
+    taken_in_[number] = round_;
     if (how_ == sharing::shared) visited_.push_back(number);
     return number;
 }
@@ -27,7 +31,8 @@ std::optional<std::size_t> accounts::take(base::random_source& random) {
 void accounts::give_back(std::size_t number, visit_result how) {
     if (how_ == sharing::shared) return;
     const std::scoped_lock lock(mutex_);
-    (how == visit_result::done ? visited_ : free_).push_back(number);
+    const bool had_its_turn = how == visit_result::done && taken_in_[number] == round_;
+    (had_its_turn ? visited_ : free_).push_back(number);
 }
 
 void accounts::keep(std::size_t number, memory what) {

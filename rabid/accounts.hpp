@@ -3,7 +3,8 @@
 //
 // Shared by all workers, under one lock that is held for a moment each connection. Accounts are
 // lent in random order, each once before any is lent again, so that as many connections as there
-// are accounts read all mail. With `shared` the same one may be lent again before it is back, as
+// are accounts read all mail. One that is out when a round ends is not waited for; it comes back
+// into the round that runs by then. With `shared` the same one may be lent again before it is back, as
 // IMAP allows. Nothing here fails; no account is free when more sessions than accounts ask.
 #pragma once
 
@@ -58,6 +59,8 @@ class accounts {
     mutable std::mutex mutex_;          // guards what follows
     std::vector<std::size_t> free_;     // in this round
     std::vector<std::size_t> visited_;  // free as well, but not before the others
+    std::size_t round_ = 0;
+    std::vector<std::size_t> taken_in_;  // which round, for each account
     std::vector<std::unique_ptr<memory>> memories_;
 };
 
