@@ -4,15 +4,23 @@
 // Flow, in a worker's thread; a session is a seeker and looks up one name after the other:
 //   lookups.ask(*this, name);    found() comes in the seeker's worker, once
 //   lookups.forget(*this);       nobody wants to know any more; found() does not come
-// Questions are answered in the order in which they were asked. Each seeker has one at a time, so that
-// no session can put a thousand names in front of another's.
+// Names are looked up in the order in which they were asked for, each once for all who ask meanwhile.
+// Each seeker has one at a time, so that no session can put a thousand names in front of another's.
 //
-// Limits: a database that does not answer at all holds its thread, and when it holds both, all
-// look-ups; whoever waits for one must have a time limit. The destructor waits for a moment only.
+// Whoever has waited for `patience` is told that the database does not answer. A name that did not
+// come in time is slow until it has come: who asks for it is told so at once, so that it holds one
+// thread and no more. What came late, and what the database could not say, is remembered for
+// `remembered`. There are as many threads as names that are looked up at once, up to most_threads;
+// those that were needed once stay.
+//
+// Failures, memory's too, are answers. One that cannot be handed over for lack of memory is handed over
+// later. Limits: most_threads names whose database does not answer at all hold all look-ups; whoever
+// asks meanwhile is told after `patience`. The destructor waits for a moment only.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,11 +34,18 @@ namespace postal::lmtp_deliver {
 
 class account_lookups {
     struct question;
+    struct name;
     struct desk;
 
   public:
     using account = base::expected<std::optional<os::account>>;
     using database = std::function<account(std::string_view name)>;
+
+    struct limits {
+        std::chrono::nanoseconds patience = std::chrono::seconds(10);
+        std::chrono::nanoseconds remembered = std::chrono::seconds(5);
+        unsigned most_threads = 8;
+    };
 
     class seeker {
       public:
@@ -49,16 +64,18 @@ class account_lookups {
         std::shared_ptr<question> asked_;
     };
 
-    explicit account_lookups(database from = os::find_account);
+    account_lookups() : account_lookups(os::find_account, limits{}) {}
+    account_lookups(database from, limits within);
     ~account_lookups();
     account_lookups(const account_lookups&) = delete;
     account_lookups& operator=(const account_lookups&) = delete;
 
-    void ask(seeker& who, const std::string& name);
+    void ask(seeker& who, const std::string& called);
     void forget(seeker& who) noexcept;
 
   private:
-    static void answer_questions(const std::shared_ptr<desk>& at);
+    static void look_up(const std::shared_ptr<desk>& at) noexcept;
+    static void watch(const std::shared_ptr<desk>& at) noexcept;
 
     std::shared_ptr<desk> desk_;  // outlives this while a thread is at it
 };

@@ -1,4 +1,5 @@
 """Whose deliveries wait, for how long, and for whom: clients that leave, time limits, turns, accounts that take long."""
+import contextlib
 import socket
 
 import pytest
@@ -165,6 +166,26 @@ def test_an_account_that_takes_long_holds_up_nobody_else(lmtp_deliver, agents, j
             assert [answer.code for answer in second.deliver(["slowpoke@example.com"])] == [250], "it is known now"
         assert users.asked.count("slowpoke") == 1
     assert server.stop().total("messages") == 4
+
+
+def test_accounts_that_take_long_hold_up_nobody_else(lmtp_deliver, agents, journal, users):
+    """More of them than threads at the start. Each is given up by itself, and not asked for again while it is slow."""
+    slow_names = names("slow", 4)
+    with agents.gate("database.fifo") as slow:
+        server = lmtp_deliver(agents("journal without a gate", journal, "%to_user%"), "--workers", "1", env=users.slow_for("slow*", slow))
+        with contextlib.ExitStack() as stack:
+            waiting = [stack.enter_context(server.connect()) for _ in slow_names]
+            for client, name in zip(waiting, slow_names):
+                client.start_delivery([name])
+                users.wait_until_asked(name.partition("@")[0])
+            assert [answer.code for answer in server.deliver(["mail@example.com"])] == [250]
+            for client in waiting:
+                answer = client.answer()
+                assert (answer.code, answer.enhanced) == (451, "4.3.0") and "does not answer" in answer.text, answer
+            assert [answer.code for answer in server.deliver(slow_names)] == [451] * 4
+            assert users.asked.count("slow0") == 1
+        server.stop()
+    assert journal.started == ["mail"]
 
 
 def test_an_account_that_never_comes_is_deferred(lmtp_deliver, agents, journal, users):

@@ -5,7 +5,7 @@
     database.fail()                  # each look-up of a user fails with EIO, until work()
     Database(folder, made_up=54321)  # has a user "made-up" with that number, who is nobody else's here
 
-    lmtp_deliver(template, env=database.slow_for("user", gate))    # that name waits until the gate is opened
+    lmtp_deliver(template, env=database.slow_for("user", gate))    # that name waits until the gate is opened; "slow*": all such
     database.asked                   # the names so far
 """
 import os
@@ -42,7 +42,9 @@ int getpwnam_r(const char* name, struct passwd* entry, char* buffer, size_t size
         *result = NULL;
         return EIO;
     }
-    if (slow != NULL && strcmp(slow, name) == 0) close(open(getenv("SLOW_GATE"), O_RDONLY | O_CLOEXEC));
+    size_t known = slow != NULL ? strlen(slow) : 0;
+    int starts = known > 0 && slow[known - 1] == '*' && strncmp(slow, name, known - 1) == 0;
+    if (slow != NULL && (starts || strcmp(slow, name) == 0)) close(open(getenv("SLOW_GATE"), O_RDONLY | O_CLOEXEC));
     const char* made_up = getenv("MADE_UP_USER");
     if (made_up != NULL && strcmp(name, "made-up") == 0) {
         entry->pw_name = "made-up";

@@ -59,9 +59,19 @@ struct session final : account_lookups::seeker {
     std::string heard;
 };
 
+constexpr account_lookups::limits patient{
+    .patience = std::chrono::hours(1), .remembered = std::chrono::hours(1), .most_threads = 2};
+constexpr account_lookups::limits impatient{.patience = std::chrono::milliseconds(10),
+                                            .remembered = std::chrono::hours(1),
+                                            .most_threads = 2};
+constexpr std::string_view no_answer = "the user database does not answer";
+
 struct play {
+    explicit play(account_lookups::limits within = patient)
+        : lookups([from = database](std::string_view name) { return from->ask(name); }, within) {}
+
     std::shared_ptr<slow_database> database = std::make_shared<slow_database>();
-    account_lookups lookups{[from = database](std::string_view name) { return from->ask(name); }};
+    account_lookups lookups;
     boost::asio::io_context home;
 
     void run_until_heard(const session& one) {
@@ -69,6 +79,12 @@ struct play {
         home.restart();
         while (one.heard.empty())
             home.run_one_for(std::chrono::seconds(10));
+    }
+    std::string answer_for(const std::string& name) {
+        session one(home);
+        lookups.ask(one, name);
+        run_until_heard(one);
+        return one.heard.substr(name.size() + 1, one.heard.size() - name.size() - 2);
     }
 };
 
@@ -124,6 +140,53 @@ TEST_CASE("account look-ups: what is forgotten is not heard of, wherever it is")
     of.home.restart();
     of.home.poll();
     CHECK(again.heard.empty());
+}
+
+TEST_CASE("account look-ups: a slow name is given up, known as slow, and remembered when it came") {
+    play of(impatient);
+    CHECK(of.answer_for("slow") == no_answer);
+    CHECK(of.answer_for("slow") == no_answer);
+    CHECK(of.database->asked() == 1);
+    of.database->open();
+    std::string late;
+    while ((late = of.answer_for("slow")) == no_answer) {
+    }
+    CHECK(late == "/home/slow");
+    CHECK(of.database->asked() == 1);
+}
+
+TEST_CASE("account look-ups: names that hold all threads hold nobody up for longer") {
+    play of(impatient);
+    CHECK(of.answer_for("slow1") == no_answer);
+    CHECK(of.answer_for("slow2") == no_answer);
+    CHECK(of.answer_for("user") == no_answer);
+    CHECK(of.database->asked() == 2);
+    of.database->open();
+    std::string then;
+    while ((then = of.answer_for("user")) == no_answer) {  // it is no slow name
+    }
+    CHECK(then == "/home/user");
+}
+
+TEST_CASE("account look-ups: a name is looked up once for all who ask, and a failure is remembered") {
+    play of;
+    session first(of.home), second(of.home);
+    of.lookups.ask(first, "slow");
+    of.database->wait_for(1);
+    of.lookups.ask(second, "slow");
+    of.database->open();
+    of.run_until_heard(first);
+    of.run_until_heard(second);
+    CHECK(of.database->asked() == 1);
+    for (int i = 0; i < 3; ++i)
+        CHECK(of.answer_for("broken") == "the database is broken");
+    CHECK(of.database->asked() == 2);
+}
+
+TEST_CASE("account look-ups: what was remembered is asked for again, however often it was asked for") {
+    play of({.patience = std::chrono::hours(1), .remembered = std::chrono::milliseconds(20), .most_threads = 2});
+    while (of.database->asked() < 3)
+        CHECK(of.answer_for("broken") == "the database is broken");
 }
 
 TEST_CASE("account look-ups: an end does not wait for a database that never answers") {
