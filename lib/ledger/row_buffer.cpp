@@ -11,12 +11,11 @@ constexpr std::size_t most_remembered = 65536;
 }  // namespace
 
 row_buffer::row_buffer(writer& to) : writer_(&to), block_(std::make_unique<block>()) {
-    flush();
+    writer_->know(*this);
 }
 
 row_buffer::~row_buffer() {
-    flush();
-    writer_->forget(*this);
+    writer_->forget(*this, std::move(block_));
 }
 
 address_id row_buffer::address(std::string_view text) {

@@ -88,10 +88,12 @@ std::unique_ptr<block> writer::hand_over(std::unique_ptr<block> rows, const row_
     const std::size_t count = rows->size();
     try {
         const std::scoped_lock lock(queue_->mutex);
-        queue_->handed_over_us[&from] = wall_us();
+        if (count != 0) {
+            if (queue_->spare.empty()) empty = std::make_unique<block>();
+            queue_->waiting.push_back(std::move(rows));
+        }
+        queue_->handed_over_us.at(&from) = wall_us();
         if (count == 0) return rows;
-        if (queue_->spare.empty()) empty = std::make_unique<block>();
-        queue_->waiting.push_back(std::move(rows));
         queue_->rows += count;
         queue_->rows_waiting += count;
         if (queue_->rows > too_many_rows) queue_->fall_behind(*this);
@@ -106,9 +108,27 @@ std::unique_ptr<block> writer::hand_over(std::unique_ptr<block> rows, const row_
     return empty;
 }
 
-void writer::forget(const row_buffer& which) {
+void writer::know(const row_buffer& which) {
     const std::scoped_lock lock(queue_->mutex);
-    queue_->handed_over_us.erase(&which);
+    queue_->handed_over_us.emplace(&which, wall_us());
+}
+
+// Its last rows, for which there was no memory so far: nothing comes behind them that they could come with.
+void writer::forget(const row_buffer& which, std::unique_ptr<block> last) noexcept {
+    const std::size_t count = has_failed() ? 0 : last->size();
+    bool lost = false;
+    {
+        const std::scoped_lock lock(queue_->mutex);
+        queue_->handed_over_us.erase(&which);
+        try {
+            if (count != 0) queue_->waiting.push_back(std::move(last));
+            queue_->rows += count;
+            queue_->rows_waiting += count;
+        } catch (const std::bad_alloc&) {
+            lost = true;
+        }
+    }
+    if (lost) fail("out of memory");  // short enough to need none
 }
 
 base::expected<void> writer::close() {

@@ -72,8 +72,10 @@ class writer {
     // For row_buffer: takes a block with all rows that it has, and gives an empty one.
     [[nodiscard]] std::unique_ptr<block> hand_over(std::unique_ptr<block> rows,
                                                    const row_buffer& from);
-    // That buffer will hand over no more.
-    void forget(const row_buffer& which);
+    // That buffer will hand over rows; the horizon waits for it.
+    void know(const row_buffer& which);
+    // It will hand over no more than these. Where there is no memory for them the run has failed.
+    void forget(const row_buffer& which, std::unique_ptr<block> last) noexcept;
 
     // ---- at the end, when no row buffer has rows any more ----
 

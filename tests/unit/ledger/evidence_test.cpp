@@ -16,9 +16,17 @@ std::atomic<std::size_t> in_use{0};
 std::atomic<std::size_t> peak{0};
 }  // namespace
 
+namespace ledger_test {
+thread_local unsigned allocations_to_fail = 0;
+}
+
 // The sanitizers have their own, and count nothing here.
 #ifndef __SANITIZE_ADDRESS__
 void* operator new(std::size_t octets) {
+    if (ledger_test::allocations_to_fail > 0) {
+        --ledger_test::allocations_to_fail;
+        throw std::bad_alloc();
+    }
     void* memory = std::malloc(octets == 0 ? 1 : octets);
     if (memory == nullptr) throw std::bad_alloc();
     const std::size_t now = in_use += malloc_usable_size(memory);

@@ -9,6 +9,10 @@
 
 using namespace ledger_test;
 
+namespace ledger_test {
+extern thread_local unsigned allocations_to_fail;  // of this thread; evidence_test.cpp
+}
+
 namespace {
 
 sent_row sent(row_buffer& to, std::uint64_t sequence, const std::string& recipient) {
@@ -286,6 +290,25 @@ TEST_CASE("ledger writer: a failure is kept, and nobody waits for it") {
     CHECK(book->keeps_up());
     CHECK(!book->close().has_value());
 }
+
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("ledger writer: last rows that there is no memory for are no secret") {
+    for (const unsigned failing : {0U, 1U, 1000U}) {
+        const folder here;
+        const std::string path = here / "book";
+        auto book = open(path, run_of(1));
+        auto mine = std::make_unique<row_buffer>(*book);
+        mine->add(sent(*mine, 1, "user@example.com"));
+        allocations_to_fail = failing;
+        mine.reset();
+        allocations_to_fail = 0;
+        const auto closed = book->close();
+        CAPTURE(failing);
+        CHECK(closed.has_value() == (failing == 0));
+        if (!closed) CHECK(closed.error().message == "out of memory");
+    }
+}
+#endif
 
 TEST_CASE("ledger writer: a reader's run that met mail of a later run shares its row") {
     const folder here;
