@@ -1,5 +1,6 @@
 #include "rabid/examiner.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -55,20 +56,23 @@ void examiner::begin() {
     message_.reset();
 }
 
-bool examiner::without_end(std::chrono::nanoseconds taken) {
+bool examiner::too_big(std::uint64_t announced) {
+    const std::uint64_t most = context_.of_run.chosen.max_message;
+    const bool beyond = in_message_ && std::max(announced, message_.kept().octets()) > most;
+    if (beyond) ++context_.shared.counts().oversized;
+    return beyond;
+}
+
+bool examiner::without_end(std::chrono::nanoseconds taken) const {
     const auto longest = most_timeouts * context_.of_run.load.patience.command;
-    return in_message_ && (message_.kept().octets() > most_octets || taken > longest);
+    return in_message_ && taken > longest;
 }
 
 examination_result examiner::finish(const sighting& where) {
-    in_message_ = false;
     ledger::seen_row row;
     const examination_result found = judge(message_.finish(), row, where.uid);
     const message_key key{row.run, row.session, row.sequence};
     stats::tally& counts = context_.shared.counts();
-    counts.messages += 1;
-    counts.recipients += 1;
-    counts.bytes += message_.kept().octets();
     const bool watching = context_.of_run.chosen.watch.count() > 0;
     if (context_.row_buffer() != nullptr || watching) row.time_us = now_us();
     // Of what lay there before nobody knows when it came.
@@ -87,6 +91,11 @@ examination_result examiner::finish(const sighting& where) {
         if (row.what == condition::foreign) note_returned(row);
         context_.row_buffer()->add(std::move(row));
     }
+    // Behind the row: what there was no memory for has failed, in both.
+    in_message_ = false;
+    counts.messages += 1;
+    counts.recipients += 1;
+    counts.bytes += message_.kept().octets();
     message_.reset();
     last_ = key;
     return found;

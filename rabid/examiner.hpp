@@ -56,11 +56,13 @@ class examiner {
 
     void begin();
     void feed(std::string_view piece) { message_.feed(piece); }
-    // The message in hand is none: no server has one of more than most_octets, or takes more than
-    // most_timeouts times what --timeout allows for a command to send it. `taken`: until now.
-    bool without_end(std::chrono::nanoseconds taken);
+    // Whether the message in hand, of which the server has announced so many octets, is or will be
+    // beyond --max-message; it is counted as that once.
+    bool too_big(std::uint64_t announced);
+    // The message in hand is none: no server takes more than most_timeouts times what --timeout
+    // allows for a command to send it. `taken`: until now.
+    bool without_end(std::chrono::nanoseconds taken) const;
 
-    static constexpr std::uint64_t most_octets = std::uint64_t{2} << 30U;
     static constexpr int most_timeouts = 60;
     examination_result finish(const sighting& where);
     // Of the message that was finished last.

@@ -6,6 +6,12 @@
 #include "rabid/command_kinds.hpp"
 
 namespace postal::rabid {
+namespace {
+
+// What may stand in an answer that is no message's content: the flags of a million messages have 50 MB.
+constexpr std::uint64_t most_octets_beside = std::uint64_t{256} << 20U;
+
+}  // namespace
 
 asio::awaitable<bool> imap_dialogue::greet() {
     const load::steady_time connected = line_.now();
@@ -116,6 +122,9 @@ asio::awaitable<bool> imap_dialogue::hear() {
     const bool heard = co_await line_.hear(where_);
     if (heard) {
         take_steps();
+        const std::uint64_t most = with_.reader == nullptr ? 0 : with_.reader->most_octets();
+        if (line_.octets_of_answer() > most + most_octets_beside)
+            line_.give_up(where_, "flood", "an answer without an end");
         if (with_.reader != nullptr) with_.reader->read_ended(line_.now());
     }
     co_return !line_.broken();
@@ -125,7 +134,9 @@ void imap_dialogue::take_steps() {
     std::string_view& heard = line_.heard();
     while (!line_.broken()) {
         const std::string_view said = heard;
+        const std::uint64_t begun = responses_.begun();
         const imap_step step = responses_.next(heard);
+        if (responses_.begun() != begun) line_.response_ended();
         heard.remove_prefix(step.consumed);
         // Who does not greet as IMAP servers do may be no IMAP server.
         if (step.event == imap_event::broken && greeting_ == imap_condition::none)
@@ -164,7 +175,12 @@ void imap_dialogue::take_step(const imap_step& step) {
     const bool final = step.event == imap_event::tagged || step.event == imap_event::continuation;
     if (final && commands_.last_verb() == imap_verb::authenticate) said_ = step.text;
     if (with_.reader == nullptr) return;
-    if (with_.reader->take(step, mailbox_)) steps_ = 0;
+    if (with_.reader->take(step, mailbox_)) {
+        steps_ = 0;
+        line_.answered();
+    }
+    if (step.event == imap_event::body_begin && with_.reader->too_big(step.number))
+        return line_.give_up(where_, "too_big", "a message beyond --max-message");
     if (step.event == imap_event::body_piece && with_.reader->without_end(line_.now()))
         line_.give_up(where_, "flood", "a message without an end");
 }
@@ -172,6 +188,7 @@ void imap_dialogue::take_step(const imap_step& step) {
 void imap_dialogue::on_tagged(const imap_step& step) {
     steps_ = 0;
     answered_ = proto::read_imap_tag(step.tag);
+    if (completed()) line_.answered();
     condition_ = step.condition;
     const bool counts = with_.refusal == imap_refusal::counts;
     if (agreed() && completed()) ++line_.counts().imap_commands;

@@ -40,6 +40,12 @@ class imap_reader {
     // Behind all steps of one read, with the time of that read.
     void read_ended(load::steady_time now) noexcept;
 
+    // Of one message.
+    std::uint64_t most_octets() const noexcept { return context_.of_run.chosen.max_message; }
+    // Of the message in hand, which the server says has so many octets.
+    bool too_big(std::uint64_t announced) {
+        return state_ == state::body && examiner_.too_big(announced);
+    }
     bool without_end(load::steady_time now) { return examiner_.without_end(turns_.waited(now)); }
 
     // UIDs of messages found to be postal's, in the order in which they came; one that was read

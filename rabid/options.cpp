@@ -85,6 +85,8 @@ cli::group message_options(options& o) {
              "most messages that a session reads; -1 reads all", cli::count(o.most_messages, -1)},
             {"-d,--download", "PERCENT[:PERCENT]", "100:100",
              "share of messages that are read, and of those that are then deleted", shares(o)},
+            {"--max-message", "SIZE", "256M", "give up on a server that sends a larger message",
+             cli::size(o.max_message)},
             profile_option(o),
             {"--watch", "INTERVAL", "",
              "stay, and read what comes in: IMAP sessions use IDLE, others look so often",

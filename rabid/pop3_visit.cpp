@@ -271,6 +271,11 @@ void pop3_visit::take_replies() {
                 break;
             case pop3_event::content:
                 visit_.messages.feed(parser_.content());
+                if (visit_.messages.too_big(0)) {
+                    visit_.connection.give_up(stage::retrieve, "too_big",
+                                              "a message beyond --max-message");
+                    return;
+                }
                 if (!visit_.messages.without_end(turns_.waited(visit_.connection.now()))) break;
                 visit_.connection.give_up(stage::retrieve, "flood", "a message without an end");
                 return;
@@ -287,10 +292,12 @@ void pop3_visit::take_replies() {
 }
 
 void pop3_visit::message_status() {
+    visit_.connection.response_ended();
     if (!parser_.reply_complete()) {
         visit_.messages.begin();
         return;
     }
+    visit_.connection.answered();
     ++visit_.context.shared.counts().started;
     ++visit_.context.shared.counts().rejected;
     ++answered_;
@@ -299,6 +306,7 @@ void pop3_visit::message_status() {
 }
 
 void pop3_visit::message_end() {
+    visit_.connection.answered();
     const message& which = wanted_[answered_++];
     ++read_whole_;
     turns_.message_ended();
@@ -370,7 +378,11 @@ asio::awaitable<pop3_event> pop3_visit::next(stage where) {
             visit_.connection.give_up(where, base::error_name::of(parser_.problem()),
                                       parser_.offending());
         }
-        if (event != pop3_event::need_more) co_return event;
+        if (event == pop3_event::status) visit_.connection.response_ended();
+        if (event != pop3_event::need_more) {
+            if (parser_.reply_complete()) visit_.connection.answered();
+            co_return event;
+        }
         const bool heard = co_await visit_.connection.hear(where);
         if (!heard) co_return pop3_event::broken;
     }

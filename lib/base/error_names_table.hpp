@@ -233,6 +233,8 @@ inline constexpr std::array reasons{
     error_explanation{"tls", "TLS failed", "the sample has the library's words", ""},
     error_explanation{"tls_error", "TLS failed in another way",
                       "the sample has the library's words", ""},
+    error_explanation{"too_big", "a message is larger than --max-message, and was not read",
+                      "a corpus or --max-size beyond it, or a server that never ends", "see --max-message"},
     error_explanation{"too_many",
                       "more messages in a mailbox, or more of something, than is sensible", "",
                       "empty the mailbox"},

@@ -56,6 +56,7 @@ void channel::begin(const target& server) {
     server_ = &server;
     broken_ = false;
     heard_ = {};
+    hearing_.answered();
     first_problem_.clear();
     if (transcript_) transcript_->begin_connection(server.where.text);
 }
@@ -116,12 +117,15 @@ void channel::on_stop(load::stop_kind how) {
     }
 }
 
+std::chrono::nanoseconds channel::patience_with(stage where) const noexcept {
+    const std::chrono::nanoseconds patience = shared_.of_run.patience.of(where);
+    if (!hurried_ || !shared_.own.stopping() || shared_.of_run.open_loop) return patience;
+    return std::min<std::chrono::nanoseconds>(patience, patience_after_stop);
+}
+
 void channel::set_deadline_for(stage where) {
-    std::chrono::nanoseconds patience = shared_.of_run.patience.of(where);
-    if (hurried_ && shared_.own.stopping() && !shared_.of_run.open_loop) {
-        patience = std::min<std::chrono::nanoseconds>(patience, patience_after_stop);
-    }
-    whose_.watched.set_deadline(now_ + patience);
+    hearing_.answered();
+    whose_.watched.set_deadline(now_ + patience_with(where));
     step_ = where;
 }
 
@@ -153,8 +157,13 @@ asio::awaitable<bool> channel::send(stage where, std::string_view text, std::str
 
 asio::awaitable<bool> channel::hear(stage where) {
     if (broken_) co_return false;
-    set_deadline_for(where);
-    co_return co_await hear_more(where);
+    const load::steady_time begun = read_clock();
+    const std::uint64_t before = connection_.octets_in;
+    whose_.watched.set_deadline(begun + hearing_.left(patience_with(where)));
+    step_ = where;
+    const bool fine = co_await hear_more(where);
+    hearing_.heard(now_ - begun, connection_.octets_in - before);
+    co_return fine;
 }
 
 asio::awaitable<bool> channel::hear_more(stage where) {
@@ -234,6 +243,7 @@ asio::awaitable<bool> channel::pause(std::chrono::nanoseconds how_long) {
     if (broken_ || shared_.own.stopping()) co_return false;
     keep();
     whose_.watched.clear_deadline();
+    hearing_.answered();  // what comes meanwhile is no answer
     co_await shared_.gate.pause(whose_.place, how_long);
     read_clock();
     co_return !broken_ && !shared_.own.stopping();

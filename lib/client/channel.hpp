@@ -25,6 +25,7 @@
 #include "base/random.hpp"
 #include "client/dialer.hpp"
 #include "client/handshaker.hpp"
+#include "client/hearing_time.hpp"
 #include "client/stage.hpp"
 #include "client/worker_context.hpp"
 #include "load/watched.hpp"
@@ -56,8 +57,14 @@ class channel {
     }
     // The same with a secret in it: `shown` is for the transcript.
     asio::awaitable<bool> send(stage where, std::string_view text, std::string_view shown);
-    // Waits until something was heard; to be called when heard() is empty.
+    // Waits until something was heard; to be called when heard() is empty. What is heard has the time
+    // that client::hearing_time gives it, counted from send(), so whoever knows where responses and
+    // answers end says so.
     asio::awaitable<bool> hear(stage where);
+    void response_ended() noexcept { hearing_.response_ended(); }
+    void answered() noexcept { hearing_.answered(); }
+    // Of the answer in hand.
+    std::uint64_t octets_of_answer() const noexcept { return hearing_.octets_of_answer(); }
     // The same within the time that the step before has left.
     asio::awaitable<bool> hear_more(stage where);
     // Lets time pass; false when the run stops.
@@ -118,6 +125,7 @@ class channel {
     asio::awaitable<net::fault> connect(const target& server, base::random_source& random);
     asio::awaitable<net::read_result> read();
     net::read_result expand();
+    std::chrono::nanoseconds patience_with(stage where) const noexcept;
 
     worker_context& shared_;
     owner whose_;
@@ -135,6 +143,7 @@ class channel {
     std::string packed_;        // read, and not expanded yet
     bool more_packed_ = false;  // the last expansion filled its buffer
     load::steady_time now_{};
+    hearing_time hearing_;
     stage step_ = stage::connect;  // that the deadline is for
     unsigned reads_in_a_row_ = 0;
     bool connecting_ = false;

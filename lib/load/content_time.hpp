@@ -1,13 +1,14 @@
-// How long a client may still keep the server waiting for a message's content (--min-data-rate).
+// How long a peer may still keep us waiting for something that has an end: of a server's clients the content
+// of a message (--min-data-rate), of a client's servers a response (client/hearing_time.hpp).
 //
 // As long as silence may last in all, and for a second more with each `rate` octets that have come. Only
-// waiting counts: what the server holds back is not the client's. Time is passed in; nothing fails.
+// waiting counts: what we hold back ourselves is not the peer's. Time is passed in; nothing fails.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 
-namespace postal::serve {
+namespace postal::load {
 
 class content_time {
   public:
@@ -23,4 +24,4 @@ class content_time {
     nanoseconds waited_{0};
 };
 
-}  // namespace postal::serve
+}  // namespace postal::load

@@ -40,11 +40,11 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "load/content_time.hpp"
 #include "load/watched.hpp"
 #include "net/connection.hpp"
 #include "proto/smtp/server.hpp"
 #include "serve/accepted_client.hpp"
-#include "serve/content_time.hpp"
 #include "serve/worker_context.hpp"
 
 namespace postal::serve {
@@ -269,7 +269,7 @@ class session : public load::watched, private proto::stage_judge {
     load::steady_time mail_at_{};
     load::steady_time data_at_{};
     load::steady_time message_until_{};  // its content must have come
-    content_time content_time_;
+    load::content_time content_time_;
     patience patience_ = patience::with_silence;
     unsigned commands_left_ = 0;  // before others have their turn
     std::uint32_t begun_ = 0;     // units of the transaction, without an outcome yet

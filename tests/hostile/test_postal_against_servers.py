@@ -115,6 +115,12 @@ def test_lost_connection(send, mode, step, fault):
         assert lost(run, mode) > 0
 
 
+@pytest.mark.parametrize("mode,step,fault", cases(["drip"], [step for step in STEPS if step != "quit"]))
+def test_a_reply_that_drips_is_waited_for_as_long_as_silence(send, mode, step, fault):
+    run = run_half_faulty(send, mode, step, fault)
+    assert "timeout" in reasons(errors_at(run, step)), run.record["errors"]
+
+
 @pytest.mark.parametrize("mode,step,fault", cases(NOT_A_REPLY))
 def test_not_a_reply(send, mode, step, fault):
     run = run_half_faulty(send, mode, step, fault)

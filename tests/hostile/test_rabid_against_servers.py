@@ -190,6 +190,39 @@ def test_what_never_ends(read, way, step, fault):
     assert time.monotonic() - begun < 20
 
 
+@pytest.mark.parametrize("way, step, fault", cases(["drip"], leave_out=[("user", "drip")]))
+def test_what_drips_is_waited_for_as_long_as_silence(read, way, step, fault):
+    """An octet each tenth of a second: within lines, within listings, within messages and literals."""
+    run = half_faulty(read, way, step, fault, *IMPATIENT)
+    assert "timeout" in reasons(errors_at(run, STAGES[way][step])), run.record["errors"]
+
+
+def test_a_server_may_say_that_it_is_still_at_it(read, profile):
+    """RFC 3501 7.1.1; Dovecot does so in long searches."""
+    with HostileImap("search", "still_at_it", late_seconds=8) as server:
+        run = read(server, "--timeout", "4s", "--connections", "2", "--duration", "1m", "--profile", profile("search"))
+    assert server.count.faults == 2
+    assert run.record["errors"] == []
+
+
+@pytest.mark.parametrize("way, step, fault", [
+    ("pop3", "message", "endless"), ("imap", "fetch", "literal_without_end"), ("imap", "fetch", "literal_of_4_gib")])
+def test_messages_beyond_the_largest(read, way, step, fault):
+    """Of a literal that is announced nothing is read; a message that comes without a word about its size is read so far."""
+    run = half_faulty(read, way, step, fault, "--max-message", "100K")
+    [error] = [error for error in errors_at(run, "retrieve") if error["reason"] == "too_big"]
+    assert error["count"] == run.total("oversized") == run.total("failed") > 0
+
+
+def test_a_message_may_be_as_large_as_it_may(read):
+    largest = max(len(made_message(number)) for number in range(3))
+    for most, errors in ((largest, 0), (largest - 1, 1)):
+        for server in (HostilePop3(), HostileImap()):
+            with server:
+                run = read(server, "--connections", "1", "-d", "100:0", "--max-message", f"{most}")
+            assert run.total("oversized") == len(run.record["errors"]) == errors
+
+
 # ---- POP3 ----
 
 @pytest.mark.parametrize("capabilities", [(b"USER", b"UIDL", b"PIPELINING"), (b"USER",)], ids=["pipelined", "plain"])
@@ -270,7 +303,7 @@ def test_with_and_without_pipelining(read, mode):
 
 # ---- IMAP ----
 
-@pytest.mark.parametrize("fault", ["literal_too_short", "literal_too_long", "literal_of_4_gib", "literal_of_2_to_the_64",
+@pytest.mark.parametrize("fault", ["literal_too_short", "literal_too_long", "literal_of_4_gib", "literal_of_2_to_the_64", "literal_of_2_to_the_63",
                                    "literal_without_end", "nested", "nested_open", "literal_as_a_name"])
 def test_what_cannot_be_read(read, fault):
     run = half_faulty(read, "imap", "fetch", fault, *IMPATIENT, "--duration", "4s")

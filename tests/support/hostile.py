@@ -229,6 +229,12 @@ class Session:
             await self.send(bytes((byte,)))
             await asyncio.sleep(0)
 
+    async def drip(self, step, text):
+        """An octet now and then, so that no silence is long enough; lines of a reply without an end."""
+        for byte in (text[:3] + b"-" + text[4:]) * 1000:
+            await self.send(bytes((byte,)))
+            await asyncio.sleep(0.1)
+
     async def extra(self, step, text):
         await self.send(text + b"250 2.0.0 once more\r\n")
 
@@ -241,7 +247,8 @@ FAULTS = {"silence": Session.silence, "close": Session.close, "reset": Session.r
           "half_line": Session.half_line, "many_lines": Session.many_lines, "long_line": Session.long_line,
           "wrong_class": Session.wrong_class, "code_999": Session.code_999, "code_000": Session.code_000,
           "mixed_codes": Session.mixed_codes, "shutting_down": Session.shutting_down, "split": Session.split,
-          "early": None, "extra": Session.extra, "late": Session.late, "deaf": Session.deaf}
+          "early": None, "extra": Session.extra, "late": Session.late, "deaf": Session.deaf,
+          "drip": Session.drip}
 Session.FAULTS = FAULTS
 
 

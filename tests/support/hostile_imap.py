@@ -19,7 +19,7 @@ STEPS = ("banner", "capability", "login", "select", "fetch", "message", "search"
          "idle", "append", "noop", "logout")
 UID = 100  # of the first message, less one
 DEEP = 100_000
-AGREEING = {"split", "late", "drip", "small_flood", "answered_twice", "unknown_tag"}  # they give the right answer, too
+AGREEING = {"split", "late", "drip", "still_at_it", "small_flood", "answered_twice", "unknown_tag"}  # they give the right answer, too
 
 
 class ImapCount(Count):
@@ -244,6 +244,9 @@ class ImapSession(Session):
     async def literal_of_2_to_the_64(self, step, text):
         await self.send(self.with_literal(lambda size: 18446744073709551616))
 
+    async def literal_of_2_to_the_63(self, step, text):
+        await self.send(self.with_literal(lambda size: 9223372036854775808))
+
     async def literal_without_end(self, step, text):
         await self.send(b"* %d FETCH (UID %d BODY[] {4294967296}\r\n" % (self.number, self.uid))
         while True:
@@ -260,6 +263,13 @@ class ImapSession(Session):
         for octet in text * 1000:
             await self.send(bytes((octet,)))
             await asyncio.sleep(0.1)
+
+    async def still_at_it(self, step, text):
+        """A long search, as Dovecot tells of it; longer than silence may last."""
+        for _ in range(10):
+            await self.send(b"* OK Searched some of the mailbox\r\n")
+            await asyncio.sleep(self.server.late_seconds / 10)
+        await self.send(text)
 
     async def other_uid(self, step, text):
         """The message has a UID that does not fit the others."""
@@ -303,8 +313,8 @@ class ImapSession(Session):
 FAULTS = {name: Session.FAULTS[name] for name in ("silence", "close", "reset", "garbage", "half_line", "long_line", "split", "late")}
 FAULTS |= {name: vars(ImapSession)[name] for name in (
     "refuse", "bye", "bye_and_silence", "unknown_tag", "answered_twice", "flood", "small_flood", "nested", "nested_open",
-    "literal_too_short", "literal_too_long", "literal_of_4_gib", "literal_of_2_to_the_64", "literal_without_end",
-    "literal_as_a_name", "drip", "other_uid", "beyond", "expunges", "four_billion", "two_million", "no_exists",
+    "literal_too_short", "literal_too_long", "literal_of_4_gib", "literal_of_2_to_the_64", "literal_of_2_to_the_63", "literal_without_end",
+    "literal_as_a_name", "drip", "still_at_it", "other_uid", "beyond", "expunges", "four_billion", "two_million", "no_exists",
     "no_such_number", "finds_everything", "grows", "keeps_all", "preauth")}
 ImapSession.FAULTS = FAULTS
 

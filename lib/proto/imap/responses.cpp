@@ -189,6 +189,7 @@ void imap_responses::break_off(base::error_name why, imap_step& step) noexcept {
 
 void imap_responses::on_start(const imap_token& token, imap_step& step) {
     if (!token.is_word() || token.text.size() > longest_tag) return refuse(step);
+    ++begun_;
     shrink(kept_);
     shrink(collected_);
     if (token.text == "*") {

@@ -100,6 +100,8 @@ struct imap_step {
 class imap_responses {
   public:
     imap_step next(std::string_view input);
+    // Responses of which the first word has come.
+    std::uint64_t begun() const noexcept { return begun_; }
 
     // The list that came last, untagged or as a response code; empty before.
     const imap_capabilities& capabilities() const noexcept { return capabilities_; }
@@ -204,6 +206,7 @@ class imap_responses {
     base::error_name why_{};
     imap_capabilities capabilities_{};
     imap_capabilities enabled_{};
+    std::uint64_t begun_ = 0;
     std::uint64_t number_ = 0;
     std::uint64_t item_number_ = 0;
     std::size_t ranges_at_ = 0;  // in kept_

@@ -1,10 +1,10 @@
-#include "serve/content_time.hpp"
+#include "load/content_time.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <chrono>
 
-using postal::serve::content_time;
+using postal::load::content_time;
 using namespace std::chrono_literals;
 
 TEST_CASE("content_time: whoever drips has as long as silence may last, and what came earns more") {

@@ -178,13 +178,17 @@ TEST_CASE("imap_reader: a message that does not come to an end is none") {
         CHECK_FALSE(tested.reader.without_end(begun + std::chrono::hours(1)));
         CHECK(tested.reader.without_end(begun + std::chrono::minutes(61)));
     }
-    SECTION("in octets: two GiB") {
-        for (std::uint64_t sent = 0; sent + piece.size() < examiner::most_octets;
-             sent += piece.size())
+    SECTION("in octets: --max-message, once it is announced, or has come") {
+        const std::uint64_t most = tested.reader.most_octets();
+        CHECK_FALSE(tested.reader.too_big(most));
+        for (std::uint64_t sent = 0; sent + piece.size() < most; sent += piece.size())
             tested.take(piece);
-        CHECK_FALSE(tested.reader.without_end(begun));
+        CHECK_FALSE(tested.reader.too_big(0));
+        CHECK(tested.counts().oversized == 0);
         tested.take(piece);
-        CHECK(tested.reader.without_end(begun));
+        CHECK(tested.reader.too_big(0));
+        CHECK(tested.counts().oversized == 1);
+        CHECK(tested.reader.too_big(most + 1));
     }
     tested.close();
     CHECK(tested.counts().failed == 1);
