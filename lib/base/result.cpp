@@ -6,7 +6,6 @@
 #include "base/result.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -17,17 +16,13 @@ namespace postal::base {
 namespace {
 
 constexpr int troubles[] = {ENOMEM, ENOSPC, EDQUOT, EIO, EMFILE, ENFILE};
-std::atomic<bool> noted{false};
 
 }  // namespace
 
-void note_trouble(int error_number) noexcept {
-    const auto* const end = std::end(troubles);
-    if (std::find(std::begin(troubles), end, error_number) != end) noted.store(true);
-}
-
-bool machine_has_trouble() noexcept {
-    return noted.load();
+bool is_machine_trouble(std::string_view message) noexcept {
+    return std::any_of(std::begin(troubles), std::end(troubles), [&](int one) {
+        return message.find(strerrordesc_np(one)) != std::string_view::npos;
+    });
 }
 
 void throw_exception_from_error(const failure& reason, const boost::source_location&) {
@@ -39,7 +34,6 @@ failure at(std::string_view where, const failure& reason) {
 }
 
 std::string system_message(int error_number) {
-    note_trouble(error_number);
     const char* const text = strerrordesc_np(error_number);
     return text != nullptr ? std::string(text) : fmt::format("system error {}", error_number);
 }

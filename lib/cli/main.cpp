@@ -21,6 +21,7 @@ namespace postal::cli {
 namespace {
 
 const char* ended_program = "";
+std::atomic<bool> last_was_trouble{false};  // of what was complained of
 
 // What was thrown and caught by nobody, in whichever thread: the run cannot go on, and there may be
 // no memory to say so. The first thread that comes here speaks.
@@ -54,6 +55,7 @@ void complain(std::string_view program, std::string_view message) {
     // One write, so that the line stays whole when several processes share the terminal.
     const std::string line = fmt::format("{}: {}\n", program, message);
     std::fwrite(line.data(), 1, line.size(), stderr);
+    last_was_trouble.store(base::is_machine_trouble(message));
 }
 
 int run_main(std::string_view program, const std::function<exit_status()>& body) {
@@ -67,7 +69,7 @@ int run_main(std::string_view program, const std::function<exit_status()>& body)
     std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes, too
     try {
         status = body();
-        if (status == exit_status::bad_parameters && base::machine_has_trouble())
+        if (status == exit_status::bad_parameters && last_was_trouble.load())
             status = exit_status::system_error;
     } catch (const std::bad_alloc&) {
         complain(program, "out of memory");

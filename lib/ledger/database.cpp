@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/machine_trouble.hpp"
 #include "ledger/own_files.hpp"
 
 namespace postal::ledger {
@@ -137,12 +136,13 @@ base::failure database::failure(int result) const {
         case SQLITE_READONLY:
             return base::fail("{}: is read-only", path_);
         case SQLITE_FULL:
-            base::note_trouble(ENOSPC);
             return base::fail("{}: cannot be written: No space left on device", path_);
         case SQLITE_NOMEM:
             return base::fail("{}: {}", path_, base::system_message(ENOMEM));
         case SQLITE_IOERR:
-            base::note_trouble(result == SQLITE_IOERR_NOMEM ? ENOMEM : EIO);
+            if (result == SQLITE_IOERR_NOMEM || sqlite3_system_errno(handle_.get()) == 0)
+                return base::fail("{}: {}", path_,
+                                  base::system_message(result == SQLITE_IOERR_NOMEM ? ENOMEM : EIO));
             break;
         default:
             break;
@@ -150,8 +150,8 @@ base::failure database::failure(int result) const {
     const int system = sqlite3_system_errno(handle_.get());
     if (system == ENOENT && ::access(path_.c_str(), F_OK) == 0) {
         // A journal that could not be made was then looked for, to read it.
-        base::note_trouble(EIO);
-        return base::fail("{}: a file beside it cannot be made", path_);
+        return base::fail("{}: a file beside it cannot be made: {}", path_,
+                          base::system_message(EIO));
     }
     if (system != 0) return base::fail("{}: {}", path_, base::system_message(system));
     return base::fail("{}: {}", path_, sqlite3_errmsg(handle_.get()));
