@@ -1,5 +1,7 @@
 #include "net/transcript.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,6 +43,22 @@ void note_failure(const std::string& path, int error) noexcept {
     }
 }
 
+// Its name can be guessed, and its folder may be everybody's (/tmp): a link there that is not this user's own is
+// not followed, whatever the kernel does (protected_symlinks, proc(5)). Null with errno as fopen().
+std::FILE* open_own(const std::string& path, bool appends) noexcept {
+    const int how = O_WRONLY | O_CREAT | O_CLOEXEC | (appends ? O_APPEND : O_TRUNC);
+    int number = ::open(path.c_str(), how | O_NOFOLLOW, 0666);
+    struct stat link {};
+    if (number < 0 && errno == ELOOP && ::lstat(path.c_str(), &link) == 0) {
+        errno = ELOOP;
+        if (link.st_uid == ::geteuid()) number = ::open(path.c_str(), how, 0666);
+    }
+    if (number < 0) return nullptr;
+    std::FILE* const file = ::fdopen(number, appends ? "a" : "w");
+    if (file == nullptr) ::close(number);
+    return file;
+}
+
 }  // namespace
 
 std::optional<std::string> transcript_failure() {
@@ -52,7 +70,7 @@ std::optional<std::string> transcript_failure() {
 }
 
 transcript::file::file(const std::string& path)
-    : opened_(std::fopen(path.c_str(), "we")), path_(path) {
+    : opened_(open_own(path, false)), path_(path) {
     if (opened_ == nullptr) note_failure(path_, errno);
 }
 
@@ -78,7 +96,7 @@ base::expected<void> check_transcripts(const transcript_options& options) {
         if (name.empty()) continue;
         const std::string path = name + ":0";
         const bool was_there = ::access(path.c_str(), F_OK) == 0;
-        std::FILE* file = std::fopen(path.c_str(), "ae");
+        std::FILE* file = open_own(path, true);
         if (file == nullptr) {
             return base::fail("{}: cannot write the transcript: {}", path,
                               base::system_message(errno));

@@ -7,6 +7,9 @@
 #include <catch2/catch.hpp>
 
 #include <cstdio>
+#include <filesystem>
+
+#include <unistd.h>
 
 using namespace postal;
 
@@ -30,4 +33,21 @@ TEST_CASE("transcript: what was written is known again, and nothing else is") {
     for (const char* other : {"Dear diary", "0.000001 -> QUIT", "    0.00000x -> QUIT",
                               "    0.0000001 -> QUIT", "    0.000001 == x", "            "})
         CHECK_FALSE(net::is_transcript(other));
+}
+
+TEST_CASE("transcript: a stranger's link is not followed, one's own is") {
+    const test::temporary_file base("");
+    const test::temporary_file target("kept");
+    const std::string link = base.path() + ":0";
+    std::filesystem::create_symlink(target.path(), link);
+    const net::transcript_options wanted{base.path(), "", false};
+    CHECK(net::check_transcripts(wanted).has_value());
+    const bool made_strange = ::geteuid() == 0 && ::lchown(link.c_str(), 65534, 65534) == 0;
+    if (made_strange) {  // only root can
+        CHECK_FALSE(net::check_transcripts(wanted).has_value());
+        net::transcript written(wanted, 0);
+        written.begin_connection("127.0.0.1:25");
+    }
+    std::filesystem::remove(link);
+    CHECK(base::read_file(target.path()).value() == "kept");
 }
