@@ -85,6 +85,9 @@ bool is_our_own(const stats::error_entry& what) {
 
 exit_status serve(const plan& of, stats::run_description description) {
     const lmtp_deliver::options& chosen = of.chosen;
+    if (of.runs_agents_as_root() && !chosen.allow_root_agent)
+        cli::complain("lmtp-deliver", fmt::format("agents run as root, which {} implies: it {}",
+                                                  chosen.agent, of.root_because));
     // A process of its own, made while there are no threads yet.
     auto guardian = os::guardian::start({.name = "lmtp-guardian",
                                          .lists = chosen.run.workers,

@@ -63,6 +63,7 @@ expected<void> prepare_agent(plan& into) {
     if (!named) return base::fail("--agents: {}", named.error().message);
     const auto text = find_template(into.chosen.agent, *named);
     if (!text) return base::fail("--agent: {}", text.error().message);
+    into.root_because = text->root;
     into.root_allowed = into.chosen.allow_root_agent || !text->root.empty();
     auto parsed = argv_template::parse(text->command);
     if (!parsed) return base::fail("--agent: {}", parsed.error().message);
@@ -93,8 +94,7 @@ const home_and_user nobodys_home{"/nonexistent", "nobody"};
 
 // Who gets mail here may be anybody, and what an agent does with it follows rules of other people's.
 expected<void> check_root(const plan& of) {
-    const bool root = of.run_as ? of.run_as->uid == 0 : ::geteuid() == 0;
-    if (!root || of.root_allowed || of.chosen.check.wanted) return {};
+    if (!of.runs_agents_as_root() || of.root_allowed || of.chosen.check.wanted) return {};
     constexpr std::string_view otherwise =
         "agents would run as root; give --user NAME, or --allow-root-agent where the agent itself "
         "becomes the recipient";
@@ -191,6 +191,10 @@ expected<void> configure_server(plan& into) {
 }
 
 }  // namespace
+
+bool plan::runs_agents_as_root() const noexcept {
+    return run_as ? run_as->uid == 0 : ::geteuid() == 0;
+}
 
 bool plan::asks_for_accounts() const {
     const auto sets = [&](std::string_view variable) {

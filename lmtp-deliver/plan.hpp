@@ -36,6 +36,7 @@ struct plan {
     std::optional<os::system_user> run_as;  // --user
     home_and_user own_home;                 // of --user, else of this process, never root's
     bool root_allowed = false;              // agents may run as root
+    std::string root_because;               // why the template allows that; empty: it is none that does
     std::vector<std::string> settings;      // of --env-file and --env, the later one counts
     std::vector<os::limit> limits;
     std::vector<serve::listening_endpoint> places;
@@ -45,6 +46,7 @@ struct plan {
 
     // Whether HOME or USER of an agent follow from its recipient's account.
     bool asks_for_accounts() const;
+    bool runs_agents_as_root() const noexcept;
     // NAME=VALUE each, for one delivery.
     std::vector<std::string> environment(const expansion& values, const home_and_user& of) const;
 

@@ -56,6 +56,8 @@ def test_root_runs_agents_that_it_was_told_to_run(lmtp_deliver, folder, words):
     words = [word.replace("{folder}", str(folder)) for word in words]
     server = lmtp_deliver(None if "--agent" in words else "/bin/true", *words, root_agents=False)
     assert server.deliver(["user@example.com"])[0].code == 250
+    said = "lmtp-deliver: agents run as root, which ours implies: it becomes the recipient" in server.stop().stderr.splitlines()
+    assert said == ("ours" in words), "what nobody has asked for is said"
 
 
 @root_only
