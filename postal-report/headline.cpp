@@ -96,6 +96,8 @@ std::string one_headline(const record& one) {
     out += tile("errors", base::format_count(one.totals.error_events),
                 one.totals.error_events > 0 ? "bad" : "");
     out += tile("data", show_per_second(one, &stats::counts::bytes));
+    if (one.under_load && one.under_load->per_second)
+        out += tile("under load", show_number(*one.under_load->per_second * 60) + " /min");
     out += program_tiles(one);
     out += "</dl>\n" + outcome_bar(one) + "</section>\n";
     return out;
@@ -120,6 +122,7 @@ std::string lane(const record& one, const record& reference, double highest) {
         base::format_count(one.totals.messages), base::format_count(one.totals.error_events),
         one.generator.limited                     ? " · <strong>generator-limited</strong>"
         : one.generator.verdict == "machine_full" ? " · <strong>machine full</strong>"
+        : one.generator.verdict == "held_back"    ? " · <strong>held back</strong>"
                                                   : "");
     return out;
 }

@@ -48,6 +48,7 @@ std::string show_start(const rank_share& one) {
 std::string show_verdict(const rank_share& one) {
     if (one.verdict == "limit") return "LIMIT";
     if (one.verdict == "machine_full") return "machine full";
+    if (one.verdict == "held_back") return "held back";
     return one.verdict.empty() ? unknown : one.verdict;
 }
 

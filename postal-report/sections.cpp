@@ -244,6 +244,17 @@ table generator_table(const std::vector<record>& records) {
           [](const record& one) { return show_busy(one.generator.machine_steal); }},
          {"most pressure on processors",
           [](const record& one) { return show_busy(one.generator.cpu_pressure); }},
+         {"busiest: main thread",
+          [](const record& one) { return show_busy(one.generator.main_busy); }},
+         {"busiest: ledger's writer",
+          [](const record& one) { return show_busy(one.generator.ledger_busy); }},
+         {"held back by a CPU quota",
+          [](const record& one) { return show_busy(one.generator.throttled); }},
+         {"stopped for",
+          [](const record& one) {
+              return one.generator.stopped_s ? fmt::format("{:.1f} s", *one.generator.stopped_s)
+                                             : std::string{unknown};
+          }},
          {"processor time",
           [](const record& one) {
               return fmt::format("{:.2f} s user, {:.2f} s system", one.cpu_user_s,

@@ -1,7 +1,8 @@
-// What a run record says of the machine: plain data, filled by os::describe_host() and
-// os::machine_time().
+// What a run record says of the machine and of our threads: plain data, filled by os::describe_host(),
+// os::machine_time() and os::thread_watch.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,7 +32,28 @@ struct machine_time {
     double all_s = 0;                  // 0: not known
     double idle_s = 0;                 // nothing to do, or waiting for a disk
     double stolen_s = 0;               // taken by the hypervisor
-    std::optional<double> pressure_s;  // in which something waited for a processor (PSI)
+    std::optional<double> pressure_s{};  // in which something waited for a processor (PSI)
+    // In which the CPU quota of our cgroup, or of one above it, let it have none; of its processors
+    // added up.
+    std::optional<double> throttled_s{};
+};
+
+// What a thread did between two readings of its clocks.
+struct thread_time {
+    std::chrono::nanoseconds busy{};  // CPU time
+    std::chrono::nanoseconds wall{};
+    std::optional<std::chrono::nanoseconds>
+        run_delay{};  // ready to run and waiting for a processor
+    // Neither that, nor asleep as it meant to be: stopped, or held up by the system.
+    std::chrono::nanoseconds still{};
+
+    void add_time(const thread_time& other) noexcept {
+        busy += other.busy;
+        wall += other.wall;
+        still += other.still;
+        if (other.run_delay)
+            run_delay = run_delay.value_or(std::chrono::nanoseconds{}) + *other.run_delay;
+    }
 };
 
 }  // namespace postal::base

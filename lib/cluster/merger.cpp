@@ -23,10 +23,14 @@ double seconds(nanoseconds time) {
 }
 
 void add_part(stats::time_slice& to, const stats::time_slice& part) {
-    // Time in which something waited is no sum.
+    // Time in which something waited, or was held back, is no sum.
     const auto pressure = std::max(to.machine.pressure_s, part.machine.pressure_s);
+    const auto throttled = std::max(to.machine.throttled_s, part.machine.throttled_s);
+    const double stopped_s = std::max(to.stopped_s, part.stopped_s);
     to.merge(part);
     to.machine.pressure_s = pressure;
+    to.machine.throttled_s = throttled;
+    to.stopped_s = stopped_s;
 }
 
 }  // namespace

@@ -29,13 +29,16 @@ inline bool plausible(const counted& what) {
     // What workers did together in a time slice: a hundred of them, a day long. Sums have room for many.
     constexpr nanoseconds::rep most = 10'000'000'000'000'000;
     constexpr double most_connected_s = 1e15;
-    const auto short_enough = [](const stats::worker_time& one) {
-        return within(one.busy, most) && within(one.wall, most) &&
-               within(one.run_delay.value_or(nanoseconds{}), most) && one.connected_s >= 0 &&
-               one.connected_s <= most_connected_s;
+    const auto brief = [](const base::thread_time& one) {
+        return within(one.busy, most) && within(one.wall, most) && within(one.still, most) &&
+               within(one.run_delay.value_or(nanoseconds{}), most);
+    };
+    const auto short_enough = [&](const stats::worker_time& one) {
+        return brief(one) && one.connected_s >= 0 && one.connected_s <= most_connected_s;
     };
     return slice.start_s >= 0 && slice.start_s <= slice.end_s && slice.end_s <= longest_s &&
            within(slice.counts.all_busy, most) && short_enough(slice.counts) &&
+           brief(slice.main) && brief(slice.ledger) &&
            std::all_of(slice.workers.begin(), slice.workers.end(), short_enough);
 }
 

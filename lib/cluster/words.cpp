@@ -106,10 +106,16 @@ void fields(octet_reader& each, stats::error_table& of) {
 }
 
 template <class Archive>
-void fields(Archive& each, field<Archive, stats::worker_time>& of) {
+void fields(Archive& each, field<Archive, base::thread_time>& of) {
     each(of.busy);
     each(of.wall);
     each(of.run_delay);
+    each(of.still);
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, stats::worker_time>& of) {
+    fields<Archive>(each, static_cast<field<Archive, base::thread_time>&>(of));
     each(of.connected_s);
 }
 
@@ -185,6 +191,7 @@ void fields(Archive& each, field<Archive, base::machine_time>& of) {
     each(of.idle_s);
     each(of.stolen_s);
     each(of.pressure_s);
+    each(of.throttled_s);
 }
 
 void lengths(octet_writer& each, const stats::time_slice& of) {
@@ -210,7 +217,10 @@ void fields(Archive& each, field<Archive, stats::time_slice>& of) {
     each(of.draining);
     for (auto& one : of.workers)
         fields<Archive>(each, one);
+    fields<Archive>(each, of.main);
+    fields<Archive>(each, of.ledger);
     fields<Archive>(each, of.machine);
+    each(of.stopped_s);
     fields<Archive>(each, of.counts);
 }
 
@@ -239,6 +249,9 @@ void fields(Archive& each, field<Archive, stats::generator_load>& of) {
     each(of.machine_idle);
     each(of.machine_steal);
     each(of.cpu_pressure);
+    each(of.throttled);
+    each(of.stopped_s);
+    each(of.traffic);
 }
 
 void fields(octet_writer& each, const stats::generator_verdict& of) {
@@ -248,7 +261,7 @@ void fields(octet_writer& each, const stats::generator_verdict& of) {
 void fields(octet_reader& each, stats::generator_verdict& of) {
     unsigned number = 0;
     each(number);
-    if (number > static_cast<unsigned>(stats::generator_verdict::machine_full)) each.fail();
+    if (number > static_cast<unsigned>(stats::generator_verdict::held_back)) each.fail();
     if (each.ok()) of = static_cast<stats::generator_verdict>(number);
 }
 

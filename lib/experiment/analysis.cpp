@@ -176,6 +176,7 @@ analysis analyse(const results& of) {
         if (one.run.flush_median_s) flushes.push_back(*one.run.flush_median_s);
         to.limited += any_generator(one, "limit") ? 1 : 0;
         to.machine_full += any_generator(one, "machine_full") ? 1 : 0;
+        to.held_back += any_generator(one, "held_back") ? 1 : 0;
         if (one.records.size() > rules.program && is_at_rate(one.records[rules.program]))
             ++to.at_rate;
     }

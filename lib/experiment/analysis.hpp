@@ -99,6 +99,7 @@ struct analysis {
     std::size_t at_rate = 0;  // runs whose load was as fast as it was told to be, and no faster
     std::size_t limited = 0;  // runs in which the generator was the limit
     std::size_t machine_full = 0;  // runs on a machine that was shared and full
+    std::size_t held_back = 0;     // runs in which a quota or a stop held load programs back
 
     [[nodiscard]] std::size_t voided() const;
     [[nodiscard]] const metric_result& verdict() const { return metrics.front(); }

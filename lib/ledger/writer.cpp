@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <unordered_map>
 
@@ -64,7 +65,9 @@ base::expected<std::unique_ptr<writer>> writer::open(const std::string& path,
 }
 
 writer::writer(std::unique_ptr<table_writer> tables)
-    : tables_(std::move(tables)), queue_(std::make_unique<queue>()), thread_([this] { work(); }) {}
+    : tables_(std::move(tables)), queue_(std::make_unique<queue>()), thread_([this] { work(); }) {
+    thread_number_.wait(0, std::memory_order_acquire);
+}
 
 writer::~writer() {
     const auto ignored = close();
@@ -151,6 +154,8 @@ base::expected<void> writer::close() {
 
 void writer::work() {
     pthread_setname_np(pthread_self(), "ledger");  // for top and for those who measure
+    thread_number_.store(::gettid(), std::memory_order_release);
+    thread_number_.notify_one();
     blocks rows;
     while (wait_for_rows(rows)) {
         if (!has_failed()) write(rows);

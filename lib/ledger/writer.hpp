@@ -23,6 +23,8 @@
 // kill) takes what the kernel had not written yet, and may in rare cases damage the file.
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -82,6 +84,10 @@ class writer {
     // Writes what is left and ends the thread; says what has failed, now or before.
     base::expected<void> close();
 
+    // Of its thread, as gettid(2) has it, from open() on.
+    [[nodiscard]] pid_t thread() const noexcept {
+        return thread_number_.load(std::memory_order_acquire);
+    }
     [[nodiscard]] std::uint64_t rows_written() const noexcept {
         return rows_written_.load(std::memory_order_relaxed);
     }
@@ -110,6 +116,7 @@ class writer {
     // The thread's own: of the rows in hand, and of those in the file, in us since the epoch.
     std::uint64_t horizon_us_ = 0;
     std::uint64_t written_horizon_us_ = 0;
+    std::atomic<pid_t> thread_number_{0};
     std::thread thread_;
 };
 

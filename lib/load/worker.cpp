@@ -73,7 +73,7 @@ void worker::on_new_error(const stats::error_entry& what, std::string_view peer)
 
 void worker::run(const timetable& times, const std::function<void(worker&)>& begin) {
     times_ = times;
-    busy_before_ = os::thread_cpu_time();
+    own_time_.begin();
     const steady_time up = times_.start - up_before_start;
     if (std::chrono::steady_clock::now() >= up) {
         begin_run(begin);
@@ -92,9 +92,7 @@ void worker::begin_run(const std::function<void(worker&)>& begin) {
     while ((now = std::chrono::steady_clock::now()) < times_.start)
         continue;
     began_late_.store((now - times_.start).count(), std::memory_order_relaxed);
-    busy_before_ = os::thread_cpu_time();
-    run_delay_ = os::run_delay_meter::of_this_thread();
-    delay_before_ = run_delay_.read();
+    own_time_.begin(now);
     arm_ticker();
     arm_cut();
     connected_until_ = now;
@@ -185,6 +183,7 @@ void worker::note_lateness(steady_time now) {
 void worker::tick() {
     const steady_time now = std::chrono::steady_clock::now();
     note_lateness(now);
+    own_time_.look(now, tick_length);
     std::uint64_t waiting = 0;
     for (auto one = watched_.begin(); one != watched_.end();) {
         watched& session = *one++;
@@ -240,13 +239,9 @@ void worker::arm_cut() {
 }
 
 void worker::cut(nanoseconds until, bool last) {
-    const nanoseconds used = os::thread_cpu_time();
-    tally_.busy = used - busy_before_;
-    tally_.wall = std::max(until - last_cut_, nanoseconds(0));
-    busy_before_ = used;
-    const auto delay = run_delay_.read();
-    if (delay && delay_before_) tally_.run_delay = *delay - *delay_before_;
-    delay_before_ = delay;
+    // Until now, however late that is: the thread's clocks went on, too.
+    own_time_.look(std::chrono::steady_clock::now(), tick_length);
+    static_cast<base::thread_time&>(tally_) = own_time_.take();
     // Not what has passed since: a cut that comes late would have more open than there were.
     count_connected(times_.start + until);
     messages_before_ += tally_.messages;

@@ -23,7 +23,7 @@
 
 #include "load/reserved_memory.hpp"
 #include "load/watched.hpp"
-#include "os/usage.hpp"
+#include "os/thread_watch.hpp"
 #include "stats/first_errors.hpp"
 #include "stats/live_line.hpp"
 #include "stats/tally.hpp"
@@ -168,11 +168,9 @@ class worker {
     std::uint64_t active_ = 0;
     std::chrono::nanoseconds last_cut_{0};
     std::chrono::nanoseconds cut_at_{0};
-    std::chrono::nanoseconds busy_before_{0};
     bool told_ = false;  // to stop, in whatever way
     steady_time stopped_at_{};
-    os::run_delay_meter run_delay_;
-    std::optional<std::chrono::nanoseconds> delay_before_;
+    os::thread_watch own_time_;
     bool stopping_ = false;
     bool finished_ = false;
     std::optional<std::string> failure_;

@@ -125,6 +125,7 @@ void worker_pool::run_threads(const std::function<void(worker&)>& begin) noexcep
 
 void worker_pool::plan_times() {
     machine_ = {};
+    watch_own_time();
     const auto now = std::chrono::steady_clock::now();
     const steady_time start = plan_.start_at.value_or(now);
     started_ = std::chrono::system_clock::now() +
@@ -141,6 +142,9 @@ void worker_pool::wait_for_start() {
     start_.async_wait([this](const boost::system::error_code& error) {
         if (error) return;
         machine_ = {};
+        main_time_.begin();
+        ledger_time_.look(std::chrono::steady_clock::now());
+        static_cast<void>(ledger_time_.take());
         show_live();
     });
 }
@@ -367,7 +371,7 @@ void worker_pool::hand_on(stats::time_slice& time_slice, bool final) {
     time_slice.partial =
         time_slice.draining || end - interval_start_ < plan_.interval - whole_enough;
     if (time_slice.closes_interval) interval_start_ = end;
-    time_slice.machine = machine_.since_last();
+    add_own_times(time_slice);
     watcher_->on_time_slice(time_slice);
 }
 

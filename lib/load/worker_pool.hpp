@@ -41,6 +41,7 @@
 #include "load/signal_watch.hpp"
 #include "load/worker.hpp"
 #include "os/machine_time.hpp"
+#include "os/thread_watch.hpp"
 #include "stats/live_line.hpp"
 #include "stats/run_report.hpp"
 
@@ -131,6 +132,8 @@ class worker_pool {
     // Both before run(); called in the main thread.
     // Sees SIGINT, SIGTERM and SIGUSR1, which is not caught without it; true: stop as with SIGINT.
     void on_signal(std::function<bool(int)> hook);
+    // The thread that writes a ledger is judged with the workers. Before run().
+    void watch_ledger(pid_t thread) { ledger_time_ = os::thread_watch::of(thread); }
     // While the run goes on, and before its start.
     void every(std::chrono::nanoseconds period, std::function<void()> what);
 
@@ -161,6 +164,9 @@ class worker_pool {
     bool all_have_counted_until(std::chrono::nanoseconds when) const noexcept;
     std::optional<stats::time_slice> take_complete(bool& final);
     void hand_on(stats::time_slice& time_slice, bool final);
+    void watch_own_time();
+    void add_own_times(stats::time_slice& to);
+    std::chrono::nanoseconds stopped_in(const stats::time_slice& slice);
 
     worker_pool_plan plan_;
     asio::io_context main_;
@@ -190,6 +196,9 @@ class worker_pool {
     std::chrono::nanoseconds handed_on_until_{0};
     std::chrono::nanoseconds interval_start_{0};
     os::machine_watch machine_;
+    os::thread_watch main_time_;
+    os::thread_watch ledger_time_;
+    std::vector<std::chrono::nanoseconds> still_before_;  // not explained by then; see stopped_in()
 
     std::mutex mutex_;  // guards what follows: workers deposit at the end of each time slice
     std::map<std::chrono::nanoseconds, stats::time_slice> slices_;  // by where they begin

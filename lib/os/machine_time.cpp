@@ -66,6 +66,7 @@ base::machine_time machine_watch::since_last() {
     const base::machine_time before = before_;
     before_ = now;
     base::machine_time passed;
+    passed.throttled_s = quota_.since_last();
     if (now.pressure_s && before.pressure_s)
         passed.pressure_s = std::max(0.0, *now.pressure_s - *before.pressure_s);
     if (!(before.all_s > 0) || now.all_s < before.all_s || now.idle_s < before.idle_s)

@@ -1,4 +1,5 @@
-// What the machine's processors have done so far, as /proc/stat and /proc/pressure/cpu (PSI) say it.
+// What the machine's processors have done so far, as /proc/stat and /proc/pressure/cpu (PSI) say it, and
+// what CPU quotas kept from this process (cgroup_time.hpp).
 //
 // Only processors that this process may run on count: where it is bound to one of eight, the other
 // seven are no help. Resolution is that of the kernel's accounting, some 10 ms. Nothing here fails:
@@ -6,13 +7,14 @@
 #pragma once
 
 #include "base/host.hpp"
+#include "os/cgroup_time.hpp"
 
 #include <string_view>
 #include <vector>
 
 namespace postal::os {
 
-// Since the machine was started.
+// Since the machine was started; without quotas.
 [[nodiscard]] base::machine_time machine_time();
 
 // From the texts of the two files, either of which may be anything, for the processors of these
@@ -29,6 +31,7 @@ class machine_watch {
 
   private:
     base::machine_time before_;
+    quota_watch quota_;
 };
 
 }  // namespace postal::os

@@ -12,10 +12,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 namespace postal::os {
 namespace {
@@ -51,6 +53,28 @@ std::chrono::nanoseconds thread_cpu_time() noexcept {
     timespec time{};
     if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return {};
     return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+// A clock's number holds that of its thread, as pthread_getcpuclockid(3) makes it.
+std::optional<std::chrono::nanoseconds> thread_cpu_time(pid_t thread) noexcept {
+    constexpr unsigned scheduled = 2;  // CPUCLOCK_SCHED
+    constexpr unsigned of_thread = 4;  // CPUCLOCK_PERTHREAD_MASK
+    const unsigned number = (~static_cast<unsigned>(thread) << 3U) | of_thread | scheduled;
+    timespec time{};
+    if (::clock_gettime(static_cast<clockid_t>(number), &time) != 0) return std::nullopt;
+    return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+run_delay_meter run_delay_meter::of(pid_t thread) noexcept {
+    constexpr std::string_view before = "/proc/self/task/";
+    constexpr std::string_view behind = "/schedstat";
+    std::array<char, 64> name{};  // ends with 0
+    char* to = std::copy(before.begin(), before.end(), name.data());
+    to = std::to_chars(to, to + 20, thread).ptr;
+    std::copy(behind.begin(), behind.end(), to);
+    run_delay_meter made;
+    made.file_ = base::file_descriptor(::open(name.data(), O_RDONLY | O_CLOEXEC));
+    return made;
 }
 
 run_delay_meter run_delay_meter::of_this_thread() noexcept {

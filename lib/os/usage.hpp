@@ -6,6 +6,8 @@
 
 #include "base/file_descriptor.hpp"
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -22,6 +24,8 @@ struct usage {
 
 // CPU time, user and system, of the calling thread.
 [[nodiscard]] std::chrono::nanoseconds thread_cpu_time() noexcept;
+// The same of another thread of this process; nothing once that has ended.
+[[nodiscard]] std::optional<std::chrono::nanoseconds> thread_cpu_time(pid_t thread) noexcept;
 
 // How long one thread has been ready to run and waited for a processor, since it began:
 // /proc/thread-self/schedstat, which stays open.
@@ -29,7 +33,9 @@ class run_delay_meter {
   public:
     run_delay_meter() = default;  // knows nothing
     static run_delay_meter of_this_thread() noexcept;
-    // Only of use in the thread itself, which is running then. Nothing where the kernel does not say.
+    // Another one of this process; what it waits for at the moment is not counted yet.
+    static run_delay_meter of(pid_t thread) noexcept;
+    // Nothing where the kernel does not say.
     [[nodiscard]] std::optional<std::chrono::nanoseconds> read() const noexcept;
 
   private:

@@ -56,7 +56,10 @@ class run_ledger final : public load::run_watcher {
 
     ledger::writer& book() noexcept { return *book_; }
     // Whom a failure ends.
-    void watch_over(load::worker_pool& workers) noexcept { workers_ = &workers; }
+    void watch_over(load::worker_pool& workers) {
+        workers_ = &workers;
+        workers.watch_ledger(book_->thread());
+    }
 
     void on_time_slice(const stats::time_slice& time_slice) override {
         console_.on_time_slice(time_slice);

@@ -163,7 +163,7 @@ void live_screen::note(const stats::run_report& so_far, const stats::time_slice&
     load_ = {};
     load_.start_s = last.start_s;
     load_.end_s = last.end_s;
-    load_.measure(last.workers, last.counts, last.machine);
+    load_.measure(last, last.counts);
 }
 
 void live_screen::note(const std::string& said) {

@@ -129,6 +129,8 @@ line limit_line(const scene& of) {
             return {{of.so_far.description().program + " is the limit: ", tone::bad}, {text}};
         case stats::generator_verdict::machine_full:
             return {{"the machine is full: ", tone::bad}, {text}};
+        case stats::generator_verdict::held_back:
+            return {{"held back by a CPU quota, or stopped: ", tone::bad}, {text}};
         case stats::generator_verdict::none:
             break;
     }

@@ -1,6 +1,6 @@
 #include "stats/generator.hpp"
 
-#include "base/units.hpp"
+#include "stats/generator_reason.hpp"
 #include "stats/ranking.hpp"
 
 #include <algorithm>
@@ -12,17 +12,18 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr std::array<std::string_view, 3> verdict_names{"none", "limit", "machine_full"};
+constexpr std::array<std::string_view, 4> verdict_names{"none", "limit", "machine_full",
+                                                        "held_back"};
+constexpr std::array<std::string_view, 6> cause_names{"",      "generator", "machine",
+                                                      "steal", "quota",     "stopped"};
 
-constexpr double busy_limit = 0.9;
-constexpr std::chrono::milliseconds late_limit{10};
-constexpr double waited_limit = 0.1;         // on a machine that is full
 constexpr double waited_anyhow_limit = 0.3;  // whatever the machine seems to have been
 constexpr double noticed_limit = 0.01;       // for a worker that has little to do
 constexpr double idle_limit = 0.2;
-constexpr double steal_limit = 0.1;
+constexpr double most_stolen = 0.95;  // of the time that a thread would have run; beyond it is noise
+constexpr double stopped_limit = 0.01;  // of the time, from where on what was late was late by that
 
-// The two clocks are not read at the same instant: a short span can seem more than full.
+// A thread's clocks are read one after the other: a short span can seem more than full.
 double share(double part, double whole) {
     return whole > 0 ? std::clamp(part / whole, 0.0, 1.0) : 0;
 }
@@ -31,101 +32,182 @@ double count(nanoseconds time) {
     return static_cast<double>(time.count());
 }
 
+double seconds(nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+}
+
 template <class Value>
 void widen(std::optional<Value>& highest, const std::optional<Value>& other) {
     if (other && (!highest || *other > *highest)) highest = other;
 }
 
-bool few_idle(const generator_load& span) {
-    return (span.machine_idle && *span.machine_idle < idle_limit) ||
-           span.machine_steal.value_or(0) > steal_limit;
+void widen(std::optional<thread_share>& highest, const std::optional<thread_share>& other) {
+    if (!other) return;
+    if (!highest) highest.emplace();
+    highest->busy = std::max(highest->busy, other->busy);
+    highest->waited = std::max(highest->waited, other->waited);
 }
 
 // Of few messages one that was late is the percentile, which is no habit; the loop tells then.
-bool schedule_late(const generator_load& span) {
-    return span.slip_p99 && *span.slip_p99 > late_limit &&
-           support_of(0.99, span.slips) == support::enough;
+bool is_late(const generator_load& span) {
+    return schedule_late(span) || loop_late(span);
 }
 
-bool loop_late(const generator_load& span) {
-    return span.loop_late_p99 && *span.loop_late_p99 > late_limit;
+double stopped_share(const generator_load& span) {
+    return share(span.stopped_s, span.length_s());
 }
 
-// Long, or longer than it ran, which says the same of a worker that has little to do.
-bool waited(const generator_load& span) {
-    const double share = span.run_delay.value_or(0);
-    return share > waited_limit || (share > noticed_limit && share > span.worker_busy);
+thread_share worker_of(const generator_load& span) {
+    return span.worker.value_or(thread_share{span.worker_busy, span.run_delay.value_or(0)});
 }
 
-// "a worker was 98 % busy and the schedule was 20.0 ms late at the 99th percentile"
-std::string symptoms(const generator_load& span) {
-    std::string text;
-    const auto add = [&](bool seen, const std::string& symptom) {
-        if (seen) text += (text.empty() ? "" : " and ") + symptom;
+struct candidate {
+    run_thread which;
+    thread_share spent;
+};
+
+// The thread that slept least.
+candidate fullest(const generator_load& span) {
+    candidate most{run_thread::worker, worker_of(span)};
+    const auto consider = [&](run_thread which, const std::optional<thread_share>& one) {
+        if (one && occupied(*one, span) > occupied(most.spent, span)) most = {which, *one};
     };
-    add(span.worker_busy > busy_limit,
-        fmt::format("a worker was {:.0f} % busy", span.worker_busy * 100));
-    add(waited(span),
-        fmt::format("a worker waited {:.0f} % of the time for a processor and ran {:.0f} %",
-                    span.run_delay.value_or(0) * 100, span.worker_busy * 100));
-    add(schedule_late(span),
-        fmt::format("the schedule was {} late at the 99th percentile",
-                    base::format_latency(span.slip_p99.value_or(nanoseconds{}))));
-    add(loop_late(span),
-        fmt::format("a worker's loop was {} late at the 99th percentile",
-                    base::format_latency(span.loop_late_p99.value_or(nanoseconds{}))));
-    return text;
+    consider(run_thread::ledger, span.ledger);
+    consider(run_thread::main, span.main);
+    return most;
 }
 
-// ", with 3 % of the processors idle and 12 % stolen"
-std::string machine_text(const generator_load& span) {
-    if (!span.machine_idle) return {};
-    std::string text =
-        fmt::format(", with {:.0f} % of the processors idle", *span.machine_idle * 100);
-    if (span.machine_steal.value_or(0) >= 0.01)
-        text += fmt::format(" and {:.0f} % stolen", *span.machine_steal * 100);
-    return text;
+// Who waited did so for its quota. Processors' times are added up, so that half is enough to tell.
+bool held_by_quota(const generator_load& span, const thread_share& most) {
+    const double held = span.throttled.value_or(0);
+    if (!(held > waited_limit)) return false;
+    if (!span.run_delay) return true;
+    const double longest = std::max(*span.run_delay, most.waited);
+    const bool seen = waited(span) || is_late(span) || occupied(most, span) > busy_limit;
+    return seen && held >= longest / 2;
 }
 
-std::string reason_of(const generator_load& span, generator_verdict verdict,
-                      std::string_view program) {
-    if (verdict == generator_verdict::none) return {};
-    const std::string seen = fmt::format("{} from {:.0f} s to {:.0f} s{}", symptoms(span),
-                                         span.start_s, span.end_s, machine_text(span));
-    if (verdict == generator_verdict::limit)
-        return fmt::format("{}: {} itself was the limit", seen, program);
-    return seen + (few_idle(span)
-                       ? ": the machine was shared and full, and the figures are about it"
-                       : ": it had to share its processor, and the figures are about that");
+// Of a thread that hardly slept. More workers help where processors are idle.
+generator_finding of_full(const generator_load& span, const candidate& most) {
+    using enum generator_verdict;
+    const double stolen = stolen_from(most.spent, span);
+    const bool little = most.spent.waited + stolen <= waited_limit;
+    const bool help = !few_idle(span) && most.spent.waited <= waited_anyhow_limit;
+    if (most.spent.busy > busy_limit || little || help)
+        return {limit, generator_cause::generator, most.which};
+    const bool hypervisor = stolen > most.spent.waited;
+    return {machine_full, hypervisor ? generator_cause::steal : generator_cause::machine,
+            most.which};
 }
 
 // How bad a span is among those of its verdict.
 double badness(const generator_load& span, generator_verdict verdict) {
-    return verdict == generator_verdict::limit ? span.worker_busy : span.run_delay.value_or(0);
+    if (verdict == generator_verdict::held_back)
+        return std::max(span.throttled.value_or(0), stopped_share(span));
+    if (verdict == generator_verdict::limit) return occupied(fullest(span).spent, span);
+    return span.run_delay.value_or(0);
+}
+
+// Readings that lie closer together than that say nothing about a span: the thread came late to its
+// end, and what it did is in the span before.
+std::optional<thread_share> share_of(const base::thread_time& time, double length_s) {
+    const double wall_s = seconds(time.wall);
+    if (!(wall_s > 0) || wall_s < std::min(0.999, length_s / 2)) return std::nullopt;
+    return thread_share{share(count(time.busy), count(time.wall)),
+                        share(count(time.run_delay.value_or(nanoseconds(0))), count(time.wall))};
+}
+
+bool any_traffic(const span_times& times, const tally& counted) {
+    return counted.started > 0 || counted.messages > 0 || counted.connections > 0 ||
+           std::any_of(times.workers.begin(), times.workers.end(),
+                       [](const worker_time& one) { return one.connected_s > 0; });
 }
 
 }  // namespace
 
-void generator_load::measure(const std::vector<worker_time>& workers, const tally& counted,
-                             const base::machine_time& machine) {
-    for (const worker_time& one : workers) {
-        worker_busy = std::max(worker_busy, share(count(one.busy), count(one.wall)));
-        if (one.run_delay)
-            widen(run_delay, std::optional(share(count(*one.run_delay), count(one.wall))));
+void span_times::add(const span_times& later) {
+    if (workers.size() < later.workers.size()) workers.resize(later.workers.size());
+    for (std::size_t i = 0; i < later.workers.size(); ++i)
+        workers[i].add_time(later.workers[i]);
+    main.add_time(later.main);
+    ledger.add_time(later.ledger);
+    machine.all_s += later.machine.all_s;
+    machine.idle_s += later.machine.idle_s;
+    machine.stolen_s += later.machine.stolen_s;
+    const auto sum = [](std::optional<double>& to, const std::optional<double>& added) {
+        if (added) to = to.value_or(0) + *added;
+    };
+    sum(machine.pressure_s, later.machine.pressure_s);
+    sum(machine.throttled_s, later.machine.throttled_s);
+    stopped_s += later.stopped_s;
+}
+
+void generator_load::measure(const span_times& times, const tally& counted) {
+    const base::machine_time& all = times.machine;
+    if (all.all_s > 0) {
+        machine_idle = share(all.idle_s, all.all_s);
+        machine_steal = share(all.stolen_s, all.all_s);
     }
+    if (all.pressure_s && length_s() > 0) cpu_pressure = share(*all.pressure_s, length_s());
+    if (all.throttled_s && length_s() > 0) throttled = share(*all.throttled_s, length_s());
+    for (const worker_time& one : times.workers) {
+        const auto spent = share_of(one, length_s());
+        if (!spent) continue;
+        worker_busy = std::max(worker_busy, spent->busy);
+        if (one.run_delay) widen(run_delay, std::optional(spent->waited));
+        if (!worker || occupied(*spent, *this) > occupied(*worker, *this)) worker = spent;
+    }
+    main = share_of(times.main, length_s());
+    ledger = share_of(times.ledger, length_s());
+    stopped_s = times.stopped_s;
+    traffic = any_traffic(times, counted);
     slips = counted.slip.count();
     if (slips > 0) slip_p99 = counted.slip.quantile(0.99);
     const histogram& late = counted.loop_late;
     if (!late.empty()) loop_late_max = late.max();
     if (support_of(0.99, late.count()) != support::none) loop_late_p99 = late.quantile(0.99);
-    if (machine.pressure_s && length_s() > 0) cpu_pressure = share(*machine.pressure_s, length_s());
-    if (!(machine.all_s > 0)) return;
-    machine_idle = share(machine.idle_s, machine.all_s);
-    machine_steal = share(machine.stolen_s, machine.all_s);
+}
+
+// The hypervisor takes from who runs, as much from one as from another: so a thread's share of it is
+// to its own CPU time as all that was stolen is to all that was run.
+double stolen_from(const thread_share& one, const generator_load& span) noexcept {
+    const double stolen = span.machine_steal.value_or(0);
+    const double wanted = 1 - span.machine_idle.value_or(0);  // by anybody
+    if (!(stolen >= noticed_limit) || !(wanted > 0)) return 0;
+    const double taken = std::min(stolen / wanted, most_stolen);
+    return std::min(one.busy * taken / (1 - taken), std::max(0.0, 1 - one.busy - one.waited));
+}
+
+double occupied(const thread_share& one, const generator_load& span) noexcept {
+    return one.busy + one.waited + stolen_from(one, span);
+}
+
+bool few_idle(const generator_load& span) noexcept {
+    return (span.machine_idle && *span.machine_idle < idle_limit) ||
+           span.machine_steal.value_or(0) > steal_limit;
+}
+
+bool schedule_late(const generator_load& span) noexcept {
+    return span.slip_p99 && *span.slip_p99 > late_limit &&
+           support_of(0.99, span.slips) == support::enough;
+}
+
+bool loop_late(const generator_load& span) noexcept {
+    return span.loop_late_p99 && *span.loop_late_p99 > late_limit;
+}
+
+// Long, or longer than it ran, which says the same of a worker that has little to do.
+bool waited(const generator_load& span) noexcept {
+    const double share = span.run_delay.value_or(0);
+    return share > waited_limit || (share > noticed_limit && share > span.worker_busy);
 }
 
 std::string_view to_text(generator_verdict verdict) noexcept {
     return verdict_names[static_cast<std::size_t>(verdict)];
+}
+
+std::string_view to_text(generator_cause cause) noexcept {
+    return cause_names[static_cast<std::size_t>(cause)];
 }
 
 generator_verdict verdict_of(std::string_view text) noexcept {
@@ -135,46 +217,70 @@ generator_verdict verdict_of(std::string_view text) noexcept {
 }
 
 int gravity(generator_verdict verdict) noexcept {
-    return verdict == generator_verdict::limit          ? 2
-           : verdict == generator_verdict::machine_full ? 1
-                                                        : 0;
+    return verdict == generator_verdict::limit ? 2 : verdict == generator_verdict::none ? 0 : 1;
 }
 
-generator_verdict judge(const generator_load& span) noexcept {
-    if (!span.long_enough()) return generator_verdict::none;
-    if (span.worker_busy > busy_limit) return generator_verdict::limit;
-    const bool late = schedule_late(span) || loop_late(span);
-    if (few_idle(span) && (waited(span) || late)) return generator_verdict::machine_full;
-    if (span.run_delay.value_or(0) > waited_anyhow_limit) return generator_verdict::machine_full;
-    return late ? generator_verdict::limit : generator_verdict::none;
+generator_finding find_limit(const generator_load& span) noexcept {
+    using enum generator_verdict;
+    using cause = generator_cause;
+    if (!span.may_be_judged()) return {};
+    const candidate most = fullest(span);
+    if (worker_of(span).busy > busy_limit || span.worker_busy > busy_limit)
+        return {limit, cause::generator, run_thread::worker};
+    const bool full = occupied(most.spent, span) > busy_limit;
+    if (full && most.spent.busy > busy_limit) return of_full(span, most);
+    if (held_by_quota(span, most.spent)) return {held_back, cause::quota, most.which};
+    // What comes late after a stop says nothing else.
+    const bool stopped = stopped_share(span) >= stopped_limit;
+    const bool late = is_late(span) && !stopped;
+    if (span.run_delay.value_or(0) > waited_anyhow_limit)
+        return {machine_full, cause::machine, run_thread::worker};
+    if (full) return of_full(span, most);
+    if (few_idle(span) && (waited(span) || late)) {
+        const bool hypervisor = span.machine_steal.value_or(0) > steal_limit &&
+                                span.machine_idle.value_or(0) >= idle_limit;
+        return {machine_full, hypervisor ? cause::steal : cause::machine, run_thread::worker};
+    }
+    if (late) return {limit, cause::generator, run_thread::worker};
+    if (stopped) return {held_back, cause::stopped, run_thread::worker};
+    return {};
 }
 
 generator_summary judge_all(const std::vector<generator_load>& spans, std::string_view program) {
     generator_summary worst;
     const generator_load* because = nullptr;
+    generator_finding found;
+    worst.traffic = false;
     for (const generator_load& span : spans) {
         worst.worker_busy = std::max(worst.worker_busy, span.worker_busy);
         widen(worst.run_delay, span.run_delay);
+        widen(worst.main, span.main);
+        widen(worst.ledger, span.ledger);
         widen(worst.loop_late_p99, span.loop_late_p99);
         widen(worst.loop_late_max, span.loop_late_max);
         widen(worst.machine_steal, span.machine_steal);
         widen(worst.cpu_pressure, span.cpu_pressure);
+        widen(worst.throttled, span.throttled);
+        worst.stopped_s = std::max(worst.stopped_s, span.stopped_s);
+        worst.traffic = worst.traffic || span.traffic;
         if (span.machine_idle)
             worst.machine_idle = std::min(worst.machine_idle.value_or(1), *span.machine_idle);
-        worst.judged = worst.judged || span.long_enough();
-        const generator_verdict verdict = judge(span);
-        const bool graver = gravity(verdict) > gravity(worst.verdict);
-        const bool worse = verdict == worst.verdict && because != nullptr &&
-                           badness(span, verdict) > badness(*because, verdict);
+        worst.judged = worst.judged || span.may_be_judged();
+        const generator_finding now = find_limit(span);
+        const bool graver = gravity(now.verdict) > gravity(found.verdict);
+        const bool worse = now.verdict == found.verdict && because != nullptr &&
+                           badness(span, now.verdict) > badness(*because, now.verdict);
         if (!graver && !worse) continue;
-        worst.verdict = verdict;
+        found = now;
         because = &span;
     }
+    worst.verdict = found.verdict;
+    worst.cause = found.cause;
     worst.limited = worst.verdict == generator_verdict::limit;
     if (because == nullptr) return worst;
     worst.start_s = because->start_s;
     worst.end_s = because->end_s;
-    worst.reason = reason_of(*because, worst.verdict, program);
+    worst.reason = reason_of(*because, found, program);
     return worst;
 }
 

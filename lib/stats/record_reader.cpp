@@ -312,6 +312,8 @@ recorded_generator read_generator(const json_fields& from) {
               "schedule_slip_p99_us", to.slip_p99_us, "run_delay", to.run_delay, "loop_late_p99_us",
               to.loop_late_p99_us, "loop_late_max_us", to.loop_late_max_us, "machine_idle",
               to.machine_idle, "machine_steal", to.machine_steal, "cpu_pressure", to.cpu_pressure);
+    from.read("cause", to.cause, "traffic", to.traffic, "main_busy", to.main_busy, "ledger_busy",
+              to.ledger_busy, "throttled", to.throttled, "stopped_s", to.stopped_s);
     to.verdict = to.limited ? "limit" : "none";
     from.read("verdict", to.verdict);
     return to;
@@ -347,6 +349,12 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     const json_fields rates = fields.object("rate");
     to.rate = read_rate(rates.object("messages_per_minute"), "intervals", problems);
     to.rate_by_second = read_rate(rates.object("messages_per_second"), "stretches", problems);
+    if (rates.has("under_load")) {
+        recorded_load& load = to.under_load.emplace();
+        rates.object("under_load")
+            .read("start_s", load.start_s, "end_s", load.end_s, "messages", load.messages,
+                  "messages_per_second", load.per_second);
+    }
     const json_fields seconds = fields.object("seconds");
     seconds.read("width_s", to.second_width_s);
     to.seconds = read_seconds(seconds, to.second_width_s, problems);

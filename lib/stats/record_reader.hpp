@@ -85,13 +85,27 @@ struct recorded_generator {
     std::string reason;
     std::optional<double> worker_busy;  // 0 to 1, of the busiest worker
     std::optional<double> slip_p99_us;
-    std::string verdict{};  // "limit", "machine_full" or "none"; of older records as `limited` is
+    std::string verdict{};  // as stats::generator_verdict has it; of older records as `limited` is
+    std::string cause{};    // as stats::generator_cause has it; empty in older records
+    bool traffic = true;
     std::optional<double> run_delay{};  // what follows is the worst of all intervals
     std::optional<double> loop_late_p99_us{};
     std::optional<double> loop_late_max_us{};
     std::optional<double> machine_idle{};
     std::optional<double> machine_steal{};
     std::optional<double> cpu_pressure{};
+    std::optional<double> main_busy{};
+    std::optional<double> ledger_busy{};
+    std::optional<double> throttled{};
+    std::optional<double> stopped_s{};
+};
+
+// Of a server, between the first second with mail and the last one.
+struct recorded_load {
+    double start_s = 0;
+    double end_s = 0;
+    std::uint64_t messages = 0;
+    std::optional<double> per_second;
 };
 
 struct recorded_cap {
@@ -199,7 +213,8 @@ struct run_record {
     std::uint64_t max_rss_bytes = 0;
     recorded_rate rate;
     recorded_rate rate_by_second;            // has no value in records that lack it
-    std::vector<recorded_interval> seconds;  // without latencies; as wide as second_width_s
+    std::optional<recorded_load> under_load;  // of servers that had some
+    std::vector<recorded_interval> seconds;   // without latencies; as wide as second_width_s
     double second_width_s = 1;
     std::vector<recorded_phase> phases;  // in the order of the protocol
     std::vector<recorded_interval> intervals;

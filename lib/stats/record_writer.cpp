@@ -44,6 +44,13 @@ json rate_of(const rate_summary& rate, const std::string& what) {
             {"trend", number(rate.trend)}};
 }
 
+json loaded_of(const loaded_time& loaded) {
+    return {{"start_s", number(loaded.start_s)},
+            {"end_s", number(loaded.end_s)},
+            {"messages", loaded.messages},
+            {"messages_per_second", number(loaded.per_second())}};
+}
+
 // Over an interval or a second.
 template <class Stretch>
 json mean_open(const Stretch& one) {
@@ -98,12 +105,18 @@ void add_load(json& to, const generator_load& load) {
     to["machine_idle"] = number(load.machine_idle);
     to["machine_steal"] = number(load.machine_steal);
     to["cpu_pressure"] = number(load.cpu_pressure);
+    to["main_busy"] = load.main ? number(load.main->busy) : json(nullptr);
+    if (load.ledger) to["ledger_busy"] = number(load.ledger->busy);
+    to["throttled"] = number(load.throttled);
+    to["stopped_s"] = number(load.stopped_s);
 }
 
 json generator_of(const run_report& report) {
     const generator_summary generator = report.generator();
     json object{{"limited", generator.limited},
                 {"verdict", to_text(generator.verdict)},
+                {"cause", to_text(generator.cause)},
+                {"traffic", generator.traffic},
                 {"worker_busy", number(generator.worker_busy)},
                 {"schedule_slip_p99_us", microseconds(generator.slip_p99)}};
     add_load(object, generator);
@@ -324,6 +337,8 @@ json record_of(const run_report& report) {
     if (run.serves) record["connection_use"] = connections_of(report.connections());
     record["rate"] = {{"messages_per_minute", rate_of(report.rate(), "intervals")},
                       {"messages_per_second", rate_of(report.seconds().rate(), "stretches")}};
+    if (const auto loaded = report.seconds().loaded(); run.serves && loaded)
+        record["rate"]["under_load"] = loaded_of(*loaded);
     record["latency_us"] = latencies_of(report);
     record["intervals"] = json::array();
     for (const auto& row : report.intervals())

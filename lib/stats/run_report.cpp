@@ -11,20 +11,6 @@
 namespace postal::stats {
 namespace {
 
-void add_times(std::vector<worker_time>& sums, const std::vector<worker_time>& added) {
-    if (sums.size() < added.size()) sums.resize(added.size());
-    for (std::size_t i = 0; i < added.size(); ++i) {
-        sums[i].add_time(added[i]);
-    }
-}
-
-void add_machine(base::machine_time& sum, const base::machine_time& added) {
-    sum.all_s += added.all_s;
-    sum.idle_s += added.idle_s;
-    sum.stolen_s += added.stolen_s;
-    if (added.pressure_s) sum.pressure_s = sum.pressure_s.value_or(0) + *added.pressure_s;
-}
-
 double share_of(std::chrono::nanoseconds part, double whole_s) {
     return whole_s > 0 ? std::min(1.0, std::chrono::duration<double>(part).count() / whole_s) : 0;
 }
@@ -70,9 +56,10 @@ const rank_share* worst_of(const std::vector<rank_share>& ranks) {
 void blame_rank(generator_summary& all, const rank_share& worst) {
     const generator_verdict verdict = verdict_of(worst.verdict);
     if (gravity(verdict) < gravity(all.verdict)) return;
+    if (verdict != all.verdict) all.cause = generator_cause::none;  // a rank does not say it
     all.verdict = verdict;
     all.limited = verdict == generator_verdict::limit;
-    all.judged = true;
+    all.judged = all.traffic = true;
     all.reason = fmt::format("{}: {}", name_of(worst), worst.reason);
 }
 
@@ -95,8 +82,7 @@ void time_slice::add_worker(std::size_t worker, const tally& counted) {
 
 void time_slice::merge(const time_slice& other) {
     counts.merge(other.counts);
-    add_times(workers, other.workers);
-    add_machine(machine, other.machine);
+    add(other);
 }
 
 run_report::run_report(run_description description)
@@ -108,9 +94,8 @@ run_report::run_report(run_description description)
 std::optional<closed_interval> run_report::add_time_slice(const time_slice& added) {
     if (!current_open_) {
         current_.counts.clear();
-        current_.workers.clear();
+        static_cast<span_times&>(current_) = {};
         current_.start_s = added.start_s;
-        current_.machine = {};
         current_.ranks = added.ranks;
         current_.in_warmup = current_.partial = current_.draining = false;
         current_open_ = true;
@@ -120,8 +105,7 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
     current_.partial = added.partial;  // the one that ends the interval knows how long it became
     current_.counts.merge(added.counts);
     current_.draining = current_.draining || added.draining;
-    add_times(current_.workers, added.workers);
-    add_machine(current_.machine, added.machine);
+    current_.add(added);
     current_.ranks = std::min(current_.ranks, added.ranks);
     if (!added.in_warmup) {
         // What the warm-up left in flight ends in these totals, so it counts as started in them.
@@ -137,8 +121,7 @@ std::optional<closed_interval> run_report::add_time_slice(const time_slice& adde
         totals_.merge(added.counts);
         if (!added.draining) {
             whole_.end_s = added.end_s;
-            add_times(measured_workers_, added.workers);
-            add_machine(measured_machine_, added.machine);
+            measured_times_.add(added);
             measured_s_ += std::max(0.0, added.end_s - added.start_s);
             measured_ = totals_;
         }
@@ -174,7 +157,7 @@ interval_row run_report::close_row() const {
     row.classes = counted.errors.classes();
     row.asked = asked_between(row.start_s, row.draining ? row.start_s : row.end_s);
     static_cast<worker_sums&>(row) = sums_of(current_.workers);
-    row.measure(current_.workers, counted, current_.machine);
+    row.measure(current_, counted);
     row.ranks = current_.ranks;
     if (description_.message_phase < counted.latency.size()) {
         const histogram& message = counted.latency[description_.message_phase];
@@ -232,7 +215,7 @@ void run_report::set_ranks(std::vector<rank_share> ranks) {
 // few ticks for a percentile.
 generator_summary run_report::generator() const {
     std::vector<generator_load> spans{whole_};
-    spans.front().measure(measured_workers_, totals_, measured_machine_);
+    spans.front().measure(measured_times_, totals_);
     for (const interval_row& row : rows_)
         if (!row.warmup && !row.draining && row.long_enough()) spans.push_back(row);
     generator_summary made = judge_all(spans, description_.program);

@@ -42,7 +42,7 @@ struct worker_sums {
 [[nodiscard]] worker_sums sums_of(const std::vector<worker_time>& workers);
 
 // What all workers counted from start_s to end_s, in seconds since the run began.
-struct time_slice {
+struct time_slice : span_times {
     explicit time_slice(std::size_t phases) : counts(phases) {}
 
     double start_s = 0;
@@ -52,9 +52,7 @@ struct time_slice {
     bool partial = false;          // the interval is, until its end, shorter than it should be
     bool draining = false;         // after the stop, while what was in flight is finished
     tally counts;
-    std::vector<worker_time> workers;  // by worker, always the same order
-    base::machine_time machine{};      // what its processors did meanwhile
-    unsigned ranks = 1;                // whose counts these are
+    unsigned ranks = 1;  // whose counts these are
 
     // Merges what worker number `worker` counted, and notes its own busy and wall time.
     void add_worker(std::size_t worker, const tally& counted);
@@ -178,13 +176,12 @@ class run_report {
     tally totals_;
     tally with_warmup_;
     generator_load whole_;  // from the end of the warm-up to the stop
-    std::vector<worker_time> measured_workers_;
+    span_times measured_times_;
     struct progress {
         double at_s = 0;
         std::uint64_t begun = 0;  // of what a schedule asked for
     };
     progress warmed_up_, stopped_;
-    base::machine_time measured_machine_;
     bool measuring_ = false;
     double measured_s_ = 0;
     counts measured_;

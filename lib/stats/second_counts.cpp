@@ -81,4 +81,16 @@ rate_summary second_counts::rate() const {
     return summarise_rates(rates, 1 / width_s_);
 }
 
+std::optional<loaded_time> second_counts::loaded() const {
+    const auto has_mail = [](const second_count& one) { return !one.warmup && one.messages > 0; };
+    const auto first = std::find_if(closed_.begin(), closed_.end(), has_mail);
+    const auto behind = std::find_if(closed_.rbegin(), closed_.rend(), has_mail).base();
+    if (behind - first < 3) return std::nullopt;
+    loaded_time found{.start_s = first->end_s, .end_s = (behind - 1)->start_s};
+    for (auto one = first + 1; one != behind - 1; ++one)
+        found.messages += one->messages;
+    if (!(found.end_s > found.start_s)) return std::nullopt;
+    return found;
+}
+
 }  // namespace postal::stats

@@ -36,6 +36,17 @@ struct second_count {
     std::optional<std::chrono::nanoseconds> p99{};
 };
 
+// While there was load: of a server, which waits before and after it.
+struct loaded_time {
+    double start_s = 0;
+    double end_s = 0;
+    std::uint64_t messages = 0;
+
+    [[nodiscard]] double per_second() const noexcept {
+        return static_cast<double>(messages) / (end_s - start_s);
+    }
+};
+
 class second_counts {
   public:
     static constexpr std::size_t most_seconds = 3600;
@@ -52,6 +63,9 @@ class second_counts {
     [[nodiscard]] double width_s() const noexcept { return width_s_; }
     // Messages a second, of the stretches that are whole, after the warm-up.
     [[nodiscard]] rate_summary rate() const;
+    // After the warm-up, between the first stretch in which a message was accepted and the last one. These
+    // two are left out, for the load began and ended somewhere within them; nothing where none is between.
+    [[nodiscard]] std::optional<loaded_time> loaded() const;
 
   private:
     [[nodiscard]] bool whole(const second_count& one) const noexcept;

@@ -99,6 +99,13 @@ std::string by_second_text(const run_report& report) {
     return text + over_the_run(rate, "/s");
 }
 
+// "12,345 messages/min (206 messages/s) from 3 s to 43 s"
+std::string loaded_text(const loaded_time& loaded) {
+    return fmt::format("{} messages/min ({} messages/s) from {:.0f} s to {:.0f} s",
+                       base::format_measured(loaded.per_second() * 60),
+                       base::format_measured(loaded.per_second()), loaded.start_s, loaded.end_s);
+}
+
 // "50.0/s, reached 41.2/s; all sessions busy 31 % of the time; 88 messages behind at the end"
 std::string cap_text(const cap_summary& cap, std::string_view what_is_due) {
     std::string text = fmt::format("{}/s, reached {}/s; all sessions busy {:.0f} % of the time",
@@ -276,6 +283,9 @@ std::string generator_text(const run_report& report) {
     if (generator.limited) return "LIMITED: " + generator.reason;
     if (generator.verdict == generator_verdict::machine_full)
         return "MACHINE FULL: " + generator.reason;
+    if (generator.verdict == generator_verdict::held_back)
+        return "HELD BACK: " + generator.reason;
+    if (!generator.traffic) return "no verdict: there was no traffic";
     std::string text = fmt::format("{}: the busiest worker was {:.0f} % busy",
                                    generator.judged ? "not the limit" : "too short to judge",
                                    generator.worker_busy * 100);
@@ -332,6 +342,8 @@ std::string format_summary(const run_report& report) {
     text += row("rate", rate_text(report));
     if (const std::string finer = by_second_text(report); !finer.empty())
         text += row("by second", finer);
+    if (const auto loaded = report.seconds().loaded(); run.serves && loaded)
+        text += row("under load", loaded_text(*loaded));
     if (const auto cap = report.cap())
         text += row("asked", cap_text(*cap, report.description().what_is_due()));
     if (run.open_loop()) text += row(run.what_is_due(), due_text(report));

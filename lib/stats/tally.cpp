@@ -5,10 +5,7 @@
 namespace postal::stats {
 
 void worker_time::add_time(const worker_time& other) noexcept {
-    busy += other.busy;
-    wall += other.wall;
-    if (other.run_delay)
-        run_delay = run_delay.value_or(std::chrono::nanoseconds{}) + *other.run_delay;
+    base::thread_time::add_time(other);
     connected_s += other.connected_s;
 }
 

@@ -7,6 +7,7 @@
 // run_description. A tally with n phases is about (n + 3) * 20.5 KiB. Nothing here fails.
 #pragma once
 
+#include "base/host.hpp"
 #include "stats/agent_counts.hpp"
 #include "stats/command_counts.hpp"
 #include "stats/counters.hpp"
@@ -23,11 +24,7 @@
 namespace postal::stats {
 
 // What a worker thread did with its time.
-struct worker_time {
-    std::chrono::nanoseconds busy{};  // CPU time
-    std::chrono::nanoseconds wall{};
-    std::optional<std::chrono::nanoseconds>
-        run_delay{};         // ready to run and waiting for a processor
+struct worker_time : base::thread_time {
     double connected_s = 0;  // how long each of its connections was open, added up
 
     void add_time(const worker_time& other) noexcept;

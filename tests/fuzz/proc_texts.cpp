@@ -1,4 +1,5 @@
-// os/proc_texts.hpp: texts of /proc may be anything, another machine's above all.
+// os/proc_texts.hpp and os/cgroup_time.hpp: texts of /proc may be anything, another machine's above all.
+#include "os/cgroup_time.hpp"
 #include "os/proc_texts.hpp"
 
 #include <cstdlib>
@@ -8,6 +9,11 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     const std::string_view text{reinterpret_cast<const char*>(data), size};
     static_cast<void>(postal::os::parse_machine_counts(text));
     static_cast<void>(postal::os::parse_process_io(text));
+    const auto held = postal::os::parse_throttled(text);
+    if (held && !(*held >= 0)) std::abort();
+    const auto half = text.size() / 2;
+    if (postal::os::parse_quota_files(text.substr(0, half), text.substr(half)).size() > 64)
+        std::abort();
     const auto process = postal::os::parse_process_stat(text);
     if (process && process->name.size() > size) std::abort();
     auto devices = postal::os::parse_devices(text);

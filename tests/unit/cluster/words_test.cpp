@@ -26,8 +26,14 @@ stats::time_slice everything() {
     made.start_s = 59.999999999;
     made.end_s = 120.25;
     made.in_warmup = made.partial = true;
-    made.workers = {{1s, 2s, 3ns, 4.5}, {4s, 5s, std::nullopt}, {-1ns, 0s, 0s}};
-    made.machine = {120.5, 60.25, 0.125, 0.5};
+    made.workers.resize(3);
+    made.workers[0] = {{1s, 2s, 3ns, 6ms}, 4.5};
+    made.workers[1].busy = 4s, made.workers[1].wall = 5s;
+    made.workers[2].busy = -1ns, made.workers[2].run_delay = 0s;
+    made.machine = {120.5, 60.25, 0.125, 0.5, 0.75};
+    made.main = {11ms, 12ms, 13ms, 14ms};
+    made.ledger = {21ms, 22ms, std::nullopt, 0ms};
+    made.stopped_s = 2.5;
     stats::tally& all = made.counts;
     std::uint64_t number = 1;
     for (const stats::counter& one : stats::all_counters())
@@ -192,7 +198,14 @@ TEST_CASE("a time slice comes whole") {
         CHECK(got.workers[i].wall == given.workers[i].wall);
         CHECK(got.workers[i].run_delay == given.workers[i].run_delay);
         CHECK(got.workers[i].connected_s == given.workers[i].connected_s);
+        CHECK(got.workers[i].still == given.workers[i].still);
     }
+    CHECK(got.main.still == 14ms);
+    CHECK(got.main.run_delay == 13ms);
+    CHECK(got.ledger.wall == 22ms);
+    CHECK_FALSE(got.ledger.run_delay.has_value());
+    CHECK(got.stopped_s == 2.5);
+    CHECK(got.machine.throttled_s == 0.75);
     CHECK(got.machine.all_s == given.machine.all_s);
     CHECK(got.machine.idle_s == given.machine.idle_s);
     CHECK(got.machine.stolen_s == given.machine.stolen_s);
@@ -359,6 +372,8 @@ TEST_CASE("times that would overflow are refused") {
     CHECK(refused([](auto& slice) { slice.workers[0].busy = nanoseconds::min(); }));
     CHECK(refused([](auto& slice) { slice.workers[2].run_delay = nanoseconds::max(); }));
     CHECK(refused([](auto& slice) { slice.counts.wall = nanoseconds::max(); }));
+    CHECK(refused([](auto& slice) { slice.main.still = nanoseconds::max(); }));
+    CHECK(refused([](auto& slice) { slice.ledger.busy = nanoseconds::max(); }));
     CHECK(refused([](auto& slice) { slice.counts.all_busy = nanoseconds::max(); }));
 }
 

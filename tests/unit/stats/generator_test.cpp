@@ -36,6 +36,7 @@ generator_verdict after(Change change) {
 constexpr auto none = generator_verdict::none;
 constexpr auto limit = generator_verdict::limit;
 constexpr auto machine_full = generator_verdict::machine_full;
+constexpr auto held_back = generator_verdict::held_back;
 
 // Both workers of a slice wait for so long a share of it.
 time_slice waiting(time_slice made, double share) {
@@ -85,12 +86,174 @@ TEST_CASE("generator: each symptom has its verdict") {
     CHECK(after([](span& one) { one.machine_idle = 0.0, one.cpu_pressure = 1.0; }) == none);
 }
 
+TEST_CASE("generator: a thread that never sleeps is full, whatever takes its time") {
+    using cause = generator_cause;
+    struct row {
+        const char* why;
+        double busy, waited, idle, steal;
+        generator_verdict verdict;
+        cause of;
+    };
+    const row all[] = {
+        {"it ran nearly always", 0.91, 0, 0.4, 0, limit, cause::generator},
+        {"the hypervisor took the rest", 0.6, 0, 0.375, 0.25, machine_full, cause::steal},
+        {"it waited for the rest, and processors are idle", 0.75, 0.25, 0.4, 0, limit,
+         cause::generator},
+        {"it waited for the rest, and none is idle", 0.75, 0.25, 0, 0, machine_full,
+         cause::machine},
+        {"what is withheld is little", 0.88, 0.09, 0, 0, limit, cause::generator},
+        {"the same with processors idle", 0.88, 0.09, 0.5, 0, limit, cause::generator},
+        {"it slept for a third", 0.5, 0.16, 0.4, 0, none, cause::none},
+        {"it slept for a fifth, and little was stolen", 0.75, 0.01, 0.3, 0.03, none, cause::none},
+        {"steal that it hardly met", 0.3, 0.005, 0.5, 0.05, none, cause::none},
+        {"more waits than runs", 0.4, 0.55, 0.02, 0, machine_full, cause::machine},
+    };
+    for (const row& one : all) {
+        INFO(one.why);
+        span made;
+        made.worker_busy = one.busy, made.run_delay = one.waited;
+        made.machine_idle = one.idle, made.machine_steal = one.steal;
+        const auto found = find_limit(made);
+        CHECK(found.verdict == one.verdict);
+        CHECK(found.cause == one.of);
+    }
+}
+
+TEST_CASE("generator: 88 % busy, 9 % waiting and a loop 8 ms late is full") {
+    span one;
+    one.worker_busy = 0.88, one.run_delay = 0.09, one.loop_late_p99 = 8ms;
+    CHECK(judge_all({one}, "postal").reason ==
+          "a worker hardly slept: it ran 88 % of the time and waited 9 % for a processor from 0 s to "
+          "60 s, with 40 % of the processors idle: postal itself was the limit");
+    one.worker_busy = 0.6, one.run_delay = 0.01, one.machine_idle = 0.375, one.machine_steal = 0.25;
+    CHECK(judge_all({one}, "postal").reason ==
+          "a worker hardly slept: it ran 60 % of the time, waited 1 % for a processor and had 39 % "
+          "stolen from 0 s to 60 s, with 38 % of the processors idle and 25 % stolen: the hypervisor "
+          "gave the processors to others, and the figures are about that");
+}
+
+TEST_CASE("generator: of one worker that runs and another that waits none is full") {
+    span_times times;
+    times.workers.resize(2);
+    for (worker_time& one : times.workers)
+        one.wall = 60s, one.connected_s = 1;
+    times.workers[0].busy = 45s;
+    times.workers[1].run_delay = 15s;
+    generator_load load;
+    load.end_s = 60;
+    load.measure(times, tally(1));
+    CHECK(load.worker_busy == Approx(0.75));
+    CHECK(load.run_delay == Approx(0.25));
+    CHECK(judge(load) == none);
+    times.workers[0].run_delay = 15s;
+    load.measure(times, tally(1));
+    CHECK(judge(load) == limit);
+}
+
+TEST_CASE("generator: a cgroup's quota is said as that") {
+    span held;
+    held.worker_busy = 0.4, held.run_delay = 0.5, held.throttled = 0.45, held.loop_late_p99 = 60ms;
+    CHECK(find_limit(held).cause == generator_cause::quota);
+    CHECK(judge(held) == held_back);
+    CHECK(judge_all({held}, "postal").reason ==
+          "a worker waited 50 % of the time for a processor and ran 40 % and a worker's loop was 60.0 "
+          "ms late at the 99th percentile and its cgroup had used up its CPU quota for 45 % of the time "
+          "from 0 s to 60 s: postal was held back by its CPU quota (cgroup), and the figures are about "
+          "that");
+    held.machine_idle = 0;
+    CHECK(judge(held) == held_back);
+    held.throttled = 0.05;  // others took the processor
+    CHECK(judge(held) == machine_full);
+    span other;  // somebody else in the group, beside us
+    other.throttled = 0.5;
+    CHECK(judge(other) == none);
+    other.run_delay = std::nullopt;  // the kernel does not say how long we waited
+    CHECK(judge(other) == held_back);
+    held.throttled = 0.45, held.worker_busy = 0.95;
+    CHECK(judge(held) == limit);
+}
+
+TEST_CASE("generator: the ledger's writer and the main thread are judged by their names") {
+    span one;
+    one.ledger = thread_share{0.97, 0};
+    CHECK(judge_all({one}, "postal").reason ==
+          "the ledger's writer was 97 % busy from 0 s to 60 s, with 40 % of the processors idle: the "
+          "ledger of postal was the limit");
+    one.ledger = thread_share{0.7, 0.25};
+    CHECK(find_limit(one).thread == run_thread::ledger);
+    CHECK(judge(one) == limit);
+    one.machine_idle = 0;
+    CHECK(judge(one) == machine_full);
+    one.ledger = thread_share{0.5, 0.1};
+    one.machine_idle = 0.4;
+    CHECK(judge(one) == none);
+    one.main = thread_share{0.92, 0.05};
+    CHECK(judge_all({one}, "postal").reason ==
+          "the main thread was 92 % busy from 0 s to 60 s, with 40 % of the processors idle: postal "
+          "itself was the limit");
+}
+
+TEST_CASE("generator: without traffic there is no verdict") {
+    span quiet;
+    quiet.machine_idle = 0, quiet.run_delay = 0.5, quiet.traffic = false;
+    CHECK(judge(quiet) == none);
+    const auto said = judge_all({quiet}, "postal");
+    CHECK_FALSE(said.judged);
+    CHECK_FALSE(said.traffic);
+    CHECK(judge_all({quiet, span()}, "postal").traffic);
+    span_times times;
+    times.workers.resize(1);
+    generator_load load;
+    load.measure(times, tally(1));
+    CHECK_FALSE(load.traffic);
+    times.workers[0].connected_s = 0.1;
+    load.measure(times, tally(1));
+    CHECK(load.traffic);
+    tally connected(1);
+    connected.connections = 1;
+    load.measure({}, connected);
+    CHECK(load.traffic);
+}
+
+TEST_CASE("generator: a stop is said as that, and what was late by it says nothing else") {
+    span stopped;
+    stopped.stopped_s = 2, stopped.loop_late_p99 = 1500ms, stopped.slip_p99 = 1500ms;
+    CHECK(judge(stopped) == held_back);
+    CHECK(judge_all({stopped}, "postal").reason ==
+          "postal was stopped for 2.0 s from 0 s to 60 s: it neither ran nor waited for a processor, "
+          "and the figures are about that, too");
+    stopped.stopped_s = 0.3;  // which is not what one tick of a hundred was late by
+    CHECK(judge(stopped) == limit);
+    stopped.stopped_s = 2, stopped.worker_busy = 0.95;
+    CHECK(judge(stopped) == limit);
+}
+
+TEST_CASE("generator: a worker that came late to the end of a span is judged in the one before") {
+    span_times times;
+    times.workers.resize(1);
+    times.workers[0].wall = 20us, times.workers[0].busy = 19us;
+    generator_load load;
+    load.end_s = 1;
+    load.measure(times, tally(1));
+    CHECK(load.worker_busy == 0);
+    times.workers[0].wall = 3s, times.workers[0].busy = 2900ms;
+    load.measure(times, tally(1));
+    CHECK(load.worker_busy == Approx(2.9 / 3));
+}
+
+TEST_CASE("generator: verdicts and causes have words") {
+    for (const auto one : {none, limit, machine_full, held_back})
+        CHECK(verdict_of(to_text(one)) == one);
+    CHECK(to_text(generator_cause::none).empty());
+    CHECK(to_text(generator_cause::stopped) == "stopped");
+}
+
 TEST_CASE("generator: what is not known accuses nobody") {
     generator_load bare;
     bare.end_s = 60;
     bare.worker_busy = 0.5;
     CHECK(judge(bare) == none);
-    bare.measure({}, tally(1), {});
+    bare.measure({}, tally(1));
     CHECK_FALSE(bare.run_delay);
     CHECK_FALSE(bare.machine_idle);
     CHECK_FALSE(bare.cpu_pressure);

@@ -8,6 +8,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <vector>
+
 using namespace postal::stats;
 
 namespace {
@@ -94,6 +96,59 @@ TEST_CASE("seconds: pieces of one are put together, and the warm-up ends one") {
     CHECK(rate.count == 2);
     CHECK(rate.min == Approx(7));
     CHECK(rate.max == Approx(10));
+}
+
+TEST_CASE("seconds: a server's rate under load leaves out when it waited") {
+    struct row {
+        const char* why;
+        std::vector<std::uint64_t> messages;
+        double per_second;  // 0: none
+    };
+    const row all[] = {
+        {"idle before and after", {0, 0, 40, 100, 110, 90, 7, 0, 0, 0}, 100},
+        {"a pause within the load is a part of it", {50, 100, 0, 80, 50}, 60},
+        {"no second between the first and the last", {0, 40, 60, 0}, 0},
+        {"none at all", {0, 0, 0}, 0},
+        {"one", {5}, 0},
+        {"from its start to its end", {9, 10, 10, 10, 9}, 10},
+    };
+    for (const row& one : all) {
+        INFO(one.why);
+        run_description serving = test::description();
+        serving.serves = true;
+        run_report report(serving);
+        for (std::size_t i = 0; i < one.messages.size(); ++i) {
+            time_slice second =
+                slice(static_cast<double>(i), static_cast<double>(i + 1), one.messages[i]);
+            second.closes_interval = i + 1 == one.messages.size();
+            report.add_time_slice(second);
+        }
+        report.finish({.duration_s = static_cast<double>(one.messages.size())});
+        const auto loaded = report.seconds().loaded();
+        const auto read = parse_record(record_text(report, -1));
+        REQUIRE(read.has_value());
+        REQUIRE(loaded.has_value() == (one.per_second > 0));
+        CHECK(read->under_load.has_value() == loaded.has_value());
+        CHECK((format_summary(report).find("under load") != std::string::npos) ==
+              loaded.has_value());
+        if (!loaded) continue;
+        CHECK(loaded->per_second() == Approx(one.per_second));
+        CHECK(read->under_load->per_second == Approx(one.per_second));
+        CHECK(read->under_load->start_s == loaded->start_s);
+    }
+    CHECK(format_summary(short_run()).find("under load") == std::string::npos);  // a client
+}
+
+TEST_CASE("seconds: the warm-up is no part of the rate under load") {
+    second_counts seconds;
+    for (int second = 0; second < 10; ++second) {
+        time_slice one = slice(second, second + 1, second < 5 ? 500 : 10);
+        one.in_warmup = second < 5;
+        seconds.add(one, 0);
+    }
+    REQUIRE(seconds.loaded().has_value());
+    CHECK(seconds.loaded()->per_second() == Approx(10));
+    CHECK(seconds.loaded()->start_s == Approx(6));
 }
 
 namespace {
