@@ -73,8 +73,8 @@ bool exchange::may_begin() {
     if (left_ == 0 || open_ == most_open_ || closing_) return false;
     if (left_one_out_ && !idle()) return false;
     left_one_out_ = false;
-    wants_ticket_ = !due_ && !over_;
-    return due_.has_value();
+    wants_ticket_ = !has_ticket() && !over_;
+    return has_ticket();
 }
 
 void exchange::begin_transaction(moment now) {
@@ -86,15 +86,16 @@ void exchange::begin_transaction(moment now) {
     tx.fates = std::move(fates);
     tx.session = session_;
     tx.sequence = sequence_++;
-    maker_.make(tx, sender_, plan_.chosen.lmtp ? granted_ : plan_.chosen.recipients.most,
+    maker_.make(tx, sender_, plan_.chosen.lmtp ? ticket_.messages : plan_.chosen.recipients.most,
                 now.wall());
     tx.octets = chunking_ ? tx.message->total_octets() : tx.message->declared_octets();
     tx.begins_at = next_octet();
     tx.overlapped = !chunking_ && open_ > 0;
     tx.begun = tx.data_begun = now.steady;  // until they have left
-    tx.due = plan_.chosen.open_loop ? *due_ : now.steady;
+    tx.due = now.steady;  // until it has left; in an open loop what the schedule says counts
+    if (plan_.chosen.open_loop) tx.each_due = std::move(ticket_.each);
+    ticket_ = {};
     outcomes_.start(tx);
-    due_.reset();
     --left_;
     const base::error_name missing = missing_for(tx);
     if (!missing.text().empty()) return leave_out(tx, missing, now);
@@ -268,7 +269,7 @@ void exchange::octets_left(std::uint64_t written, load::steady_time when) noexce
         if (tx.begins_at < written) {
             tx.begins_at = transaction::not_said;
             tx.begun = when;
-            if (!plan_.chosen.open_loop) tx.due = when;
+            tx.due = when;
         }
         if (tx.data_at >= written) return;
         tx.data_begun = std::max(tx.data_begun, when);

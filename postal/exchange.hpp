@@ -4,7 +4,7 @@
 //   begin(offered, left);                  after EHLO
 //   loop:
 //     compose(now, written);               says all that may be said now
-//     while wants_ticket() and the caller has one: take(due), compose() again
+//     while wants_ticket() and the caller has one: take(it), compose() again
 //     write gather_output(), then output_written(); octets_left() as they leave
 //     hear(octets, now)                    ends transactions, counts them
 //     when idle(): the caller waits for a ticket, or leaves
@@ -27,10 +27,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error_names.hpp"
 #include "client/stage.hpp"
+#include "load/admission.hpp"
 #include "load/watched.hpp"
 #include "net/gather.hpp"
 #include "net/transcript.hpp"
@@ -68,13 +70,9 @@ class exchange {
     std::uint64_t wanted() const {
         return plan_.chosen.lmtp ? maker_.recipients_of(session_, sequence_) : 1;
     }
-    // The caller has got a ticket for the first or the next transaction: for so many messages, which
-    // were due then.
-    void take(load::steady_time due, std::uint64_t messages) noexcept {
-        due_ = due;
-        granted_ = messages;
-    }
-    bool has_ticket() const noexcept { return due_.has_value(); }
+    // The caller has got a ticket for the first or the next transaction.
+    void take(load::ticket&& got) noexcept { ticket_ = std::move(got); }
+    bool has_ticket() const noexcept { return ticket_.what == load::pass::go; }
     // After compose(): another transaction could begin at once.
     bool wants_ticket() const noexcept { return wants_ticket_; }
     void no_more_tickets() noexcept { over_ = true; }
@@ -186,9 +184,8 @@ class exchange {
     std::size_t most_open_ = 1;
     std::uint64_t left_ = 0;
     std::optional<std::uint32_t> sender_;
-    std::optional<load::steady_time> due_;  // of the ticket in hand
-    std::uint64_t granted_ = 0;             // messages that it admits
-    std::vector<transaction> slots_;        // a ring: open ones from first_slot_ on
+    load::ticket ticket_;             // in hand, if there is one
+    std::vector<transaction> slots_;  // a ring: open ones from first_slot_ on
     std::size_t first_slot_ = 0;
     std::size_t open_ = 0;
     std::size_t departed_ = 0;  // of those, from the first on, whose message has begun to leave

@@ -17,8 +17,7 @@ void message_outcomes::refuse_recipient(transaction& tx, std::size_t which, cons
     const ledger::outcome what = outcome_of(said);
     if (entries_ != nullptr) entries_->rcpt_refused(tx, which, {what, said, at.wall_us()});
     if (!lmtp_) return;
-    count(what, 1, tx, at);
-    --tx.open_units;
+    count(what, tx, tx.accepted, 1, at);  // those before it wait for the message's end
 }
 
 void message_outcomes::end(transaction& tx, units which, ledger::outcome what, const reply& said,
@@ -26,9 +25,8 @@ void message_outcomes::end(transaction& tx, units which, ledger::outcome what, c
     if (tx.open_units == 0) return;
     const bool one = lmtp_ && which == units::next;
     const std::uint32_t ended = one ? 1 : tx.open_units;
-    tx.open_units -= ended;
-    count(what, ended, tx, at);
     if (what == ledger::outcome::accepted) time(tx, at);
+    count(what, tx, 0, ended, at);
     if (entries_ == nullptr) return;
     const ledger_entries::end how{what, said, at.wall_us()};
     one ? entries_->end_next(tx, how) : entries_->end_rest(tx, how);
@@ -39,10 +37,14 @@ ledger::outcome message_outcomes::outcome_of(const reply& said) noexcept {
     return said.permanent() ? ledger::outcome::rejected : ledger::outcome::deferred;
 }
 
-void message_outcomes::count(ledger::outcome what, std::uint64_t messages, const transaction& tx,
-                             moment at) {
-    for (std::uint64_t i = 0; i < messages && what != ledger::outcome::accepted; ++i)
-        counts_.unserved.record(at.steady - tx.due);
+void message_outcomes::count(ledger::outcome what, transaction& tx, std::size_t first,
+                             std::uint32_t messages, moment at) {
+    tx.open_units -= messages;
+    for (std::uint32_t i = 0; i < messages; ++i) {
+        if (what != ledger::outcome::accepted)
+            counts_.unserved.record(at.steady - tx.due_of(first));
+        tx.each_due.remove(first);
+    }
     // In the order of ledger::outcome.
     static constexpr std::uint64_t stats::counts::*counters[] = {
         &stats::counts::messages, &stats::counts::rejected, &stats::counts::deferred,
@@ -56,7 +58,7 @@ void message_outcomes::count(ledger::outcome what, std::uint64_t messages, const
 void message_outcomes::time(const transaction& tx, moment at) {
     if (tx.ends == 1) took(phase::envelope, tx.envelope_done - tx.begun);
     took(phase::data, at.steady - tx.data_begun);
-    took(phase::message, at.steady - tx.due);
+    took(phase::message, at.steady - tx.due_of(0));
     took(phase::service, at.steady - tx.begun);
 }
 

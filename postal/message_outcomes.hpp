@@ -53,7 +53,9 @@ class message_outcomes {
 
   private:
     static ledger::outcome outcome_of(const reply& said) noexcept;
-    void count(ledger::outcome what, std::uint64_t messages, const transaction& tx, moment at);
+    // The outcome of so many messages of those that had none, from the `first` of these on.
+    void count(ledger::outcome what, transaction& tx, std::size_t first, std::uint32_t messages,
+               moment at);
     void time(const transaction& tx, moment at);
     void took(phase what, std::chrono::nanoseconds time) noexcept {
         counts_.latency[static_cast<std::size_t>(what)].record(time);

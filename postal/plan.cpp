@@ -183,6 +183,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
             const double due = curve.due_until(seconds);
             return most ? std::min(static_cast<double>(*most), due) : due;
         };
+        if (chosen.lmtp) result.together = static_cast<unsigned>(chosen.recipients.most);
     }
     result.options["protocol"] = chosen.lmtp ? "lmtp" : "smtp";
     result.options["server"] = chosen.servers;

@@ -110,11 +110,11 @@ asio::awaitable<bool> session::talk() {
     }
     const std::uint64_t messages = messages_for_connection();
     exchange_.begin(offered_, messages, sender_);
-    const load::ticket go = opening_.use();
+    load::ticket go = opening_.use();
     if (messages > 0) {  // otherwise the connection itself was what the ticket admitted
         const std::string left_out = exchange_.left_out();
         if (!left_out.empty()) shared_.counts().not_offered.add(left_out);
-        if (go.what == load::pass::go) exchange_.take(go.due, go.messages);
+        if (go.what == load::pass::go) exchange_.take(std::move(go));
         how = co_await exchange_mail();
     }
     bool fine = how == step::done;

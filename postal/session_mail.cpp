@@ -48,11 +48,11 @@ void session::compose() {
     const std::uint64_t written = channel_.connection().octets_queued();
     exchange_.compose(now, written);
     while (exchange_.wants_ticket()) {
-        const load::ticket got = shared_.gate.try_pass(now.steady, exchange_.wanted());
+        load::ticket got = shared_.gate.try_pass(now.steady, exchange_.wanted());
         if (got.what == load::pass::over) exchange_.no_more_tickets();
         if (got.what != load::pass::go) return;
         shared_.gate.use(got.messages);
-        exchange_.take(got.due, got.messages);
+        exchange_.take(std::move(got));
         exchange_.compose(now, written);
     }
 }
@@ -105,16 +105,16 @@ asio::awaitable<session::step> session::wait_for_next() {
     place.connected = true;
     place.wanted = exchange_.wanted();
     const load::steady_time from = channel_.now();
-    const load::ticket go = co_await shared_.gate.wait(place);
+    load::ticket go = co_await shared_.gate.wait(place);
     place.connected = false;
     channel_.read_clock();
     if (go.what != load::pass::go) co_return step::done;
     if (channel_.now() - from > long_idle && !channel_.connection().quiet_and_open()) {
-        opening_.keep(go);
+        opening_.keep(std::move(go));
         co_return give_up(net::fault::closed);
     }
     shared_.gate.use(go.messages);
-    exchange_.take(go.due, go.messages);
+    exchange_.take(std::move(go));
     co_return step::done;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ledger/rows.hpp"
+#include "load/due_times.hpp"
 #include "load/watched.hpp"
 #include "mail/message.hpp"
 #include "proto/smtp/reply_parser.hpp"
@@ -84,7 +85,8 @@ struct transaction {
     std::uint64_t begins_at = not_said;
     std::uint64_t data_at = not_said;
     std::uint64_t complete_at = 0;
-    load::steady_time due{};
+    load::steady_time due{};            // where no schedule has said it
+    load::due_times each_due;           // of those that have no outcome yet, in their order
     load::steady_time begun{};          // when the first command left
     load::steady_time envelope_done{};  // the go-ahead, or the last RCPT's reply before a chunk
     // When the message's first octet left, or the one before it was answered, if that was later.
@@ -97,6 +99,9 @@ struct transaction {
     std::vector<std::uint32_t> recipients;  // in the plan's list
     std::vector<fate> fates;                // of each; empty without a ledger
 
+    load::steady_time due_of(std::size_t which) const noexcept {
+        return which < each_due.size() ? each_due[which] : due;
+    }
     bool envelope_answered() const noexcept { return answered == recipients.size(); }
 };
 

@@ -16,6 +16,8 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include <utility>
+
 #include "base/random.hpp"
 #include "client/worker_context.hpp"
 #include "load/turnstile.hpp"
@@ -42,7 +44,7 @@ class opening {
     // The connection is there; gives the ticket, if there is one.
     load::ticket use();
     // One that has come when the connection turned out to be lost: nothing was started with it.
-    void keep(const load::ticket& unused) noexcept { ticket_ = unused; }
+    void keep(load::ticket&& unused) noexcept { ticket_ = std::move(unused); }
     void return_ticket();
 
     asio::awaitable<void> back_off();

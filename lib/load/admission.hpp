@@ -3,7 +3,9 @@
 //
 // Without a schedule a session passes at once, until all tickets are used or the run stops. With
 // one, each pass takes the next due ticket of the run; a ticket that came back goes first, with the
-// due time that it had. A rank of a run has the due times of the numbers that are its own.
+// due time that it had. A rank of a run has the due times of the numbers that are its own. Who wants
+// several tickets passes when the last of them is due, so that nothing is begun before its time; each
+// keeps its own due time. Fewer are waited for only where no more will ever be due.
 //
 // An open loop's schedule never waits for a server: what is due while every session is busy stays in
 // it, and its wait is in its due time. In a closed loop the rate is a cap: what could not be sent
@@ -21,6 +23,7 @@
 #include <optional>
 #include <utility>
 
+#include "load/due_times.hpp"
 #include "load/pace.hpp"
 #include "load/run_share.hpp"
 #include "load/run_tickets.hpp"
@@ -33,9 +36,11 @@ enum class pass { go, wait, over };
 
 struct ticket {
     pass what = pass::over;
-    steady_time due{};           // go: when it was due; wait: when it may go, max() if not known
+    // go: when it was due, the last of its messages; wait: when it may go, max() if not known
+    steady_time due{};
     bool from_schedule = false;  // fresh: not without a schedule, and not one that came back
     std::uint64_t messages = 1;  // that it admits
+    due_times each{};            // of a schedule: when each of them was due
 };
 
 // What a worker is asked to do; an open loop counts what was due and cannot begin any more.
@@ -65,14 +70,14 @@ class admission {
     };
 
     // For a session that was busy until now, and wants to begin so many messages together.
-    ticket try_pass(steady_time now, std::uint64_t wanted = 1) noexcept;
+    ticket try_pass(steady_time now, std::uint64_t wanted = 1);
 
-    // Each ticket that was taken ends in one of the two. give_back() says how many messages of an
-    // open loop can never begin: none unless the run has stopped.
+    // Each ticket that was taken ends in one of the two. False where messages of an open loop can
+    // never begin, because the run has stopped.
     void use(std::uint64_t messages = 1) noexcept { stock_.use(share_, messages); }
     bool open_loop() const noexcept { return how_.open_loop; }
     bool has_schedule() const noexcept { return how_.when.has_value(); }
-    std::uint64_t give_back(const ticket& unused);
+    bool give_back(const ticket& unused);
 
     // Until there is a ticket, or there will be none.
     void wait(place& who) noexcept { (who.connected ? connected_ : unconnected_).push_front(who); }
@@ -82,7 +87,7 @@ class admission {
     void pause(place& who) noexcept { pausing_.push_back(who); }
 
     // The next whose wait, rest or pause is over, taken from the queue; null when there is none.
-    place* let_through(steady_time now) noexcept;
+    place* let_through(steady_time now);
     // When to ask that again; steady_time::max() while nobody waits.
     steady_time look_at(steady_time now) noexcept;
 
@@ -108,9 +113,17 @@ class admission {
 
     // `number`: of a ticket of the stock.
     steady_time due(std::uint64_t number) noexcept;
-    steady_time due_at_most_so_late(std::uint64_t number, steady_time now) noexcept;
-    ticket take_due(steady_time now, std::uint64_t wanted, bool was_busy) noexcept;
-    ticket admit(steady_time now, std::uint64_t wanted, bool was_busy) noexcept;
+    // Those from a number on that begin together, and when the last of them is due.
+    struct group {
+        std::uint64_t first = 0;
+        std::uint64_t messages = 1;
+        steady_time last{};
+    };
+    group group_from(std::uint64_t number, std::uint64_t wanted) noexcept;
+    due_times due_at_most_so_late(const group& these, steady_time now);
+    ticket take_due(steady_time now, std::uint64_t wanted, bool was_busy);
+    ticket admit(steady_time now, std::uint64_t wanted, bool was_busy);
+    std::uint64_t wanted_next() const noexcept;
     bool is_cap() const noexcept { return how_.when && !how_.open_loop; }
     ticket none_now() const noexcept {
         return {over() ? pass::over : pass::wait, steady_time::max()};
@@ -127,6 +140,7 @@ class admission {
     queue resting_;
     queue pausing_;
     std::chrono::nanoseconds busy_time_{0};
+    std::uint64_t wanted_last_ = 1;  // by who asked last
     bool shut_ = false;
     bool stopped_ = false;
 };

@@ -12,6 +12,7 @@ namespace postal::load {
 namespace {
 
 constexpr double forever = std::numeric_limits<double>::infinity();
+constexpr double rounding = 1e-12;  // of a sum of messages, at most
 
 double seconds(std::chrono::nanoseconds time) {
     return std::chrono::duration<double>(time).count();
@@ -83,13 +84,23 @@ double rate_curve::due_until(double t_s) const noexcept {
     return one->before + one->rate * x + one->slope * x * x / 2;
 }
 
-// Solves before + rate*x + slope*x*x/2 = position for x within the piece that holds it.
+// Solves before + rate*x + slope*x*x/2 = position for x within the piece that holds it. Sums of stages
+// are rounded, so what the curve reached but for that was reached before any plateau behind it.
 double rate_curve::time_of(double position) const noexcept {
     auto one = pieces_.rbegin();
     while (position < one->before && std::next(one) != pieces_.rend())
         ++one;
     const double wanted = position - one->before;
-    if (wanted <= 0) return one->start_s;
+    if (wanted <= rounding * (1 + one->before)) {
+        const auto idle_before = [&] {
+            const auto earlier = std::next(one);
+            return one->before > 0 && earlier != pieces_.rend() && earlier->rate == 0 &&
+                   earlier->slope == 0;
+        };
+        while (idle_before())
+            ++one;
+        if (wanted <= 0 || (one->rate == 0 && one->slope == 0)) return one->start_s;
+    }
     const double square = one->rate * one->rate + 2 * one->slope * wanted;
     const double divisor = one->rate + std::sqrt(std::max(square, 0.0));
     return divisor > 0 ? one->start_s + 2 * wanted / divisor : forever;
@@ -101,14 +112,32 @@ std::chrono::nanoseconds rate_curve::length() const noexcept {
 }
 
 schedule::schedule(rate_curve curve, arrival how, std::uint64_t seed)
-    : curve_(std::move(curve)), how_(how), random_(base::mix(seed, 0x7363686564756c65, 0)) {}
+    : curve_(std::move(curve)),
+      how_(how),
+      lowest_{base::random_source(base::mix(seed, 0x7363686564756c65, 0))},
+      latest_(lowest_) {}
+
+void schedule::arrivals::go_to(std::uint64_t number) noexcept {
+    for (; drawn <= number; ++drawn)
+        position += random.exponential();
+}
+
+void schedule::forget_below(std::uint64_t number) noexcept {
+    if (how_ == arrival::constant || lowest_.drawn > number) return;
+    if (latest_.drawn <= number + 1) {
+        latest_.go_to(number);
+        lowest_ = latest_;
+    } else {
+        lowest_.go_to(number);
+    }
+}
 
 // The constant schedule's first message is due at once, a Poisson one's after its first gap.
 double schedule::position_of(std::uint64_t number) noexcept {
     if (how_ == arrival::constant) return static_cast<double>(number);
-    for (; drawn_ <= number; ++drawn_)
-        position_ += random_.exponential();
-    return position_;
+    if (latest_.drawn > number + 1) latest_ = lowest_;
+    latest_.go_to(number);
+    return latest_.position;
 }
 
 double schedule::put_off(std::uint64_t number, std::chrono::nanoseconds then) noexcept {

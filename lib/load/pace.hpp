@@ -40,7 +40,9 @@ class rate_curve {
 
     // Messages due until t seconds after the start.
     double due_until(double t_s) const noexcept;
-    // Seconds after the start at which `position` messages are due; infinity if that never comes.
+    // Seconds after the start at which the curve first reaches so many messages: before a plateau of
+    // rate 0, not behind it. Infinity if that never comes. Nothing falls due in a plateau that the
+    // curve begins with.
     double time_of(double position) const noexcept;
     // Sum of the stages, 0 for a constant rate.
     std::chrono::nanoseconds length() const noexcept;
@@ -61,20 +63,28 @@ class schedule {
     schedule(rate_curve curve, arrival how, std::uint64_t seed);
 
     // When message `number` of the run, counted from 0, is due after the start;
-    // nanoseconds::max() if never. Numbers must not go down from call to call. A schedule that was
-    // put off is as if so many messages had been begun before.
+    // nanoseconds::max() if never. A schedule that was put off is as if so many messages had been
+    // begun before.
     std::chrono::nanoseconds due(std::uint64_t number, double put_off = 0) noexcept;
     // By how much to put it off for that message to be due then.
     double put_off(std::uint64_t number, std::chrono::nanoseconds then) noexcept;
+    // Lower numbers are never asked for again: arrivals at random are drawn one after the other.
+    void forget_below(std::uint64_t number) noexcept;
 
   private:
+    struct arrivals {
+        base::random_source random;
+        std::uint64_t drawn = 0;  // gaps
+        double position = 0;      // their sum, in messages
+
+        void go_to(std::uint64_t number) noexcept;
+    };
     double position_of(std::uint64_t number) noexcept;
 
     rate_curve curve_;
     arrival how_;
-    base::random_source random_;
-    std::uint64_t drawn_ = 0;  // gaps
-    double position_ = 0;      // their sum, in messages
+    arrivals lowest_;  // as far as nobody asks for less
+    arrivals latest_;  // as far as was asked for last
 };
 
 }  // namespace postal::load

@@ -7,6 +7,7 @@
 //   n = next(), take(n, wanted)           with one: when n is due, in the order of their due times
 //   use(mine, ...) or give_back(...)      each ticket that was taken ends in one of the two
 //
+// Of a schedule each ticket has its own due time, also those that are taken or come back together.
 // A ticket that was given back goes to whoever asks next, in any worker. all_used() becomes true
 // when the last one was used, not when it was taken, and stays so: nobody leaves while a ticket may
 // still come back, and exactly the given number is used.
@@ -27,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "load/due_times.hpp"
 #include "load/watched.hpp"
 
 namespace postal::load {
@@ -101,32 +103,31 @@ class run_tickets {
             raise(most_, last);  // which was limited meanwhile: it is out, and counts
         return got;
     }
-    // Tickets that were due together.
-    struct batch {
-        steady_time due{};
-        std::uint64_t tickets = 0;
-        bool operator>(const batch& other) const noexcept { return due > other.due; }
-    };
-    // False when the stock is closed.
-    bool give_back(const batch& unused) {
+    // When each was due. False when the stock is closed.
+    bool give_back(const due_times& unused) {
         const std::scoped_lock lock(mutex_);
         if (next_.load(std::memory_order_relaxed) == none) return false;
-        put(unused);
+        for (std::size_t i = 0; i < unused.size(); ++i) {
+            returned_.push_back(unused[i]);
+            std::push_heap(returned_.begin(), returned_.end(), std::greater<>());
+        }
+        returned_count_.store(returned_.size(), std::memory_order_relaxed);
         return true;
     }
-    // Some that came back, the earliest first; at most that many.
-    std::optional<batch> take_returned(std::uint64_t wanted = 1) {
+    // Some that came back, the earliest first; at most that many, and 1 or more.
+    std::optional<due_times> take_returned(std::uint64_t wanted = 1) {
         if (returned_count_.load(std::memory_order_relaxed) == 0) return std::nullopt;
         const std::scoped_lock lock(mutex_);
-        if (returned_.empty()) return std::nullopt;
-        std::pop_heap(returned_.begin(), returned_.end(), std::greater<>());
-        batch got = returned_.back();
-        returned_.pop_back();
-        returned_count_.store(returned_.size(), std::memory_order_relaxed);
-        if (got.tickets > wanted) {
-            put({got.due, got.tickets - wanted});
-            got.tickets = wanted;
+        std::optional<due_times> got;
+        for (; wanted > 0 && !returned_.empty(); --wanted) {
+            std::pop_heap(returned_.begin(), returned_.end(), std::greater<>());
+            if (got)
+                got->add(returned_.back());
+            else
+                got.emplace(returned_.back());
+            returned_.pop_back();
         }
+        returned_count_.store(returned_.size(), std::memory_order_relaxed);
         return got;
     }
 
@@ -160,7 +161,7 @@ class run_tickets {
     // From here on nobody takes any by its number. To the first caller: what was left.
     struct remainder {
         std::uint64_t next = none;
-        std::vector<batch> returned{};
+        std::vector<steady_time> returned{};  // when they were due
     };
     remainder close() {
         const std::scoped_lock lock(mutex_);
@@ -172,11 +173,6 @@ class run_tickets {
   private:
     std::uint64_t most() const noexcept { return most_.load(std::memory_order_relaxed); }
 
-    void put(const batch& unused) {
-        returned_.push_back(unused);
-        std::push_heap(returned_.begin(), returned_.end(), std::greater<>());
-        returned_count_.store(returned_.size(), std::memory_order_relaxed);
-    }
     // To that value unless it is higher; gives what it was.
     template <class Number>
     static Number raise(std::atomic<Number>& held, Number to) noexcept {
@@ -214,7 +210,7 @@ class run_tickets {
     alignas(cache_line) std::atomic<std::uint64_t> next_{0};
     alignas(cache_line) std::atomic<std::size_t> returned_count_{0};  // read without the lock
     std::mutex mutex_;                                                // guards what follows
-    std::vector<batch> returned_;                                     // a heap
+    std::vector<steady_time> returned_;                               // a heap
     std::atomic<double> put_off_{0};
     std::atomic<steady_time::rep> busy_until_{std::numeric_limits<steady_time::rep>::min()};
 };

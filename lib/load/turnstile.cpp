@@ -18,14 +18,15 @@ asio::awaitable<ticket> turnstile::wait(waiter& who) {
     rules_.wait(who);
     arm();
     co_await sleep(who, steady_time::max());
-    co_return who.got;
+    co_return std::move(who.got);
 }
 
 void turnstile::give_back(const ticket& unused) {
-    const std::uint64_t lost = rules_.give_back(unused);
-    for (std::uint64_t i = 0; i < lost; ++i)
-        own_.tally().unserved.record(steady_clock::now() - unused.due);
-    never_begun(lost);
+    if (!rules_.give_back(unused)) {
+        for (std::size_t i = 0; i < unused.each.size(); ++i)
+            own_.tally().unserved.record(steady_clock::now() - unused.each[i]);
+        never_begun(unused.each.size());
+    }
     serve();
 }
 

@@ -5,7 +5,7 @@
 //   if (go.what == pass::wait) go = co_await turnstile.wait(me);
 //   if (go.what == pass::over) finish;
 //   turnstile.use();              or give_back(go), when there is no connection to use it on
-//   ... work that was due at go.due ...
+//   ... work that was due at go.due, or of several messages at each one's own time ...
 //
 // One turnstile a worker. The rules are those of load/admission.hpp; here are the clock and the
 // timers: a session that waits sleeps on its own, and one alarm wakes those whose turn it is.
@@ -39,8 +39,8 @@ class turnstile {
         asio::steady_timer wake_;
     };
 
-    ticket try_pass(steady_time now, std::uint64_t wanted = 1) noexcept {
-        const ticket got = rules_.try_pass(now, wanted);
+    ticket try_pass(steady_time now, std::uint64_t wanted = 1) {
+        ticket got = rules_.try_pass(now, wanted);
         if (got.from_schedule) own_.tally().all_busy += rules_.take_busy_time();
         return got;
     }

@@ -62,6 +62,7 @@ struct run_description {
     // Of a run with a rate: the messages (of a reader visits) that it asks for until so many seconds
     // after the start.
     std::function<double(double)> asked;
+    unsigned together = 1;          // messages that begin together at most: when the last is due
     bool transcript = false;        // -z, -Z or -a slowed the run down
     bool serves = false;            // a server: it may be that its replies are not heard
     bool defers = false;            // a server that may refuse recipients for now on purpose

@@ -188,9 +188,11 @@ std::optional<cap_summary> run_report::cap() const {
     result.reached_per_s = static_cast<double>(stopped_.begun - warmed_up_.begun) / measured_s_;
     // Each rank has sessions of its own: on average.
     result.all_busy = share_of(totals_.all_busy / std::max(1U, description_.ranks), measured_s_);
-    // The schedule's first message is due at once, and one may just have become so.
+    // The schedule's first message is due at once, and one may just have become so; of those that begin
+    // together some may be due in each rank before the last of them is.
     const double behind = asked - static_cast<double>(stopped_.begun);
-    result.behind = behind >= 1 ? static_cast<std::uint64_t>(behind) : 0;
+    const double waits = std::max(1U, description_.ranks) * (description_.together - 1.0);
+    result.behind = behind >= waits + 1 ? static_cast<std::uint64_t>(behind) : 0;
     return result;
 }
 

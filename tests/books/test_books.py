@@ -308,6 +308,18 @@ def test_lmtp_rate_is_of_messages(bhm, postal, users):
     assert run.total("due") == run.total("started") + run.total("not_started")
 
 
+@pytest.mark.parametrize("loop", [(), ("--open-loop",)], ids=["cap", "open loop"])
+def test_lmtp_nothing_is_begun_before_it_is_due(bhm, postal, users, loop):
+    """The second ten's last message is due at 0.95 s, and the first one of each ten has waited 0.45 s for its last."""
+    run = postal("-L", *SMALL, "-t", "4", "-c", "-1", "--rate", "20/s", *loop, "--recipients", "10", "--messages", "20", bhm("--lmtp").endpoint, users)
+    assert run.total("messages") == 20 and run.record["duration_s"] >= 0.95
+    if loop:
+        response, service = run.record["latency_us"]["message"], run.record["latency_us"]["service"]
+        assert response["max"] >= 449_000 and response["mean"] >= service["mean"] + 224_000
+    else:
+        assert run.record["cap"]["behind"] == 0
+
+
 # Runs without much in them.
 
 @pytest.mark.parametrize("interval, whole", [("1500ms", 2), ("1s", 4), ("500ms", 8)])

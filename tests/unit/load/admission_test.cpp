@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "admission_play.hpp"
+#include "base/random.hpp"
 
 using namespace admission_play;
 
@@ -66,8 +67,8 @@ TEST_CASE(
         CHECK(first.messages == 5);
         const ticket second = of[1].try_pass(start + 10s, 5);
         CHECK(second.messages == 5);
-        if (how.when) CHECK(after_start(second.due) == 0.5);
-        CHECK(of[0].give_back(first) == 0);
+        if (how.when) CHECK(after_start(second.due) == 0.9);
+        CHECK(of[0].give_back(first));
         const ticket part = of[1].try_pass(start + 10s, 3);
         CHECK(part.messages == 3);
         std::uint64_t rest = 0;
@@ -241,4 +242,95 @@ TEST_CASE("admission: one that waits is looked at when the next is due, and now 
     CHECK(after_start(of[0].look_at(start + 80ms)) == 0.1);
     of[0].hold_shut(true);
     CHECK(of[0].look_at(start + 80ms) == start + 80ms + admission::look_again);
+}
+
+TEST_CASE("admission: several pass when the last of them is due, and each has its own due time") {
+    struct rule {
+        pacing how;
+        std::optional<std::uint64_t> most;
+        std::uint64_t wanted;
+        std::vector<double> due;
+        const char* reason;
+    };
+    const pacing ends{
+        load::schedule(rate_curve::ramp({10}, {{{0}, 1s}}), arrival::constant, 1)};
+    for (const rule& each : {
+             rule{open_loop(constant(10)), {}, 1, {0}, "one alone"},
+             rule{open_loop(constant(10)), {}, 5, {0, 0.1, 0.2, 0.3, 0.4}, "an open loop"},
+             rule{constant(10), {}, 5, {0, 0.1, 0.2, 0.3, 0.4}, "a cap"},
+             rule{constant(10), 3, 5, {0, 0.1, 0.2}, "no more are left"},
+             rule{ends, {}, 50, {0, 0.105573, 0.225403, 0.367544, 0.552786, 1},
+                  "no more will ever be due"},
+         }) {
+        INFO(each.reason);
+        workers of(each.most, each.how);
+        const std::chrono::nanoseconds last(std::llround(each.due.back() * 1e9));
+        admission::place who;
+        who.wanted = each.wanted;
+        if (last.count() > 0) {
+            const ticket early = of[0].try_pass(start + last - 1us, each.wanted);
+            CHECK(early.what == pass::wait);
+            CHECK(after_start(early.due) == each.due.back());
+            of[0].wait(who);
+            CHECK(of.served(0, last - 1us) == nullptr);
+            CHECK(after_start(of[0].look_at(start + last - 1us)) == each.due.back());
+            who.unlink();
+        }
+        const ticket got = of[0].try_pass(start + last + 1us, each.wanted);
+        REQUIRE(got.what == pass::go);
+        CHECK(got.messages == each.due.size());
+        CHECK(after_start(got.due) == each.due.back());
+        std::vector<double> due;
+        for (std::size_t i = 0; i < got.each.size(); ++i)
+            due.push_back(after_start(got.each[i]));
+        CHECK(due == each.due);
+    }
+}
+
+TEST_CASE("admission: whoever takes how many, nothing begins early and all due times are used") {
+    for (const bool random_gaps : {false, true}) {
+        for (const unsigned count : {1U, 3U}) {
+            const pacing how = open_loop(random_gaps ? poisson(200) : constant(200));
+            workers single(std::nullopt, how);
+            workers of(std::nullopt, how, count);
+            std::vector<steady_time> wanted, got;
+            while (wanted.size() < 2'000)
+                wanted.push_back(single.ask(0, 1h).due);
+            base::random_source random(count);
+            std::vector<ticket> held;
+            for (steady_time now = start; got.size() < wanted.size(); now += 1ms) {
+                for (ticket one; (one = of[random.below(count)].try_pass(
+                                      now, 1 + random.below(7))).what == pass::go;) {
+                    REQUIRE(one.due <= now);
+                    REQUIRE(one.each.size() == one.messages);
+                    REQUIRE(one.each.last() == one.due);
+                    if (random.below(10) == 0) {
+                        of[random.below(count)].give_back(one);
+                        continue;
+                    }
+                    for (std::size_t i = 0; i < one.each.size(); ++i)
+                        got.push_back(one.each[i]);
+                }
+            }
+            std::sort(got.begin(), got.end());
+            got.resize(std::min(got.size(), wanted.size() - 20));  // some may be out
+            wanted.resize(got.size());
+            CHECK(got == wanted);
+        }
+    }
+}
+
+TEST_CASE("admission: a cap puts groups off by what the last of them is late") {
+    workers of(std::nullopt, constant(10));
+    // Each group of 20 spans 1.9 s; asked in time, none is late.
+    for (double last : {1.9, 3.9, 5.9}) {
+        const ticket got = of[0].try_pass(start + 1ms * std::llround(last * 1e3), 20);
+        REQUIRE(got.what == pass::go);
+        CHECK(after_start(got.due) == last);
+    }
+    // The next was due at 7.9 s and comes at 20 s: as if it had been due a second before.
+    const ticket late = of[0].try_pass(start + 20s, 20);
+    REQUIRE(late.what == pass::go);
+    CHECK(after_start(late.due) == 19);
+    CHECK(after_start(of[0].try_pass(start + 20s, 20).due) == 21);
 }

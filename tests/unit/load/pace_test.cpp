@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "base/random.hpp"
+
 using namespace postal;
 using namespace std::chrono_literals;
 using load::arrival;
@@ -52,6 +54,70 @@ TEST_CASE("pace: nothing is due any more after a ramp to nothing") {
     while (s.due(count) != std::chrono::nanoseconds::max() && count < 100)
         ++count;
     CHECK(count == 6);  // 0 to 5
+}
+
+TEST_CASE("pace: what is due when a plateau of rate 0 begins is due then, not at its end") {
+    struct plateau {
+        const char* stages;
+        double start;
+        double position;
+        double wanted_s;
+        const char* reason;
+    };
+    for (const plateau& each : {
+             plateau{"10/s@10s,0@1s,0@1m,10/s@1s", 10, 105, 11, "between two ramps"},
+             plateau{"10/s@10s,0@1s,0@1m,10/s@1s", 10, 106, 71 + std::sqrt(0.2), "behind it"},
+             plateau{"10/s@10s,0@1s,0@30s,0@30s,10/s@1s", 10, 105, 11, "two plateaus in a row"},
+             plateau{"10/s@10s,0@1s,0@1m", 10, 105, 11, "the last stage"},
+             plateau{"0.3/s@10s,0@700ms,0@1m,1/s@1s", 0.1, 2.105, 10.7, "sums that are rounded"},
+             plateau{"0@10s,10/s@1s", 0, 0, 10, "nothing was ever due before it"},
+         }) {
+        INFO(each.reason);
+        const auto stages = load::parse_stages(each.stages);
+        REQUIRE(stages.has_value());
+        CHECK(rate_curve::ramp({each.start}, *stages).time_of(each.position) ==
+              Approx(each.wanted_s));
+    }
+}
+
+TEST_CASE("pace: due times are where the curve first reaches each number") {
+    base::random_source random(27);
+    for (int round = 0; round < 300; ++round) {
+        std::vector<load::ramp_stage> stages;
+        for (std::uint64_t count = 1 + random.below(6); count > 0; --count) {
+            const double rate = random.below(3) == 0 ? 0 : static_cast<double>(random.below(40));
+            stages.push_back({{rate}, std::chrono::milliseconds(100 * (1 + random.below(50)))});
+        }
+        const rate_curve curve =
+            rate_curve::ramp({static_cast<double>(1 + random.below(20))}, stages);
+        const double end_s = std::chrono::duration<double>(curve.length()).count();
+        double before_s = 0;
+        for (double number = 1; number <= std::floor(curve.due_until(end_s) + 1e-9); ++number) {
+            const double due_s = curve.time_of(number);
+            INFO("round " << round << ", message " << number << " at " << due_s);
+            REQUIRE(std::abs(curve.due_until(due_s) - number) < 1e-9);
+            // A quarter of a millisecond earlier it was not reached; where the rate is about 0 the
+            // curve is too flat there to show a millisecond.
+            REQUIRE(curve.due_until(due_s - 0.25e-3) < number);
+            REQUIRE(due_s >= before_s);
+            before_s = due_s;
+        }
+    }
+}
+
+TEST_CASE("pace: numbers are asked for again until they are forgotten") {
+    for (arrival how : {arrival::constant, arrival::poisson}) {
+        schedule straight(rate_curve::constant({30}), how, 7);
+        std::vector<std::chrono::nanoseconds> due;
+        for (std::uint64_t n = 0; n < 300; ++n)
+            due.push_back(straight.due(n));
+        schedule back(rate_curve::constant({30}), how, 7);
+        for (std::uint64_t n = 0; n + 12 < due.size(); n += 1 + n % 5) {
+            back.forget_below(n);
+            for (std::uint64_t ahead : {9U, 0U, 4U, 4U, 11U, 1U})
+                REQUIRE(back.due(n + ahead) == due[n + ahead]);
+        }
+    }
 }
 
 TEST_CASE("pace: Poisson arrivals have the asked rate and exponential gaps") {

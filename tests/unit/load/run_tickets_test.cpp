@@ -111,7 +111,8 @@ TEST_CASE(
                 if (!again && !stock.take(number)) continue;
                 if (again || number % 3 != 0) {
                     ++begun;
-                } else if (!stock.give_back({steady_time(std::chrono::seconds(number)), 1})) {
+                } else if (!stock.give_back(
+                               load::due_times(steady_time(std::chrono::seconds(number))))) {
                     ++too_late;
                 }
             }

@@ -31,6 +31,8 @@ struct setting {
     unsigned in_flight = 1;
     unsigned recipients = 1;
     std::uint64_t messages = 1;  // on the connection
+    // Each message is due so long after the one before it, in an open loop; 0: a closed one.
+    std::chrono::nanoseconds due_every{};
     bool non_ascii = false;      // one of the three who receive mail has such an address
 };
 
@@ -54,7 +56,8 @@ class kept_rows final : public sent_rows {
 class play {
   public:
     explicit play(const setting& wanted)
-        : plan_(options_of(wanted)),
+        : due_every_(wanted.due_every),
+          plan_(options_of(wanted)),
           users_(plan_, wanted),
           entries_(plan_, rows_),
           maker_(plan_),
@@ -64,7 +67,7 @@ class play {
         offered.pipelining = wanted.pipelining;
         offered.chunking = wanted.chunking;
         exchange_.begin(offered, wanted.messages);
-        exchange_.take(now_.steady, exchange_.wanted());
+        exchange_.take(next_ticket());
     }
 
     // Whatever was played: what ended is what the ledger's rows say.
@@ -88,7 +91,7 @@ class play {
     std::string say(std::chrono::nanoseconds later = {}) {
         exchange_.compose(now_, written_);
         while (exchange_.wants_ticket()) {
-            exchange_.take(now_.steady, exchange_.wanted());
+            exchange_.take(next_ticket());
             exchange_.compose(now_, written_);
         }
         std::string said;
@@ -124,9 +127,18 @@ class play {
     }
 
   private:
+    // As soon as the last of its messages is due, or now.
+    load::ticket next_ticket() {
+        load::ticket got{load::pass::go, now_.steady, true, exchange_.wanted(), {}};
+        for (std::uint64_t i = 0; i < got.messages; ++i)
+            got.each.add(now_.steady - due_every_ * (got.messages - 1 - i));
+        return got;
+    }
+
     static options options_of(const setting& wanted) {
         options chosen;
         chosen.lmtp = wanted.lmtp;
+        chosen.open_loop = wanted.due_every.count() > 0;
         chosen.recipients = {wanted.recipients, wanted.recipients};
         chosen.chunking = wanted.chunking ? offer::automatic : offer::off;
         chosen.in_flight = wanted.in_flight;
@@ -170,6 +182,7 @@ class play {
                           [what](const auto& one) { return one.counted && one.what == what; }));
     }
 
+    std::chrono::nanoseconds due_every_;
     plan plan_;
     users users_;
     stats::tally counts_{phase_count};

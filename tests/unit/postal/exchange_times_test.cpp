@@ -50,3 +50,38 @@ TEST_CASE("exchange: knows when an envelope behind the final dot is not answered
     CHECK_FALSE(dialogue.line().awaits_overlapped_mail());
     dialogue.lose();
 }
+
+TEST_CASE("exchange: over LMTP each recipient's message is late by its own due time") {
+    exchange_play::play dialogue(
+        {.lmtp = true, .pipelining = true, .recipients = 3, .due_every = 100ms});
+    dialogue.say(5ms);
+    dialogue.pass(10ms);
+    dialogue.hear("250 ok\r\n250 ok\r\n550 no\r\n250 ok\r\n354 go\r\n");
+    dialogue.say();
+    dialogue.pass(20ms);
+    dialogue.hear("250 first\r\n");
+    dialogue.pass(1ms);
+    dialogue.hear("250 third\r\n");
+    CHECK(dialogue.outcomes() == outcomes{2, 1, 0, 0, 0});
+    const auto& message = dialogue.books().latency[static_cast<std::size_t>(phase::message)];
+    CHECK(message.count() == 2);
+    CHECK(message.max() == 235ms);
+    CHECK(message.mean_us() == Approx((235'000 + 36'000) / 2.0));
+    const auto& refused = dialogue.books().unserved;
+    CHECK(refused.count() == 1);
+    CHECK(refused.max() == 115ms);  // the second, when its RCPT was answered
+    CHECK(dialogue.books().latency[static_cast<std::size_t>(phase::service)].max() == 31ms);
+}
+
+TEST_CASE("exchange: messages that end together were late by their own due times, too") {
+    exchange_play::play dialogue(
+        {.lmtp = true, .pipelining = true, .recipients = 3, .due_every = 100ms});
+    dialogue.say();
+    dialogue.pass(10ms);
+    dialogue.hear("250 ok\r\n550 no\r\n250 ok\r\n250 ok\r\n451 later\r\n");
+    CHECK(dialogue.outcomes() == outcomes{0, 1, 2, 0, 0});
+    const auto& refused = dialogue.books().unserved;
+    CHECK(refused.count() == 3);
+    CHECK(refused.max() == 210ms);
+    CHECK(refused.mean_us() == Approx((210'000 + 110'000 + 10'000) / 3.0));
+}

@@ -65,6 +65,31 @@ TEST_CASE(
           std::string::npos);
 }
 
+TEST_CASE("run report: who waits for the last of those that begin together is not behind") {
+    struct rule {
+        unsigned together;
+        unsigned ranks;
+        std::uint64_t behind;
+        const char* reason;
+    };
+    for (const rule& each :
+         {rule{1, 1, 20, "each begins alone"}, rule{20, 1, 20, "one would be whole"},
+          rule{21, 1, 0, "the last may not be due"},
+          rule{11, 2, 0, "nor in either rank"}}) {
+        INFO(each.reason);
+        auto run = test::description();
+        run.asked = [](double until_s) { return until_s * 2; };
+        run.together = each.together;
+        run.ranks = each.ranks;
+        run_report report(run);
+        auto part = counted(0, 60, 100);
+        part.counts.due = 100;
+        report.add_time_slice(part);
+        REQUIRE(report.cap().has_value());
+        CHECK(report.cap()->behind == each.behind);
+    }
+}
+
 TEST_CASE("run report: an open loop ranks all that was due") {
     auto run = test::description();
     run.due_phase = run.message_phase;
