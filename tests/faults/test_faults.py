@@ -8,9 +8,9 @@ import random
 
 import pytest
 
-from support.faults import (Batch, Bhm, BhmTls, Fault, LmtpDeliver, Postal, PostalTls, RabidImap, RabidPop3, Rig)
+from support.faults import (Batch, Bhm, BhmTls, Fault, LmtpDeliver, Postal, PostalTls, RabidImap, RabidPop3, RabidPop3Tls, Rig)
 
-TRIALS = [Bhm, BhmTls, LmtpDeliver, Postal, PostalTls, RabidPop3, RabidImap]
+TRIALS = [Bhm, BhmTls, LmtpDeliver, Postal, PostalTls, RabidPop3, RabidPop3Tls, RabidImap]
 
 
 @pytest.fixture
@@ -46,12 +46,19 @@ def test_no_memory_from_then_on(rig, kind):
 
 
 # Not postal with GnuTLS: libtasn1 crashes where it reads the server's certificate without memory (asn1_create_element).
-@pytest.mark.parametrize("kind, backend", [(BhmTls, "openssl"), (PostalTls, "openssl"), (BhmTls, "gnutls")])
+@pytest.mark.parametrize("kind, backend", [(BhmTls, "openssl"), (PostalTls, "openssl"), (RabidPop3Tls, "openssl"), (BhmTls, "gnutls")])
 def test_what_tls_needs_when_it_is_first_used(rig, kind, backend):
     """Parts of a library that are set up once, and never again when that has failed."""
     trial = kind(rig, "--tls-backend", backend)
     for nth in range(40, 640, 75):
         trial.run(Fault("allocation", nth=nth)).check()
+
+
+@pytest.mark.parametrize("kind", [Bhm, LmtpDeliver, Postal, RabidPop3])
+def test_an_allocation_before_anybody_listens_or_connects_fails(rig, kind):
+    trial, fault = kind(rig), Fault("allocation", begin="main")
+    for nth in places(trial, fault, 8):
+        trial.run(dataclasses.replace(fault, nth=nth)).check()
 
 
 CALLS = [

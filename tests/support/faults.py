@@ -505,6 +505,67 @@ class RabidPop3(RabidTrial):
         return [self.box.endpoint]
 
 
+class Terminator:
+    """TLS from the first octet on, before a server without; each connection in two threads of its own."""
+
+    def __init__(self, certificate, behind):
+        host, _, port = behind.rpartition(":")
+        self.behind = (host, int(port))
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(certificate)
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.endpoint = "127.0.0.1:%d" % self.listener.getsockname()[1]
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=self.guarded, args=[self.listener.accept()[0]], daemon=True).start()
+
+    def guarded(self, peer):
+        peer.settimeout(LONGEST)
+        with peer, contextlib.suppress(OSError, ValueError):
+            with self.context.wrap_socket(peer, server_side=True) as front, socket.create_connection(self.behind, LONGEST) as back:
+                threading.Thread(target=self.pump, args=[back, front], daemon=True).start()
+                self.pump(front, back)
+
+    @staticmethod
+    def pump(source, sink):
+        with contextlib.suppress(OSError, ValueError):
+            while octets := source.recv(65536):
+                sink.sendall(octets)
+        with contextlib.suppress(OSError, ValueError):
+            sink.shutdown(socket.SHUT_RDWR)
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+
+class RabidPop3Tls(RabidPop3):
+    """The same over TLS from the first octet on; the certificate is PostalTls's."""
+
+    @contextlib.contextmanager
+    def peer(self):
+        with super().peer():
+            self.front = Terminator(PostalTls.certificate, self.box.endpoint)
+            try:
+                yield
+            finally:
+                self.front.close()
+
+    def way(self):
+        return ["-s", "100", "--tls", "implicit"]
+
+    def servers(self):
+        return [self.front.endpoint]
+
+    def books(self, record, outcome):
+        super().books(record, outcome)
+        if outcome.fault.nth == 0 and record["totals"]["tls_connections"] == 0:
+            outcome.wrong.append("no TLS without a fault")
+
+
 class RabidImap(RabidTrial):
     server = HostileImap
 
