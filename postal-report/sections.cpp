@@ -157,6 +157,13 @@ table result_table(const std::vector<record>& records) {
          latency_figure("latency p50", &phase::p50_us),
          latency_figure("latency p99", &phase::p99_us),
          latency_figure("latency highest", &phase::max_us)});
+    const auto had_load = [](const record& one) { return one.under_load.has_value(); };
+    if (std::any_of(records.begin(), records.end(), had_load))
+        add_rows(made, records, {{"rate under load", [](const record& one) {
+                                      if (!one.under_load || !one.under_load->per_second)
+                                          return std::string{unknown};
+                                      return show_number(*one.under_load->per_second * 60) + " /min";
+                                  }}});
     if (records.size() == 1)
         add_rows(made, records, {{"mean within this run, 95 %", show_confidence_alone}});
     add_rows(made, records, offered_figures());
