@@ -326,6 +326,7 @@ server_step smtp_server::refuse_endless_message(std::string& out) {
 void smtp_server::answer_sender(const server_reply& answer, std::string& out) {
     append_reply(out, answer);
     mail_refused_ = !answer.positive();
+    named_ = 0;
     may_reset_ = may_reset_ || mail_refused_;
     if (!mail_refused_) state_ = state::mail;
 }

@@ -384,6 +384,31 @@ TEST_CASE("smtp_server: what follows a refusal has an end") {
     CHECK(one.closed);
 }
 
+TEST_CASE("smtp_server: what follows a refusal is counted anew from each MAIL on") {
+    for (const bool judges : {false, true}) {
+        CAPTURE(judges);
+        server_config config{.max_recipients = 1, .judges_senders = judges, .max_errors = 2};
+        config.requires_auth = !judges;
+        smtp_server one(config, "mail.example.com");
+        one.announce_auth("PLAIN", "");
+        std::string input = "EHLO x\r\n";
+        for (int i = 0; i < 5; ++i) {
+            input += "MAIL FROM:<>\r\n";
+            for (int j = 0; j < 600; ++j)
+                input += "RCPT TO:<b@c.org>\r\n";
+        }
+        std::string out;
+        server_step step;
+        for (std::string_view left = input; !left.empty() && step.event != server_event::close;) {
+            step = one.consume(left, out);
+            left.remove_prefix(step.consumed);
+            if (step.event == server_event::sender)
+                one.answer_sender(replies::no_such_user, out);
+        }
+        CHECK(step.event != server_event::close);
+    }
+}
+
 TEST_CASE("smtp_server: errors count until a message is whole, and failed AUTH does, too") {
     const std::string message = "MAIL FROM:<>\r\nRCPT TO:<b@c.org>\r\nDATA\r\n.\r\n";
     const server_config config{.max_errors = 2};
