@@ -175,7 +175,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
     stats::run_description result =
         program::describe({"bhm", chosen.run, chosen.effective, {argv, argv + argc}});
-    program::describe(chosen, result);
+    program::describe(chosen, plan.rules, result);
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.checks_integrity = chosen.verify;

@@ -24,6 +24,7 @@ std::int64_t wall_clock_us() {
 // Of users with d, r, g (RFC 3463: the mailbox takes no messages, or for another reason).
 constexpr proto::server_reply deferred_user{450, "4.2.1", "Deferred on request"};
 constexpr proto::server_reply rejected_user{550, "5.2.1", "Rejected on request"};
+constexpr proto::server_reply too_many_bounces{452, "4.5.3", "Too many recipients"};
 constexpr proto::server_reply greylisted_user{450, "4.2.0", "Greylisted, try again later"};
 
 // By the third column of the user list; `grey` is what its greylist says.
@@ -77,9 +78,9 @@ proto::server_reply session::judge_recipient() {
                                  : listed != nullptr ? answer_for(what, judged.grey)
                                                      : proto::replies::no_such_user;
     if (answer.positive() && what == fate::bounced && !delivery_->may_bounce_another())
-        answer = proto::replies::too_many_recipients;
+        answer = too_many_bounces;
     note_recipient(judged, answer.code);
-    if (answer.positive() && !may_hold_recipient(who)) answer = too_much_in_hand;
+    if (answer.positive() && !may_hold_recipient(who)) answer = serve::too_much_in_hand;
     if (!answer.positive()) return answer;
     if (conduct_) conduct_->took_recipient(who);
     if (delivery_) delivery_->add(who, what);
@@ -94,6 +95,7 @@ proto::server_reply session::judge_recipient() {
 bool session::may_hold_recipient(const proto::path& who) {
     constexpr std::size_t around = 256;
     const bool kept = delivery_ || attempts_ || context_.ledger_feed() != nullptr;
+    if (machine().recipients() == 0) held_ = share_of_held();
     return !kept || held_.add(around + who.mailbox.size());
 }
 
@@ -162,8 +164,8 @@ void session::keep_first(delayed_reply& found) {
 // say.
 void session::refuse_for_want_of_room(delayed_reply& found) {
     delivery_.reset();
-    own_answers_.assign(machine().answers_due(), too_much_in_hand);
-    found.refusals.assign(machine().answers_due(), too_much_in_hand);
+    own_answers_.assign(machine().answers_due(), serve::too_much_in_hand);
+    found.refusals.assign(machine().answers_due(), serve::too_much_in_hand);
     found.units = found.recipients = 0;
     recipients_.clear();
     unanswered_ = false;
@@ -238,7 +240,7 @@ void session::count_refusals() {
     stats::tally& counts = tally();
     for (const proto::server_reply& one : due_->refusals) {
         ++(one.code < 500 ? counts.deferred : counts.rejected);
-        counts.errors.add("end", one.code, one.enhanced, one.text);
+        count_refusal(proto::server_stage::end, one);
     }
     units_ended(static_cast<std::uint32_t>(due_->refusals.size()));
 }

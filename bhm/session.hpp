@@ -44,7 +44,6 @@ class session final : public serve::session, private worker_context::held {
         : serve::session(context, std::move(who),
                          context.of_run.names.name_of_socket(who.socket.descriptor.get())),
           context_(context),
-          held_(context.of_run.rules.held.get()),
           number_(how.number),
           listener_(how.listener),
           own_end_(std::move(how.own_end)) {}

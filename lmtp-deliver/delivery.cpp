@@ -32,8 +32,10 @@ constexpr unsigned most_stops = 3;
 constexpr std::string_view stopped_again = "it was stopped again and again";
 constexpr mode_t for_its_user_only = 0077;
 
-const delivery_reply queue_full{451, "4.3.2", "Too many deliveries wait, try again later"};
-const delivery_reply waited_too_long{451, "4.3.2", "Waited too long for an agent, try again later"};
+const delivery_reply queue_full{451, "4.3.2", "Too many deliveries wait, try again later",
+                                "max-queued"};
+const delivery_reply waited_too_long{451, "4.3.2", "Waited too long for an agent, try again later",
+                                     "queue-timeout"};
 
 // What may have so many agents at once: details lead to the same mailbox, and so does the case of a
 // domain.
@@ -52,12 +54,17 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
+delivery_reply to_delivery_reply(const proto::server_reply& of) {
+    return {of.code, std::string(of.enhanced), std::string(of.text), of.limit};
+}
+
 delivery::delivery(worker_context& context, transaction& of, place where)
     : waiter(context.own.context(), where.customer),
       context_(context),
       of_(of),
       recipient_(where.recipient),
-      whose_(where.whose) {
+      whose_(where.whose),
+      copy_(of.held.sibling()) {
     context_.own.watch(*this);
     set_deadline(of_.complete + context_.of_run.chosen.longest_wait());
 }
@@ -125,6 +132,7 @@ void delivery::start() {
     if (running) return;
     close_output();
     context_.slots.give_back(*this);
+    if (decided()) return end(answer_);
     tally().agents.add_not_started();
     decide({agent_fate::not_started}, running.error().message);
 }
@@ -168,8 +176,18 @@ base::expected<void> delivery::start_agent() {
 
 base::expected<base::file_descriptor> delivery::open_message(std::string_view head) {
     const bool only_reader = head.empty() && of_.recipients.size() == 1;
-    if (!only_reader) return of_.message.open_copy(head);
-    return of_.message.take();
+    if (only_reader) return of_.message.take();
+    if (!head.empty() && !may_copy(head)) return base::fail("{}", answer_.text);
+    return of_.message.open_copy(head);
+}
+
+bool delivery::may_copy(std::string_view head) {
+    if (!copy_.add(head.size() + of_.message.size())) {
+        answer_ = to_delivery_reply(serve::too_much_in_hand);
+    } else if (!of_.message.may_copy(head)) {
+        answer_ = to_delivery_reply(too_little_free);
+    }
+    return !decided();
 }
 
 // The agent's end of a pipe. It is open for reading too, so that an agent which outlives the server
@@ -339,6 +357,7 @@ void delivery::end(delivery_reply answer) {
     answer_ = std::move(answer);
     state_ = state::over;
     clear_deadline();
+    copy_.give_back();
     base::release(printed_);  // other recipients' agents may run for long
     whose_.delivered(*this);
 }

@@ -9,7 +9,9 @@
 // One that another process of its user has stopped is continued within a second, and killed the
 // third time. What it prints is read to the end so that it never blocks, and the first 64 KiB are kept.
 // An end with status 0 is a delivery, whatever was read of the message; everything else follows the
-// table of exit statuses. 250 is never said before the agent has ended.
+// table of exit statuses. 250 is never said before the agent has ended. A message with headers of its
+// own is a copy, which counts as held while its agent runs; where it may not be, its recipient is
+// deferred.
 //
 // cancel() is for what still waits when the server stops or the client leaves; abandon() lets go of
 // an agent that runs, which then finishes by itself or is ended by the guardian when its time is
@@ -28,8 +30,12 @@
 #include "load/watched.hpp"
 #include "net/poller.hpp"
 #include "os/child.hpp"
+#include "proto/smtp/server_reply.hpp"
+#include "serve/held_octets.hpp"
 
 namespace postal::lmtp_deliver {
+
+delivery_reply to_delivery_reply(const proto::server_reply& of);
 
 class delivery final : public load::watched, public dispatcher::waiter {
   public:
@@ -42,6 +48,8 @@ class delivery final : public load::watched, public dispatcher::waiter {
     };
 
     static constexpr auto kill_after = std::chrono::seconds(5);
+    static constexpr proto::server_reply too_little_free{
+        452, "4.3.1", "Too little free space for mail here", "min-free"};
 
     struct place {
         std::size_t recipient;  // of the transaction
@@ -79,6 +87,7 @@ class delivery final : public load::watched, public dispatcher::waiter {
     base::expected<void> try_to_start();
     base::expected<void> start_agent();
     base::expected<base::file_descriptor> open_message(std::string_view head);
+    bool may_copy(std::string_view head);
     base::expected<base::file_descriptor> make_output();
     void watch_agent(const os::child& started);
     void watch_output();
@@ -108,6 +117,7 @@ class delivery final : public load::watched, public dispatcher::waiter {
     load::steady_time started_{};
     load::steady_time due_{};  // when it is asked to end, or asked again
     std::size_t guarded_ = 0;  // its place in the guardian's list
+    serve::held_octets::share copy_;  // of the message, with headers of its own
     delivery_reply answer_;
     state state_ = state::fresh;
     ending ending_ = ending::not_asked;

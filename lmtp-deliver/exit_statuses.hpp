@@ -35,6 +35,7 @@ struct delivery_reply {
     std::uint16_t code = 0;
     std::string enhanced{};
     std::string text{};
+    std::string_view limit{};  // the option whose limit was struck; empty: none
     bool operator==(const delivery_reply&) const = default;
 };
 

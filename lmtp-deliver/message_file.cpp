@@ -115,7 +115,8 @@ void message_file::write(std::string_view octets) noexcept {
     constexpr std::uint64_t octets_a_look = std::uint64_t{8} << 20U;
     if (error_ == 0 && !in_memory_ && size_ >= look_again_at_) {
         look_again_at_ = size_ + octets_a_look;
-        if (!has_room(*rules_, octets.size())) error_ = ENOSPC;
+        no_room_ = !has_room(*rules_, octets.size());
+        if (no_room_) error_ = ENOSPC;
     }
     if (error_ == 0) error_ = write_all(file_.get(), octets, size_);
     if (error_ == 0) size_ += octets.size();
@@ -145,6 +146,10 @@ base::expected<void> message_file::finish() {
     return base::fail("cannot store the message: {}", base::system_message(error_));
 }
 
+bool message_file::may_copy(std::string_view head) const noexcept {
+    return !copy_goes_to_disk(head.size()) || has_room(*rules_, head.size() + size_);
+}
+
 base::expected<base::file_descriptor> message_file::open_copy(std::string_view head) const {
     if (head.empty()) {
         const std::string path = fmt::format("/proc/self/fd/{}", file_.get());
@@ -156,11 +161,7 @@ base::expected<base::file_descriptor> message_file::open_copy(std::string_view h
     }
     message_file copy(*rules_);
     copy.append(head);
-    if (copy.error_ == 0 && in_memory_ && copy.size_ + size_ > rules_->memory_limit) {
-        copy.move_to_disk();
-    } else if (!in_memory_) {
-        copy.move_to_disk();
-    }
+    if (copy.in_memory_ && copy_goes_to_disk(head.size())) copy.move_to_disk();
     if (copy.error_ == 0) {
         copy.error_ = copy_all(file_.get(), copy.file_.get(), size_, copy.size_);
     }

@@ -46,6 +46,11 @@ class message_file {
     [[nodiscard]] base::file_descriptor take() noexcept { return std::move(file_); }
     [[nodiscard]] base::expected<base::file_descriptor> open_copy(std::string_view head = {}) const;
 
+    // Whether such a copy would leave least_free on the disk, if it goes there.
+    [[nodiscard]] bool may_copy(std::string_view head) const noexcept;
+    // Whether the first failure is that least_free would not have been left.
+    [[nodiscard]] bool no_room() const noexcept { return no_room_; }
+
     std::uint64_t size() const noexcept { return size_; }
     bool in_memory() const noexcept { return in_memory_; }
 
@@ -54,12 +59,16 @@ class message_file {
     void store(std::string_view octets);
     void write(std::string_view octets) noexcept;
     void move_to_disk();
+    bool copy_goes_to_disk(std::size_t head) const noexcept {
+        return !in_memory_ || head + size_ > rules_->memory_limit;
+    }
 
     const storage_rules* rules_;
     base::file_descriptor file_;
     std::uint64_t size_ = 0;
     std::uint64_t look_again_at_ = 0;  // whether there is room on the disk for more
     int error_ = 0;                    // the first failure, an errno value
+    bool no_room_ = false;
     bool in_memory_ = true;
     mail::crlf_to_lf lines_{};  // with line_ends::lf
 };

@@ -118,7 +118,7 @@ cli::group agent_options(options& o) {
             {"--env-file", "FILE", "",
              "the same from the lines of a file that nobody else may read",
              cli::text(o.environment_file)},
-            {"--limit", "LIMITS", "core=0",
+            {"--limit", "LIMITS", "core=0,file-size=64G",
              "an agent's limits, as in cpu=30s,memory=512M,files=64,processes=100,file-size=2G",
              cli::text(o.limits)},
             {"--exit-statuses", "FILE", "built in",

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -29,6 +30,7 @@ using base::expected;
 
 constexpr std::uint16_t default_port = 2003;
 constexpr std::string_view default_place = "127.0.0.1:2003";
+constexpr std::uint64_t least_file_size = std::uint64_t{64} << 30U;  // an agent's usual limit
 constexpr std::string_view agents_path = "/usr/local/bin:/usr/bin:/bin";
 
 // ---- the agent ----
@@ -135,14 +137,22 @@ expected<void> gather_settings(plan& into) {
 }
 
 // Without files= an agent has as many as this program was started with, not what it raised that to.
-// Without core= it leaves no core: nobody looks for one, and somebody's mail is in it.
+// Without core= it leaves no core: nobody looks for one, and somebody's mail is in it. Without
+// file-size= no file grows for ever; of a mailbox that is one file all counts that is in it. There is no
+// usual number of processes: all of the agents' user count, also those that others started.
 expected<void> set_limits(plan& into) {
     auto limits = os::parse_limits(into.chosen.limits);
     if (!limits) return base::fail("--limit: {}", limits.error().message);
     into.limits.push_back(os::current_descriptor_limit());
-    const bool core = std::any_of(limits->begin(), limits->end(),
-                                  [](const os::limit& one) { return one.resource == RLIMIT_CORE; });
-    if (!core) into.limits.push_back({RLIMIT_CORE, 0, 0});
+    const auto most = std::numeric_limits<std::uint64_t>::max() / 2;
+    const auto file_size = std::max(least_file_size, 2 * std::min(into.chosen.max_message, most));
+    const os::limit no_core{RLIMIT_CORE, 0, 0};
+    for (const os::limit& usual : {no_core, os::at_most(RLIMIT_FSIZE, file_size)}) {
+        const bool given = std::any_of(limits->begin(), limits->end(), [&](const os::limit& one) {
+            return one.resource == usual.resource;
+        });
+        if (!given) into.limits.push_back(usual);
+    }
     into.limits.insert(into.limits.end(), limits->begin(), limits->end());
     return {};
 }
@@ -268,7 +278,8 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     tell(effective, "queue-timeout", base::format_duration(chosen.longest_wait()));
     stats::run_description result =
         program::describe({"lmtp-deliver", chosen.run, effective, std::move(words)});
-    program::describe(chosen, result);
+    program::describe(chosen, plan.rules, result);
+    result.limits.insert(result.limits.end(), {"min-free", "queue-timeout", "max-queued"});
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.runs_agents = true;

@@ -14,16 +14,15 @@ const delivery_reply stopping{421, "4.3.2", "Shutting down"};
 const delivery_reply client_gone{451, "4.3.2", "Withdrawn, for its client has left"};
 const delivery_reply no_memory{451, "4.3.0", "Out of memory, try again later"};
 const delivery_reply no_storage{452, "4.3.1", "Cannot store the message"};
-constexpr proto::server_reply disk_full{452, "4.3.1", "Too little free space for mail here"};
 
 }  // namespace
 
 // ---- the envelope ----
 
 proto::server_reply session::judge_sender() {
-    if (!has_room(context_.of_run.storage, machine().declared_octets())) return disk_full;
-    auto begun =
-        std::make_unique<transaction>(context_.of_run.storage, context_.of_run.rules.held.get());
+    if (!has_room(context_.of_run.storage, machine().declared_octets()))
+        return delivery::too_little_free;
+    auto begun = std::make_unique<transaction>(context_.of_run.storage, share_of_held());
     begun->id = context_.next_id();
     if (client_.empty()) client_ = client_name();
     begun->client = client_;
@@ -43,7 +42,7 @@ proto::server_reply session::judge_recipient() {
         refusal_of_recipient(context_.of_run, *transaction_, recipient);
     if (refusal.code != 0) return refusal;
     return transaction_->take(std::move(recipient)) ? proto::replies::recipient_ok
-                                                    : too_much_in_hand;
+                                                    : serve::too_much_in_hand;
 }
 
 // ---- the message ----
@@ -60,14 +59,18 @@ void session::end_message() {
     transaction_->complete = now();
     if (context_.own.stopping()) return refuse_all(stopping);
     if (transaction_->no_room)
-        return refuse_all({too_much_in_hand.code, std::string(too_much_in_hand.enhanced),
-                           std::string(too_much_in_hand.text)});
+        return refuse_all(to_delivery_reply(serve::too_much_in_hand));
+    if (!stored && transaction_->message.no_room())
+        return refuse_all(to_delivery_reply(delivery::too_little_free));
     if (!stored) {
         context_.log.say(stored.error().message);
         return refuse_all(no_storage);
     }
     // Whom a Unix socket leads to is one client on each connection.
-    if (!customer_) customer_.emplace(context_.slots, client_address() ? client_ : "");
+    if (!customer_) {
+        const auto from = client_address();
+        customer_.emplace(context_.slots, from ? from->origin().text() : "");
+    }
     deliveries_.reserve(transaction_->recipients.size());
     for (std::size_t i = 0; i < transaction_->recipients.size(); ++i) {
         const delivery::place where{i, *this, *customer_};
@@ -140,7 +143,8 @@ void session::count(const delivery_reply& answer) {
         return;
     }
     (answer.code < 500 ? counts.deferred : counts.rejected) += 1;
-    counts.errors.add("end", answer.code, answer.enhanced, answer.text);
+    count_refusal(proto::server_stage::end,
+                  {answer.code, answer.enhanced, answer.text, answer.limit});
 }
 
 // ---- the answers ----

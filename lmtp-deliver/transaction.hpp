@@ -19,8 +19,9 @@
 namespace postal::lmtp_deliver {
 
 struct transaction {
-    explicit transaction(const storage_rules& storage, serve::held_octets* all = nullptr)
-        : held(all), held_content(all), message(storage) {}
+    explicit transaction(const storage_rules& storage,
+                         serve::held_octets::share of_all = serve::held_octets::share())
+        : held(std::move(of_all)), held_content(held.sibling()), message(storage) {}
 
     // False, and nothing is taken, when there is no room for more.
     [[nodiscard]] bool take(mailbox recipient) {

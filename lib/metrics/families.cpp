@@ -123,6 +123,25 @@ void add_errors(exposition& to, const stats::run_report& so_far) {
                  {{"stage", kind.first}, {"code", kind.second}});
 }
 
+// A limit that nobody has struck yet is shown too, so that its first strike is a rate.
+void add_limits(exposition& to, const stats::run_report& so_far) {
+    const stats::run_description& run = so_far.description();
+    if (run.limits.empty()) return;
+    const auto struck = so_far.totals_with_warmup().limits.sorted();
+    MetricFamily& family = to.family("limit_strikes_total", "refusals for a limit, by its option",
+                                     MetricType::Counter);
+    for (const std::string& name : run.limits) {
+        const auto found = std::find_if(struck.begin(), struck.end(),
+                                        [&](const auto& one) { return one.name == name; });
+        const std::uint64_t count = found == struck.end() ? 0 : found->count;
+        to.count(family, static_cast<double>(count), {{"limit", name}});
+    }
+    if (!run.held) return;
+    to.gauge("held_octets", "octets of unfinished mail that are held (--max-held)",
+             static_cast<double>(run.held()));
+    to.gauge("held_octets_limit", "how many may be", static_cast<double>(run.most_held));
+}
+
 void add_phases(exposition& to, const stats::run_report& so_far) {
     const stats::run_description& run = so_far.description();
     const stats::tally& total = so_far.totals_with_warmup();
@@ -199,6 +218,7 @@ std::vector<MetricFamily> families_of(const stats::run_report& so_far, const bes
     add_sessions(made, so_far, more.now);
     add_counters(made, so_far);
     add_errors(made, so_far);
+    add_limits(made, so_far);
     add_phases(made, so_far);
     add_generator(made, so_far, more);
     add_agents(made, so_far);

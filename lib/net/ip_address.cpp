@@ -52,6 +52,13 @@ bool ip_address::is_loopback() const noexcept {
     return is_v4() ? octets[mapped_octets] == 127 : *this == one;
 }
 
+ip_address ip_address::origin() const noexcept {
+    constexpr std::size_t network_octets = 8;
+    ip_address of = *this;
+    if (!is_v4()) std::fill(of.octets.begin() + network_octets, of.octets.end(), 0);
+    return of;
+}
+
 std::string ip_address::text() const {
     if (!is_v4()) return text6();
     std::array<char, INET_ADDRSTRLEN> text{};

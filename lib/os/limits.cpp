@@ -111,6 +111,11 @@ base::expected<std::vector<limit>> parse_limits(std::string_view text) {
     return limits;
 }
 
+limit at_most(int resource, std::uint64_t value) noexcept {
+    const std::uint64_t most = std::min<std::uint64_t>(value, now(resource).hard);
+    return {resource, most, most};
+}
+
 limit current_descriptor_limit() noexcept {
     return now(RLIMIT_NOFILE);
 }

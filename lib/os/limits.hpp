@@ -28,6 +28,9 @@ struct limit {
 // wanted: call it before any thread. An empty text is no limit at all.
 [[nodiscard]] base::expected<std::vector<limit>> parse_limits(std::string_view text);
 
+// That much, or what this process may have itself where that is less.
+[[nodiscard]] limit at_most(int resource, std::uint64_t value) noexcept;
+
 // RLIMIT_NOFILE as it is now. Taken at a program's start, before raise_descriptor_limit(), it is
 // what children should get: programs that use select(2) break with a large one.
 [[nodiscard]] limit current_descriptor_limit() noexcept;

@@ -64,7 +64,8 @@ base::expected<void> add_places(std::vector<serve::listening_endpoint>& into,
                                 std::uint16_t tls_port,
                                 std::optional<net::socket_rights> rights = {});
 
-// What the record says of them.
-void describe(const server_options& chosen, stats::run_description& into);
+// What the record says of them, and metrics of what the rules hold.
+void describe(const server_options& chosen, const serve::session_rules& rules,
+              stats::run_description& into);
 
 }  // namespace postal::program

@@ -133,6 +133,7 @@ void acceptor::hand_over(net::accepted client, session_slot place) {
 
 void acceptor::refuse(const net::accepted& client) {
     first_.tally().errors.add("connect", 421, "4.3.2", too_many_sessions_text);
+    first_.tally().limits.add("sessions");
     if (!listener_.tls) {  // otherwise it could not be read
         [[maybe_unused]] const auto said =
             ::send(client.descriptor.get(), too_many_sessions.data(), too_many_sessions.size(),

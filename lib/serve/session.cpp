@@ -157,6 +157,7 @@ asio::awaitable<void> session::let_others_run() {
 
 asio::awaitable<void> session::greet() {
     now_ = steady_clock::now();
+    message_time_.restart(now_, context_.rules.message_time);
     if (context_.rules.judges_stages) judge_stage(server_stage::connect, {}, {});
     next what = in_time(server_stage::connect, 0, next::read);
     if (what == next::hold) {
@@ -200,6 +201,7 @@ asio::awaitable<void> session::wait_for_answers() {
     }
     connection_.forget();
     now_ = steady_clock::now();
+    message_time_.restart(now_, context_.rules.message_time);
     if (stopped_now_) co_return lost(net::fault::stopped);
     give_answers();
 }
@@ -309,8 +311,7 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
             return next::read;
         case server_event::sender: {
             sender_comes();
-            const bool no_room = context_.rules.held && context_.rules.held->full();
-            const proto::server_reply judged = no_room ? too_much_in_hand : judge_sender();
+            const proto::server_reply judged = may_hold_more() ? judge_sender() : too_much_in_hand;
             machine_.answer_sender(judged, output_->text);
             command_answered(step.stage, judged);
             what = end_if_closing(judged);

@@ -11,9 +11,10 @@
 // program that judges stages may refuse, delay, read slowly or cut the connection at each of them.
 //
 // A client over a network has only so much time: a line as long as silence may last, content that
-// plus what it takes at min_data_rate, a message message_time; what we hold back ourselves does not
+// plus what it takes at min_data_rate, a message message_time, and so has a session from its last whole
+// message on (message_time.hpp); what we hold back ourselves does not
 // count. Whoever is too slow, is one too many from an address, or does too much that is wrong or for
-// nothing, hears why, and is counted as the refusal that it hears.
+// nothing, hears why, and is counted as the refusal that it hears and as a strike of that limit.
 //
 // What it counts: a message is started with MAIL; over LMTP the first recipient is, and each other
 // with its RCPT. Those that the program does not count itself end as rejected or deferred, as their
@@ -30,6 +31,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -45,6 +47,7 @@
 #include "net/connection.hpp"
 #include "proto/smtp/server.hpp"
 #include "serve/accepted_client.hpp"
+#include "serve/message_time.hpp"
 #include "serve/worker_context.hpp"
 
 namespace postal::serve {
@@ -146,6 +149,12 @@ class session : public load::watched, private proto::stage_judge {
     // Who is served: the peer's address, or what a trusted proxy says it is.
     std::string client_name() const;
     std::optional<net::ip_address> client_address() const;  // nothing over a Unix socket
+    // An error, and a strike of the limit that it names.
+    void count_refusal(proto::server_stage stage, const proto::server_reply& reply);
+    // Of what all may hold, within what may be held for this client.
+    held_octets::share share_of_held() const {
+        return held_octets::share(context_.rules.held.get(), holder_);
+    }
     net::connection& connection() noexcept { return connection_; }
     // Messages (LMTP: recipients) begun and without an outcome.
     std::uint32_t units_begun() const noexcept { return begun_; }
@@ -164,15 +173,17 @@ class session : public load::watched, private proto::stage_judge {
     // delays holds, and the first of two endings.
     void add_effect(const stage_effect& one);
 
-    // More mail than --max-held allows is in hand already.
-    static constexpr proto::server_reply too_much_in_hand{
-        452, "4.3.1", "Too much unfinished mail here, try again later"};
     static constexpr proto::server_reply closing_for_stop{421, "4.3.2", "Shutting down"};
 
   private:
     enum class next : std::uint8_t { read, flush, others, hold, answers, secure, cut, close, stop };
     // What is over when the deadline passes.
-    enum class patience : std::uint8_t { with_silence, with_content, with_message };
+    enum class patience : std::uint8_t {
+        with_silence,
+        with_content,
+        with_message,
+        without_message
+    };
     // What the next octets were before the machine took them.
     enum class was_reading : std::uint8_t { commands, secrets, content };
     // Whether the connection is closed behind what is sent: it must not be put off then.
@@ -196,6 +207,8 @@ class session : public load::watched, private proto::stage_judge {
     boost::asio::awaitable<void> pause(std::chrono::nanoseconds how_long);
     boost::asio::awaitable<void> send_slowly();
 
+    std::optional<net::ip_address> limited_origin() const;
+    bool may_hold_more() const;
     bool admitted();
     void be_patient();
     void wait_for_client();
@@ -231,7 +244,6 @@ class session : public load::watched, private proto::stage_judge {
     void message_refused(const proto::server_step& step);
     void sent_away(const proto::server_step& step);
     void message_dropped();
-    void count_refusal(proto::server_stage stage, const proto::server_reply& reply);
     void count_answered();
     void note_accepted();
     void count_unheard();
@@ -257,6 +269,7 @@ class session : public load::watched, private proto::stage_judge {
     std::string held_;  // a reply whose time has not come
     std::chrono::nanoseconds hold_for_{0};
     next then_ = next::read;  // once it has come
+    std::shared_ptr<held_octets::client> holder_{};  // where it is one of many
     stage_effect effect_{};   // of the stage that is being answered
     cut cut_ = cut::no;
     bool answers_first_ = false;   // what is cut is cut behind a reply that is still to come
@@ -268,7 +281,7 @@ class session : public load::watched, private proto::stage_judge {
     load::steady_time now_{};
     load::steady_time mail_at_{};
     load::steady_time data_at_{};
-    load::steady_time message_until_{};  // its content must have come
+    message_time message_time_;
     load::content_time content_time_;
     patience patience_ = patience::with_silence;
     unsigned commands_left_ = 0;  // before others have their turn

@@ -17,7 +17,9 @@ constexpr proto::server_reply closing_for_silence{421, "4.4.2", "Timeout, closin
 
 // After the machine has taken it in.
 void session::command_answered(server_stage stage, const proto::server_reply& reply) {
-    if (!reply.positive() && !follows_refusal(stage)) count_refusal(stage, reply);
+    // What strikes a limit does not follow from anything else.
+    if (!reply.positive() && (!reply.limit.empty() || !follows_refusal(stage)))
+        count_refusal(stage, reply);
     switch (stage) {
         case server_stage::mail:
             return sender_answered(reply);
@@ -88,7 +90,7 @@ void session::units_refused(std::uint32_t units, unsigned code) {
 
 void session::sender_comes() {
     mail_at_ = now_;
-    message_until_ = now_ + context_.rules.message_time;
+    message_time_.mail_comes(now_, context_.rules.message_time);
 }
 
 void session::message_begins() {
@@ -99,6 +101,7 @@ void session::message_begins() {
 }
 
 void session::message_ends() {
+    message_time_.restart(now_, context_.rules.message_time);
     tally().latency[context_.rules.data_phase].record(now_ - data_at_);
     ++tally().transactions;
     if (pipelined_) ++tally().pipelined;
@@ -106,6 +109,7 @@ void session::message_ends() {
 }
 
 void session::message_refused(const proto::server_step& step) {
+    message_time_.restart(now_, context_.rules.message_time);
     units_refused(begun_, step.reply.code);
     drop_message();
     for (std::uint32_t i = 0; i < step.replies; ++i)
@@ -139,6 +143,7 @@ void session::message_dropped() {
 
 void session::count_refusal(server_stage stage, const proto::server_reply& reply) {
     tally().errors.add(proto::to_text(stage), reply.code, reply.enhanced, reply.text);
+    if (!reply.limit.empty()) tally().limits.add(reply.limit);
 }
 
 // Their replies have been handed to the kernel.

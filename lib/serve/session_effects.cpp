@@ -75,7 +75,7 @@ asio::awaitable<void> session::pause(std::chrono::nanoseconds how_long) {
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
     pausing_ = nullptr;
     const load::steady_time before = std::exchange(now_, steady_clock::now());
-    message_until_ += now_ - before;
+    message_time_.held_back(now_ - before);
     if (cancelled) co_return lost(net::fault::stopped);
     // converse() sets none while a line has begun.
     wait_for_client();

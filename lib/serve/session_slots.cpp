@@ -31,8 +31,7 @@ std::optional<session_slot> session_slots::take() {
 }
 
 bool session_slot::count_for(const net::ip_address& from, unsigned most) const {
-    net::ip_address origin = from;
-    if (!origin.is_v4()) std::fill(origin.octets.begin() + 8, origin.octets.end(), 0);
+    const net::ip_address origin = from.origin();
     session_slots& all = *of;
     const std::scoped_lock lock(all.mutex_);
     if (all.origins_.size() <= number()) all.origins_.resize(number() + 1);

@@ -3,8 +3,8 @@
 // A slot is a number from 0; the lowest free one is given out, so that transcripts, of which each
 // slot has one, stay few. It is taken and, when its owner is gone, given back once a connection,
 // under a lock; a transcript is used by the session in its slot only. When all are taken there is
-// none; the slots must outlive who has one. Sessions may be counted by where they come from, an IPv6
-// network of 64 bits being one place: who has one has all of it.
+// none; the slots must outlive who has one. Sessions may be counted by where they come from
+// (net::ip_address::origin()).
 #pragma once
 
 #include <cstdint>

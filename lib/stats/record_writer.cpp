@@ -160,6 +160,15 @@ json names_of(const named_counts& counts) {
     return object;
 }
 
+// Also of those that nobody has struck.
+json limits_of(const run_description& run, const named_counts& struck) {
+    json object = json::object();
+    for (const std::string& name : run.limits)
+        object[name] = 0;
+    object.update(names_of(struck));
+    return object;
+}
+
 json agents_of(const agent_counts& agents) {
     return {{"started", agents.started()},
             {"cpu_user_s", seconds(agents.user())},
@@ -330,6 +339,7 @@ json record_of(const run_report& report) {
     if (!report.totals_with_warmup().authentications.empty()) {
         record["authentications"] = names_of(total.authentications);
     }
+    if (!run.limits.empty()) record["limits"] = limits_of(run, total.limits);
     if (run.runs_agents) record["agents"] = agents_of(total.agents);
     if (!run.tls_library.empty()) record["tls"] = tls_of(run.tls_library, total.tls);
     if (!run.commands.empty()) record["commands"] = commands_of(run, total.commands);

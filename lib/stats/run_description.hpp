@@ -65,6 +65,11 @@ struct run_description {
     unsigned together = 1;          // messages that begin together at most: when the last is due
     bool transcript = false;        // -z, -Z or -a slowed the run down
     bool serves = false;            // a server: it may be that its replies are not heard
+    // Of a server: the options that limit what clients do, whose strikes tally::limits counts; and of
+    // --max-held how many octets are held now, and may be.
+    std::vector<std::string> limits;
+    std::function<std::uint64_t()> held;
+    std::uint64_t most_held = 0;
     bool defers = false;            // a server that may refuse recipients for now on purpose
     bool reads_mail = false;        // a reader: POP3 and IMAP connections, deletions
     bool checks_integrity = false;  // verified, foreign, corrupt, duplicate mean something

@@ -196,6 +196,15 @@ std::string agents_text(const agent_counts& agents) {
     return text + fmt::format(", {} did not end with 0: {}", base::format_count(other), list);
 }
 
+// "--max-held 12 times, --sessions once"
+std::string limits_text(const named_counts& struck) {
+    std::string text;
+    for (const auto& one : struck.sorted())
+        text += fmt::format("{}--{} {}", text.empty() ? "" : ", ", one.name,
+                            one.count == 1 ? "once" : base::format_count(one.count) + " times");
+    return text;
+}
+
 // "OpenSSL 3.0.15: 90 full handshakes, 10 resumed; TLSv1.3; TLS_AES_256_GCM_SHA384"
 std::string tls_text(const std::string& library, const tls_counts& tls) {
     std::string text =
@@ -358,6 +367,8 @@ std::string format_summary(const run_report& report) {
         text += row("logins", authentication_text(report.totals().authentications));
     }
     if (run.runs_agents) text += row("agents", agents_text(report.totals().agents));
+    if (const std::string struck = limits_text(report.totals().limits); !struck.empty())
+        text += row("limits", struck);
     if (!run.tls_library.empty())
         text += row("TLS", tls_text(run.tls_library, report.totals().tls));
     text += latency_table(report);

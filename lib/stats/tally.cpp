@@ -29,6 +29,7 @@ void tally::merge(const tally& other) {
     tls.merge(other.tls);
     commands.merge(other.commands);
     actions.merge(other.actions);
+    limits.merge(other.limits);
     not_offered.merge(other.not_offered);
     all_busy += other.all_busy;
     add_time(other);
@@ -51,6 +52,7 @@ void tally::clear() noexcept {
     tls.clear();
     commands.clear();
     actions.clear();
+    limits.clear();
     not_offered.clear();
     all_busy = {};
     static_cast<worker_time&>(*this) = {};

@@ -47,6 +47,8 @@ struct tally : counts, worker_time {
     action_counts actions;         // of their profile, by verb
     // Of a closed loop with a rate: how long messages were due and no session was free for them.
     std::chrono::nanoseconds all_busy{};
+    // Of servers: limits that clients have struck, by the option that sets them.
+    named_counts limits;
     // What was asked for and the peer does not offer, for each connection; the text names the option.
     named_counts not_offered;
 

@@ -298,6 +298,17 @@ def test_a_full_disk_defers_and_breaks_nothing(as_it_came, agents, kept, small_d
     assert (done.total("messages"), done.total("deferred")) == (1, 2)
 
 
+def test_a_message_that_would_leave_too_little_is_not_kept(as_it_came, agents, kept, small_disk):
+    """There is room when MAIL comes, which does not say how long the message is."""
+    server = as_it_came(agents("keep", kept, "%to_user%"), "--memory-limit", "64K", "--temporary", small_disk, "--min-free", "980K")
+    with server.connect() as client:
+        [answer] = client.deliver(["one@example.com"], lines(200 * KILOBYTE))
+        assert str(answer) == "452 4.3.1 Too little free space for mail here"
+        assert client.deliver(["two@example.com"], lines(10 * KILOBYTE))[0].code == 250
+    assert [path.name for path in kept.iterdir()] == ["two"]
+    assert server.stop().record["limits"]["min-free"] == 1
+
+
 @pytest.fixture
 def small_disk(folder):
     """A file system of 1 MiB, where one may be mounted."""

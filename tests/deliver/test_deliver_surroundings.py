@@ -331,6 +331,7 @@ def test_without_limits_an_agent_has_those_that_the_server_was_started_with(seen
     would be of somebody's mail."""
     found = seen("-t", "1500", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 5000)))
     assert found.limit("Max core file size") == (0, 0)
+    assert found.limit("Max file size") == (64 << 30, 64 << 30)
     assert found.limit("Max open files") == (256, 5000)
     assert found.limit("Max cpu time")[0] is None
 

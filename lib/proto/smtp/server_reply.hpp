@@ -16,6 +16,7 @@ struct server_reply {
     std::uint16_t code = 0;
     std::string_view enhanced{};  // "2.1.5"; empty in replies that have none (220, 221 of 421, 354)
     std::string_view text{};
+    std::string_view limit{};  // the option whose limit the client has struck; empty: none
 
     bool positive() const noexcept { return code < 400; }
 };
@@ -68,8 +69,9 @@ inline constexpr server_reply start_tls{220, "2.0.0", "Ready to start TLS"};
 inline constexpr server_reply tls_already{503, "5.5.1", "TLS is active already"};
 inline constexpr server_reply tls_first{530, "5.7.0", "Must issue a STARTTLS command first"};
 inline constexpr server_reply tls_injection{554, "5.5.1", "Nothing may follow STARTTLS at once"};
-inline constexpr server_reply too_many_recipients{452, "4.5.3", "Too many recipients"};
-inline constexpr server_reply too_big{552, "5.3.4", "Message too big"};
+inline constexpr server_reply too_many_recipients{452, "4.5.3", "Too many recipients",
+                                                 "max-recipients"};
+inline constexpr server_reply too_big{552, "5.3.4", "Message too big", "max-size"};
 // RFC 4954 4 and 6.
 inline constexpr server_reply authenticated{235, "2.7.0", "Authentication succeeded"};
 inline constexpr server_reply auth_wrong{535, "5.7.8", "Authentication credentials invalid"};
@@ -87,12 +89,14 @@ inline constexpr server_reply auth_first{530, "5.7.0", "Authentication required"
 inline constexpr server_reply bare_newline{550, "5.5.2", "Message has a bare CR or LF"};
 inline constexpr server_reply no_such_user{550, "5.1.1", "No such user"};
 inline constexpr server_reply no_such_list{550, "5.1.1", "No such mailing list"};
-inline constexpr server_reply too_many_errors{421, "4.7.0", "Too many errors, closing"};
+inline constexpr server_reply too_many_errors{421, "4.7.0", "Too many errors, closing",
+                                              "max-errors"};
 inline constexpr server_reply too_many_idle_commands{
-    421, "4.7.0", "Too many commands without a message, closing"};
+    421, "4.7.0", "Too many commands without a message, closing", "max-idle-commands"};
 inline constexpr server_reply endless_line{421, "4.7.0", "A line without an end, closing"};
-inline constexpr server_reply endless_message{552, "5.3.4", "Message far too big, closing"};
-inline constexpr server_reply endless_chunk{552, "5.3.4", "Chunk far too big, closing"};
+inline constexpr server_reply endless_message{552, "5.3.4", "Message far too big, closing",
+                                              "max-size"};
+inline constexpr server_reply endless_chunk{552, "5.3.4", "Chunk far too big, closing", "max-size"};
 // What a chunk that was not understood brings might be commands, or might not (RFC 3030 2).
 inline constexpr server_reply chunk_of_unknown_size{
     421, "4.5.0", "Cannot tell the chunk behind that BDAT from commands, closing"};

@@ -95,6 +95,40 @@ TEST_CASE("message file: a folder that takes no file is told at the end, and not
           "/nonexistent/folder: cannot make a file: No such file or directory");
 }
 
+TEST_CASE("message file: a disk that fills while a message is written keeps its free space") {
+    storage_rules rules{100, "/tmp"};
+    message_file file(rules);
+    file.append(std::string(200, 'x'));
+    CHECK_FALSE(file.no_room());
+    rules.least_free = ~std::uint64_t{0} / 2;  // as if others had filled it
+    file.append(std::string(std::size_t{8} << 20U, 'x'));
+    CHECK_FALSE(file.no_room());  // it looks now and then
+    file.append("y");
+    CHECK(file.no_room());
+    file.append("z");
+    CHECK(file.finish().error().message == "cannot store the message: No space left on device");
+}
+
+TEST_CASE("message file: a copy that goes to a disk without room for it may not be made") {
+    struct row {
+        std::size_t message, head;
+        bool full, may;
+        const char* reason;
+    };
+    for (const row& each : {row{50, 50, true, true, "in memory"},
+                            row{50, 51, true, false, "on the disk for its head"},
+                            row{101, 1, true, false, "as the message"},
+                            row{101, 1, false, true, "there is room"}}) {
+        INFO(each.reason);
+        storage_rules rules{100, "/tmp"};
+        message_file file(rules);
+        file.append(std::string(each.message, 'x'));
+        REQUIRE(file.finish().has_value());
+        if (each.full) rules.least_free = ~std::uint64_t{0} / 2;
+        CHECK(file.may_copy(std::string(each.head, 'h')) == each.may);
+    }
+}
+
 TEST_CASE("message file: with LF at the end of lines, wherever the pieces end") {
     struct row {
         std::string given, wanted;

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <string>
 
@@ -103,6 +104,33 @@ TEST_CASE("metrics: a phase's distribution ends with all of its values") {
     CHECK(of.bucket.back().upper_bound == std::numeric_limits<double>::infinity());
     CHECK(of.bucket.back().cumulative_count == 3);
     CHECK(of.bucket[of.bucket.size() - 2].cumulative_count == 2);
+}
+
+TEST_CASE("metrics: limits are shown before anybody strikes one") {
+    stats::run_description server = sender();
+    server.program = "bhm";
+    server.serves = true;
+    server.limits = {"max-held", "sessions"};
+    server.held = [] { return std::uint64_t{7}; };
+    server.most_held = 100;
+    stats::run_report report(server);
+    stats::time_slice first(2);
+    first.end_s = 1;
+    first.counts.limits.add("sessions", 3);
+    report.add_time_slice(first);
+    const auto all = metrics::families_of(report, {});
+    const MetricFamily* struck = find(all, "postal_limit_strikes_total");
+    REQUIRE(struck != nullptr);
+    REQUIRE(struck->metric.size() == 2);
+    CHECK(struck->metric.front().label.back().value == "max-held");
+    CHECK(struck->metric.front().counter.value == 0);
+    CHECK(struck->metric.back().counter.value == 3);
+    REQUIRE(find(all, "postal_held_octets") != nullptr);
+    CHECK(find(all, "postal_held_octets")->metric.front().gauge.value == 7);
+    CHECK(find(all, "postal_held_octets_limit")->metric.front().gauge.value == 100);
+    server.held = nullptr;
+    const auto without = metrics::families_of(stats::run_report(server), {});
+    CHECK(find(without, "postal_held_octets") == nullptr);
 }
 
 TEST_CASE("metrics: what waits is a gauge, for it becomes less") {

@@ -79,6 +79,16 @@ TEST_CASE("child limits: what is refused, in one line") {
     }
 }
 
+TEST_CASE("child limits: a usual limit is never more than this process may have") {
+    const auto own = os::current_descriptor_limit();
+    const auto less = os::at_most(own.resource, 3);
+    CHECK(less.soft == 3);
+    CHECK(less.hard == 3);
+    const auto more = os::at_most(own.resource, ~std::uint64_t{0});
+    CHECK(more.soft == own.hard);
+    CHECK(more.hard == own.hard);
+}
+
 TEST_CASE("child limits: asking changes no limit of this process") {
     const auto before = os::current_descriptor_limit();
     // Above the hard limit: root may, others may not.

@@ -32,7 +32,7 @@ TEST_CASE("serve session: idle commands") {
     check({
         {"NOOP", few,
          greeted + transcript{says("NOOP\r\nNOOP\r\nNOOP\r\n"), hears(ok + ok + too_many), closed},
-         "1x other 421 4.7.0"},
+         "1x other 421 4.7.0, 1x --max-idle-commands"},
         {"a message makes up for them", few,
          greeted + transcript{says(times(3, "NOOP\r\n" + message)), hears(times(3, ok + answers))} +
              quits,
@@ -55,15 +55,24 @@ TEST_CASE("serve session: many commands at once are answered in turns, and in or
 
 TEST_CASE("serve session: a message without an end") {
     settings strict;
-    strict.rules.message_time = 1ns;
+    strict.rules.message_time = 4min;  // what comes first; the play does not wait for it
     settings neighbour = strict;
     neighbour.neighbour = true;
     settings lax;
     lax.rules.message_time = 0s;
     const std::string late = "421 4.4.2 Message takes too long (--message-time), closing\r\n";
+    const std::string without = "421 4.4.2 No message for too long (--message-time), closing\r\n";
+    const settings strict_judge =
+        judged({proto::server_stage::mail, proto::replies::no_such_user}, strict);
     check({
         {"too long", strict, sender_given + transcript{silence, hears(late), closed},
-         "1 started, 1 failed, 1x rcpt 421 4.4.2", false},
+         "1 started, 1 failed, 1x rcpt 421 4.4.2, 1x --message-time", false},
+        {"no message", strict, greeted + transcript{silence, hears(without), closed},
+         "1x mail 421 4.4.2, 1x --message-time", false},
+        {"the last sender refused", strict_judge,
+         greeted + transcript{says("MAIL FROM:<a@b.org>\r\n"),
+                              hears("550 5.1.1 No such user\r\n"), silence, hears(without), closed},
+         "1 started, 1 rejected, 1x mail 550 5.1.1, 1x mail 421 4.4.2, 1x --message-time", false},
         {"no limit", lax, sender_given + transcript{silence, hears(silent), closed},
          "1 started, 1 failed, 1x quit 0 timeout", false},
         {"a neighbour", neighbour, sender_given + transcript{silence, hears(silent), closed},
@@ -81,5 +90,5 @@ TEST_CASE("serve session: no mail is begun while too much is in hand") {
                 transcript{says("MAIL FROM:<a@b.org>\r\n"),
                            hears("452 4.3.1 Too much unfinished mail here, try again later\r\n")} +
                 quits,
-            "1 started, 1 deferred, 1x mail 452 4.3.1"}});
+            "1 started, 1 deferred, 1x mail 452 4.3.1, 1x --max-held"}});
 }

@@ -243,6 +243,8 @@ inline std::string told(const stats::tally& counts) {
         text += std::to_string(one.count) + "x " + one.stage + " " + std::to_string(one.code) +
                 " " + one.detail + ", ";
     }
+    for (const stats::named_count& one : counts.limits.sorted())
+        text += std::to_string(one.count) + "x --" + one.name + ", ";
     if (!text.empty()) text.resize(text.size() - 2);
     return text;
 }

@@ -64,7 +64,7 @@ TEST_CASE("serve session: a message that is refused early has begun, and ends on
              said("RCPT b\r\n" + somebody + "RCPT b\r\n",
                   syntax + "452 4.5.3 Too many recipients\r\n" + syntax) +
              said("RSET\r\n", flushed) + quits,
-         "1 started, 1 deferred, 2x rcpt 501 5.5.4, 1x rcpt 452 4.5.3"},
+         "1 started, 1 deferred, 2x rcpt 501 5.5.4, 1x rcpt 452 4.5.3, 1x --max-recipients"},
         {"recipients, and the client quits",
          {},
          sender_given + said(nobody, unknown) + quits,

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <utility>
+
 using postal::serve::session_slots;
 
 TEST_CASE("session_slots: how many were taken at once") {
@@ -33,6 +35,15 @@ TEST_CASE("session_slots: the lowest free place is given out, and no more than t
     CHECK(first->number() == 0);
     CHECK(second->number() == 1);
     CHECK_FALSE(slots.take());
+}
+
+TEST_CASE("ip_address: where it comes from is an IPv4 address, or an IPv6 network of 64 bits") {
+    const std::pair<const char*, const char*> rows[] = {{"192.0.2.1", "192.0.2.1"},
+                                                        {"2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"},
+                                                        {"::1", "::"},
+                                                        {"fe80::1", "fe80::"}};
+    for (const auto& [address, origin] : rows)
+        CHECK(postal::net::parse_ip(address)->origin().text() == origin);
 }
 
 TEST_CASE("session_slots: so many from one address, and no more, until one of them has gone") {

@@ -50,7 +50,7 @@ TEST_CASE("serve session: transactions, and what is counted of them") {
          "1 started, 1 rejected, 1x rcpt 550 5.1.1"},
         {"too big", small,
          content_sent + transcript{hears("552 5.3.4 Message too big\r\n")} + quits,
-         "1 started, 1 rejected, 1x end 552 5.3.4"},
+         "1 started, 1 rejected, 1x end 552 5.3.4, 1x --max-size"},
         {"a bare newline",
          {},
          data_begun + transcript{says("a\nb\r\n.\r\n"), hears(bare_newline)} + quits,
@@ -145,7 +145,7 @@ TEST_CASE("serve session: lines that are too long, and nonsense") {
          connected + transcript{says("A\r\nB\r\nC\r\nQUIT\r\n"), hears(unknown), hears(unknown),
                                 hears(unknown), hears("421 4.7.0 Too many errors, closing\r\n"),
                                 closed},
-         "2x other 500 5.5.1, 1x other 421 4.7.0", false},
+         "2x other 500 5.5.1, 1x other 421 4.7.0, 1x --max-errors", false},
     });
     SECTION("a line longer than the buffer for input") {
         const std::string line(3 * serve::worker_context::input_size, 'x');
