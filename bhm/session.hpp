@@ -55,7 +55,7 @@ class session final : public serve::session, private worker_context::held {
         std::uint32_t units = 0;       // accepted: the message, or in LMTP those recipients
         std::vector<proto::server_reply> refusals{};  // in LMTP, of recipients
         mail::integrity found = mail::integrity::foreign;
-        ledger::seen_row sighting{};  // of the first recipient; with a ledger only
+        ledger::seen_row sighting{};                   // of the first recipient; with a ledger only
         std::vector<ledger::returned_row> returned{};  // what it notifies of
     };
 

@@ -25,7 +25,8 @@ constexpr std::size_t most_remembered = 1'000;
 }  // namespace
 
 struct account_lookups::question {
-    seeker* whose;  // null when nobody wants to know; read and changed in its worker, or with the lock
+    seeker*
+        whose;  // null when nobody wants to know; read and changed in its worker, or with the lock
     boost::asio::io_context& home;
 };
 
@@ -195,7 +196,8 @@ void account_lookups::ask(seeker& who, const std::string& called) {
     try {
         std::thread([same = desk_] { look_up(same); }).detach();
         ++at.threads;
-    } catch (const std::exception&) {  // those that there are must do; without any it is not in time
+    } catch (
+        const std::exception&) {  // those that there are must do; without any it is not in time
     }
 }
 

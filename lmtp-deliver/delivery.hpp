@@ -115,8 +115,8 @@ class delivery final : public load::watched, public dispatcher::waiter {
     net::descriptor output_;           // and later
     std::string printed_;
     load::steady_time started_{};
-    load::steady_time due_{};  // when it is asked to end, or asked again
-    std::size_t guarded_ = 0;  // its place in the guardian's list
+    load::steady_time due_{};         // when it is asked to end, or asked again
+    std::size_t guarded_ = 0;         // its place in the guardian's list
     serve::held_octets::share copy_;  // of the message, with headers of its own
     delivery_reply answer_;
     state state_ = state::fresh;

@@ -36,8 +36,8 @@ struct plan {
     std::optional<os::system_user> run_as;  // --user
     home_and_user own_home;                 // of --user, else of this process, never root's
     bool root_allowed = false;              // agents may run as root
-    std::string root_because;               // why the template allows that; empty: it is none that does
-    std::vector<std::string> settings;      // of --env-file and --env, the later one counts
+    std::string root_because;           // why the template allows that; empty: it is none that does
+    std::vector<std::string> settings;  // of --env-file and --env, the later one counts
     std::vector<os::limit> limits;
     std::vector<serve::listening_endpoint> places;
     serve::session_rules rules;

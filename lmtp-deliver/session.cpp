@@ -58,8 +58,7 @@ void session::end_message() {
     const auto stored = transaction_->message.finish();
     transaction_->complete = now();
     if (context_.own.stopping()) return refuse_all(stopping);
-    if (transaction_->no_room)
-        return refuse_all(to_delivery_reply(serve::too_much_in_hand));
+    if (transaction_->no_room) return refuse_all(to_delivery_reply(serve::too_much_in_hand));
     if (!stored && transaction_->message.no_room())
         return refuse_all(to_delivery_reply(delivery::too_little_free));
     if (!stored) {

@@ -87,8 +87,7 @@ std::string one_headline(const record& one) {
     std::string out = "<section class=\"card hero\" id=\"headline\">\n<div class=\"rate\">";
     out += fmt::format(
         "<p class=\"big\">{} <span>messages/min</span></p>\n<p class=\"note\">{}</p></div>\n",
-        escape_html(show_rate(one.rate, &message_rate::mean)),
-        escape_html(confidence_line(one)));
+        escape_html(show_rate(one.rate, &message_rate::mean)), escape_html(confidence_line(one)));
     out += "<dl class=\"tiles\">\n";
     out += tile("latency p50", show_latency(one.main_phase(), &phase::p50_us));
     out += tile("latency p99", show_latency(one.main_phase(), &phase::p99_us));

@@ -50,9 +50,10 @@ cli::program describe_program(options& into) {
           .set = cli::text(into.ledger)},
          {.names = "--list",
           .value = "KIND",
-          .help = "print these messages, one a line, and nothing else: lost, vanished, not-looked-for,"
-                  " misplaced, bounced, not-known, unacknowledged, duplicated, corrupt,"
-                  " misdelivered, out-of-order",
+          .help =
+              "print these messages, one a line, and nothing else: lost, vanished, not-looked-for,"
+              " misplaced, bounced, not-known, unacknowledged, duplicated, corrupt,"
+              " misdelivered, out-of-order",
           .set = cli::choice(into.list, {{"lost", ledger::discrepancy::lost},
                                          {"vanished", ledger::discrepancy::vanished},
                                          {"not-looked-for", ledger::discrepancy::not_looked_for},

@@ -103,12 +103,12 @@ std::string charts_html(const shown_relay& one) {
     const relay_report& of = one.here;
     std::string out;
     if (!of.all().curve.empty()) {
-        out += figure_html(
-            {"chart-course", "Accepted, delivered and backlog over time",
-             "Messages a minute on the left; what the relay had accepted and neither delivered nor returned, the "
-             "area, on the right. Each point is " +
-                 span_of_points(of.all(), most_points) + ", known to " +
-                 show_seconds(of.resolution_s) + "." + backlog_there(one)});
+        out += figure_html({"chart-course", "Accepted, delivered and backlog over time",
+                            "Messages a minute on the left; what the relay had accepted and "
+                            "neither delivered nor returned, the "
+                            "area, on the right. Each point is " +
+                                span_of_points(of.all(), most_points) + ", known to " +
+                                show_seconds(of.resolution_s) + "." + backlog_there(one)});
     }
     if (has_tails(of) || (one.against && has_tails(*one.against))) {
         const bool some = of.parts.size() > most_tails;

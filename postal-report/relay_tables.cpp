@@ -119,8 +119,7 @@ table backlog_table(const relay_report& one) {
     result.note = fmt::format(
         "times count from {}; the curve is known to {}; drained: from the last acceptance to the "
         "last delivery{}, once nothing is left; {}",
-        show_moment(one, 0), show_seconds(one.resolution_s),
-        one.from_ledger ? " or return" : "",
+        show_moment(one, 0), show_seconds(one.resolution_s), one.from_ledger ? " or return" : "",
         one.from_ledger
             ? "what neither arrives nor comes back stays in the backlog"
             : "what never arrives, mail that the relay returned too, stays in the backlog");

@@ -72,9 +72,9 @@ std::vector<remark> remarks(const record& one) {
                                : one.generator.reason)});
     }
     if (one.generator.verdict == "held_back") {
-        list.push_back({"limit", "Held back: " + (one.generator.reason.empty()
-                                                     ? "by a CPU quota, or a stop"
-                                                     : one.generator.reason)});
+        list.push_back(
+            {"limit", "Held back: " + (one.generator.reason.empty() ? "by a CPU quota, or a stop"
+                                                                    : one.generator.reason)});
     }
     for (const std::string& each : one.not_in_effect)
         list.push_back({"note", "Asked for and not in effect: " + each});

@@ -162,7 +162,8 @@ table result_table(const std::vector<record>& records) {
         add_rows(made, records, {{"rate under load", [](const record& one) {
                                       if (!one.under_load || !one.under_load->per_second)
                                           return std::string{unknown};
-                                      return show_number(*one.under_load->per_second * 60) + " /min";
+                                      return show_number(*one.under_load->per_second * 60) +
+                                             " /min";
                                   }}});
     if (records.size() == 1)
         add_rows(made, records, {{"mean within this run, 95 %", show_confidence_alone}});

@@ -21,9 +21,9 @@ struct options : program::client_options {
     std::int64_t most_messages = -1;  // -c; -1: all
     unsigned download_percent = 100;  // -d
     unsigned delete_percent = 100;
-    bool strip_domain = false;  // -u
+    bool strip_domain = false;                              // -u
     std::uint64_t max_message = std::uint64_t{256} << 20U;  // octets
-    bool qmail_pop = false;     // -b
+    bool qmail_pop = false;                                 // -b
     bool delete_foreign = false;
     bool shared_accounts = false;
     bool pipelining = true;

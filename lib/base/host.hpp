@@ -29,9 +29,9 @@ struct host_info {
 // What the processors that this process may run on did, all together, up to some moment or between
 // two.
 struct machine_time {
-    double all_s = 0;                  // 0: not known
-    double idle_s = 0;                 // nothing to do, or waiting for a disk
-    double stolen_s = 0;               // taken by the hypervisor
+    double all_s = 0;                    // 0: not known
+    double idle_s = 0;                   // nothing to do, or waiting for a disk
+    double stolen_s = 0;                 // taken by the hypervisor
     std::optional<double> pressure_s{};  // in which something waited for a processor (PSI)
     // In which the CPU quota of our cgroup, or of one above it, let it have none; of its processors
     // added up.

@@ -251,9 +251,10 @@ std::vector<remark> remarks(const results& of, const analysis& found) {
                                             "figures are about server and load generator together",
                                             found.machine_full, of.runs.size())});
     if (found.held_back > 0)
-        all.push_back({"limit", fmt::format("In {} of {} runs the load generator was held back by its "
-                                            "CPU quota, or stopped: the figures are about that, too",
-                                            found.held_back, of.runs.size())});
+        all.push_back(
+            {"limit", fmt::format("In {} of {} runs the load generator was held back by its "
+                                  "CPU quota, or stopped: the figures are about that, too",
+                                  found.held_back, of.runs.size())});
     if (found.flush_median_s && *found.flush_median_s < free_flush_s)
         all.push_back(
             {"note", fmt::format("A flush takes {:.0f} us here (median), so nothing waits "

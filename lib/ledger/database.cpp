@@ -141,8 +141,9 @@ base::failure database::failure(int result) const {
             return base::fail("{}: {}", path_, base::system_message(ENOMEM));
         case SQLITE_IOERR:
             if (result == SQLITE_IOERR_NOMEM || sqlite3_system_errno(handle_.get()) == 0)
-                return base::fail("{}: {}", path_,
-                                  base::system_message(result == SQLITE_IOERR_NOMEM ? ENOMEM : EIO));
+                return base::fail(
+                    "{}: {}", path_,
+                    base::system_message(result == SQLITE_IOERR_NOMEM ? ENOMEM : EIO));
             break;
         default:
             break;

@@ -63,8 +63,8 @@ constexpr std::array removed_columns{
     column::message, column::run,     column::run,   column::plain, column::plain, column::address,
     column::plain,   column::address, column::plain, column::plain, column::plain};
 constexpr std::array returned_columns{
-    column::message, column::run,     column::run,   column::plain, column::plain, column::address,
-    column::address, column::plain,   column::plain, column::plain, column::plain, column::plain};
+    column::message, column::run,   column::run,   column::plain, column::plain, column::address,
+    column::address, column::plain, column::plain, column::plain, column::plain, column::plain};
 constexpr std::array visit_columns{column::message, column::run,   column::address, column::plain,
                                    column::address, column::plain, column::plain,   column::plain,
                                    column::plain,   column::plain, column::plain};

@@ -304,10 +304,9 @@ expected<void> reader::judge_all(reconciler& judge, bool one_store) {
 expected<void> reader::print_list(const questions& wanted, const coverage& readers) {
     const bool came_back = wanted.list == discrepancy::bounced;
     auto ask = file_.prepare(
-        std::string(
-            "SELECT coalesce(s.run, o.run), coalesce(s.session, o.session), "
-            "coalesce(s.sequence, o.sequence), s.sender, s.recipient, s.outcome, s.code, "
-            "s.enhanced, s.time, o.mailbox, ") +
+        std::string("SELECT coalesce(s.run, o.run), coalesce(s.session, o.session), "
+                    "coalesce(s.sequence, o.sequence), s.sender, s.recipient, s.outcome, s.code, "
+                    "s.enhanced, s.time, o.mailbox, ") +
         (came_back ? "o.action, trim(coalesce(o.status, '') || ' ' || coalesce(o.detail, ''))"
                    : "o.condition, o.detail") +
         ", o.time, o.way, (SELECT recipient FROM sent WHERE number = f.sent) FROM findings f "

@@ -198,7 +198,6 @@ struct judgement {
 // class of what may pass, or X.4.7), and not that somebody refused it for good.
 [[nodiscard]] bool is_given_up(const returned_entry& one) noexcept;
 
-
 class reconciler {
   public:
     struct listener {

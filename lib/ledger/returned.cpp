@@ -6,10 +6,9 @@ namespace postal::ledger {
 
 std::vector<returned_row> rows_of(const mail::delivery_report& report, const returned_row& seen,
                                   row_buffer& addresses) {
-    static_assert(static_cast<int>(action::failed) ==
-                      static_cast<int>(mail::delivery_action::failed) &&
-                  static_cast<int>(action::expanded) ==
-                      static_cast<int>(mail::delivery_action::expanded));
+    static_assert(
+        static_cast<int>(action::failed) == static_cast<int>(mail::delivery_action::failed) &&
+        static_cast<int>(action::expanded) == static_cast<int>(mail::delivery_action::expanded));
     std::vector<returned_row> rows;
     for (const mail::reported_recipient& one : report.recipients) {
         returned_row row = seen;

@@ -175,8 +175,8 @@ struct returned_row {
     address_id mailbox = 0;     // to which it came
     action what = action::failed;
     way through = way::smtp;
-    short_text status;      // "5.1.1" (RFC 3463), or nothing
-    std::string detail{};   // the words of the server that said so
+    short_text status;     // "5.1.1" (RFC 3463), or nothing
+    std::string detail{};  // the words of the server that said so
 };
 
 // A run that writes into a ledger.

@@ -90,8 +90,9 @@ expected<std::int64_t> judge_once(database& file) {
         return *version;
     }
     if (*id == application_id) {
-        return base::fail("{}: has schema {} of ledgers; this version knows schema {} and reads {} on",
-                          file.path(), *version, schema_version, oldest_schema);
+        return base::fail(
+            "{}: has schema {} of ledgers; this version knows schema {} and reads {} on",
+            file.path(), *version, schema_version, oldest_schema);
     }
     const auto objects = file.number("SELECT count(*) FROM sqlite_schema");
     if (!objects) return objects.error();

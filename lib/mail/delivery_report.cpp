@@ -95,11 +95,10 @@ std::string from_seven_bits(std::string_view text) {
     while (!text.empty()) {
         const std::size_t end = text.starts_with("\\x{") ? text.find('}') : text.npos;
         std::uint32_t point = 0;
-        const bool is_code =
-            end != text.npos &&
-            std::from_chars(text.data() + 3, text.data() + end, point, 16).ptr ==
-                text.data() + end &&
-            end > 3 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
+        const bool is_code = end != text.npos &&
+                             std::from_chars(text.data() + 3, text.data() + end, point, 16).ptr ==
+                                 text.data() + end &&
+                             end > 3 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff);
         if (!is_code) {
             result += text.front();
             text.remove_prefix(1);
@@ -138,9 +137,8 @@ std::string address_in(std::string_view value) {
         kind_of_value(value) == "utf-8" ? from_seven_bits(text) : std::string(text);
     const bool is_one =
         !address.empty() && address.size() <= longest_address && base::is_valid_utf8(address) &&
-        std::none_of(address.begin(), address.end(), [](char c) {
-            return static_cast<unsigned char>(c) < ' ' || c == '\x7f';
-        });
+        std::none_of(address.begin(), address.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
     return is_one ? address : std::string();
 }
 
@@ -185,9 +183,9 @@ void read_recipients(std::string_view text, std::vector<reported_recipient>& int
             if (of.name == "diagnostic-code" && one.diagnostic.empty()) {
                 const std::size_t kind = of.value.find(';');
                 const std::string_view said = of.value;
-                one.diagnostic = base::printable(
-                    base::trim(kind == said.npos ? said : said.substr(kind + 1)),
-                    longest_diagnostic);
+                one.diagnostic =
+                    base::printable(base::trim(kind == said.npos ? said : said.substr(kind + 1)),
+                                    longest_diagnostic);
             }
         });
         if (!original.empty()) one.address = std::move(original);

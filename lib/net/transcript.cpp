@@ -69,8 +69,7 @@ std::optional<std::string> transcript_failure() {
                        base::system_message(noted.error));
 }
 
-transcript::file::file(const std::string& path)
-    : opened_(open_own(path, false)), path_(path) {
+transcript::file::file(const std::string& path) : opened_(open_own(path, false)), path_(path) {
     if (opened_ == nullptr) note_failure(path_, errno);
 }
 

@@ -102,7 +102,7 @@ std::vector<std::string> parse_quota_files(std::string_view groups, std::string_
 }
 
 std::optional<double> parse_throttled(std::string_view text) {
-    constexpr std::string_view first = "throttled_time ";   // ns
+    constexpr std::string_view first = "throttled_time ";  // ns
     constexpr std::string_view second = "throttled_usec ";
     while (!text.empty()) {
         std::string_view line = take_line(text);

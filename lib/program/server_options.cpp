@@ -50,7 +50,8 @@ cli::group limits_group(server_options& o) {
             {"--min-data-rate", "SIZE", "500",
              "least octets a second of content, beyond what silence may last",
              cli::size(o.min_data_rate)},
-            {"--message-time", "DURATION", "1h", "longest time from MAIL to a message's end, and without a message",
+            {"--message-time", "DURATION", "1h",
+             "longest time from MAIL to a message's end, and without a message",
              cli::duration(o.message_time, std::chrono::nanoseconds(0))},
             {"--max-errors", "N", "20",
              "most errors of a client, failed AUTH too, before a whole message",
@@ -127,9 +128,9 @@ expected<void> add_places(std::vector<serve::listening_endpoint>& into,
 void describe(const server_options& chosen, const serve::session_rules& rules,
               stats::run_description& into) {
     into.serves = true;
-    into.limits = {"sessions",       "sessions-per-address", "min-data-rate",
-                   "message-time",   "max-errors",           "max-idle-commands",
-                   "max-recipients", "max-size",             "max-held"};
+    into.limits = {"sessions",   "sessions-per-address", "min-data-rate",  "message-time",
+                   "max-errors", "max-idle-commands",    "max-recipients", "max-size",
+                   "max-held"};
     if (rules.held) {
         into.held = [held = rules.held] { return held->held(); };
         into.most_held = chosen.max_held;

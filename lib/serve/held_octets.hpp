@@ -94,7 +94,7 @@ class held_octets {
     const std::uint64_t most_;
     std::atomic<std::uint64_t> held_{0};
     std::atomic<std::uint64_t> highest_{0};  // since memory was last given back
-    std::mutex mutex_;                        // guards what follows
+    std::mutex mutex_;                       // guards what follows
     std::map<net::ip_address, std::weak_ptr<client>> clients_;
     std::size_t look_through_at_ = 64;  // so many, and those that have left are forgotten
 };

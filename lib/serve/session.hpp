@@ -268,9 +268,9 @@ class session : public load::watched, private proto::stage_judge {
     bool half_secret_ = false;
     std::string held_;  // a reply whose time has not come
     std::chrono::nanoseconds hold_for_{0};
-    next then_ = next::read;  // once it has come
+    next then_ = next::read;                         // once it has come
     std::shared_ptr<held_octets::client> holder_{};  // where it is one of many
-    stage_effect effect_{};   // of the stage that is being answered
+    stage_effect effect_{};                          // of the stage that is being answered
     cut cut_ = cut::no;
     bool answers_first_ = false;   // what is cut is cut behind a reply that is still to come
     bool unsaid_ = false;          // the reply behind which the connection is cut

@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 6> cause_names{"",      "generator", "mac
 constexpr double waited_anyhow_limit = 0.3;  // whatever the machine seems to have been
 constexpr double noticed_limit = 0.01;       // for a worker that has little to do
 constexpr double idle_limit = 0.2;
-constexpr double most_stolen = 0.95;  // of the time that a thread would have run; beyond it is noise
+constexpr double most_stolen =
+    0.95;  // of the time that a thread would have run; beyond it is noise
 constexpr double stopped_limit = 0.01;  // of the time, from where on what was late was late by that
 
 // A thread's clocks are read one after the other: a short span can seem more than full.

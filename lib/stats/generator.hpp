@@ -26,9 +26,9 @@ namespace postal::stats {
 struct span_times {
     std::vector<worker_time> workers;  // by worker, always the same order
     base::thread_time main;
-    base::thread_time ledger;        // that writes one; no wall time: there is none
-    base::machine_time machine;      // what its processors did meanwhile
-    double stopped_s = 0;            // in which none of our threads ran or waited for a processor
+    base::thread_time ledger;    // that writes one; no wall time: there is none
+    base::machine_time machine;  // what its processors did meanwhile
+    double stopped_s = 0;        // in which none of our threads ran or waited for a processor
 
     void add(const span_times& later);
 };

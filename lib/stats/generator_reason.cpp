@@ -25,8 +25,8 @@ thread_share share_of(const generator_load& span, run_thread which) {
 std::string full_text(const generator_load& span, run_thread which) {
     const thread_share one = share_of(span, which);
     const double stolen = stolen_from(one, span);
-    std::string text = fmt::format("{} hardly slept: it ran {:.0f} % of the time", name_of(which),
-                                   one.busy * 100);
+    std::string text =
+        fmt::format("{} hardly slept: it ran {:.0f} % of the time", name_of(which), one.busy * 100);
     text += fmt::format("{} waited {:.0f} % for a processor", stolen < 0.01 ? " and" : ",",
                         one.waited * 100);
     if (stolen >= 0.01) text += fmt::format(" and had {:.0f} % stolen", stolen * 100);
@@ -41,8 +41,8 @@ std::string symptoms(const generator_load& span, const generator_finding& found)
     };
     const thread_share one = share_of(span, found.thread);
     const bool full = occupied(one, span) > busy_limit;
-    const bool itself = found.verdict == generator_verdict::limit ||
-                        found.cause == generator_cause::steal;
+    const bool itself =
+        found.verdict == generator_verdict::limit || found.cause == generator_cause::steal;
     const double busy =
         found.thread == run_thread::worker ? span.worker_busy : share_of(span, found.thread).busy;
     add(busy > busy_limit, fmt::format("{} was {:.0f} % busy", name_of(found.thread), busy * 100));
@@ -82,9 +82,8 @@ std::string conclusion(const generator_load& span, const generator_finding& foun
                    : fmt::format(": {} itself was the limit", program);
     if (found.cause == generator_cause::steal)
         return ": the hypervisor gave the processors to others, and the figures are about that";
-    return few_idle(span)
-               ? ": the machine was shared and full, and the figures are about it"
-               : ": it had to share its processor, and the figures are about that";
+    return few_idle(span) ? ": the machine was shared and full, and the figures are about it"
+                          : ": it had to share its processor, and the figures are about that";
 }
 
 }  // namespace
@@ -93,15 +92,17 @@ std::string reason_of(const generator_load& span, const generator_finding& found
                       std::string_view program) {
     if (found.verdict == generator_verdict::none) return {};
     if (found.cause == generator_cause::stopped)
-        return fmt::format("{} was stopped for {:.1f} s{}: it neither ran nor waited for a "
-                           "processor, and the figures are about that, too",
-                           program, span.stopped_s, when(span));
+        return fmt::format(
+            "{} was stopped for {:.1f} s{}: it neither ran nor waited for a "
+            "processor, and the figures are about that, too",
+            program, span.stopped_s, when(span));
     const std::string seen = symptoms(span, found);
     if (found.cause == generator_cause::quota)
-        return fmt::format("{}its cgroup had used up its CPU quota for {:.0f} % of the time{}: {} "
-                           "was held back by its CPU quota (cgroup), and the figures are about that",
-                           seen.empty() ? "" : seen + " and ", span.throttled.value_or(0) * 100,
-                           when(span), program);
+        return fmt::format(
+            "{}its cgroup had used up its CPU quota for {:.0f} % of the time{}: {} "
+            "was held back by its CPU quota (cgroup), and the figures are about that",
+            seen.empty() ? "" : seen + " and ", span.throttled.value_or(0) * 100, when(span),
+            program);
     return seen + when(span) + machine_text(span) + conclusion(span, found, program);
 }
 

@@ -212,7 +212,7 @@ struct run_record {
     double cpu_system_s = 0;
     std::uint64_t max_rss_bytes = 0;
     recorded_rate rate;
-    recorded_rate rate_by_second;            // has no value in records that lack it
+    recorded_rate rate_by_second;             // has no value in records that lack it
     std::optional<recorded_load> under_load;  // of servers that had some
     std::vector<recorded_interval> seconds;   // without latencies; as wide as second_width_s
     double second_width_s = 1;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -194,9 +194,9 @@ std::optional<double> transit_times::quantile_us(double q, std::uint64_t all) co
 namespace {
 
 std::uint64_t relay_counts::*count_of(relay_end what) noexcept {
-    constexpr std::array members{&relay_counts::delivered,  &relay_counts::elsewhere,
-                                 &relay_counts::refused,    &relay_counts::given_up,
-                                 &relay_counts::still_owed, &relay_counts::not_known,
+    constexpr std::array members{&relay_counts::delivered,     &relay_counts::elsewhere,
+                                 &relay_counts::refused,       &relay_counts::given_up,
+                                 &relay_counts::still_owed,    &relay_counts::not_known,
                                  &relay_counts::not_looked_for};
     return members[static_cast<std::size_t>(what)];
 }

@@ -49,7 +49,7 @@ struct relay_backlog {
     // Message-seconds, up to the last stretch with an event, so that it does not depend on what else
     // is in the frame; between its stretches' ends the curve is straight.
     double area_s = 0;
-    double left = 0;       // at the end
+    double left = 0;  // at the end
 };
 [[nodiscard]] relay_backlog measure_backlog(const relay_curve& curve) noexcept;
 

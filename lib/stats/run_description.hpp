@@ -62,9 +62,9 @@ struct run_description {
     // Of a run with a rate: the messages (of a reader visits) that it asks for until so many seconds
     // after the start.
     std::function<double(double)> asked;
-    unsigned together = 1;          // messages that begin together at most: when the last is due
-    bool transcript = false;        // -z, -Z or -a slowed the run down
-    bool serves = false;            // a server: it may be that its replies are not heard
+    unsigned together = 1;    // messages that begin together at most: when the last is due
+    bool transcript = false;  // -z, -Z or -a slowed the run down
+    bool serves = false;      // a server: it may be that its replies are not heard
     // Of a server: the options that limit what clients do, whose strikes tally::limits counts; and of
     // --max-held how many octets are held now, and may be.
     std::vector<std::string> limits;

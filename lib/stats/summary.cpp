@@ -292,8 +292,7 @@ std::string generator_text(const run_report& report) {
     if (generator.limited) return "LIMITED: " + generator.reason;
     if (generator.verdict == generator_verdict::machine_full)
         return "MACHINE FULL: " + generator.reason;
-    if (generator.verdict == generator_verdict::held_back)
-        return "HELD BACK: " + generator.reason;
+    if (generator.verdict == generator_verdict::held_back) return "HELD BACK: " + generator.reason;
     if (!generator.traffic) return "no verdict: there was no traffic";
     std::string text = fmt::format("{}: the busiest worker was {:.0f} % busy",
                                    generator.judged ? "not the limit" : "too short to judge",

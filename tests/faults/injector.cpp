@@ -310,8 +310,7 @@ int openat(int folder, const char* path, int flags, ...) {
     va_start(more, flags);
     const auto mode = va_arg(more, mode_t);
     va_end(more);
-    return call_unless<&openat>(opening_fails("openat", path), "openat", folder, path, flags,
-                                mode);
+    return call_unless<&openat>(opening_fails("openat", path), "openat", folder, path, flags, mode);
 }
 void* mmap(void* where, std::size_t size, int rights, int flags, int file, off_t offset) noexcept {
     if (!call_fails("mmap", file)) {

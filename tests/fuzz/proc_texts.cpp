@@ -1,6 +1,6 @@
 // os/proc_texts.hpp and os/cgroup_time.hpp: texts of /proc may be anything, another machine's above all.
-#include "os/cgroup_time.hpp"
 #include "os/proc_texts.hpp"
+#include "os/cgroup_time.hpp"
 
 #include <cstdlib>
 #include <string_view>

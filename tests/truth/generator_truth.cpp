@@ -61,9 +61,8 @@ outcome simulate(base::random_source& random, std::vector<thread> threads, const
             else
                 ++one.slept;
         }
-        std::sort(ready.begin(), ready.end(), [&](const thread* one, const thread* other) {
-            return one->ran < other->ran;
-        });
+        std::sort(ready.begin(), ready.end(),
+                  [&](const thread* one, const thread* other) { return one->ran < other->ran; });
         int free = on.processors;
         for (thread* one : ready) {
             const bool own = one == &threads.front();

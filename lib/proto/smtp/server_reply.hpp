@@ -70,7 +70,7 @@ inline constexpr server_reply tls_already{503, "5.5.1", "TLS is active already"}
 inline constexpr server_reply tls_first{530, "5.7.0", "Must issue a STARTTLS command first"};
 inline constexpr server_reply tls_injection{554, "5.5.1", "Nothing may follow STARTTLS at once"};
 inline constexpr server_reply too_many_recipients{452, "4.5.3", "Too many recipients",
-                                                 "max-recipients"};
+                                                  "max-recipients"};
 inline constexpr server_reply too_big{552, "5.3.4", "Message too big", "max-size"};
 // RFC 4954 4 and 6.
 inline constexpr server_reply authenticated{235, "2.7.0", "Authentication succeeded"};

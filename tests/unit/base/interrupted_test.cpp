@@ -45,9 +45,11 @@ TEST_CASE("interrupted: other failures are the caller's", "[base]") {
     CHECK(one.made == 1);
 }
 
-TEST_CASE("trouble: a full disk is the machine's, a missing file is not, whatever failed before", "[base]") {
+TEST_CASE("trouble: a full disk is the machine's, a missing file is not, whatever failed before",
+          "[base]") {
     for (const int error : {ENOMEM, ENOSPC, EDQUOT, EIO, EMFILE, ENFILE})
-        CHECK(base::is_machine_trouble(base::fail("book: {}", base::system_message(error)).message));
+        CHECK(
+            base::is_machine_trouble(base::fail("book: {}", base::system_message(error)).message));
     for (const int error : {ENOENT, EACCES, EISDIR, ELOOP})
         CHECK_FALSE(
             base::is_machine_trouble(base::fail("book: {}", base::system_message(error)).message));

@@ -1,6 +1,6 @@
 // The sentences in which an experiment says what it found.
-#include "experiment/figures.hpp"
 #include "experiment/findings.hpp"
+#include "experiment/figures.hpp"
 
 #include "made_up.hpp"
 

@@ -88,7 +88,8 @@ TEST_CASE("ledgers: what cannot be joined is named") {
     CHECK(missing.error().message.find("none: ") != std::string::npos);
 }
 
-TEST_CASE("ledgers: of the visits of one run the latest counts, in whatever order files are given") {
+TEST_CASE(
+    "ledgers: of the visits of one run the latest counts, in whatever order files are given") {
     const auto visit = [](const std::string& path, std::uint64_t began_us, extent what) {
         run_entry reader = run_of(2, "rabid");
         reader.is = role::reader;

@@ -70,8 +70,12 @@ TEST_CASE("ledger report: a message that came back is bounced, and not lost") {
          1,
          0,
          {false}},
-        {"it is late, and not given up", {{0, "a", action::delayed, "4.4.1"}}, outcome::accepted,
-         false, 0, 1},
+        {"it is late, and not given up",
+         {{0, "a", action::delayed, "4.4.1"}},
+         outcome::accepted,
+         false,
+         0,
+         1},
         {"late, then given up",
          {{0, "a", action::delayed, "4.4.1"}, {0, "a", action::failed, "4.4.1"}},
          outcome::accepted,
@@ -86,9 +90,17 @@ TEST_CASE("ledger report: a message that came back is bounced, and not lost") {
          0,
          1},
         {"of another message", {{1, "a", action::failed, "5.7.1"}}, outcome::accepted, false, 0, 1},
-        {"it arrived all the same", {{0, "a", action::failed, "5.7.1"}}, outcome::accepted, true, 0,
+        {"it arrived all the same",
+         {{0, "a", action::failed, "5.7.1"}},
+         outcome::accepted,
+         true,
+         0,
          0},
-        {"it was never accepted", {{0, "a", action::failed, "5.7.1"}}, outcome::rejected, false, 0,
+        {"it was never accepted",
+         {{0, "a", action::failed, "5.7.1"}},
+         outcome::rejected,
+         false,
+         0,
          0},
     };
     for (const auto& row : rows) {
@@ -126,8 +138,9 @@ TEST_CASE("ledger report: the list of what bounced says where, when and why it c
     CHECK(row.condition == "failed");
     CHECK(row.detail == "5.7.2 550 no");  // the first
     CHECK(row.seen == "1970-01-01T00:00:00.060000Z");
-    CHECK(ask_sql(here / "b", "SELECT action || status || recipient FROM returned_messages "
-                              "ORDER BY number") == "failed5.7.1a failed5.7.2a");
+    CHECK(ask_sql(here / "b",
+                  "SELECT action || status || recipient FROM returned_messages "
+                  "ORDER BY number") == "failed5.7.1a failed5.7.2a");
 }
 
 TEST_CASE("ledger report: what came back stands in another file, or in none of an old schema") {

@@ -168,7 +168,8 @@ TEST_CASE("account look-ups: names that hold all threads hold nobody up for long
     CHECK(then == "/home/user");
 }
 
-TEST_CASE("account look-ups: a name is looked up once for all who ask, and a failure is remembered") {
+TEST_CASE(
+    "account look-ups: a name is looked up once for all who ask, and a failure is remembered") {
     play of;
     session first(of.home), second(of.home);
     of.lookups.ask(first, "slow");
@@ -183,8 +184,11 @@ TEST_CASE("account look-ups: a name is looked up once for all who ask, and a fai
     CHECK(of.database->asked() == 2);
 }
 
-TEST_CASE("account look-ups: what was remembered is asked for again, however often it was asked for") {
-    play of({.patience = std::chrono::hours(1), .remembered = std::chrono::milliseconds(20), .most_threads = 2});
+TEST_CASE(
+    "account look-ups: what was remembered is asked for again, however often it was asked for") {
+    play of({.patience = std::chrono::hours(1),
+             .remembered = std::chrono::milliseconds(20),
+             .most_threads = 2});
     while (of.database->asked() < 3)
         CHECK(of.answer_for("broken") == "the database is broken");
 }

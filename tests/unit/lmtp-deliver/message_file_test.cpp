@@ -115,10 +115,10 @@ TEST_CASE("message file: a copy that goes to a disk without room for it may not 
         bool full, may;
         const char* reason;
     };
-    for (const row& each : {row{50, 50, true, true, "in memory"},
-                            row{50, 51, true, false, "on the disk for its head"},
-                            row{101, 1, true, false, "as the message"},
-                            row{101, 1, false, true, "there is room"}}) {
+    for (const row& each :
+         {row{50, 50, true, true, "in memory"},
+          row{50, 51, true, false, "on the disk for its head"},
+          row{101, 1, true, false, "as the message"}, row{101, 1, false, true, "there is room"}}) {
         INFO(each.reason);
         storage_rules rules{100, "/tmp"};
         message_file file(rules);

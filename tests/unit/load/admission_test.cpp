@@ -252,14 +252,16 @@ TEST_CASE("admission: several pass when the last of them is due, and each has it
         std::vector<double> due;
         const char* reason;
     };
-    const pacing ends{
-        load::schedule(rate_curve::ramp({10}, {{{0}, 1s}}), arrival::constant, 1)};
+    const pacing ends{load::schedule(rate_curve::ramp({10}, {{{0}, 1s}}), arrival::constant, 1)};
     for (const rule& each : {
              rule{open_loop(constant(10)), {}, 1, {0}, "one alone"},
              rule{open_loop(constant(10)), {}, 5, {0, 0.1, 0.2, 0.3, 0.4}, "an open loop"},
              rule{constant(10), {}, 5, {0, 0.1, 0.2, 0.3, 0.4}, "a cap"},
              rule{constant(10), 3, 5, {0, 0.1, 0.2}, "no more are left"},
-             rule{ends, {}, 50, {0, 0.105573, 0.225403, 0.367544, 0.552786, 1},
+             rule{ends,
+                  {},
+                  50,
+                  {0, 0.105573, 0.225403, 0.367544, 0.552786, 1},
                   "no more will ever be due"},
          }) {
         INFO(each.reason);
@@ -299,8 +301,9 @@ TEST_CASE("admission: whoever takes how many, nothing begins early and all due t
             base::random_source random(count);
             std::vector<ticket> held;
             for (steady_time now = start; got.size() < wanted.size(); now += 1ms) {
-                for (ticket one; (one = of[random.below(count)].try_pass(
-                                      now, 1 + random.below(7))).what == pass::go;) {
+                for (ticket one;
+                     (one = of[random.below(count)].try_pass(now, 1 + random.below(7))).what ==
+                     pass::go;) {
                     REQUIRE(one.due <= now);
                     REQUIRE(one.each.size() == one.messages);
                     REQUIRE(one.each.last() == one.due);

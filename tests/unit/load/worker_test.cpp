@@ -64,13 +64,12 @@ TEST_CASE("worker: a loop that was held up is as late as the ticks that it misse
 TEST_CASE("worker: it did in no time slice more than that was long") {
     bool more = false;
     std::chrono::nanoseconds all{0};
-    load::worker one({.phases = 1},
-                     [&](load::worker&, std::chrono::nanoseconds, const stats::tally& counted,
-                         bool) {
-                         all += counted.wall;
-                         const auto spent = counted.busy + counted.run_delay.value_or(0ns);
-                         more = more || spent > counted.wall + 20ms;  // the kernel's accounting
-                     });
+    load::worker one({.phases = 1}, [&](load::worker&, std::chrono::nanoseconds,
+                                        const stats::tally& counted, bool) {
+        all += counted.wall;
+        const auto spent = counted.busy + counted.run_delay.value_or(0ns);
+        more = more || spent > counted.wall + 20ms;  // the kernel's accounting
+    });
     const load::timetable times{
         .start = std::chrono::steady_clock::now(), .first_interval = 100ms, .interval = 100ms};
     one.run(times, [&](load::worker& own) { own.spawn(busy_for(own, 420ms)); });

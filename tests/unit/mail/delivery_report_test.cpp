@@ -135,7 +135,8 @@ TEST_CASE("delivery_report: who did not get what") {
         const std::string text = text_of(row.of);
         const std::string printed = told(read_delivery_report(text));
         if (row.wanted.find("two.") != std::string::npos) {
-            CHECK(printed.starts_with("b@x failed |550-one 550 two"));  // printable, whatever that is
+            CHECK(
+                printed.starts_with("b@x failed |550-one 550 two"));  // printable, whatever that is
             continue;
         }
         CHECK(printed == row.wanted);
@@ -182,8 +183,8 @@ TEST_CASE("delivery_report: bounds hold") {
     const std::string far(70'000, 'x');
     CHECK_FALSE(
         read_delivery_report(text_of(with(&pieces::of, "X: " + far + "\r\n" + original()))));
-    CHECK_FALSE(read_delivery_report(text_of(with(
-        &pieces::groups, "Final-Recipient: rfc822;" + far + "\r\nAction: failed\r\n"))));
+    CHECK_FALSE(read_delivery_report(text_of(
+        with(&pieces::groups, "Final-Recipient: rfc822;" + far + "\r\nAction: failed\r\n"))));
     std::string parts;
     for (int each = 0; each < 20; ++each)
         parts += "--b/1\r\n\r\n";

@@ -153,7 +153,8 @@ TEST_CASE("cgroup: whose quotas a process is held by") {
     using list = std::vector<std::string>;
     constexpr const char* second = "30 23 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n";
     CHECK(files("0::/a/b\n", second) == list{"/sys/fs/cgroup/a/b/cpu.stat",
-                                            "/sys/fs/cgroup/a/cpu.stat", "/sys/fs/cgroup/cpu.stat"});
+                                             "/sys/fs/cgroup/a/cpu.stat",
+                                             "/sys/fs/cgroup/cpu.stat"});
     CHECK(files("0::/\n", second) == list{"/sys/fs/cgroup/cpu.stat"});
     // Version 1, with a blank in the name of the folder.
     constexpr const char* first =
@@ -168,7 +169,8 @@ TEST_CASE("cgroup: whose quotas a process is held by") {
           list{"/sys/fs/cgroup/x/cpu.stat", "/sys/fs/cgroup/cpu.stat"});
     CHECK(files("0::/../other\n", second) == list{"/sys/fs/cgroup/cpu.stat"});
     CHECK(files("0::/docker/123\n", inside) == list{"/sys/fs/cgroup/cpu.stat"});
-    for (const char* text : {"", "\n", "0", "0:", "0::", "0::a", ":::", "2:cpu", "x:cpuset:/a", "-"}) {
+    for (const char* text :
+         {"", "\n", "0", "0:", "0::", "0::a", ":::", "2:cpu", "x:cpuset:/a", "-"}) {
         INFO(text);
         CHECK(files(text, second).empty());
         CHECK(files("0::/a\n", text).empty());
@@ -181,8 +183,7 @@ TEST_CASE("cgroup: whose quotas a process is held by") {
 
 TEST_CASE("cgroup: throttled time of both versions, in seconds") {
     CHECK(os::parse_throttled("usage_usec 9\nnr_throttled 3\nthrottled_usec 1500000\n") == 1.5);
-    CHECK(os::parse_throttled("nr_periods 22\nthrottled_time 842441169\n") ==
-          Approx(0.842441169));
+    CHECK(os::parse_throttled("nr_periods 22\nthrottled_time 842441169\n") == Approx(0.842441169));
     for (const char* text : {"", "usage_usec 9\n", "throttled_usec", "throttled_usec \n",
                              "throttled_usec -1\n", "throttled_usec 99999999999999999999999\n"}) {
         INFO(text);

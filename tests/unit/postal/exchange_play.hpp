@@ -33,7 +33,7 @@ struct setting {
     std::uint64_t messages = 1;  // on the connection
     // Each message is due so long after the one before it, in an open loop; 0: a closed one.
     std::chrono::nanoseconds due_every{};
-    bool non_ascii = false;      // one of the three who receive mail has such an address
+    bool non_ascii = false;  // one of the three who receive mail has such an address
 };
 
 // accepted, rejected, deferred, failed, in doubt

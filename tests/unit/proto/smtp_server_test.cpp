@@ -337,7 +337,8 @@ TEST_CASE("smtp_server: what a judge refuses is no error of the client's") {
     CHECK_FALSE(one.closed);
 }
 
-TEST_CASE("smtp_server: what is pipelined behind a refusal is no error, as far as it belongs to it") {
+TEST_CASE(
+    "smtp_server: what is pipelined behind a refusal is no error, as far as it belongs to it") {
     struct row {
         std::string said;
         bool lmtp, closed;
@@ -402,8 +403,7 @@ TEST_CASE("smtp_server: what follows a refusal is counted anew from each MAIL on
         for (std::string_view left = input; !left.empty() && step.event != server_event::close;) {
             step = one.consume(left, out);
             left.remove_prefix(step.consumed);
-            if (step.event == server_event::sender)
-                one.answer_sender(replies::no_such_user, out);
+            if (step.event == server_event::sender) one.answer_sender(replies::no_such_user, out);
         }
         CHECK(step.event != server_event::close);
     }

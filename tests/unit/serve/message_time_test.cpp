@@ -19,10 +19,10 @@ TEST_CASE("message_time: refusals at speed go on for ever, those of one who drip
         bool ends;
         const char* reason;
     };
-    for (const row& each : {row{1ms, false, "a load that is refused on purpose"},
-                            row{1s, false, "as slow as that may be"},
-                            row{1100ms, true, "a little slower"},
-                            row{4min, true, "each within what silence may last"}}) {
+    for (const row& each :
+         {row{1ms, false, "a load that is refused on purpose"},
+          row{1s, false, "as slow as that may be"}, row{1100ms, true, "a little slower"},
+          row{4min, true, "each within what silence may last"}}) {
         INFO(each.reason);
         message_time of;
         of.restart(start, 1h);
@@ -36,7 +36,8 @@ TEST_CASE("message_time: refusals at speed go on for ever, those of one who drip
     }
 }
 
-TEST_CASE("message_time: a transaction has its time, unless the session had none left to begin it in") {
+TEST_CASE(
+    "message_time: a transaction has its time, unless the session had none left to begin it in") {
     message_time of;
     of.restart(start, 1h);
     of.mail_comes(start + 59min, 1h);
@@ -44,7 +45,8 @@ TEST_CASE("message_time: a transaction has its time, unless the session had none
     const auto over = of.session_until();
     CHECK(over == start + 1h + 1s);
     for (int i = 0; i < 100; ++i)
-        of.mail_comes(start + 110min, 1h);  // pipelined behind RSET, so that nobody waits between two
+        of.mail_comes(start + 110min,
+                      1h);  // pipelined behind RSET, so that nobody waits between two
     CHECK(of.transaction_until() <= over + 1h + 100s);
     of.restart(start + 2h, 1h);
     of.mail_comes(start + 2h + 1min, 1h);

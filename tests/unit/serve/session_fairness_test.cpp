@@ -64,8 +64,8 @@ TEST_CASE("serve session: four floods of commands cost another client two turns 
     std::vector<base::file_descriptor> clients;
     serve::session_slots slots(floods + 1, {});
     std::optional<serve::worker_context> context;
-    load::worker own({.phases = phases}, [](load::worker&, std::chrono::nanoseconds,
-                                            const stats::tally&, bool) {});
+    load::worker own({.phases = phases},
+                     [](load::worker&, std::chrono::nanoseconds, const stats::tally&, bool) {});
     context.emplace(rules, own);
     load::timetable times;
     times.start = std::chrono::steady_clock::now();

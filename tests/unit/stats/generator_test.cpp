@@ -122,14 +122,16 @@ TEST_CASE("generator: a thread that never sleeps is full, whatever takes its tim
 TEST_CASE("generator: 88 % busy, 9 % waiting and a loop 8 ms late is full") {
     span one;
     one.worker_busy = 0.88, one.run_delay = 0.09, one.loop_late_p99 = 8ms;
-    CHECK(judge_all({one}, "postal").reason ==
-          "a worker hardly slept: it ran 88 % of the time and waited 9 % for a processor from 0 s to "
-          "60 s, with 40 % of the processors idle: postal itself was the limit");
+    CHECK(
+        judge_all({one}, "postal").reason ==
+        "a worker hardly slept: it ran 88 % of the time and waited 9 % for a processor from 0 s to "
+        "60 s, with 40 % of the processors idle: postal itself was the limit");
     one.worker_busy = 0.6, one.run_delay = 0.01, one.machine_idle = 0.375, one.machine_steal = 0.25;
-    CHECK(judge_all({one}, "postal").reason ==
-          "a worker hardly slept: it ran 60 % of the time, waited 1 % for a processor and had 39 % "
-          "stolen from 0 s to 60 s, with 38 % of the processors idle and 25 % stolen: the hypervisor "
-          "gave the processors to others, and the figures are about that");
+    CHECK(
+        judge_all({one}, "postal").reason ==
+        "a worker hardly slept: it ran 60 % of the time, waited 1 % for a processor and had 39 % "
+        "stolen from 0 s to 60 s, with 38 % of the processors idle and 25 % stolen: the hypervisor "
+        "gave the processors to others, and the figures are about that");
 }
 
 TEST_CASE("generator: of one worker that runs and another that waits none is full") {
@@ -156,9 +158,12 @@ TEST_CASE("generator: a cgroup's quota is said as that") {
     CHECK(find_limit(held).cause == generator_cause::quota);
     CHECK(judge(held) == held_back);
     CHECK(judge_all({held}, "postal").reason ==
-          "a worker waited 50 % of the time for a processor and ran 40 % and a worker's loop was 60.0 "
-          "ms late at the 99th percentile and its cgroup had used up its CPU quota for 45 % of the time "
-          "from 0 s to 60 s: postal was held back by its CPU quota (cgroup), and the figures are about "
+          "a worker waited 50 % of the time for a processor and ran 40 % and a worker's loop was "
+          "60.0 "
+          "ms late at the 99th percentile and its cgroup had used up its CPU quota for 45 % of the "
+          "time "
+          "from 0 s to 60 s: postal was held back by its CPU quota (cgroup), and the figures are "
+          "about "
           "that");
     held.machine_idle = 0;
     CHECK(judge(held) == held_back);
@@ -176,9 +181,10 @@ TEST_CASE("generator: a cgroup's quota is said as that") {
 TEST_CASE("generator: the ledger's writer and the main thread are judged by their names") {
     span one;
     one.ledger = thread_share{0.97, 0};
-    CHECK(judge_all({one}, "postal").reason ==
-          "the ledger's writer was 97 % busy from 0 s to 60 s, with 40 % of the processors idle: the "
-          "ledger of postal was the limit");
+    CHECK(
+        judge_all({one}, "postal").reason ==
+        "the ledger's writer was 97 % busy from 0 s to 60 s, with 40 % of the processors idle: the "
+        "ledger of postal was the limit");
     one.ledger = thread_share{0.7, 0.25};
     CHECK(find_limit(one).thread == run_thread::ledger);
     CHECK(judge(one) == limit);
@@ -188,9 +194,10 @@ TEST_CASE("generator: the ledger's writer and the main thread are judged by thei
     one.machine_idle = 0.4;
     CHECK(judge(one) == none);
     one.main = thread_share{0.92, 0.05};
-    CHECK(judge_all({one}, "postal").reason ==
-          "the main thread was 92 % busy from 0 s to 60 s, with 40 % of the processors idle: postal "
-          "itself was the limit");
+    CHECK(
+        judge_all({one}, "postal").reason ==
+        "the main thread was 92 % busy from 0 s to 60 s, with 40 % of the processors idle: postal "
+        "itself was the limit");
 }
 
 TEST_CASE("generator: without traffic there is no verdict") {
@@ -219,9 +226,10 @@ TEST_CASE("generator: a stop is said as that, and what was late by it says nothi
     span stopped;
     stopped.stopped_s = 2, stopped.loop_late_p99 = 1500ms, stopped.slip_p99 = 1500ms;
     CHECK(judge(stopped) == held_back);
-    CHECK(judge_all({stopped}, "postal").reason ==
-          "postal was stopped for 2.0 s from 0 s to 60 s: it neither ran nor waited for a processor, "
-          "and the figures are about that, too");
+    CHECK(
+        judge_all({stopped}, "postal").reason ==
+        "postal was stopped for 2.0 s from 0 s to 60 s: it neither ran nor waited for a processor, "
+        "and the figures are about that, too");
     stopped.stopped_s = 0.3;  // which is not what one tick of a hundred was late by
     CHECK(judge(stopped) == limit);
     stopped.stopped_s = 2, stopped.worker_busy = 0.95;

@@ -74,8 +74,7 @@ TEST_CASE("run report: who waits for the last of those that begin together is no
     };
     for (const rule& each :
          {rule{1, 1, 20, "each begins alone"}, rule{20, 1, 20, "one would be whole"},
-          rule{21, 1, 0, "the last may not be due"},
-          rule{11, 2, 0, "nor in either rank"}}) {
+          rule{21, 1, 0, "the last may not be due"}, rule{11, 2, 0, "nor in either rank"}}) {
         INFO(each.reason);
         auto run = test::description();
         run.asked = [](double until_s) { return until_s * 2; };
