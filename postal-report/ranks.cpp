@@ -135,7 +135,7 @@ table rank_table(const std::vector<record>& records) {
     }
     made.note =
         "verdict: who was the limit there; clock: how far its wall clock is ahead of rank 0's; "
-        "bound: by how much that may be wrong";
+        "bound: by how much the start that it was told may be wrong";
     return made;
 }
 

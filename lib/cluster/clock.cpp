@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kept_bursts = 24;
 // A drift is told from the last bursts and the first ones: the best of so many of each.
-constexpr std::size_t best_of = 4;
+constexpr std::ptrdiff_t best_of = 4;
 
 double seconds(nanoseconds time) {
     return std::chrono::duration<double>(time).count();
@@ -17,70 +17,120 @@ double seconds(nanoseconds time) {
 
 }  // namespace
 
+// Times that other ranks tell are plausible: they do not overflow.
+clock_estimate::range clock_estimate::range::wider(double drift, nanoseconds time) const noexcept {
+    const double away = std::abs(static_cast<double>(time.count()));
+    const nanoseconds more(std::llround(std::ceil(drift * away)));
+    return {low - more, high + more};
+}
+
+clock_estimate::range clock_estimate::range::within(const range& other) const noexcept {
+    return {std::max(low, other.low), std::min(high, other.high)};
+}
+
 void clock_estimate::add(const clock_answer& one) noexcept {
     if (one.heard < one.asked) return;
     const nanoseconds way = one.heard - one.asked;
     const nanoseconds middle = one.asked + way / 2;
     const nanoseconds bound = (way + nanoseconds(1)) / 2;
     if (open_ && current_.bound <= bound) return;
-    current_ = {middle, one.read - middle, bound};
+    current_ = {.at = middle, .offset = one.read - middle, .bound = bound};
     open_ = true;
 }
 
-void clock_estimate::end_burst() {
+void clock_estimate::end_burst(double most_drift) {
     if (!open_) return;
     open_ = false;
+    current_.most_drift = most_drift;
+    // They went apart also while the answer came.
+    const auto ways = static_cast<double>(current_.bound.count());
+    current_.bound += nanoseconds(std::llround(std::ceil(most_drift * ways)));
+    current_.known = current_.measured();
+    if (known()) follow(current_, bursts_.back());
     bursts_.push_back(current_);
-    // The first ones stay: drift shows over a long time.
-    if (bursts_.size() > kept_bursts)
-        bursts_.erase(bursts_.begin() + static_cast<std::ptrdiff_t>(best_of));
+    if (bursts_.size() > kept_bursts) forget_one();
 }
 
-const clock_estimate::burst& clock_estimate::best(std::size_t from, std::size_t until) const {
-    const auto begin = bursts_.begin();
-    return *std::min_element(begin + static_cast<std::ptrdiff_t>(from),
-                             begin + static_cast<std::ptrdiff_t>(until),
-                             [](const burst& a, const burst& b) { return a.bound < b.bound; });
+// What is known then of the offset, from before; or that the two contradict each other.
+void clock_estimate::follow(burst& last, const burst& before) {
+    const double drift = std::max(last.most_drift, before.most_drift);
+    const range both = before.known.wider(drift, last.at - before.at).within(last.known);
+    if (!both.empty()) {
+        last.known = both;
+        return;
+    }
+    last.stepped = true;
+    ++steps_;
+    largest_step_ = larger(largest_step_, last.offset - before.offset);
 }
 
-clock_estimate::slope clock_estimate::measured_slope() const noexcept {
-    const std::size_t all = bursts_.size();
-    if (all < 2) return {};
-    // While there are few, none is both a first and a last one.
-    const burst& first = best(0, std::min(best_of, all / 2));
-    const burst& last = best(all - std::min(best_of, all - all / 2), all);
-    const nanoseconds apart = last.at - first.at;
-    if (apart.count() <= 0) return {};
-    const double change = seconds(last.offset - first.offset) / seconds(apart);
-    const double doubt = seconds(last.bound + first.bound) / seconds(apart);
-    if (std::abs(change) <= doubt) return {0, std::min(std::abs(change) + doubt, most_drift)};
-    return {change, doubt};
+// The first ones stay: the start is among them, and drift shows over a long time.
+void clock_estimate::forget_one() {
+    const auto gone = bursts_.begin() + best_of;
+    const auto next = std::next(gone);
+    next->stepped = next->stepped || gone->stepped;
+    next->most_drift = std::max(next->most_drift, gone->most_drift);
+    bursts_.erase(gone);
 }
 
 double clock_estimate::drift() const noexcept {
-    return measured_slope().drift;
+    const auto whole = std::find_if(bursts_.rbegin(), bursts_.rend(),
+                                    [](const burst& one) { return one.stepped; });
+    const place begin = whole == bursts_.rend() ? bursts_.begin() : std::prev(whole.base());
+    const std::ptrdiff_t all = bursts_.end() - begin;
+    if (all < 2) return 0;
+    const auto best = [](place from, place until) {
+        return *std::min_element(from, until,
+                                 [](const burst& a, const burst& b) { return a.bound < b.bound; });
+    };
+    // While there are few, none is both a first and a last one.
+    const burst first = best(begin, begin + std::min(best_of, all / 2));
+    const burst last = best(bursts_.end() - std::min(best_of, all - all / 2), bursts_.end());
+    const nanoseconds apart = last.at - first.at;
+    if (apart.count() <= 0) return 0;
+    const double change = seconds(last.offset - first.offset) / seconds(apart);
+    const double doubt = seconds(last.bound + first.bound) / seconds(apart);
+    return std::abs(change) <= doubt ? 0 : change;
 }
 
-nanoseconds clock_estimate::bound_of(const burst& one, nanoseconds at) const noexcept {
-    const double away = std::abs(static_cast<double>((at - one.at).count()));
-    return one.bound + nanoseconds(std::llround(std::ceil(measured_slope().doubt * away)));
+// By the bursts from that one on, up to the next step.
+clock_estimate::range clock_estimate::known_behind(place first, nanoseconds at) const noexcept {
+    place one = std::find_if(std::next(first), bursts_.end(),
+                             [](const burst& each) { return each.stepped; });
+    range known = (--one)->measured();
+    while (one != first) {
+        const place later = one--;
+        known = known.wider(std::max(later->most_drift, one->most_drift), later->at - one->at)
+                    .within(one->measured());
+    }
+    return known.wider(first->most_drift, first->at - at);
 }
 
-const clock_estimate::burst& clock_estimate::best_for(nanoseconds at) const noexcept {
-    return *std::min_element(bursts_.begin(), bursts_.end(), [&](const burst& a, const burst& b) {
-        return bound_of(a, at) < bound_of(b, at);
-    });
+clock_estimate::range clock_estimate::known_at(nanoseconds at) const noexcept {
+    const place behind = std::find_if(bursts_.begin(), bursts_.end(),
+                                      [at](const burst& one) { return one.at >= at; });
+    if (behind == bursts_.begin()) return known_behind(behind, at);
+    const place before = std::prev(behind);
+    if (behind == bursts_.end()) return before->known.wider(before->most_drift, at - before->at);
+    const double drift = std::max(before->most_drift, behind->most_drift);
+    const range left = before->known.wider(drift, at - before->at);
+    const range right = known_behind(behind, at).wider(drift - behind->most_drift, behind->at - at);
+    // Nobody knows on which side of a step that was.
+    if (behind->stepped) return {std::min(left.low, right.low), std::max(left.high, right.high)};
+    const range both = left.within(right);
+    return both.empty() ? left : both;  // but for a nanosecond that was rounded
 }
 
 nanoseconds clock_estimate::offset(nanoseconds at) const noexcept {
     if (!known()) return {};
-    const burst& one = best_for(at);
-    const double gained = drift() * static_cast<double>((at - one.at).count());
-    return one.offset + nanoseconds(std::llround(gained));
+    const range truth = known_at(at);
+    return truth.low + (truth.high - truth.low) / 2;
 }
 
 nanoseconds clock_estimate::bound(nanoseconds at) const noexcept {
-    return known() ? bound_of(best_for(at), at) : nanoseconds{};
+    if (!known()) return {};
+    const range truth = known_at(at);
+    return (truth.high - truth.low + nanoseconds(1)) / 2;
 }
 
 }  // namespace postal::cluster

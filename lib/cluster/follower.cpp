@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cluster/wait.hpp"
+#include "os/host.hpp"
 
 namespace postal::cluster {
 
@@ -24,7 +25,10 @@ void follower::answer(const ping& question) {
             std::chrono::duration_cast<nanoseconds>(system_clock::now().time_since_epoch()));
     };
     const auto [steady, wall] = now();
-    tell(pong{question.number, steady, wall});
+    pong answer{question.number, steady, wall, {}};
+    if (!question.more)
+        if (const auto kernel = os::clock_state()) answer.most_drift = kernel->most_drift();
+    tell(answer);
 }
 
 std::optional<word> follower::hear() {

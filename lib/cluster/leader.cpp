@@ -236,6 +236,12 @@ std::vector<stats::rank_share> leader::shares() const {
             share.wall_offset_s = seconds(one.wall.offset(wall_now()));
             share.clock_bound_s = seconds(start_bound(one));
             share.clock_drift = one.steady.drift();
+            share.clock_drift_limit = one.drift_limit;
+            share.clock_steps = one.steady.steps();
+            share.wall_steps = one.wall.steps();
+            if (share.clock_steps + share.wall_steps > 0)
+                share.clock_step_s =
+                    seconds(larger(one.steady.largest_step(), one.wall.largest_step()));
         } else if (rank == 0) {
             share.clock_offset_s = share.wall_offset_s = share.clock_bound_s = 0;
         }

@@ -99,6 +99,8 @@ class leader {
         bool greeted = false;
         clock_estimate steady{}, wall{};
         nanoseconds told_offset{}, told_bound{};  // of its steady clock, for the start
+        double most_drift = 0;                    // of both clocks, as the last burst's end said
+        double drift_limit = 0;                   // the most of these
         std::chrono::steady_clock::time_point heard{};
         std::optional<nanoseconds> late{};
         stats::live_state shown{};
@@ -129,6 +131,7 @@ class leader {
     void tell_others(const word& what);
     void tell_last(const word& what);
     std::string name_of(unsigned rank) const;
+    void end_burst(member& of);
     static nanoseconds wall_now();
 
     transport& way_;

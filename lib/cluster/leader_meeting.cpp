@@ -5,6 +5,7 @@
 
 #include "cluster/leader.hpp"
 #include "cluster/wait.hpp"
+#include "os/host.hpp"
 
 namespace postal::cluster {
 
@@ -134,11 +135,23 @@ std::optional<std::string> leader::bound_ranks() const {
 
 // ---- clocks ----
 
-// By how much the instant that a rank was told may have been another: as was known then, or less by
-// what its clock has said since.
+// By how much the instant that a rank was told may have been another: as was known then. What its
+// clock says later makes it larger where that shows a step meanwhile, and never smaller: nobody knows
+// how the clock went between.
 nanoseconds leader::start_bound(const member& of) const {
     const nanoseconds wrong = std::chrono::abs(of.told_offset - of.steady.offset(start_told_));
-    return std::min(of.told_bound, wrong + of.steady.bound(start_told_));
+    return std::max(of.told_bound, wrong + of.steady.bound(start_told_));
+}
+
+// What both clocks may do until the next burst, and did since the last, is what their kernels say now; of
+// one that says nothing it is taken that nobody slews it.
+void leader::end_burst(member& of) {
+    const auto ours = os::clock_state();
+    const double most =
+        most_apart(ours ? ours->most_drift() : base::clock_state::most_frequency, of.most_drift);
+    of.drift_limit = std::max(of.drift_limit, most);
+    of.steady.end_burst(most);
+    of.wall.end_burst(most);
 }
 
 // Asks a rank for its clock so often; whether it answered in time. What comes meanwhile is heard.
@@ -147,8 +160,9 @@ bool leader::measure(unsigned rank, unsigned answers, nanoseconds patience) {
         asked_ = rank;
         answered_ = false;
         ++asked_number_;
-        asked_wall_ = wall_now();
+        // In this order: should something come between, the answer seems to take longer, not less.
         asked_at_ = steady_clock::now();
+        asked_wall_ = wall_now();
         tell(rank, ping{asked_number_, left > 1});
         const auto until = asked_at_ + patience;
         while (!answered_ && !members_[rank].lost_s) {
@@ -163,8 +177,7 @@ bool leader::measure(unsigned rank, unsigned answers, nanoseconds patience) {
         }
         if (!answered_) return false;
     }
-    members_[rank].steady.end_burst();
-    members_[rank].wall.end_burst();
+    end_burst(members_[rank]);
     return true;
 }
 
@@ -175,6 +188,7 @@ void leader::on_pong(unsigned rank, const pong& answer) {
     const nanoseconds asked = asked_at_.time_since_epoch();
     members_[rank].steady.add({asked, answer.steady, heard.time_since_epoch()});
     members_[rank].wall.add({asked_wall_, answer.wall, asked_wall_ + (heard - asked_at_)});
+    members_[rank].most_drift = answer.most_drift.value_or(base::clock_state::most_frequency);
 }
 
 // One rank after the other, so that no poll takes long; it also shows them that we live.

@@ -16,7 +16,8 @@ inline bool within(nanoseconds time, nanoseconds::rep most = std::int64_t{1} << 
 }
 
 inline bool plausible(const pong& what) {
-    return within(what.steady) && within(what.wall);
+    const double drift = what.most_drift.value_or(0);
+    return within(what.steady) && within(what.wall) && drift >= 0 && drift <= 1;
 }
 
 inline bool plausible(const stop& what) {

@@ -297,6 +297,7 @@ void fields(Archive& each, field<Archive, pong>& of) {
     each(of.number);
     each(of.steady);
     each(of.wall);
+    each(of.most_drift);
 }
 
 template <class Archive>

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/read_file.hpp"
 #include "base/text.hpp"
@@ -42,15 +43,37 @@ std::string boot_id() {
     return text ? std::string(base::trim(*text)) : "";
 }
 
-std::optional<base::clock_state> clock_state() noexcept {
-    timex told{};  // asks, and sets nothing
-    if (::adjtimex(&told) < 0 || told.esterror < 0 || told.maxerror < 0) return std::nullopt;
-    return base::clock_state{.synchronised = (told.status & STA_UNSYNC) == 0,
-                             .estimated_error_us = static_cast<std::uint64_t>(told.esterror),
-                             .most_error_us = static_cast<std::uint64_t>(told.maxerror)};
+// Of what ntpd's kind of correction has left it takes 2^-(SHIFT_PLL + constant) in a second.
+double slewed_ppm(const timex& told, double offset_us) noexcept {
+    constexpr double least_divisor = 4;  // SHIFT_PLL
+    const auto constant = static_cast<int>(std::clamp(told.constant, 0L, 30L));
+    return offset_us / std::ldexp(least_divisor, constant);
+}
+
+// adjtime(3) slews by 500 ppm.
+double adjtime_ppm() noexcept {
+    timex left{};
+    left.modes = ADJ_OFFSET_SS_READ;
+    return ::adjtimex(&left) >= 0 && left.offset != 0 ? 500 : 0;
 }
 
 }  // namespace
+
+std::optional<base::clock_state> clock_state() noexcept {
+    timex told{};  // asks, and sets nothing
+    if (::adjtimex(&told) < 0 || told.esterror < 0 || told.maxerror < 0) return std::nullopt;
+    constexpr double scaled_ppm = 65'536;  // as the kernel keeps a frequency
+    const double offset_us =
+        static_cast<double>(told.offset) / ((told.status & STA_NANO) != 0 ? 1000 : 1);
+    return base::clock_state{.synchronised = (told.status & STA_UNSYNC) == 0,
+                             .estimated_error_us = static_cast<std::uint64_t>(told.esterror),
+                             .most_error_us = static_cast<std::uint64_t>(told.maxerror),
+                             .status = told.status,
+                             .frequency_ppm = static_cast<double>(told.freq) / scaled_ppm,
+                             .tick_us = told.tick,
+                             .offset_us = std::llround(offset_us),
+                             .slew_ppm = std::abs(slewed_ppm(told, offset_us)) + adjtime_ppm()};
+}
 
 base::host_info describe_host() {
     base::host_info host;

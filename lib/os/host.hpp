@@ -8,6 +8,7 @@
 
 #include "base/host.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace postal::os {
@@ -16,6 +17,9 @@ namespace postal::os {
 
 // The numbers of the processors that this process may run on; none when the kernel does not say.
 [[nodiscard]] std::vector<unsigned> usable_processors();
+
+// What the kernel says of its clocks now, and how it slews them; empty where it does not say.
+[[nodiscard]] std::optional<base::clock_state> clock_state() noexcept;
 
 // How many they are; at least 1.
 [[nodiscard]] unsigned usable_cpus();

@@ -21,14 +21,21 @@ struct rank_share {
     std::uint64_t processors = 0;  // that it may run on
     std::uint64_t machine_processors = 0;
 
-    std::optional<double> wall_offset_s;   // its wall clock less that of rank 0
+    std::optional<double> wall_offset_s;  // its wall clock less that of rank 0
     // Of the steady clocks, which schedules go by, for the start: so much it was told to be ahead of
     // that of rank 0, and that is wrong by at most the bound.
     std::optional<double> clock_offset_s;
     std::optional<double> clock_bound_s;
-    std::optional<double> clock_drift;     // seconds that it gains in a second
-    std::optional<double> start_late_s;    // after the agreed instant
-    bool missed_start = false;             // so late that its schedule was not the others'
+    std::optional<double> clock_drift;  // seconds that it gains in a second, of the whole run
+    // What the bound goes by: by so much may the two gain on each other in a second, as their kernels
+    // said at worst.
+    std::optional<double> clock_drift_limit;
+    // How often it went ahead or back by more than that, against rank 0's: it was set, or stood still.
+    std::uint64_t clock_steps = 0;
+    std::uint64_t wall_steps = 0;
+    std::optional<double> clock_step_s;  // the largest of these
+    std::optional<double> start_late_s;  // after the agreed instant
+    bool missed_start = false;           // so late that its schedule was not the others'
 
     counts totals;  // after the warm-up
     counts totals_with_warmup;

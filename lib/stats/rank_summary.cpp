@@ -66,6 +66,26 @@ std::string missed_text(const rank_share& one) {
                        base::format_latency(time_of(one.start_late_s.value_or(0))));
 }
 
+std::string stepped_text(const rank_share& one) {
+    const double size = one.clock_step_s.value_or(0);
+    return fmt::format("{} had its {} clock {} by {} against rank 0's{}", name_of(one),
+                       one.clock_steps > 0 ? "steady" : "wall", size < 0 ? "set back" : "set ahead",
+                       base::format_latency(time_of(std::abs(size))),
+                       one.clock_steps + one.wall_steps > 1 ? ", and at other times" : "");
+}
+
+// More than the correction that every clock needs.
+bool was_slewed(const rank_share& one) {
+    constexpr double usual = 1100e-6;
+    return one.clock_drift_limit.value_or(0) > usual;
+}
+
+std::string slewed_text(const rank_share& one) {
+    return fmt::format(
+        "{} or rank 0 had a clock that was being slewed: the two may drift by {:.0f} ppm",
+        name_of(one), *one.clock_drift_limit * 1e6);
+}
+
 // A line for each of those, and one for those that are too many.
 template <class Is, class Text>
 void name_each(std::vector<rank_line>& to, const std::vector<rank_share>& ranks,
@@ -94,6 +114,10 @@ std::vector<rank_line> rank_lines(const std::vector<rank_share>& ranks) {
         lost_text);
     name_each(
         lines, ranks, "LATE", [](const rank_share& one) { return one.missed_start; }, missed_text);
+    name_each(
+        lines, ranks, "CLOCK",
+        [](const rank_share& one) { return one.clock_steps + one.wall_steps > 0; }, stepped_text);
+    name_each(lines, ranks, "CLOCK", was_slewed, slewed_text);
     return lines;
 }
 

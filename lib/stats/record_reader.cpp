@@ -170,6 +170,9 @@ std::vector<rank_share> read_ranks(const json_fields& from, counter_rows rows,
         fields.read_signed("wall_offset_s", to.wall_offset_s);
         fields.read_signed("clock_offset_s", to.clock_offset_s);
         fields.read_signed("clock_drift", to.clock_drift);
+        fields.read_signed("clock_step_s", to.clock_step_s);
+        fields.read("clock_drift_limit", to.clock_drift_limit, "clock_steps", to.clock_steps,
+                    "wall_steps", to.wall_steps);
         fields.read("clock_bound_s", to.clock_bound_s, "start_late_s", to.start_late_s,
                     "missed_start", to.missed_start, "message_p50_us", to.p50_us, "message_p99_us",
                     to.p99_us, "ended", to.ended, "done_s", to.done_s, "lost_s", to.lost_s,

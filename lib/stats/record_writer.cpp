@@ -215,7 +215,12 @@ json host_of(const base::host_info& host) {
     if (!host.clock) return object;
     object["clock"] = {{"synchronised", host.clock->synchronised},
                        {"estimated_error_us", host.clock->estimated_error_us},
-                       {"most_error_us", host.clock->most_error_us}};
+                       {"most_error_us", host.clock->most_error_us},
+                       {"status", host.clock->status},
+                       {"frequency_ppm", number(host.clock->frequency_ppm)},
+                       {"tick_us", host.clock->tick_us},
+                       {"offset_us", host.clock->offset_us},
+                       {"slew_ppm", number(host.clock->slew_ppm)}};
     return object;
 }
 
@@ -305,6 +310,10 @@ json rank_of(const run_description& run, const rank_share& share) {
             {"clock_offset_s", fine_number(share.clock_offset_s)},
             {"clock_bound_s", fine_number(share.clock_bound_s)},
             {"clock_drift", fine_number(share.clock_drift)},
+            {"clock_drift_limit", fine_number(share.clock_drift_limit)},
+            {"clock_steps", share.clock_steps},
+            {"wall_steps", share.wall_steps},
+            {"clock_step_s", fine_number(share.clock_step_s)},
             {"start_late_s", fine_number(share.start_late_s)},
             {"missed_start", share.missed_start},
             {"totals", all_of(share.totals)},

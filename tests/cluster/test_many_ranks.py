@@ -300,6 +300,7 @@ def test_machines_whose_clocks_differ(programs, folder, tool, users_file):
     for one, seconds in zip(ranks, ahead):
         assert abs(one["clock_offset_s"] - seconds) <= one["clock_bound_s"] + 1e-5, one
         assert abs(one["wall_offset_s"]) <= one["clock_bound_s"] + 1e-3, one
+        assert one["clock_steps"] == one["wall_steps"] == 0, one
         assert 0 <= one["start_late_s"] < 1
     assert 3 <= record["duration_s"] < taken
     totals = record["totals"]

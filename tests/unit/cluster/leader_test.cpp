@@ -136,6 +136,9 @@ TEST_CASE("all ranks are told one time to begin, each by its own clock") {
         const double apart = std::chrono::duration<double>(theirs->at - when->at).count();
         REQUIRE(shares[i + 1].clock_bound_s);
         CHECK(std::abs(apart) <= *shares[i + 1].clock_bound_s + 1e-6);
+        // Each may drift by 500 ppm or more, from the measurement to the start.
+        CHECK(shares[i + 1].clock_drift_limit.value_or(0) >= 0.001);
+        CHECK(shares[i + 1].clock_steps + shares[i + 1].wall_steps == 0);
     }
 }
 

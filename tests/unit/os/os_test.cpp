@@ -7,6 +7,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace postal;
 
 TEST_CASE("os: the host has a name, a kernel, processors and memory") {
@@ -51,4 +53,28 @@ TEST_CASE("os: CPU time moves with work") {
     const auto after = os::process_usage();
     CHECK(after.user_s + after.system_s >= process_before.user_s + process_before.system_s);
     CHECK(after.max_rss_bytes > 100'000);
+}
+
+TEST_CASE("os: what a clock may drift by is what its kernel says") {
+    struct rule {
+        base::clock_state kernel;
+        double most;
+        const char* reason;
+    };
+    for (const rule& each : {
+             rule{{}, 500e-6, "nobody slews it"},
+             rule{{.frequency_ppm = -30}, 500e-6, "its own error, which the kernel takes away"},
+             rule{{.tick_us = 10'833}, 500e-6 + 0.0833, "chrony slews it ahead"},
+             rule{{.tick_us = 9'000}, 500e-6 + 0.1, "back, by all that the kernel takes"},
+             rule{{.slew_ppm = 500}, 1000e-6, "adjtime(3)"},
+             rule{{.tick_us = 10'100, .slew_ppm = -500}, 500e-6 + 0.01 + 500e-6, "both"},
+         }) {
+        INFO(each.reason);
+        CHECK(each.kernel.most_drift() == Approx(each.most));
+    }
+    if (const auto own = os::clock_state()) {
+        CHECK(own->most_drift() >= 500e-6);
+        CHECK(own->most_drift() <= 0.7);
+        CHECK(std::abs(own->frequency_ppm) <= 500);
+    }
 }

@@ -25,6 +25,7 @@ rank_share share_of(unsigned rank, const std::string& host) {
     one.clock_offset_s = 1000.000000001;
     one.clock_bound_s = 0.0001;
     one.clock_drift = -0.00002;
+    one.clock_drift_limit = 0.001;
     one.start_late_s = 0.0001 * rank;
     one.totals.messages = one.totals_with_warmup.messages = 100 + rank;
     one.messages = {40, 60};
@@ -70,6 +71,9 @@ TEST_CASE("ranks: a record has each rank's share, and is read back as it was") {
     ranks[3].lost_s = 12.3;
     ranks[3].unaccounted = 1234;
     ranks[2].missed_start = true;
+    ranks[3].clock_steps = 1;
+    ranks[3].wall_steps = 2;
+    ranks[3].clock_step_s = -1.5;
     report.set_ranks(ranks);
     const run_record read = read_back(report);
     REQUIRE(read.ranks.size() == 4);
@@ -84,6 +88,10 @@ TEST_CASE("ranks: a record has each rank's share, and is read back as it was") {
     CHECK(lost.clock_offset_s == 1000.000000001);
     CHECK(lost.clock_bound_s == 0.0001);
     CHECK(lost.clock_drift == -0.00002);
+    CHECK(lost.clock_drift_limit == 0.001);
+    CHECK(lost.clock_steps == 1);
+    CHECK(lost.wall_steps == 2);
+    CHECK(lost.clock_step_s == -1.5);
     CHECK(lost.start_late_s == 0.0003);
     CHECK(lost.totals.messages == 103);
     CHECK(lost.totals_with_warmup.messages == 103);
@@ -143,18 +151,28 @@ TEST_CASE("ranks: the summary says how they began and ended") {
     const std::string well = format_summary(report);
     CHECK_THAT(well, Contains("4 ranks on 2 hosts, started within 300 us of each other"));
     CHECK_THAT(well, Contains("first done rank 3 after 57.2 s, last rank 0 after 60.2 s"));
-    CHECK_THAT(well, !Contains("LOST") && !Contains("LATE"));
+    CHECK_THAT(well, !Contains("LOST") && !Contains("LATE") && !Contains("CLOCK"));
     ranks[3].lost_s = 12.3;
     ranks[3].done_s = std::nullopt;
     ranks[3].unaccounted = 1234;
     ranks[1].missed_start = true;
     ranks[1].start_late_s = 3.2;
+    ranks[1].clock_drift_limit = 0.0843;
+    ranks[2].wall_steps = 1;
+    ranks[2].clock_step_s = 61;
+    ranks[3].clock_steps = 2;
+    ranks[3].clock_step_s = -0.02;
     report.set_ranks(ranks);
     const std::string badly = format_summary(report);
     CHECK_THAT(badly, Contains("rank 3 on b was lost: last heard of after 12.3 s, at least 1,234 "
                                "messages unaccounted for"));
     CHECK_THAT(badly, Contains("rank 1 on a missed the start by 3.20 s"));
     CHECK_THAT(badly, Contains("last rank 0 after 60.2 s"));
+    CHECK_THAT(badly, Contains("rank 2 on b had its wall clock set ahead by 61.0 s"));
+    CHECK_THAT(badly, Contains("rank 3 on b had its steady clock set back by 20.0 ms against "
+                               "rank 0's, and at other times"));
+    CHECK_THAT(badly, Contains("rank 1 on a or rank 0 had a clock that was being slewed: the two "
+                               "may drift by 84300 ppm"));
 }
 
 TEST_CASE("ranks: of many that are lost some are named") {
