@@ -45,8 +45,8 @@ name = "one"
 
 
 def entries_of(log):
-    """Of each entry of a log in dm-log-writes' format where it ends, its flags and its octets of data: a superblock, then
-    headers with their data behind them."""
+    """Of each entry of a log in dm-log-writes' format where it ends, its flags and whether it is a message:
+    a superblock, then headers with their data behind them."""
     octets = log.read_bytes()
     sector = struct.unpack_from("<I", octets, 24)[0]
     entries, at = [], sector
@@ -55,7 +55,8 @@ def entries_of(log):
         assert not flags & MARK
         data = 0 if flags & DISCARD else sectors * sector
         at += sector + data
-        entries.append((at, flags, data))
+        is_message = data == SLOT and octets[at - data:at].startswith(b"X-Padding: ")
+        entries.append((at, flags, is_message))
     return entries
 
 
@@ -76,7 +77,8 @@ class Truth:
         assert self.acknowledged_us.keys() == self.notes.keys()
         # The file system writes and flushes by itself, too: of what came between two looks at the log, the one entry that was meant.
         for note in notes:
-            note["written"] = only(end for end, _, data in entries if note["writing"] < end <= note["written"] and data == SLOT)
+            note["written"] = only(end for end, _, is_message in entries
+                                   if is_message and note["writing"] < end <= note["written"])
         self.flushed = [end for end, flags, _ in entries if flags & FLUSH]
         for note in notes:
             assert not note["flushed"] or any(note["flushing"] < end <= note["flushed"] for end in self.flushed)

@@ -68,7 +68,8 @@ def test_what_a_command_started_is_ended_after_a_kill(experiment, key):
     assert alive(pid)
     (experiment.folder / "go").touch()
     resumed = experiment.run("--resume")
-    assert resumed.status == 0 and not alive(pid), resumed.stderr
+    assert resumed.status == 0, resumed.stderr
+    wait_until(lambda: not alive(pid), "the end of what was killed")
     experiment.check_clean()
 
 

@@ -187,7 +187,7 @@ def test_deliveries_of_a_connection_start_in_the_order_received(held, journal, g
 
 
 def test_sessions_that_wait_use_no_thread(held, journal, gate):
-    server = held("--max-deliveries", "3", "--workers", "2")
+    server = held("--max-deliveries", "3", "--workers", "2", "--env", "HOME=/", "--env", "USER=nobody")  # no look-ups
     clients = [server.connect() for _ in range(60)]
     before = threads(server)
     for number, client in enumerate(clients):
