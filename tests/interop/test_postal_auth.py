@@ -1,6 +1,7 @@
 """postal logs in before it sends: to Postfix with Dovecot's SASL, and to bhm, with every mechanism; lmtp to bhm, too."""
 import json
 import re
+import smtplib
 
 import pytest
 
@@ -8,11 +9,22 @@ from conftest import user_names
 from support.dovecot import PASSWORD
 from support.dovecot_sasl import token_of, with_mechanisms
 from support.postal import check_books
+from support.process import wait_until
 from support.secrets import assert_hidden, files_below
 
 MECHANISMS = ["PLAIN", "LOGIN", "CRAM-MD5", "SCRAM-SHA-1", "SCRAM-SHA-256"]
 TOKENS = ["OAUTHBEARER", "XOAUTH2"]
 USERS = user_names(3)
+
+
+def offers_auth(server):
+    """Until Dovecot is ready Postfix closes connections without a word."""
+    try:
+        with smtplib.SMTP(*server.endpoint.rsplit(":", 1), timeout=10) as client:
+            client.ehlo()
+            return client.has_extn("auth")
+    except (OSError, smtplib.SMTPException):
+        return False
 
 
 @pytest.fixture
@@ -23,11 +35,13 @@ def submission(dovecot, postfix, folder):
     names = [*MECHANISMS, *TOKENS, "ANONYMOUS"]
     dovecot(USERS, extra=with_mechanisms(folder, *names) + listener)
     owners = " ".join(f"{{ {user} = {user} }}" for user in USERS)
-    return postfix("discard:", smtpd_sasl_auth_enable="yes", smtpd_sasl_type="dovecot", smtpd_sasl_path=path,
-                   smtpd_sasl_security_options="", mynetworks="192.0.2.1/32",
-                   smtpd_relay_restrictions="permit_sasl_authenticated, reject",
-                   smtpd_sender_login_maps=f"inline:{{ {owners} }}",
-                   smtpd_sender_restrictions="reject_sender_login_mismatch")
+    server = postfix("discard:", smtpd_sasl_auth_enable="yes", smtpd_sasl_type="dovecot", smtpd_sasl_path=path,
+                     smtpd_sasl_security_options="", mynetworks="192.0.2.1/32",
+                     smtpd_relay_restrictions="permit_sasl_authenticated, reject",
+                     smtpd_sender_login_maps=f"inline:{{ {owners} }}",
+                     smtpd_sender_restrictions="reject_sender_login_mismatch")
+    wait_until(lambda: offers_auth(server), "a Postfix that has found Dovecot's passwords")
+    return server
 
 
 def test_postfix_as_a_submission_server(submission, postal, users_file, folder):
