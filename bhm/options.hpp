@@ -29,10 +29,10 @@ struct options : program::server_options {
     bool requires_auth = false;
     bool auth_insecure = false;
     bool verify = true;
-    std::string host_names;      // -r
-    std::string behaviour_file;  // empty: none
+    std::string host_names;        // -r
+    std::string behaviour_file;    // empty: none
     bool check_behaviour = false;  // only say what behaviour_file does to the envelope
-    std::string envelope;  // for --check-behaviour
+    std::string envelope;          // for --check-behaviour
     std::optional<std::uint64_t> seed{};
     std::optional<behaviour::number_range> speed{};  // octets a second
     delivery_options delivery{};

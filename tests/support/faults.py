@@ -369,11 +369,11 @@ class LmtpDeliver(ServerTrial):
 
 # ---- clients ----
 
-class Sink:
-    """A mail server in a thread that counts what it has accepted, with TLS for whom asks for it."""
+class Listener:
+    """A server in threads, one for each connection; a subclass has converse()."""
 
     def __init__(self, certificate=None):
-        self.accepted, self.context = 0, None
+        self.context = None
         if certificate:
             self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             self.context.load_cert_chain(certificate)
@@ -392,6 +392,15 @@ class Sink:
             self.converse(peer)
         with contextlib.suppress(OSError):
             peer.close()
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+
+
+class Sink(Listener):
+    """A mail server that counts what it has accepted, with TLS for whom asks for it."""
+    accepted = 0
 
     def converse(self, peer):
         lines = peer.makefile("rb")
@@ -417,10 +426,6 @@ class Sink:
                 peer.sendall(b"221 bye\r\n" if verb == b"QUIT" else b"250 2.0.0 ok\r\n")
                 if verb == b"QUIT":
                     return
-
-    def close(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
 
 
 class Postal(Trial):
@@ -505,29 +510,18 @@ class RabidPop3(RabidTrial):
         return [self.box.endpoint]
 
 
-class Terminator:
+class Terminator(Listener):
     """TLS from the first octet on, before a server without; each connection in two threads of its own."""
 
     def __init__(self, certificate, behind):
         host, _, port = behind.rpartition(":")
         self.behind = (host, int(port))
-        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.context.load_cert_chain(certificate)
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.endpoint = "127.0.0.1:%d" % self.listener.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
+        super().__init__(certificate)
 
-    def serve(self):
-        with contextlib.suppress(OSError):
-            while True:
-                threading.Thread(target=self.guarded, args=[self.listener.accept()[0]], daemon=True).start()
-
-    def guarded(self, peer):
-        peer.settimeout(LONGEST)
-        with peer, contextlib.suppress(OSError, ValueError):
-            with self.context.wrap_socket(peer, server_side=True) as front, socket.create_connection(self.behind, LONGEST) as back:
-                threading.Thread(target=self.pump, args=[back, front], daemon=True).start()
-                self.pump(front, back)
+    def converse(self, peer):
+        with self.context.wrap_socket(peer, server_side=True) as front, socket.create_connection(self.behind, LONGEST) as back:
+            threading.Thread(target=self.pump, args=[back, front], daemon=True).start()
+            self.pump(front, back)
 
     @staticmethod
     def pump(source, sink):
@@ -536,10 +530,6 @@ class Terminator:
                 sink.sendall(octets)
         with contextlib.suppress(OSError, ValueError):
             sink.shutdown(socket.SHUT_RDWR)
-
-    def close(self):
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
 
 
 class RabidPop3Tls(RabidPop3):
