@@ -1,5 +1,7 @@
 #include "lmtp-deliver/account_lookups.hpp"
 
+#include "base/machine_trouble.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -21,6 +23,13 @@ using std::chrono::steady_clock;
 constexpr auto patience_at_the_end = std::chrono::milliseconds(200);
 constexpr auto try_again = std::chrono::milliseconds(100);  // for lack of memory
 constexpr std::size_t most_remembered = 1'000;
+constexpr char out_of_memory[] = "out of memory";  // short enough to need none as a string
+
+// What we lacked ourselves for the question; it may be there for the next one.
+bool was_ours(const account_lookups::account& what) {
+    return !what && (what.error().message == out_of_memory ||
+                     base::is_machine_trouble(what.error().message));
+}
 
 }  // namespace
 
@@ -94,10 +103,10 @@ bool account_lookups::desk::tell(names::reference one, const account& what) noex
     return true;
 }
 
-// What came in time is kept by who asked.
+// What came in time is kept by who asked, and asked for again where it was our own trouble.
 void account_lookups::desk::take_answer(names::iterator of, account what) noexcept {
     name& one = of->second;
-    const bool keeps = one.now == state::slow || !what;
+    const bool keeps = one.now == state::slow || (!what && !was_ours(what));
     one.now = state::known;
     one.what = std::move(what);
     const bool told = tell(*of, one.what);
@@ -229,7 +238,7 @@ void account_lookups::look_up(const std::shared_ptr<desk>& at) noexcept {
         at->open.pop_front();
         one->second.now = desk::state::asked;
         lock.unlock();
-        account what = base::failure{"out of memory"};  // short enough to need none
+        account what = base::failure{out_of_memory};
         try {
             what = at->from(one->first);
         } catch (const std::bad_alloc&) {  // that is its answer

@@ -10,8 +10,8 @@
 // Whoever has waited for `patience` is told that the database does not answer. A name that did not
 // come in time is slow until it has come: who asks for it is told so at once, so that it holds one
 // thread and no more. What came late, and what the database could not say, is remembered for
-// `remembered`. There are as many threads as names that are looked up at once, up to most_threads;
-// those that were needed once stay.
+// `remembered`; that we lacked memory or descriptors for the question is not. There are as many
+// threads as names that are looked up at once, up to most_threads; those that were needed once stay.
 //
 // Failures, memory's too, are answers. One that cannot be handed over for lack of memory is handed over
 // later. Limits: most_threads names whose database does not answer at all hold all look-ups; whoever

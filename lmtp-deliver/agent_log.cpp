@@ -83,6 +83,14 @@ void agent_log::say(const std::string& line) {
     logger_->info(line);
 }
 
+void agent_log::say_once(const std::string& line) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (said_.size() >= most_remembered || !said_.insert(line).second) return;
+    }
+    logger_->warn(line);
+}
+
 void agent_log::next_interval() {
     const std::scoped_lock lock(mutex_);
     said_.clear();

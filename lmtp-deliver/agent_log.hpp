@@ -43,6 +43,8 @@ class agent_log {
     // From any thread.
     void add(const agent_report& what);
     void say(const std::string& line);
+    // Until the next interval.
+    void say_once(const std::string& line);
     // What was said once may be said again.
     void next_interval();
 

@@ -24,6 +24,7 @@
 #include "os/child.hpp"
 #include "os/guardian.hpp"
 #include "os/service_manager.hpp"
+#include "os/system_user.hpp"
 #include "program/run.hpp"
 
 namespace {
@@ -78,6 +79,20 @@ base::expected<program::worker_handler> begin(const plan& of, lmtp_deliver::comm
     });
 }
 
+// Agents that outlive the server have deadlines only with a guardian. Each line is said once an
+// interval.
+void keep_guarded(os::guardian& agents, lmtp_deliver::agent_log& log) {
+    const auto another = agents.look_after();
+    if (!another) {
+        log.say_once(
+            "lmtp-guardian has been ended by somebody, and agents that outlive this server have no "
+            "time limit: " +
+            another.error().message);
+    } else if (*another) {
+        log.say_once("lmtp-guardian has been ended by somebody; there is another one");
+    }
+}
+
 // What agents made of mail the log tells by itself, and clients have errors of their own.
 bool is_our_own(const stats::error_entry& what) {
     return what.detail == "resources";
@@ -88,6 +103,11 @@ exit_status serve(const plan& of, stats::run_description description) {
     if (of.runs_agents_as_root() && !chosen.allow_root_agent)
         cli::complain("lmtp-deliver", fmt::format("agents run as root, which {} implies: it {}",
                                                   chosen.agent, of.root_because));
+    if (of.asks_for_accounts()) {
+        const auto loaded = os::load_user_services();
+        if (!loaded)
+            return program::refuse("lmtp-deliver", loaded.error(), exit_status::system_error);
+    }
     // A process of its own, made while there are no threads yet.
     auto guardian = os::guardian::start({.name = "lmtp-guardian",
                                          .lists = chosen.run.workers,
@@ -109,6 +129,7 @@ exit_status serve(const plan& of, stats::run_description description) {
          .console = {.run = chosen.run,
                      .diagnostics = [&](const std::string& line) { log.say(line); },
                      .after_interval = [&] { log.next_interval(); },
+                     .after_time_slice = [&] { keep_guarded(*guardian, log); },
                      .worth_telling = is_our_own},
          .descriptors_a_session = descriptors_a_session,
          .descriptors_beside_sessions = chosen.max_deliveries * descriptors_an_agent +

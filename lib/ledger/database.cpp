@@ -16,6 +16,8 @@ constexpr int steps_at_once = 100'000;
 // whose pages lead round in circles would be read, and sorted into temporary files, without an end.
 constexpr std::uint64_t steps_an_octet = 50;
 constexpr std::uint64_t steps_at_least = 10'000'000;
+// Sorted, a row is written twice or three times, with all that is asked of it.
+constexpr std::uint64_t temporary_an_octet = 8;
 constexpr int longest_value = 16 * 1024 * 1024;  // a command line, at most
 
 std::uint64_t octets_of(const char* file) noexcept {
@@ -78,6 +80,7 @@ void database::limit_reading() {
     if (file == nullptr || *file == '\0') return;  // one of our own, in a temporary file
     const std::uint64_t octets = octets_of(file) + octets_of(sqlite3_filename_wal(file));
     const std::uint64_t most = steps_at_least + octets * steps_an_octet;
+    allow_temporary(octets * temporary_an_octet);
     if (steps_ == nullptr) steps_ = std::make_unique<step_limit>();
     steps_->left = most / steps_at_once + 1;
     const auto used_up = [](void* of) -> int {

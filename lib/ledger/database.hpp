@@ -75,7 +75,8 @@ class database {
     // Before the first use of a file that somebody else may have made: its schema can run nothing
     // with effects, and its pages are checked as they are read.
     int distrust() noexcept;
-    // From now on ends what takes far more steps than any reading of a sound ledger of this size.
+    // From now on ends what takes far more steps, or larger temporary files, than any reading of a
+    // sound ledger of this size.
     void limit_reading();
 
     [[nodiscard]] const std::string& path() const noexcept { return path_; }

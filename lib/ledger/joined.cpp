@@ -108,7 +108,7 @@ class joiner {
             for (int i = 1; i <= fields; ++i)
                 bind_as_it_is(*write, i, *ask, i, texts[static_cast<std::size_t>(i - 1)]);
             const int written = write->step();
-            if (written != SQLITE_ROW) return into_.failure(written);
+            if (written != SQLITE_ROW) return not_added(from, written);
             ids[ask->number(0)] = write->number(0);
             write->reset();
         }
@@ -141,10 +141,15 @@ class joiner {
                        : bind_as_it_is(*write, at + 1, *ask, at, texts[i]);
             }
             const int written = write->run();
-            if (written != SQLITE_OK) return into_.failure(written);
+            if (written != SQLITE_OK) return not_added(from, written);
         }
         if (step != SQLITE_DONE) return from.failure(step);
         return {};
+    }
+
+    // More than any ledger of that size has is that ledger's fault.
+    base::failure not_added(const database& from, int written) const {
+        return (written == SQLITE_INTERRUPT ? from : into_).failure(written);
     }
 
     // Nothing for what is no reference, or refers to nothing.

@@ -153,6 +153,14 @@ base::expected<guardian> guardian::start(const settings& wanted) {
         return base::fail("no memory for the list of children: {}", base::system_message(errno));
     }
     made.entries_ = static_cast<list::entry*>(memory);
+    const auto begun = made.begin();
+    if (!begun) return begun.error();
+    return made;
+}
+
+// In look_after() the server has threads; what the fork does is its own, but for memory, which glibc
+// keeps usable across a fork.
+base::expected<void> guardian::begin() {
     const base::file_descriptor server = watch_process(::getpid());
     if (!server.is_open()) {
         return base::fail("cannot watch this process: {}", base::system_message(errno));
@@ -161,10 +169,27 @@ base::expected<guardian> guardian::start(const settings& wanted) {
     if (pid < 0) {
         return base::fail("cannot start the guardian of agents: {}", base::system_message(errno));
     }
-    if (pid == 0) made.guard(server.get());
-    made.process_.pid = pid;
-    made.process_.pidfd = watch_process(pid).release();
-    return made;
+    if (pid == 0) guard(server.get());
+    process_.pid = pid;
+    process_.pidfd = watch_process(pid).release();
+    return {};
+}
+
+base::expected<bool> guardian::look_after() {
+    if (process_.pid > 0) {
+        if (process_.pidfd < 0 || !is_readable(process_.pidfd, 0)) return false;
+        reap();
+    }
+    const auto begun = begin();
+    if (!begun) return begun.error();
+    return true;
+}
+
+void guardian::reap() noexcept {
+    while (::waitpid(process_.pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    if (process_.pidfd >= 0) ::close(process_.pidfd);
+    process_ = {};
 }
 
 guardian::guardian(guardian&& other) noexcept
@@ -175,8 +200,7 @@ guardian::guardian(guardian&& other) noexcept
 guardian::~guardian() {
     if (process_.pid > 0 && is_empty()) {
         ::kill(process_.pid, SIGKILL);
-        while (::waitpid(process_.pid, nullptr, 0) < 0 && errno == EINTR) {
-        }
+        reap();
     }
     if (process_.pidfd >= 0) ::close(process_.pidfd);
     if (entries_ != nullptr) ::munmap(entries_, size());

@@ -11,6 +11,8 @@
 // The list lies in memory that both share: to write it costs a few stores and no system call. A
 // child is known by its number and the time of its start, so that nobody else is ever signalled.
 //
+// One that was killed itself is made anew by look_after(), with the same list.
+//
 // Start fails with one line. Limits: a child that the server had just made when it was killed may
 // not be listed yet; whoever the guardian may not signal, it does not end (signal_group()).
 #pragma once
@@ -63,6 +65,10 @@ class guardian {
 
     [[nodiscard]] static base::expected<guardian> start(const settings& wanted);
 
+    // Whether it had been ended by somebody, and another one is in its place. Costs a system call as
+    // long as it is there. For the thread that called start().
+    [[nodiscard]] base::expected<bool> look_after();
+
     guardian(guardian&& other) noexcept;
     guardian& operator=(guardian&&) = delete;
     // Ends it, unless a child is listed.
@@ -75,6 +81,8 @@ class guardian {
 
     explicit guardian(const settings& wanted) : settings_(wanted) {}
 
+    base::expected<void> begin();
+    void reap() noexcept;
     [[nodiscard]] std::size_t size() const noexcept;
     [[nodiscard]] bool is_empty() const noexcept;
     [[noreturn]] void guard(int server) noexcept;

@@ -4,6 +4,7 @@
 // second passes by itself. A name with a NUL or nothing in it is refused before anybody is asked.
 #include "os/system_user.hpp"
 
+#include "base/machine_trouble.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 
@@ -43,6 +44,7 @@ base::expected<std::optional<Copied>> look_up(std::string_view what, std::string
     while (true) {
         Entry entry{};
         Entry* result = nullptr;
+        errno = 0;  // a service of nsswitch.conf that could not be loaded leaves it as it is
         const int error = ask(wanted.c_str(), &entry, buffer.data(), buffer.size(), &result);
         if (error == ERANGE && buffer.size() < most_buffer) {
             buffer.resize(buffer.size() * 4);
@@ -108,6 +110,12 @@ base::expected<std::optional<account>> find_account(std::string_view name) {
     std::optional<account> found;
     if (*user) found = account{std::move((*user)->name), std::move((*user)->home)};
     return found;
+}
+
+base::expected<void> load_user_services() {
+    const auto nobody = user_by_name("postal-asks-for-nobody");
+    if (nobody || !base::is_machine_trouble(nobody.error().message)) return {};
+    return nobody.error();
 }
 
 base::expected<system_user> find_user(std::string_view name) {

@@ -34,6 +34,11 @@ struct account {
 // Nothing when there is no such user; fails when the database could not be asked.
 [[nodiscard]] base::expected<std::optional<account>> find_account(std::string_view name);
 
+// Loads the services that nsswitch.conf names, before memory or descriptors are scarce: glibc tries
+// each once, and without one its users are unknown until the program ends. Fails only for lack of
+// memory or descriptors; asks for a name that nobody has.
+[[nodiscard]] base::expected<void> load_user_services();
+
 // By name only: a number is not taken for an identity.
 [[nodiscard]] base::expected<system_user> find_user(std::string_view name);
 

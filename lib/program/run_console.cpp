@@ -103,6 +103,7 @@ void run_console::on_time_slice(const stats::time_slice& time_slice) {
     if (closed) show(*closed);
     judge();
     if (closed && options_.after_interval) options_.after_interval();
+    if (options_.after_time_slice) options_.after_time_slice();
 }
 
 void run_console::note_latency(const stats::time_slice& last) {

@@ -38,6 +38,7 @@ struct console_options {
     // Where diagnostics go in place of standard error; the summary stays there.
     std::function<void(const std::string&)> diagnostics{};
     std::function<void()> after_interval{};
+    std::function<void()> after_time_slice{};  // each second
     std::uint64_t messages = 0;           // the stop rules, for the live line's estimate; 0: none
     std::chrono::nanoseconds give_up{0};  // as in worker_pool_plan
     bool fail_fast = false;               // the first error ends the run

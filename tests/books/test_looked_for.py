@@ -1,12 +1,16 @@
 """What a ledger's report calls lost was looked for, and what it calls found is there still: readers that read a part, that
 are not let in, that read again after something has gone, and that know one store by two names."""
+import contextlib
 import re
+import signal
 import sqlite3
 
 import pytest
 
 from conftest import login_names
 from support.postal import check_reading, run
+from support.process import wait_until
+from support.watched import Sending
 
 USERS, COUNT = 4, 40
 WAYS = ["pop3", "imap"]
@@ -169,3 +173,37 @@ def test_each_mailbox_has_a_row(filled, read):
     share = COUNT // USERS
     assert rows == [*((user, "complete", share, share, "imap") for user in filled.users),
                     *((user, "partly", share, 0, "pop3") for user in filled.users)]
+
+
+def test_a_watch_that_comes_again_accuses_nobody(filled, report, programs, postal, users_file, folder):
+    """The server ends under --watch and begins again. What came while nobody watched was not looked for; the rest was found."""
+    def seen_by_all(since):
+        with contextlib.closing(sqlite3.connect(filled.book, timeout=10)) as book:
+            return book.execute("SELECT count(DISTINCT mailbox) FROM seen WHERE number > ?", (since,)).fetchone()[0] == USERS
+
+    def rows():
+        with contextlib.closing(sqlite3.connect(filled.book, timeout=10)) as book:
+            return book.execute("SELECT coalesce(max(number), 0) FROM seen").fetchone()[0]
+
+    sent = COUNT
+
+    def send_until_all_see(since):
+        nonlocal sent
+        postal("-L", "-M", "1", "-m", "1", "-c", "-1", "--recipients", USERS, "--messages", USERS, "--ledger", filled.book, filled.endpoint,
+               users_file(filled.users))
+        sent += USERS
+        return seen_by_all(since)
+
+    with Sending(programs.rabid, folder, "-i", "100", "-p", USERS, "--watch", "300ms", "-d", "100:0", "--ledger", filled.book,
+                 "--imap", filled.imap, filled.imap, filled.logins) as watching:
+        wait_until(lambda: send_until_all_see(0), "all accounts to be watched")
+        filled.stop()
+        filled.start()
+        before = rows()
+        wait_until(lambda: send_until_all_see(before), "all accounts to be watched again")
+        watching.signal(signal.SIGTERM)
+        assert watching.wait().status == 0
+    found, status = report(filled.book)
+    assert status == 0 and found["lost"] == found["vanished"] == found["duplicated"] == 0
+    assert found["acknowledged"] == sent == found["found"] + found["not_looked_for"] + found["not_known"]
+    assert found["found"] >= 2 * USERS and found["not_looked_for"] >= COUNT

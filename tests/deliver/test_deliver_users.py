@@ -136,10 +136,39 @@ def test_what_outlives_the_server_ends_when_its_time_is_over(lmtp_deliver, agent
     wait_until(lambda: not alive(agent) and not alive(child), "the end of the agent and of its group")
 
 
+def guardian_of(server):
+    [guardian] = [pid for pid in map(int, open(f"/proc/{server.pid}/task/{server.pid}/children").read().split())
+                  if name_of(pid) == "lmtp-guardian"]
+    return guardian
+
+
+def test_a_guardian_that_is_killed_has_a_successor(lmtp_deliver, agents, folder):
+    """Which keeps the deadline of an agent that was there before it."""
+    note = folder / "pid"
+    server = lmtp_deliver(agents("hang with a child", note), "--timeout", "10m", "--interval", "1h")
+    client = server.connect()
+    client.start_delivery(["user@example.com"])
+    child = int(wait_until(lambda: note.exists() and note.read_text(), "the agent to start"))
+    [agent] = server.children
+    first = guardian_of(server)
+    os.kill(first, signal.SIGKILL)
+    server.process.wait_for_line("lmtp-guardian has been ended by somebody; there is another one")
+    second = guardian_of(server)
+    assert second != first and name_of(first) is None
+    server.process.signal(signal.SIGKILL)
+    server.process.wait(20)
+    assert alive(agent)
+
+    def ends():
+        if alive(second):
+            os.kill(second, signal.SIGTERM)
+        return not alive(agent) and not alive(child)
+    wait_until(ends, "the agent and its group, of whom the second guardian was told that their time is over")
+
+
 def test_a_server_that_leaves_no_agents_leaves_no_guardian(lmtp_deliver, agents):
     server = lmtp_deliver(agents("status", "0"))
     server.deliver(["user@example.com"])
-    [guardian] = [pid for pid in map(int, open(f"/proc/{server.pid}/task/{server.pid}/children").read().split())
-                  if name_of(pid) == "lmtp-guardian"]
+    guardian = guardian_of(server)
     server.stop()
     assert name_of(guardian) is None, "nor a zombie"

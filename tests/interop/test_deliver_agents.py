@@ -195,7 +195,7 @@ class TestPostfix:
         """It closes them without QUIT when no more mail comes."""
         server = keeping("127.0.0.1:0", "--metrics", "127.0.0.1:0")
         place = place_of(server.process)
-        relay = postfix(f"lmtp:inet:{server.endpoint}", lmtp_connection_cache_on_demand="yes", lmtp_connection_cache_destinations="[127.0.0.1]",
+        relay = postfix(f"lmtp:inet:{server.endpoint}", lmtp_connection_cache_destinations="static:all",
                         lmtp_connection_cache_time_limit="1s")
         sent = postal("-t", "4", "-c", "-1", "--messages", "50", relay.endpoint, users_file(10))
         assert relay.drain(50, timeout=180) == sent.total("messages") == 50

@@ -32,7 +32,7 @@ class data_decoder {
     data_step next(std::string_view input) noexcept;
 
     // Content whose end is known otherwise: a chunk (RFC 3030). Only its line ends are looked at.
-    void look(std::string_view input) noexcept { scan(input, 0); }
+    void look(std::string_view input) noexcept;
 
     bool bare_newline() const noexcept { return bare_newline_; }
     // The last octet of the content so far is a CR: bare, if nothing follows.
@@ -48,7 +48,7 @@ class data_decoder {
     };
 
     data_step after_dot(std::string_view input) noexcept;
-    std::size_t scan(std::string_view input, std::uint64_t dots) noexcept;
+    std::size_t scan(std::string_view input) noexcept;
 
     state state_ = state::line_start;
     bool bare_newline_ = false;

@@ -26,6 +26,7 @@ class slow_database {
         changed_.notify_all();
         if (name.starts_with("slow")) changed_.wait(lock, [&] { return open_; });
         if (name == "memory") throw std::bad_alloc();
+        if (name == "no room") return base::fail("cannot look up: Cannot allocate memory");
         if (name == "broken") return base::fail("the database is broken");
         if (name == "nobody") return std::optional<os::account>();
         return std::optional(os::account{std::string(name), "/home/" + std::string(name)});
@@ -182,6 +183,15 @@ TEST_CASE(
     for (int i = 0; i < 3; ++i)
         CHECK(of.answer_for("broken") == "the database is broken");
     CHECK(of.database->asked() == 2);
+}
+
+TEST_CASE("account look-ups: what we lacked for a question is no answer to the next one") {
+    play of;
+    for (unsigned asked = 1; asked <= 3; ++asked) {
+        CHECK(of.answer_for("memory") == "out of memory");
+        CHECK(of.answer_for("no room") == "cannot look up: Cannot allocate memory");
+        CHECK(of.database->asked() == 2 * asked);
+    }
 }
 
 TEST_CASE(

@@ -192,3 +192,31 @@ TEST_CASE("octet_masks: the fast finder finds what the plain one finds") {
         CHECK(fast[i].dot == plain[i].dot);
     }
 }
+
+TEST_CASE("data_decoder: a chunk's bare line ends are seen wherever they are and it is cut") {
+    for (const std::size_t size : {1U, 2U, 16U, 17U, 31U, 32U, 33U, 34U, 64U, 65U, 97U, 200U}) {
+        std::string lines;
+        while (lines.size() < size)
+            lines += "0123456789\r\n";
+        lines.resize(size, 'x');
+        if (lines.back() == '\r') lines.back() = 'x';
+        for (std::size_t place = 0; place <= size; ++place) {
+            for (const char put : {'\r', '\n', 'x'}) {
+                std::string chunk = lines;
+                if (place < size) chunk[place] = put;
+                const bool wanted = by_hand(chunk).bare;
+                for (std::size_t cut = 0; cut <= size; ++cut) {
+                    data_decoder decoder;
+                    decoder.look(std::string_view(chunk).substr(0, cut));
+                    decoder.look(std::string_view(chunk).substr(cut));
+                    if (decoder.bare_newline() == wanted &&
+                        decoder.ends_in_cr() == (chunk.back() == '\r'))
+                        continue;
+                    CAPTURE(size, place, static_cast<int>(put), cut);
+                    CHECK(decoder.bare_newline() == wanted);
+                    CHECK(decoder.ends_in_cr() == (chunk.back() == '\r'));
+                }
+            }
+        }
+    }
+}
