@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <exception>
@@ -165,11 +166,17 @@ base::expected<void> guardian::begin() {
     if (!server.is_open()) {
         return base::fail("cannot watch this process: {}", base::system_message(errno));
     }
+    // It has its name from its first moment, for whoever looks through processes for children.
+    std::array<char, 16> own_name{};
+    ::prctl(PR_GET_NAME, own_name.data(), 0, 0, 0);
+    ::prctl(PR_SET_NAME, settings_.name, 0, 0, 0);
     const pid_t pid = ::fork();
-    if (pid < 0) {
-        return base::fail("cannot start the guardian of agents: {}", base::system_message(errno));
-    }
     if (pid == 0) guard(server.get());
+    const int problem = errno;
+    ::prctl(PR_SET_NAME, own_name.data(), 0, 0, 0);
+    if (pid < 0) {
+        return base::fail("cannot start the guardian of agents: {}", base::system_message(problem));
+    }
     process_.pid = pid;
     process_.pidfd = watch_process(pid).release();
     return {};
@@ -227,7 +234,6 @@ bool guardian::is_empty() const noexcept {
 // ---- the guardian's side ----
 
 void guardian::guard(int server) noexcept {
-    ::prctl(PR_SET_NAME, settings_.name, 0, 0, 0);
     leave_everything(server);
     while (!is_readable(server_slot, -1)) {
     }

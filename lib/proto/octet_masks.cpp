@@ -18,6 +18,13 @@ void find_octet_masks_plainly(const char* octets, std::size_t blocks, octet_mask
     }
 }
 
+bool check_line_ends_plainly(const char* octets, std::size_t blocks) {
+    bool differ = false;
+    for (std::size_t i = 0; i < blocks * mask_block; ++i)
+        differ = differ || (octets[i] == '\n') != (octets[i - 1] == '\r');
+    return !differ;
+}
+
 #if defined(__SSE2__)
 
 namespace {
@@ -65,7 +72,40 @@ void with_sse2(const char* octets, std::size_t blocks, octet_masks* masks) {
     }
 }
 
+bool check_with_sse2(const char* octets, std::size_t blocks) {
+    const __m128i cr = _mm_set1_epi8('\r');
+    const __m128i lf = _mm_set1_epi8('\n');
+    __m128i differ = _mm_setzero_si128();
+    for (const char* const end = octets + blocks * mask_block; octets != end; octets += 16) {
+        const auto* here = reinterpret_cast<const __m128i*>(octets);
+        const auto* before = reinterpret_cast<const __m128i*>(octets - 1);
+        differ = _mm_or_si128(differ, _mm_xor_si128(_mm_cmpeq_epi8(_mm_loadu_si128(here), lf),
+                                                    _mm_cmpeq_epi8(_mm_loadu_si128(before), cr)));
+    }
+    return _mm_movemask_epi8(differ) == 0;
+}
+
+[[gnu::target("avx2")]] bool check_with_avx2(const char* octets, std::size_t blocks) {
+    const __m256i cr = _mm256_set1_epi8('\r');
+    const __m256i lf = _mm256_set1_epi8('\n');
+    __m256i differ = _mm256_setzero_si256();
+    for (const char* const end = octets + blocks * mask_block; octets != end; octets += 32) {
+        const auto* here = reinterpret_cast<const __m256i*>(octets);
+        const auto* before = reinterpret_cast<const __m256i*>(octets - 1);
+        differ = _mm256_or_si256(
+            differ, _mm256_xor_si256(_mm256_cmpeq_epi8(_mm256_loadu_si256(here), lf),
+                                     _mm256_cmpeq_epi8(_mm256_loadu_si256(before), cr)));
+    }
+    return _mm256_movemask_epi8(differ) == 0;
+}
+
 }  // namespace
+
+check_line_ends line_end_checker() noexcept {
+    static const check_line_ends chosen =
+        __builtin_cpu_supports("avx2") ? check_with_avx2 : check_with_sse2;
+    return chosen;
+}
 
 find_octet_masks octet_mask_finder() noexcept {
     static const find_octet_masks chosen = __builtin_cpu_supports("avx2") ? with_avx2 : with_sse2;
@@ -73,6 +113,10 @@ find_octet_masks octet_mask_finder() noexcept {
 }
 
 #else
+
+check_line_ends line_end_checker() noexcept {
+    return check_line_ends_plainly;
+}
 
 find_octet_masks octet_mask_finder() noexcept {
     return find_octet_masks_plainly;

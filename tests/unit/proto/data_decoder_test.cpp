@@ -193,6 +193,18 @@ TEST_CASE("octet_masks: the fast finder finds what the plain one finds") {
     }
 }
 
+TEST_CASE("octet_masks: the fast check of line ends says what the plain one says") {
+    std::string octets(1 + 3 * mask_block, 'x');
+    for (std::size_t at = 1; at + 1 < octets.size(); ++at) {
+        for (const char* put : {"\r\n", "\n\r", "\r\r", "x\n", "\x8d\x8a"}) {
+            std::string changed = octets;
+            changed.replace(at, 2, put);
+            CHECK(line_end_checker()(changed.data() + 1, 3) ==
+                  check_line_ends_plainly(changed.data() + 1, 3));
+        }
+    }
+}
+
 TEST_CASE("data_decoder: a chunk's bare line ends are seen wherever they are and it is cut") {
     for (const std::size_t size : {1U, 2U, 16U, 17U, 31U, 32U, 33U, 34U, 64U, 65U, 97U, 200U}) {
         std::string lines;
