@@ -41,7 +41,7 @@ base::expected<database> database::open(const std::string& path, int flags) {
     const char* files = reads ? files_for_readers() : files_for_writers();
     if (files == nullptr) return base::fail("{}: {}", path, base::system_message(ENOMEM));
     const int result = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, files);
-    database opened(path, handle);
+    database opened(path.empty() ? "temporary file" : path, handle);
     if (result != SQLITE_OK) return opened.failure(result);
     sqlite3_extended_result_codes(handle, 1);
     if (reads) opened.tidy_at_the_end();

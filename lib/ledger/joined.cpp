@@ -147,9 +147,12 @@ class joiner {
         return {};
     }
 
-    // More than any ledger of that size has is that ledger's fault.
+    // What no sound ledger would have had written is its own fault.
     base::failure not_added(const database& from, int written) const {
-        return (written == SQLITE_INTERRUPT ? from : into_).failure(written);
+        if (written == SQLITE_INTERRUPT) return from.failure(written);
+        if ((written & 0xff) == SQLITE_CONSTRAINT)
+            return base::fail("{}: is damaged: it has one row twice", from.path());
+        return into_.failure(written);
     }
 
     // Nothing for what is no reference, or refers to nothing.

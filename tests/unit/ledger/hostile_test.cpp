@@ -71,11 +71,12 @@ std::string refusal(const std::string& path) {
     return opened ? std::string() : opened.error().message;
 }
 
-// Three pages whose pointers all lead to the next: some 10^8 rows in a file of some KiB. `first` is
-// done with the ledger before.
+// Three pages whose pointers all lead to the next, the last to a leaf: 10^8 rows and more in a file of
+// some KiB. `first` is done with the ledger before.
 void lead_round_in_circles(const std::string& path, unsigned messages, const std::string& first) {
     make_ledger(path, messages);
     run_sql(path, first);
+    run_sql(path, "VACUUM");  // a table's pages lie side by side then
     const auto root = static_cast<std::size_t>(
         std::stoul(ask_sql(path, "SELECT rootpage FROM sqlite_schema WHERE name = 'sent'")));
     run_sql(path, "PRAGMA wal_checkpoint(TRUNCATE)");
@@ -90,7 +91,7 @@ void lead_round_in_circles(const std::string& path, unsigned messages, const std
     };
     REQUIRE(file[page_at(root)] == 5);  // an interior page of a table
     const auto lead = [&](std::size_t page, std::size_t to) {
-        constexpr std::size_t cells = 1900;
+        constexpr std::size_t cells = 680;  // SQLite takes no page with more
         const std::string cell = number(to, 4) + '\x01';
         std::string octets = '\x05' + number(0, 2) + number(cells, 2) +
                              number(size - cell.size(), 2) + number(0, 1) + number(to, 4);
@@ -101,9 +102,9 @@ void lead_round_in_circles(const std::string& path, unsigned messages, const std
     };
     const std::size_t leaf = child_of(root);
     REQUIRE(file[page_at(leaf)] == 13);
-    const std::size_t second = leaf - 1;
-    lead(root, second);
-    lead(second, leaf);
+    lead(root, leaf - 1);
+    lead(leaf - 1, leaf - 2);
+    lead(leaf - 2, leaf);
     put(path, file);
 }
 
@@ -227,10 +228,7 @@ TEST_CASE("hostile ledger: pages that are read again and again come to an end") 
     lead_round_in_circles(path, 20'000, "SELECT 1");
     const auto begun = std::chrono::steady_clock::now();
     const std::string said = end_of_reading(path);
-    INFO(said);
-    const bool ended = said.find("there is no end to what is in it") != std::string::npos ||
-                       said.find("is damaged") != std::string::npos;
-    CHECK(ended);
+    CHECK(said == path + ": is damaged: there is no end to what is in it");
     CHECK(std::chrono::steady_clock::now() - begun < std::chrono::minutes(2));
 }
 
@@ -238,16 +236,15 @@ TEST_CASE("hostile ledger: what is sorted fills no disk") {
     const folder here;
     const std::string path = here / "ledger";
     lead_round_in_circles(path, 300, "UPDATE sent SET time_us = hex(randomblob(900))");
-    for (const auto& paths : {std::vector{path}, std::vector{path, here / "another"}}) {
-        make_ledger(here / "another", 10);
-        const std::uint64_t before = octets_written();
-        auto book = reader::open(paths);
-        const auto told = book ? book->reconcile({}) : book.error();
-        REQUIRE_FALSE(told.has_value());
-        CHECK(told.error().message == path + ": is damaged: there is no end to what is in it");
-        // 64 MiB, and eight octets for each of the file's, each time that it is opened.
-        CHECK(octets_written() - before < (std::uint64_t{300} << 20U));
-    }
+    make_ledger(here / "another", 10);
+    const std::uint64_t before = octets_written();
+    CHECK(end_of_reading(path) == path + ": is damaged: there is no end to what is in it");
+    // 64 MiB, and eight octets for each of the file's.
+    CHECK(octets_written() - before < (std::uint64_t{200} << 20U));
+    const auto both = reader::open(std::vector{path, here / "another"});
+    REQUIRE_FALSE(both.has_value());
+    CHECK(both.error().message == path + ": is damaged: it has one row twice");
+    CHECK(octets_written() - before < (std::uint64_t{200} << 20U));
 }
 
 TEST_CASE("hostile ledger: reading changes nothing, and leaves nothing") {
