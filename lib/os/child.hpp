@@ -8,7 +8,7 @@
 // spawner's two slots, low numbers that are reserved when it is created. The child gets descriptors
 // 0, 1 and 2 and no other, default signals, an empty signal mask, a process group of its own and no
 // controlling terminal. The calling thread waits until the program runs or could not be run;
-// other threads go on. It waits for a second at most, and less for a child that another user has
+// other threads go on. It waits for 5 seconds at most, and less for a child that another user has
 // stopped on the way, which he can once it has become his: then the child is killed.
 //
 // Fails with one line that names the step: "cannot run /x/y: No such file or directory".
@@ -81,7 +81,7 @@ class spawner {
     spawner& operator=(spawner&&) = delete;
     ~spawner();
 
-    // Never returns a child that could not run its program. Returns after little more than a second,
+    // Never returns a child that could not run its program. Returns after little more than 5 seconds,
     // whatever happens.
     [[nodiscard]] base::expected<child> start(const child_plan& plan);
 
