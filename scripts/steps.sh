@@ -54,7 +54,7 @@ build() {
     shift
     while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1"); shift; done
     [ $# -gt 1 ] && targets=(--target "${@:2}")
-    cmake --preset "$preset" -DPOSTAL_TESTS=ON "${options[@]}" >/dev/null || return
+    cmake --preset "$preset" -DPOSTAL_TESTS=ON -DPOSTAL_CCACHE=ON "${options[@]}" >/dev/null || return
     if [ -t 1 ]; then
         cmake --build --preset "$preset" "${targets[@]}"
     else

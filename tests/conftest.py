@@ -30,12 +30,25 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SYSTEM_FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="every case, each at its whole size: an hour; scripts/soak runs it")
+
+
 def pytest_configure(config):
+    config.addinivalue_line("markers", "full: what another case has shown in less time; only with --full")
     config.addinivalue_line("markers", "serial: measures time; run alone (-n 0 -m serial); skipped if it fails on a busy machine")
     config.addinivalue_line("markers", "beside_others: of these, what mostly waits: may run beside others of its kind (-n 4)")
     adopt_orphans()
     os.environ["PATH"] = SYSTEM_FOLDERS
     os.environ["LC_ALL"] = "C.UTF-8"
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--full"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("full")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not item.get_closest_marker("full")]
 
 
 def measures(item):
@@ -89,6 +102,12 @@ class Programs:
     postal_compare = property(lambda self: self.path("postal-compare"))
     postal_list = property(lambda self: self.path("postal-list"))
     postal_audit = property(lambda self: self.path("postal-audit"))
+
+
+@pytest.fixture(scope="session")
+def sized(pytestconfig):
+    """sized(few, all): how much of something is looked at, and how much of it with --full."""
+    return lambda few, whole: whole if pytestconfig.getoption("--full") else few
 
 
 @pytest.fixture(scope="session")
