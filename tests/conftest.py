@@ -1,9 +1,10 @@
 """Fixtures of all tests that start processes. Each test gets its own servers, ports and folders.
 
-Run as `/usr/bin/python3 -m pytest -n 4 tests`. The programs under test are those in $POSTAL_BIN, or
-in build/release/bin. A peer (Postfix, Dovecot, swaks, …) that is not installed fails the test where
+Run as `/usr/bin/python3 -m pytest -n 4 tests`; with --full every case runs, each at its whole size. The programs under test are
+those in $POSTAL_BIN, or in build/release/bin. A peer (Postfix, Dovecot, swaks, …) that is not installed fails the test where
 CI=true and skips it elsewhere.
 """
+import collections
 import os
 import pathlib
 import shutil
@@ -35,7 +36,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "full: what another case has shown in less time; only with --full")
+    config.addinivalue_line("markers", "full: what another test has shown in less time; only with --full")
+    config.addinivalue_line("markers", "thinned(n): of its cases every nth is enough to see that it holds; all with --full")
     config.addinivalue_line("markers", "serial: measures time; run alone (-n 0 -m serial); skipped if it fails on a busy machine")
     config.addinivalue_line("markers", "beside_others: of these, what mostly waits: may run beside others of its kind (-n 4)")
     adopt_orphans()
@@ -46,9 +48,17 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     if config.getoption("--full"):
         return
-    left_out = [item for item in items if item.get_closest_marker("full")]
+    cases = collections.Counter()
+    left_out = []
+    for item in items:
+        thinned = item.get_closest_marker("thinned")
+        of = (item.parent.nodeid, item.originalname)
+        if item.get_closest_marker("full") or (thinned and cases[of] % thinned.args[0]):
+            left_out.append(item)
+        cases[of] += 1
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if not item.get_closest_marker("full")]
+    gone = set(left_out)
+    items[:] = [item for item in items if item not in gone]
 
 
 def measures(item):

@@ -178,6 +178,7 @@ def test_the_server_says_goodbye(read, way, step, fault):
         assert "bye" in reasons(errors)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("way, step, fault", list(cases(["flood"], leave_out=[("message", "flood")]))
                          + [pytest.param(way, step, "drip", id=f"{way}-{step}-drip") for way, step in
                             (("pop3", "banner"), ("pop3", "retr"), ("imap", "login"), ("imap", "fetch"))]
