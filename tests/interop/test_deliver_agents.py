@@ -181,6 +181,7 @@ def check_kept(place, count):
 
 
 class TestPostfix:
+    @pytest.mark.thinned(2)
     @pytest.mark.parametrize("way", ["inet", "unix"])
     def test_relays_everything(self, postfix, postal, keeping, users_file, folder, way):
         options = [] if way == "inet" else ["--socket-mode", "0600", "--socket-owner", "postfix"]
@@ -265,6 +266,7 @@ def block_of_the_manual(heading):
 class TestManual:
     """What lmtp-deliver(8) says about Postfix, done: only the queue folder and the agent are this test's own."""
 
+    @pytest.mark.thinned(2)
     @pytest.mark.parametrize("kind", ["mailbox_transport", "virtual_transport"])
     def test_the_settings_work_as_they_stand(self, postfix, postal, lmtp_deliver, agents, users_file, folder, kind):
         main = dict(line.split(" = ", 1) for line in block_of_the_manual("In */etc/postfix/main.cf*").splitlines())

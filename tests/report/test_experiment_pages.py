@@ -308,8 +308,8 @@ def test_without_costs_there_are_no_charts_of_them(run, folder, shown):
 
 
 @pytest.mark.serial
-def test_a_large_experiment_is_written_and_opened_soon(run, folder, shown, tmp_path):
-    made = folder(variants={f"variant {number}": 1 + number / 50 for number in range(10)}, blocks=10, seconds=1200, warmup=60)
+def test_a_large_experiment_is_written_and_opened_soon(run, folder, shown, tmp_path, sized):
+    made = folder(variants={f"variant {number}": 1 + number / 50 for number in range(10)}, blocks=sized(3, 10), seconds=1200, warmup=60)
     target = tmp_path / "large.html"
     begin = time.monotonic()
     run(made, "--html", target)
