@@ -1,19 +1,30 @@
 # What is installed beside the programs (shell completions), and the Debian package that cpack makes.
 # Manual pages are installed by docs/, sample configurations by conf/.
 
-# The completions are printed by the programs themselves, from the rows that their options are.
+# The completions are printed by the programs themselves, from the rows that their options are. What was built for
+# another machine is not run: programs of the same version that were built for this one print them then, if there are any.
 # Each shell looks for a file of the program's name in a folder that it shares with other packages.
+set(POSTAL_NATIVE_BIN "" CACHE PATH "Folder of the programs built for this machine, whose completions a cross build takes")
 foreach(shell bash zsh fish)
-    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/completions/${shell})
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/completions/${shell})
 endforeach()
-foreach(program postal rabid bhm lmtp-deliver postal-list postal-report postal-compare postal-audit)
+set(completed ${POSTAL_PROGRAMS})
+if(CMAKE_CROSSCOMPILING AND NOT POSTAL_NATIVE_BIN)
+    message(STATUS "Shell completions are left out: POSTAL_NATIVE_BIN names no programs that run here")
+    set(completed "")
+endif()
+foreach(program ${completed})
+    set(printer ${POSTAL_NATIVE_BIN}/${program})
+    if(NOT POSTAL_NATIVE_BIN)
+        set(printer $<TARGET_FILE:${program}>)
+    endif()
     set(name_bash ${program})
     set(name_zsh _${program})
     set(name_fish ${program}.fish)
     foreach(shell bash zsh fish)
-        set(completion ${CMAKE_BINARY_DIR}/completions/${shell}/${name_${shell}})
+        set(completion ${PROJECT_BINARY_DIR}/completions/${shell}/${name_${shell}})
         add_custom_command(OUTPUT ${completion}
-            COMMAND $<TARGET_FILE:${program}> --completion ${shell} > ${completion}
+            COMMAND ${printer} --completion ${shell} > ${completion}
             DEPENDS ${program} VERBATIM)
         list(APPEND completions_${shell} ${completion})
     endforeach()
@@ -46,7 +57,7 @@ recipient, postal-report turns run records into text, CSV and HTML, and
 says what became of every message, postal-compare says which variant of
 a mail system is faster, postal-audit which mail a power cut would have
 lost.")
-set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

@@ -1,11 +1,12 @@
 # The few functions that every CMakeLists.txt of the project is written with.
 
-# Objects are kept by ccache, between checkouts and kinds of builds. With precompiled headers it must not look at the
-# time of files and at macros that only the header defines (its manual, "Precompiled headers").
+# Objects are kept by ccache, between checkouts and kinds of builds, where it is asked for: the scripts do. With
+# precompiled headers it must not look at the time of files and at macros that only the header defines (its manual,
+# "Precompiled headers").
 find_program(CCACHE ccache)
-if(CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+if(POSTAL_CCACHE AND CCACHE)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-        CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
+        CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
         CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
 
@@ -42,9 +43,10 @@ if(POSTAL_FUZZ)
     # Coverage in every library; only the harnesses themselves link libFuzzer's main().
     target_compile_options(postal_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
-if(POSTAL_HARDENED AND NOT POSTAL_SANITIZE)
-    # What distributions build network programs with: dpkg-buildflags(1), hardening. Those of the stack, of indirect
-    # jumps and of the linker are each processor's own.
+# What distributions build network programs with: dpkg-buildflags(1), hardening. Where that, or another builder of
+# packages, gives flags, they are all that is given. Those of the stack, of indirect jumps and of the linker are each
+# processor's own.
+if(POSTAL_HARDENED AND NOT POSTAL_SANITIZE AND NOT CMAKE_CXX_FLAGS MATCHES "-fstack-protector|_FORTIFY_SOURCE")
     include(CheckCXXCompilerFlag)
     foreach(flag -fstack-protector-strong -fstack-clash-protection -fcf-protection)
         string(MAKE_C_IDENTIFIER "POSTAL_HAS${flag}" known)
@@ -53,10 +55,8 @@ if(POSTAL_HARDENED AND NOT POSTAL_SANITIZE)
             target_compile_options(postal_options INTERFACE ${flag})
         endif()
     endforeach()
-    # The library's checks of copies and formats need the optimizer; who builds a package may have asked for more.
-    if(NOT CMAKE_CXX_FLAGS MATCHES _FORTIFY_SOURCE)
-        target_compile_options(postal_options INTERFACE $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
-    endif()
+    # The library's checks of copies and formats need the optimizer.
+    target_compile_options(postal_options INTERFACE $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
     target_link_options(postal_options INTERFACE LINKER:-z,relro,-z,now)
 endif()
 target_compile_definitions(postal_options INTERFACE
@@ -70,26 +70,32 @@ function(postal_precompile target kind)
         return()
     endif()
     if(NOT TARGET precompiled_${kind})
-        add_library(precompiled_${kind} OBJECT ${CMAKE_SOURCE_DIR}/cmake/precompiled/holder.cpp)
+        add_library(precompiled_${kind} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/holder.cpp)
         target_link_libraries(precompiled_${kind} PRIVATE postal_options fmt::fmt)
         if(kind STREQUAL tests)
             target_link_libraries(precompiled_${kind} PRIVATE Catch2::Catch2 postal_test_options)
         endif()
-        target_precompile_headers(precompiled_${kind} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/precompiled/${kind}.hpp)
+        target_precompile_headers(precompiled_${kind} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/${kind}.hpp)
     endif()
     target_precompile_headers(${target} REUSE_FROM precompiled_${kind})
 endfunction()
 
-# postal_library(NAME [ASIO] [DEPENDS sibling...] [EXCEPT subfolder...] [LINK target...]): one static library for a folder
-# of lib/; ASIO where most of its sources use Asio.
+# postal_leave_out(VARIABLE name...): takes those sources and subfolders of this folder out of the list.
+function(postal_leave_out variable)
+    foreach(name ${ARGN})
+        list(FILTER ${variable} EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${name}(/|\\.cpp$)")
+    endforeach()
+    set(${variable} "${${variable}}" PARENT_SCOPE)
+endfunction()
+
+# postal_library(NAME [ASIO] [DEPENDS sibling...] [EXCEPT name...] [LINK target...]): one static library for a folder
+# of lib/, without the sources and subfolders that are named; ASIO where most of its sources use Asio.
 function(postal_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "DEPENDS;EXCEPT;LINK")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
-    foreach(folder ${arg_EXCEPT})
-        list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
-    endforeach()
+    postal_leave_out(sources ${arg_EXCEPT})
     add_library(postal_${name} STATIC ${sources})
-    target_include_directories(postal_${name} PUBLIC ${CMAKE_SOURCE_DIR}/lib)
+    target_include_directories(postal_${name} PUBLIC ${PROJECT_SOURCE_DIR}/lib)
     list(TRANSFORM arg_DEPENDS PREPEND postal_)
     target_link_libraries(postal_${name} PUBLIC postal_options ${arg_DEPENDS} ${arg_LINK})
     if(arg_ASIO)
@@ -99,15 +105,15 @@ function(postal_library name)
     endif()
 endfunction()
 
-# postal_program(NAME [ASIO] [DEPENDS library...]): a program from the folder's sources, all but main.cpp also
-# as a library of its own, so that tests can reach them.
+# postal_program(NAME [ASIO] [DEPENDS library...] [EXCEPT name...]): a program from the folder's sources, all but main.cpp
+# also as a library of its own, so that tests can reach them.
 function(postal_program name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "DEPENDS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "DEPENDS;EXCEPT")
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
-    list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+    postal_leave_out(sources main ${arg_EXCEPT})
     list(TRANSFORM arg_DEPENDS PREPEND postal_)
     add_library(program_${name} STATIC ${sources})
-    target_include_directories(program_${name} PUBLIC ${CMAKE_SOURCE_DIR})
+    target_include_directories(program_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(program_${name} PUBLIC postal_options ${arg_DEPENDS})
     add_executable(${name} main.cpp)
     foreach(target program_${name} ${name})
@@ -125,10 +131,12 @@ endfunction()
 add_library(postal_test_options INTERFACE)
 target_compile_options(postal_test_options INTERFACE -O0)
 
-# postal_unit_tests(NAME LINK target...): one executable from tests/unit/NAME/*_test.cpp.
+# postal_unit_tests(NAME LINK target... [EXCEPT name...]): one executable from tests/unit/NAME/*_test.cpp.
 function(postal_unit_tests name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT;LINK")
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*_test.cpp)
+    list(TRANSFORM arg_EXCEPT REPLACE "(.+)" "${name}/\\1_test")
+    postal_leave_out(sources ${arg_EXCEPT})
     if(sources)
         add_executable(unit_${name} ${sources})
         target_link_libraries(unit_${name} PRIVATE unit_main postal_test_options ${arg_LINK})

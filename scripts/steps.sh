@@ -54,7 +54,7 @@ build() {
     shift
     while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1"); shift; done
     [ $# -gt 1 ] && targets=(--target "${@:2}")
-    cmake --preset "$preset" -DPOSTAL_TESTS=ON "${options[@]}" >/dev/null || return
+    cmake --preset "$preset" -DPOSTAL_TESTS=ON -DPOSTAL_CCACHE=ON "${options[@]}" >/dev/null || return
     if [ -t 1 ]; then
         cmake --build --preset "$preset" "${targets[@]}"
     else
@@ -65,6 +65,6 @@ build() {
 unit_tests() {
     ctest --test-dir "$1" -j "$(nproc)" --progress --no-tests=error --output-on-failure --timeout 300
 }
-program_tests() { "$python" -m pytest -p no:cacheprovider -rs --durations=5 "$@"; }
+program_tests() { "$python" -m pytest -p no:cacheprovider -rs --durations=30 "$@"; }
 # These mostly wait for each other: five of them for each core that this process may use.
 side_by_side() { program_tests -q -n $((5 * $(nproc))) "$@"; }

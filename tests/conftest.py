@@ -1,9 +1,10 @@
 """Fixtures of all tests that start processes. Each test gets its own servers, ports and folders.
 
-Run as `/usr/bin/python3 -m pytest -n 4 tests`. The programs under test are those in $POSTAL_BIN, or
-in build/release/bin. A peer (Postfix, Dovecot, swaks, …) that is not installed fails the test where
+Run as `/usr/bin/python3 -m pytest -n 4 tests`; with --full every case runs, each at its whole size. The programs under test are
+those in $POSTAL_BIN, or in build/release/bin. A peer (Postfix, Dovecot, swaks, …) that is not installed fails the test where
 CI=true and skips it elsewhere.
 """
+import collections
 import os
 import pathlib
 import shutil
@@ -30,12 +31,34 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 SYSTEM_FOLDERS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="every case, each at its whole size: an hour; scripts/soak runs it")
+
+
 def pytest_configure(config):
+    config.addinivalue_line("markers", "full: what another test has shown in less time; only with --full")
+    config.addinivalue_line("markers", "thinned(n): of its cases every nth is enough to see that it holds; all with --full")
     config.addinivalue_line("markers", "serial: measures time; run alone (-n 0 -m serial); skipped if it fails on a busy machine")
     config.addinivalue_line("markers", "beside_others: of these, what mostly waits: may run beside others of its kind (-n 4)")
     adopt_orphans()
     os.environ["PATH"] = SYSTEM_FOLDERS
     os.environ["LC_ALL"] = "C.UTF-8"
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--full"):
+        return
+    cases = collections.Counter()
+    left_out = []
+    for item in items:
+        thinned = item.get_closest_marker("thinned")
+        of = (item.parent.nodeid, item.originalname)
+        if item.get_closest_marker("full") or (thinned and cases[of] % thinned.args[0]):
+            left_out.append(item)
+        cases[of] += 1
+    config.hook.pytest_deselected(items=left_out)
+    gone = set(left_out)
+    items[:] = [item for item in items if item not in gone]
 
 
 def measures(item):
@@ -89,6 +112,12 @@ class Programs:
     postal_compare = property(lambda self: self.path("postal-compare"))
     postal_list = property(lambda self: self.path("postal-list"))
     postal_audit = property(lambda self: self.path("postal-audit"))
+
+
+@pytest.fixture(scope="session")
+def sized(pytestconfig):
+    """sized(few, all): how much of something is looked at, and how much of it with --full."""
+    return lambda few, whole: whole if pytestconfig.getoption("--full") else few
 
 
 @pytest.fixture(scope="session")

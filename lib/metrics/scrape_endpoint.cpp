@@ -21,6 +21,8 @@
 #include <utility>
 #include <vector>
 
+#include "metrics/families.hpp"
+
 namespace postal::metrics {
 
 namespace {
@@ -90,10 +92,16 @@ class scrape_endpoint::server {
         boost::system::error_code ignored;
         return acceptor_.local_endpoint(ignored);
     }
-    void replace(std::vector<prometheus::MetricFamily> families) {
+    void show(const stats::run_report& so_far, const stats::time_slice& last) {
+        more_.in_warmup = last.in_warmup;
+        more_.workers.resize(std::max(more_.workers.size(), last.workers.size()));
+        for (std::size_t i = 0; i < last.workers.size(); ++i)
+            more_.workers[i].add_time(last.workers[i]);
+        auto families = families_of(so_far, more_);
         const std::scoped_lock lock(mutex_);
         families_.swap(families);
     }
+    void show(const stats::live_state& now) { more_.now = now; }
 
   private:
     asio::awaitable<void> accept() {
@@ -178,6 +186,7 @@ class scrape_endpoint::server {
     tcp::acceptor acceptor_;
     asio::steady_timer pause_;
     client_list clients_;  // in the order in which they came
+    beside_report more_;   // the main thread's own
     mutable std::mutex mutex_;
     std::vector<prometheus::MetricFamily> families_;
     std::thread thread_;
@@ -203,15 +212,11 @@ std::string scrape_endpoint::url() const {
 }
 
 void scrape_endpoint::show(const stats::run_report& so_far, const stats::time_slice& last) {
-    more_.in_warmup = last.in_warmup;
-    more_.workers.resize(std::max(more_.workers.size(), last.workers.size()));
-    for (std::size_t i = 0; i < last.workers.size(); ++i)
-        more_.workers[i].add_time(last.workers[i]);
-    server_->replace(families_of(so_far, more_));
+    server_->show(so_far, last);
 }
 
 void scrape_endpoint::show(const stats::live_state& now) {
-    more_.now = now;
+    server_->show(now);
 }
 
 }  // namespace postal::metrics

@@ -13,20 +13,15 @@
 
 #include "base/result.hpp"
 #include "screen/picture.hpp"
+#include "screen/terminal.hpp"
 #include "stats/live_line.hpp"
 #include "stats/run_report.hpp"
 
 namespace postal::screen {
 
-// Whether standard error is a terminal that can be drawn on; one line that says why it is not.
-base::expected<void> check_terminal();
-
 class live_screen {
   public:
     static base::expected<std::unique_ptr<live_screen>> open();
-    ~live_screen();
-    live_screen(const live_screen&) = delete;
-    live_screen& operator=(const live_screen&) = delete;
 
     // What was counted in the last second.
     void note(const stats::run_report& so_far, const stats::time_slice& last);
@@ -36,7 +31,6 @@ class live_screen {
     void leave();
 
   private:
-    struct terminal;
     explicit live_screen(std::unique_ptr<terminal> drawn_on);
 
     std::unique_ptr<terminal> terminal_;

@@ -11,7 +11,6 @@ pytestmark = pytest.mark.usefixtures("storage", "audit_tools")
 
 WRITER = ROOT / "tests/support/exact_lmtp.py"
 MESSAGES = 240
-CUTS = 200
 PAUSE = 0.012  # of the server, behind each reply
 FLUSH, DISCARD, MARK = 1, 4, 8
 SLOT = 16384  # octets that it writes at once
@@ -104,15 +103,16 @@ def only(found):
     return one
 
 
-def test_what_is_missing_is_what_must_be(audit):
-    audit.file.write_text(EXPERIMENT.format(port=audit.port, writer=WRITER, messages=MESSAGES, cuts=CUTS))
+def test_what_is_missing_is_what_must_be(audit, sized):
+    cuts = sized(20, 200)
+    audit.file.write_text(EXPERIMENT.format(port=audit.port, writer=WRITER, messages=MESSAGES, cuts=cuts))
     done = audit.run("--seed", "7", timeout=300)
     assert done.status == 0, done.stderr + done.stdout
     audit.check_clean()
     recorded, = (each for each in (audit.results / "audit").iterdir() if not each.name.startswith("0-"))
     truth = Truth(recorded)
     images = audit.images("one")
-    assert len({image["cut"] for image in images}) == CUTS
+    assert len({image["cut"] for image in images}) == cuts
     losses = 0
     for image in images:
         required, there = truth.required(image["cut"]), truth.found(image["cut"], image["survival"])
@@ -121,4 +121,4 @@ def test_what_is_missing_is_what_must_be(audit):
         assert (image["failure"], image["acknowledged"], image["found"], image["lost"], said) == \
             ("", len(required), len(required & there), len(lost), lost), image
         losses += len(lost)
-    assert losses > CUTS / 4
+    assert losses > cuts / 4

@@ -19,9 +19,10 @@ FAULTS = ("no-folder", "late-flush", "ack-first", "nothing")
 CAREFUL = ("safe", "rename-first")
 
 
-def test_each_fault_is_found_and_care_is_not_accused(audit):
-    audit(*CAREFUL, *FAULTS)
-    expected = [f"--expect={fault}=lost" for fault in FAULTS] + [f"--expect={each}=kept" for each in CAREFUL]
+def test_each_fault_is_found_and_care_is_not_accused(audit, sized):
+    careful, faults = sized((CAREFUL[:1], FAULTS[-2:]), (CAREFUL, FAULTS))
+    audit(*careful, *faults)
+    expected = [f"--expect={fault}=lost" for fault in faults] + [f"--expect={each}=kept" for each in careful]
     done = audit.run(*expected, timeout=240)
     assert done.status == 0, done.stderr + done.stdout
     audit.check_clean()
@@ -31,13 +32,14 @@ def test_each_fault_is_found_and_care_is_not_accused(audit):
     assert re.search(r"^safe: none lost in \d+ cuts \(at most \d", done.stdout, re.MULTILINE)
     for image in audit.images("safe"):
         assert image["failure"] == "" and image["found"] == image["acknowledged"]
-    for fault in FAULTS:
+    for fault in faults:
         for image in audit.images(fault):
             assert image["found"] + image["lost"] == image["acknowledged"] <= 60
     # Nothing was flushed, so that whatever was not written by itself is gone.
     assert all(image["found"] == 0 for image in audit.images("nothing") if image["survival"] == "none")
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("fails", ["once", "always"])
 def test_a_disk_is_out_of_reach_when_it_is_so_three_times(audit, fails):
     """What a busy machine holds up, or anybody's mishap, is no mail that a cut took."""
@@ -59,7 +61,7 @@ def test_a_disk_is_out_of_reach_when_it_is_so_three_times(audit, fails):
 
 
 def test_a_cut_can_be_had_again(audit):
-    audit("late-flush", cuts=5)
+    audit("late-flush", cuts=3)
     assert audit.run("--seed", "11", timeout=120).status == 0
     before = audit.record
     wanted = max(audit.images("late-flush"), key=missing_of)
@@ -79,6 +81,7 @@ def test_a_cut_can_be_had_again(audit):
     audit.check_clean()
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("number, moment", [(signal.SIGKILL, "recording"), (signal.SIGINT, "cuts")])
 def test_whatever_was_begun_is_undone_and_taken_up_again(audit, number, moment):
     audit("late-flush", cuts=5)

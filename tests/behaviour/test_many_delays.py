@@ -36,6 +36,7 @@ def entries(pid, what):
     return len(os.listdir(f"/proc/{pid}/{what}"))
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("stage", ["banner", "rcpt"])
 def test_a_tarpit_holds_nobody_else_up(stage, behaving, postal, users_file, programs):
     """As many as the limit of open files lets in; of the two books only postal's has its own time."""

@@ -69,6 +69,7 @@ LOADS = {
 }
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("load", LOADS)
 def test_messages_are_exact(bhm, postal, users, load):
     hole = bhm()
@@ -80,6 +81,7 @@ def test_messages_are_exact(bhm, postal, users, load):
     assert black.total("connections") == run.total("connections")
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("load", LOADS)
 def test_duration(bhm, postal, users, load):
     hole = bhm()

@@ -116,6 +116,7 @@ def mail_of(bhm, postal, users, store, options=(), servers=()):
     return found
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("case", SAME_MAIL)
 def test_the_same_seed_gives_the_same_mail(bhm, postal, users_file, folder, case):
     users = users_file(USERS)

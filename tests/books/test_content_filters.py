@@ -44,6 +44,7 @@ def check_named(read, report, book, harmed):
     return rows
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("way", ["pop3", "imap"])
 def test_the_eighth_bit_stripped(filtered, rabid, users_file, folder, report, way):
     store, taken = filtered(strip_eighth_bit, ["8BITMIME"], "8bit=70,ascii=30")
@@ -59,6 +60,7 @@ def test_the_eighth_bit_stripped(filtered, rabid, users_file, folder, report, wa
         assert re.fullmatch(rf"8th bit stripped from byte \d+ on, 0x{first:02x} became 0x{first & 0x7f:02x}", rows[key]["detail"])
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("way", ["pop3", "imap"])
 def test_a_filter_that_takes_no_8_bit_text(filtered, rabid, users_file, folder, report, way):
     """Postfix recodes the mail for it, and nobody makes it what it was again."""

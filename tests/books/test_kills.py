@@ -105,6 +105,7 @@ def test_dovecot(dovecot, programs, rabid, users_file, folder, report):
     check_both(truth, rabid, store, logins, book, report)
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("way", ["pop3", "imap"])
 def test_dovecot_while_rabid_deletes(dovecot, programs, rabid, users_file, folder, report, way):
     """What rabid has read and deleted before, between and after is found; what it was just reading when Dovecot died is

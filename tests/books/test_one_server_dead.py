@@ -37,6 +37,7 @@ def test_messages(bhm, postal, users_file, pace, servers, messages_a_connection)
     assert hole.stop().total("messages") == COUNT
 
 
+@pytest.mark.thinned(3)
 def test_connections(dovecot, rabid, users_file, pace, servers):
     server = dovecot(3, reading=True)
     run = rabid("--workers", "2", "-p", "2", *pace, "--connections", COUNT, "--duration", "30s", servers(server.pop3),

@@ -117,6 +117,7 @@ def late_ones(server):
     return count
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("store", ["maildir", "sdbox", "mdbox"])
 @pytest.mark.parametrize("way", WAYS)
 def test_nothing_wrong(dovecot, postal, rabid, users_file, folder, report, way, store):
@@ -234,6 +235,7 @@ def test_high_bits_stripped_where_that_makes_line_ends(delivered, rabid, users_f
     assert re.fullmatch(DAMAGE["high bits stripped"][3], row["detail"]), row
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("fault", DAMAGE)
 def test_one_message_is_damaged(delivered, rabid, users_file, report, fault, way):

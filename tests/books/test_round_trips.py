@@ -40,6 +40,7 @@ def check_trip(server, sent, rabid, logins, book, report):
     assert found["seen"] == 2 * copies
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("chunking", ["off", "auto"])
 def test_smtp_to_postfix_to_dovecot(postfix, dovecot, postal, rabid, users_file, folder, report, chunking):
     """One Postfix for all kinds; each has a ledger of its own."""

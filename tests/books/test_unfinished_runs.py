@@ -71,9 +71,9 @@ def test_bhm_is_killed(load, programs, report):
     assert status == 3 and after["lost"] == 1 and after["not_known"] == found["not_known"]
 
 
-def test_reading_while_runs_write(load, report):
+def test_reading_while_runs_write(load, report, sized):
     book, hole, sending = load
-    for _ in range(10):
+    for _ in range(sized(3, 10)):
         found, status = report(book)
         assert status == 0 and found["lost"] == found["unknown"] == found["misdelivered"] == 0 and adds_up(found), found
     sending.signal(signal.SIGINT)

@@ -193,6 +193,7 @@ def test_loads_that_differ_are_refused(launch, users_file):
     assert "rank 1" in run.stderr and "all ranks need the same load" in run.stderr
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGINT, signal.SIGTERM])
 def test_a_signal_to_the_launcher_ends_all(launch, bhm, users_file, number):
     """SIGINT and SIGTERM leave a second before mpirun kills everybody; the record is complete before that."""

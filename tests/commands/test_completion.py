@@ -114,6 +114,7 @@ def test_options_and_their_values(shells, shell):
     assert "a-file" in offered("postal", "localhost", "a-")
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_program(shells, shell, name):

@@ -17,6 +17,7 @@ STEPS = {
 }
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=lambda how: how.name)
 @pytest.mark.parametrize("step", STEPS)
 def test_ended_at_a_step_and_resumed(experiment, programs, step, how):

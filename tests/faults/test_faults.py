@@ -31,6 +31,7 @@ def places(trial, fault, count):
     return [1 + int((number + some.random()) * (whole.seen - 1) / count) for number in range(count)]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("kind", TRIALS)
 def test_one_allocation_fails(rig, kind):
     trial, fault = kind(rig), Fault("allocation")

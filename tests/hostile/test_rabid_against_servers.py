@@ -119,6 +119,7 @@ def test_nothing_wrong(read, way):
     assert server.count.most_at_once == 1, "no account is used twice at a time"
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("way, step, fault", cases(LOST))
 def test_lost_connection(read, way, step, fault):
     run = half_faulty(read, way, step, fault, *IMPATIENT)
@@ -178,6 +179,7 @@ def test_the_server_says_goodbye(read, way, step, fault):
         assert "bye" in reasons(errors)
 
 
+@pytest.mark.thinned(4)
 @pytest.mark.parametrize("way, step, fault", list(cases(["flood"], leave_out=[("message", "flood")]))
                          + [pytest.param(way, step, "drip", id=f"{way}-{step}-drip") for way, step in
                             (("pop3", "banner"), ("pop3", "retr"), ("imap", "login"), ("imap", "fetch"))]
@@ -399,6 +401,7 @@ def profile(folder):
     return write
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("step", PROFILE_STAGES)
 @pytest.mark.parametrize("fault", [*LOST, "garbage", "refuse", "bye"])
 def test_commands_of_profiles(read, profile, step, fault):

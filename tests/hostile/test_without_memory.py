@@ -26,6 +26,7 @@ def address_space(pid):
     return 0
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("spare", [2, 8, 16])
 @pytest.mark.parametrize("workers", ["1", "2"])
 @pytest.mark.parametrize("program", ["bhm", "lmtp-deliver"])

@@ -1,6 +1,6 @@
 """lmtp-deliver with the agents that people use, and behind the MTA that they use.
 
-A thousand messages go from postal over 12 sessions through dovecot-lda, maildrop and procmail into Maildirs, where each
+Messages, a thousand with --full, go from postal over 12 sessions through dovecot-lda, maildrop and procmail into Maildirs, where each
 must be found once, unharmed, in the mailbox of the one it was addressed to. Postfix hands mail on over TCP and Unix
 sockets, and is the judge of what exit statuses mean: its pipe(8) runs the same agent.
 """
@@ -19,7 +19,6 @@ from support.postal import check_books
 from support.process import wait_until
 from support.scraping import place_of, scrape
 
-MESSAGES = 1000
 LOAD = ("-L", "-t", "12", "-c", "-1", "-m", "10", "--body", "ascii=40,8bit=20,dots=20,long-lines=10,crlf-edge=10")
 DOVECOT_LDA = "/usr/lib/dovecot/dovecot-lda"
 MAIL = b"From: <a@example.com>\r\nTo: <b@example.com>\r\nSubject: one\r\n\r\n.dot\r\n..\r\nline\r\n"
@@ -66,17 +65,22 @@ def check_mailboxes(boxes, count):
     assert len({run for run, _, _ in keys}) == 1
 
 
-def check_load(postal, server, boxes, users_file):
-    sent = postal(*LOAD, "--messages", str(MESSAGES), server.endpoint, users_file(boxes.users), timeout=280)
+def check_load(postal, server, boxes, users_file, messages):
+    sent = postal(*LOAD, "--messages", str(messages), server.endpoint, users_file(boxes.users), timeout=280)
     check_books(sent)
-    assert sent.total("messages") == MESSAGES, sent.stderr
+    assert sent.total("messages") == messages, sent.stderr
     done = server.stop()
     for key in ("messages", "recipients", "bytes", "connections"):
         assert done.total(key) == sent.total(key), key
     assert done.total("errors") == 0, done.stderr
-    assert done.record["agents"]["exits"] == {"0": MESSAGES}
-    assert sum(line["messages"] for line in done.lines) == MESSAGES
-    check_mailboxes(boxes, MESSAGES)
+    assert done.record["agents"]["exits"] == {"0": messages}
+    assert sum(line["messages"] for line in done.lines) == messages
+    check_mailboxes(boxes, messages)
+
+
+@pytest.fixture
+def messages(sized):
+    return sized(200, 1000)
 
 
 @pytest.fixture
@@ -87,12 +91,12 @@ def virtual(folder):
 
 
 class TestAgents:
-    def test_dovecot_lda(self, lmtp_deliver, dovecot, postal, users_file):
+    def test_dovecot_lda(self, lmtp_deliver, dovecot, postal, users_file, messages):
         if not os.access(DOVECOT_LDA, os.X_OK):
             missing("dovecot-lda")
         store = dovecot(20)
         server = lmtp_deliver(template(DOVECOT_LDA, "-c", store.folder / "dovecot.conf", "-e", "-f", "%from%", "-a", "%to%", "-d", "%to%"))
-        check_load(postal, server, store, users_file)
+        check_load(postal, server, store, users_file, messages)
 
     def test_dovecot_lda_says_who_is_unknown(self, lmtp_deliver, dovecot):
         store = dovecot(2)
@@ -101,15 +105,15 @@ class TestAgents:
         assert [(answer.code, answer.enhanced) for answer in answers] == [(250, "2.1.5"), (550, "5.1.1"), (250, "2.1.5")], answers
         assert [message.body for message in store.all_mail()] == [MAIL.partition(b"\r\n\r\n")[2]] * 2
 
-    def test_maildrop(self, lmtp_deliver, tool, postal, users_file, virtual):
+    def test_maildrop(self, lmtp_deliver, tool, postal, users_file, virtual, messages):
         rules = virtual.configuration("mailfilter", f'to "{virtual.folder}/$1@$2/Maildir/."\n')
         server = lmtp_deliver(template(tool("maildrop"), "-f", "%from%", literal(rules), "%to_user%", "%to_domain%"), "--user", OWNER)
-        check_load(postal, server, virtual, users_file)
+        check_load(postal, server, virtual, users_file, messages)
 
-    def test_procmail(self, lmtp_deliver, tool, postal, users_file, virtual):
+    def test_procmail(self, lmtp_deliver, tool, postal, users_file, virtual, messages):
         rules = virtual.configuration("procmailrc", f"DEFAULT={virtual.folder}/$1/Maildir/\n")
         server = lmtp_deliver(template(tool("procmail"), "-t", "-f", "%from%", "-a", "%to%", literal(rules)), "--user", OWNER)
-        check_load(postal, server, virtual, users_file)
+        check_load(postal, server, virtual, users_file, messages)
 
     def test_procmail_to_dev_null_reads_nothing_and_has_delivered(self, lmtp_deliver, tool, virtual):
         rules = virtual.configuration("procmailrc", "DEFAULT=/dev/null\n")
@@ -177,6 +181,7 @@ def check_kept(place, count):
 
 
 class TestPostfix:
+    @pytest.mark.thinned(2)
     @pytest.mark.parametrize("way", ["inet", "unix"])
     def test_relays_everything(self, postfix, postal, keeping, users_file, folder, way):
         options = [] if way == "inet" else ["--socket-mode", "0600", "--socket-owner", "postfix"]
@@ -261,6 +266,7 @@ def block_of_the_manual(heading):
 class TestManual:
     """What lmtp-deliver(8) says about Postfix, done: only the queue folder and the agent are this test's own."""
 
+    @pytest.mark.thinned(2)
     @pytest.mark.parametrize("kind", ["mailbox_transport", "virtual_transport"])
     def test_the_settings_work_as_they_stand(self, postfix, postal, lmtp_deliver, agents, users_file, folder, kind):
         main = dict(line.split(" = ", 1) for line in block_of_the_manual("In */etc/postfix/main.cf*").splitlines())

@@ -31,6 +31,7 @@ def check_mail(server, run, digest="xxh3"):
     return found
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("way", ["tcp", "unix"])
 @pytest.mark.parametrize("body", BODIES)
 def test_lmtp_to_dovecot(dovecot, postal, users_file, way, body):
@@ -105,6 +106,7 @@ def test_sizes_are_what_was_asked_for(dovecot, postal, users_file, size, smalles
     assert total == run.total("bytes")
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("body", BODIES)
 def test_through_postfix_to_dovecot(postfix, dovecot, postal, users_file, body):
     store = dovecot(6)

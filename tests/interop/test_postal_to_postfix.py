@@ -19,6 +19,7 @@ def reject_table(**answers):
     return {"smtpd_relay_restrictions": f"check_recipient_access inline:{{ {rows} }}, permit_mynetworks, reject"}
 
 
+@pytest.mark.thinned(5)
 @pytest.mark.parametrize("options, keywords", [
     pytest.param(["--pipelining", "off"], "", id="plain"),
     pytest.param(["--pipelining", "auto"], "", id="pipelined"),

@@ -249,6 +249,7 @@ def test_wrong_passwords(filled, rabid, users_file, way):
     assert [(error["stage"], error["reason"], error["count"]) for error in run.record["errors"]] == [("login", "refused", 1)]
 
 
+@pytest.mark.thinned(2)
 @pytest.mark.parametrize("profile", ["original", "poller", "desktop", "phone", "webmail", "append"])
 def test_profiles(filled, rabid, folder, profile):
     """Without an error or a contradiction, and without harm to anybody's mail."""
@@ -306,6 +307,7 @@ PERSONAL = "namespace inbox {{\n  inbox = yes\n  prefix = {0}\n  separator = {1}
 MAILBOXES = 'first = ["read", "create", "copy", "copy", "move", "list"]\n'
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("prefix, separator", [("INBOX.", "."), ("INBOX/", "/"), ("", "."), ("Post&APw-/", "/")])
 def test_a_personal_namespace(filled, rabid, folder, prefix, separator):
     """RFC 2342: mailboxes of our own go where the server has a place for them."""

@@ -44,11 +44,9 @@ def check_links(package, folder):
 
 def test_packages(packages, tool, tmp_path):
     """One test, since each that runs elsewhere would make the packages again."""
-    lint = subprocess.run([tool("lintian"), "--allow-root", "--fail-on", "error,warning", *packages.values()], capture_output=True, text=True)
-    assert lint.returncode == 0, lint.stdout + lint.stderr
-    unprotected = ("hardening-no-bindnow", "hardening-no-fortify-functions", "hardening-no-pie", "hardening-no-relro")
-    lint = subprocess.run([tool("lintian"), "--allow-root", "--tags", ",".join(unprotected), *packages.values()], capture_output=True, text=True)
-    assert (lint.returncode, lint.stdout) == (0, ""), lint.stdout + lint.stderr
+    lint = subprocess.run([tool("lintian"), "--allow-root", "--display-info", "--fail-on", "error,warning", *packages.values()],
+                          capture_output=True, text=True)
+    assert lint.returncode == 0 and not re.search("hardening-no-(bindnow|fortify-functions|pie|relro)", lint.stdout), lint.stdout + lint.stderr
     check_links(packages["postal-suite"], tmp_path)
 
     # Who loads one server needs no MPI.

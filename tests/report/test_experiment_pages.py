@@ -238,13 +238,14 @@ def test_a_failed_run_voids_its_block_and_is_told(run, folder, shown):
     shown(page)
 
 
-def test_two_hundred_variants(run, folder, shown):
-    made = folder(variants={f"variant {number}": 1 + number / 100 for number in range(200)}, blocks=3, seconds=12, warmup=2)
+def test_very_many_variants(run, folder, shown, sized):
+    count = sized(40, 200)
+    made = folder(variants={f"variant {number}": 1 + number / 100 for number in range(count)}, blocks=3, seconds=12, warmup=2)
     page = run(made, "--html", "-").stdout
     data = data_of(page)
-    assert len(data["ratios"]) == 199 and len(data["variants"]) == 12
-    assert data["variants"][0]["label"] == "variant 0" and data["variants"][-1]["label"] == "variant 199"
-    assert "Drawn are 12 of 200 variants" in page and len(rows_of(page, "summary")) == 201
+    assert len(data["ratios"]) == count - 1 and len(data["variants"]) == 12
+    assert data["variants"][0]["label"] == "variant 0" and data["variants"][-1]["label"] == f"variant {count - 1}"
+    assert f"Drawn are 12 of {count} variants" in page and len(rows_of(page, "summary")) == count + 1
     assert shown(page)["chart-ratios"][1] > 100
 
 
@@ -307,8 +308,8 @@ def test_without_costs_there_are_no_charts_of_them(run, folder, shown):
 
 
 @pytest.mark.serial
-def test_a_large_experiment_is_written_and_opened_soon(run, folder, shown, tmp_path):
-    made = folder(variants={f"variant {number}": 1 + number / 50 for number in range(10)}, blocks=10, seconds=1200, warmup=60)
+def test_a_large_experiment_is_written_and_opened_soon(run, folder, shown, tmp_path, sized):
+    made = folder(variants={f"variant {number}": 1 + number / 50 for number in range(10)}, blocks=sized(3, 10), seconds=1200, warmup=60)
     target = tmp_path / "large.html"
     begin = time.monotonic()
     run(made, "--html", target)

@@ -152,11 +152,11 @@ def test_csv_has_phases_tls_and_agents(run, record):
     assert "agents_started" not in header and len(header) == len(set(header))
 
 
-def test_nothing_is_wider_than_a_telephone(run, record, browser, tmp_path):
+def test_nothing_is_wider_than_a_telephone(run, record, browser, tmp_path, sized):
     deliver = record("deliver.json", program="lmtp-deliver", agents=AGENTS, connection_use=CONNECTIONS, tls=TLS)
     rabid = record("rabid.json", program="rabid", commands=COMMANDS, profile=PROFILE)
     many = [record(f"a-run-with-a-long-name-{number}.json", seed=number, options__sessions=number) for number in range(5)]
     page = tmp_path / "report.html"
-    for files in ([record()], [deliver], [rabid], [deliver, rabid], many[:2], many):
+    for files in [[deliver, rabid], many, [record()], [deliver], [rabid], many[:2]][:sized(2, None)]:
         run(*files, "--html", page, "--force")
         assert browser.too_wide_on_a_telephone(page) == ""

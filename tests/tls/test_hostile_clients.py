@@ -201,6 +201,7 @@ def test_no_client_makes_it_negotiate_again(server, folder):
     ended(server, 0)
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("reads", [True, False])
 def test_floods_of_key_updates(server, reads):
     """The answers do not fill the memory, whether the client reads them or not. Another client is served meanwhile."""

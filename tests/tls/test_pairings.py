@@ -39,6 +39,7 @@ def check_both(run, server, **facts):
     return done
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 @pytest.mark.parametrize("way", ["starttls", "implicit"])
 @pytest.mark.parametrize("server_engine", ENGINES)

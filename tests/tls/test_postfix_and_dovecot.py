@@ -16,6 +16,7 @@ def trust(certificates):
     return ["--tls-verify", "on", "--tls-ca", certificates.ca]
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 @pytest.mark.parametrize("way", ["starttls", "implicit"])
 @pytest.mark.parametrize("name", ENGINES)
@@ -89,6 +90,7 @@ WAYS = {
 }
 
 
+@pytest.mark.thinned(3)
 @pytest.mark.parametrize("only", ["1.2", "1.3"])
 @pytest.mark.parametrize("name", ENGINES)
 def test_all_is_read_back_from_dovecot(filled, rabid, trust, name, only):
