@@ -20,11 +20,6 @@ using cli::exit_status;
 
 constexpr const char* name = "postal-audit";
 
-exit_status refuse(const base::failure& reason, exit_status status) {
-    cli::complain(name, reason.message);
-    return status;
-}
-
 std::string plan_text(const audit::options& given, const experiment::experiment& whole) {
     std::string text;
     std::uint64_t variants = 0;
@@ -46,19 +41,19 @@ std::string plan_text(const audit::options& given, const experiment::experiment&
 exit_status run(int argc, char** argv) {
     audit::options given;
     const auto parsed = audit::parse_options(given, {argv + 1, argv + argc});
-    if (!parsed) return refuse(parsed.error(), exit_status::bad_parameters);
+    if (!parsed) return cli::refuse(name, parsed.error(), exit_status::bad_parameters);
     if (*parsed == cli::parse_result::done) return exit_status::done;
     auto experiment = experiment::load_experiment(given.experiment, given.set);
-    if (!experiment) return refuse(experiment.error(), exit_status::bad_parameters);
+    if (!experiment) return cli::refuse(name, experiment.error(), exit_status::bad_parameters);
     const auto applied = audit::apply(given, *experiment);
-    if (!applied) return refuse(applied.error(), exit_status::bad_parameters);
+    if (!applied) return cli::refuse(name, applied.error(), exit_status::bad_parameters);
     if (given.plan) {
         base::print(plan_text(given, *experiment));
         return exit_status::done;
     }
     if (given.check) {
         const auto checked = audit::check_machine(given, *experiment);
-        if (!checked) return refuse(checked.error(), exit_status::bad_parameters);
+        if (!checked) return cli::refuse(name, checked.error(), exit_status::bad_parameters);
         base::print(
             fmt::format("{}: it can be audited here\n", base::printable(experiment->file, 200)));
         return exit_status::done;
@@ -71,6 +66,7 @@ exit_status run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     const auto prepared = postal::os::prepare_for_children();
-    if (!prepared) return static_cast<int>(refuse(prepared.error(), exit_status::system_error));
+    if (!prepared)
+        return static_cast<int>(cli::refuse(name, prepared.error(), exit_status::system_error));
     return cli::run_main(name, [&] { return run(argc, argv); });
 }

@@ -24,13 +24,6 @@ base::expected<pair> parse_expectation(std::string_view text) {
     return base::fail("\"{}\" is neither kept nor lost", base::printable(parsed->second, 40));
 }
 
-base::expected<double> parse_share(std::string_view text) {
-    const auto value = base::parse_number(text.substr(0, text.empty() ? 0 : text.size() - 1));
-    if (!text.ends_with('%') || !value || *value < 0 || *value > 100)
-        return base::fail("\"{}\" is no share; want 0% to 100%", base::printable(text, 40));
-    return *value / 100;
-}
-
 cli::program describe_program(options& into) {
     cli::group what{
         "What to do",
@@ -100,7 +93,7 @@ cli::program describe_program(options& into) {
          {.names = "--torn",
           .value = "N%",
           .help = "share of the surviving writes of a random draw of which only some sectors do",
-          .set = cli::parsed(into.torn, parse_share)},
+          .set = cli::parsed(into.torn, base::parse_share)},
          {.names = "--seed",
           .value = "N",
           .fallback = "a random one",

@@ -39,10 +39,6 @@ using experiment::run_end;
 // So many blocks in a row that a failed step has voided end an experiment: the next would fail, too.
 constexpr std::uint64_t most_failed_blocks = 2;
 
-double seconds(std::chrono::nanoseconds value) {
-    return std::chrono::duration<double>(value).count();
-}
-
 // What stops an experiment, with its exit status.
 struct refusal {
     base::failure why;
@@ -140,8 +136,8 @@ void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& 
     to.file = whole_.file;
     to.text = whole_.text;
     to.seed = seed;
-    to.duration_s = seconds(whole_.offered.duration);
-    to.warmup_s = seconds(whole_.offered.warmup);
+    to.duration_s = base::seconds_of(whole_.offered.duration);
+    to.warmup_s = base::seconds_of(whole_.offered.warmup);
     to.started = stats::timestamp(std::chrono::system_clock::now());
     to.host = os::describe_host();
     to.verdict = whole_.verdict;

@@ -25,18 +25,13 @@ using cli::exit_status;
 
 constexpr const char* name = "postal-compare";
 
-exit_status refuse(const base::failure& reason, exit_status status) {
-    cli::complain(name, reason.message);
-    return status;
-}
-
 void print(const std::string& text) {
     base::print(text);
 }
 
 exit_status verify(const std::string& folder) {
     const auto made = compare::verify(folder);
-    if (!made) return refuse(made.error(), exit_status::bad_parameters);
+    if (!made) return cli::refuse(name, made.error(), exit_status::bad_parameters);
     print(made->text + "\n");
     for (const std::string& one : made->noted)
         print("noted: " + base::printable(one, 400) + "\n");
@@ -50,7 +45,7 @@ exit_status verify(const std::string& folder) {
 exit_status check(const compare::options& given, const experiment::experiment& whole) {
     const auto checked = experiment::check_machine(
         whole, {.out = compare::results_folder(given), .overwrite = given.overwrite});
-    if (!checked) return refuse(checked.error(), exit_status::bad_parameters);
+    if (!checked) return cli::refuse(name, checked.error(), exit_status::bad_parameters);
     print(fmt::format("{}: {} variants, {} blocks: it can run here\n",
                       base::printable(whole.file, 200), whole.variants.size(),
                       whole.offered.blocks));
@@ -60,13 +55,13 @@ exit_status check(const compare::options& given, const experiment::experiment& w
 exit_status run(int argc, char** argv) {
     compare::options given;
     const auto parsed = compare::parse_options(given, {argv + 1, argv + argc});
-    if (!parsed) return refuse(parsed.error(), exit_status::bad_parameters);
+    if (!parsed) return cli::refuse(name, parsed.error(), exit_status::bad_parameters);
     if (*parsed == cli::parse_result::done) return exit_status::done;
     if (!given.verify.empty()) return verify(given.verify);
     auto experiment = experiment::load_experiment(given.experiment, given.set);
-    if (!experiment) return refuse(experiment.error(), exit_status::bad_parameters);
+    if (!experiment) return cli::refuse(name, experiment.error(), exit_status::bad_parameters);
     const auto applied = compare::apply(given, *experiment);
-    if (!applied) return refuse(applied.error(), exit_status::bad_parameters);
+    if (!applied) return cli::refuse(name, applied.error(), exit_status::bad_parameters);
     const std::uint64_t seed = experiment->offered.seed.value_or(base::fresh_entropy() >> 32U);
     if (given.plan) {
         print(compare::plan_text(*experiment, seed));
@@ -80,6 +75,7 @@ exit_status run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     const auto prepared = postal::os::prepare_for_children();
-    if (!prepared) return static_cast<int>(refuse(prepared.error(), exit_status::system_error));
+    if (!prepared)
+        return static_cast<int>(cli::refuse(name, prepared.error(), exit_status::system_error));
     return cli::run_main(name, [&] { return run(argc, argv); });
 }

@@ -29,11 +29,10 @@ base::expected<pair> parse_expectation(std::string_view text) {
 }
 
 base::expected<double> parse_width(std::string_view text) {
-    const auto value = base::parse_number(text.substr(0, text.empty() ? 0 : text.size() - 1));
-    if (!text.ends_with('%') || !value || *value <= 0 || *value > 100)
-        return base::fail("\"{}\" is no width; want more than 0% and at most 100%, such as 2%",
-                          base::printable(text, 40));
-    return *value / 100;
+    auto share = base::parse_share(text);
+    if (share && *share > 0) return share;
+    return base::fail("\"{}\" is no width; want more than 0% and at most 100%, such as 2%",
+                      base::printable(text, 40));
 }
 
 cli::program describe_program(options& into) {

@@ -31,11 +31,6 @@ using namespace postal;
 
 constexpr const char* name = "postal-report";
 
-cli::exit_status refuse(const base::failure& reason, cli::exit_status status) {
-    cli::complain(name, reason.message);
-    return status;
-}
-
 // What is shown, in every form.
 struct forms {
     std::function<std::string()> text;
@@ -60,11 +55,11 @@ std::string printed_text(report::output kind, const forms& of) {
 
 cli::exit_status write_page(const report::options& wanted, const forms& of) {
     const auto library = report::read_chart_library(wanted.chart_library);
-    if (!library) return refuse(library.error(), cli::exit_status::bad_parameters);
+    if (!library) return cli::refuse(name, library.error(), cli::exit_status::bad_parameters);
     const std::string nonce =
         fmt::format("{:016x}{:016x}", base::fresh_entropy(), base::fresh_entropy());
     const auto written = base::write_file(wanted.html, of.page({*library, nonce}));
-    if (!written) return refuse(written.error(), cli::exit_status::system_error);
+    if (!written) return cli::refuse(name, written.error(), cli::exit_status::system_error);
     return cli::exit_status::done;
 }
 
@@ -76,10 +71,10 @@ cli::exit_status show(const report::options& wanted, const forms& of) {
 
 cli::exit_status show_experiment(const report::options& wanted) {
     const auto results = experiment::read_results(wanted.records.front());
-    if (!results) return refuse(results.error(), cli::exit_status::bad_parameters);
+    if (!results) return cli::refuse(name, results.error(), cli::exit_status::bad_parameters);
     const experiment::analysis found = experiment::analyse(*results);
     const auto audited = report::find_audit(wanted.records.front());
-    if (!audited) return refuse(audited.error(), cli::exit_status::bad_parameters);
+    if (!audited) return cli::refuse(name, audited.error(), cli::exit_status::bad_parameters);
     const auto behind = [&](std::string text, auto render) {
         return *audited ? text + "\n" + render((*audited)->record, (*audited)->found) : text;
     };
@@ -104,7 +99,7 @@ cli::exit_status show_experiment(const report::options& wanted) {
 // A folder that postal-audit alone has written to.
 cli::exit_status show_audit(const report::options& wanted) {
     const auto read = report::find_audit(wanted.records.front());
-    if (!read) return refuse(read.error(), cli::exit_status::bad_parameters);
+    if (!read) return cli::refuse(name, read.error(), cli::exit_status::bad_parameters);
     const report::shown_audit& of = **read;
     return show(wanted,
                 {[&] { return experiment::render_text(of.record, of.found); },
@@ -116,7 +111,8 @@ cli::exit_status show_audit(const report::options& wanted) {
 cli::exit_status show_ledger(const report::options& wanted) {
     const auto kept_word = report::print_ledger(wanted);
     if (!kept_word) {
-        return refuse(base::at("--ledger", kept_word.error()), cli::exit_status::bad_parameters);
+        return cli::refuse(name, base::at("--ledger", kept_word.error()),
+                           cli::exit_status::bad_parameters);
     }
     return *kept_word ? cli::exit_status::done : cli::exit_status::threshold_not_met;
 }
@@ -137,7 +133,7 @@ base::expected<report::shown_relay> read_relay(const report::options& wanted) {
 
 cli::exit_status show_relay(const report::options& wanted) {
     const auto read = read_relay(wanted);
-    if (!read) return refuse(read.error(), cli::exit_status::bad_parameters);
+    if (!read) return cli::refuse(name, read.error(), cli::exit_status::bad_parameters);
     const cli::exit_status shown = show(
         wanted,
         {[&] { return report::render_text(*read); }, [&] { return report::render_markdown(*read); },
@@ -150,7 +146,7 @@ cli::exit_status show_relay(const report::options& wanted) {
 cli::exit_status run(int argc, char** argv) {
     report::options wanted;
     const auto parsed = report::parse_options(wanted, {argv + 1, argv + argc});
-    if (!parsed) return refuse(parsed.error(), cli::exit_status::bad_parameters);
+    if (!parsed) return cli::refuse(name, parsed.error(), cli::exit_status::bad_parameters);
     if (*parsed == cli::parse_result::done) return cli::exit_status::done;
     if (wanted.relay) return show_relay(wanted);
     if (!wanted.ledger.empty()) return show_ledger(wanted);
@@ -159,20 +155,22 @@ cli::exit_status run(int argc, char** argv) {
     };
     const auto folder = std::find_if(wanted.records.begin(), wanted.records.end(), is_folder);
     if (folder != wanted.records.end() && wanted.records.size() > 1)
-        return refuse(base::fail("{}: an experiment is shown by itself; leave the others out",
-                                 base::printable(*folder, 300)),
-                      cli::exit_status::bad_parameters);
+        return cli::refuse(name,
+                           base::fail("{}: an experiment is shown by itself; leave the others out",
+                                      base::printable(*folder, 300)),
+                           cli::exit_status::bad_parameters);
     if (folder != wanted.records.end() && wanted.ranks)
-        return refuse(base::fail("--ranks: is for run records, and {} is an experiment",
-                                 base::printable(*folder, 300)),
-                      cli::exit_status::bad_parameters);
+        return cli::refuse(name,
+                           base::fail("--ranks: is for run records, and {} is an experiment",
+                                      base::printable(*folder, 300)),
+                           cli::exit_status::bad_parameters);
     if (folder != wanted.records.end())
         return experiment::is_results_folder(*folder) ? show_experiment(wanted)
                                                       : show_audit(wanted);
     std::vector<report::record> records;
     for (const std::string& file : wanted.records) {
         auto read = report::read_record(file);
-        if (!read) return refuse(read.error(), cli::exit_status::bad_parameters);
+        if (!read) return cli::refuse(name, read.error(), cli::exit_status::bad_parameters);
         records.push_back(std::move(*read));
     }
     report::label(records);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/units.hpp"
 #include "cli/output_files.hpp"
 #include "mail/digest.hpp"
 #include "os/limits.hpp"
@@ -15,11 +16,6 @@ namespace postal::program {
 using base::expected;
 using cli::exit_status;
 using std::chrono::nanoseconds;
-
-exit_status refuse(std::string_view program, const base::failure& why, exit_status status) {
-    cli::complain(program, why.message);
-    return status;
-}
 
 namespace {
 
@@ -158,7 +154,7 @@ exit_status finish_together(const client_run& what, run_reports& reports, exit_s
     stats::run_report& report = reports.merged->report();
     report.set_ranks(others.shares());
     exit_status status =
-        reports.merged->finish({.duration_s = std::chrono::duration<double>(all.lasted).count(),
+        reports.merged->finish({.duration_s = base::seconds_of(all.lasted),
                                 .why = reports.console->report().end().why,
                                 .cpu_user_s = all.cpu_user_s,
                                 .cpu_system_s = all.cpu_system_s,
@@ -297,9 +293,9 @@ exit_status run_servers(const server_run& what) {
     const std::string& name = what.description.program;
     auto reports = open_reports(what.description, what.console,
                                 {what.chosen.ledger, ledger::role::sink, what.ledger_run, 0});
-    if (!reports) return refuse(name, reports.error(), exit_status::bad_parameters);
+    if (!reports) return cli::refuse(name, reports.error(), exit_status::bad_parameters);
     const auto status = serve_clients(what, *reports);
-    return status ? *status : refuse(name, status.error(), exit_status::system_error);
+    return status ? *status : cli::refuse(name, status.error(), exit_status::system_error);
 }
 
 }  // namespace postal::program
