@@ -139,7 +139,7 @@ TEST_CASE("units: shares") {
     CHECK(parse_share("100%").value() == 1);
     for (const char* wrong : {"", "%", "2", "-1%", "100.1%", "2 %", "two%", "2%%"}) {
         INFO(wrong);
-        CHECK_FALSE(parse_share(wrong));
+        CHECK_FALSE(parse_share(wrong).has_value());
     }
 }
 
