@@ -211,9 +211,9 @@ server_step smtp_server::answer(const std::optional<server_reply>& own, std::str
         case server_stage::banner:
             return answer_banner(own, out);
         case server_stage::mail:
-            return answer_sender(own.value_or(replies::sender_ok), out);
+            return answer_sender(own ? *own : replies::sender_ok, out);
         case server_stage::rcpt:
-            return answer_recipient(own.value_or(replies::recipient_ok), out);
+            return answer_recipient(own ? *own : replies::recipient_ok, out);
         case server_stage::end:
             return own ? refuse_message(*own, out) : message_is_whole();
         default:
