@@ -92,19 +92,6 @@ std::string without_separators(std::string_view host) {
     return text;
 }
 
-// 0, or an errno value.
-int write_at(int to, std::string_view octets, std::uint64_t at) noexcept {
-    while (!octets.empty()) {
-        const ssize_t written = base::uninterrupted(
-            [&] { return ::pwrite(to, octets.data(), octets.size(), static_cast<off_t>(at)); });
-        if (written < 0) return errno;
-        if (written == 0) return EIO;  // it would be so for ever
-        octets.remove_prefix(static_cast<std::size_t>(written));
-        at += static_cast<std::uint64_t>(written);
-    }
-    return 0;
-}
-
 }  // namespace
 
 mail_store::mail_store(const store_options& chosen, const std::string& host)
@@ -189,7 +176,7 @@ int mail_store::append_to_mbox(int from) {
         if (got < 0) error = errno;
         if (got <= 0) break;
         const std::string_view octets(piece.data(), static_cast<std::size_t>(got));
-        error = write_at(mbox_.get(), octets, mbox_end_ + copied);
+        error = base::write_all(mbox_.get(), octets, mbox_end_ + copied);
         if (error != 0) break;
         copied += octets.size();
     }

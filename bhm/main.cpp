@@ -59,7 +59,7 @@ exit_status explain(const bhm::plan& of) {
         return exit_status::done;
     }
     const auto asked = bhm::parse_envelope(of.chosen.envelope, of.valid);
-    if (!asked) return program::refuse("bhm", asked.error(), exit_status::bad_parameters);
+    if (!asked) return cli::refuse("bhm", asked.error(), exit_status::bad_parameters);
     base::print(behaviour::explain(rules, of.seed(), (*asked)->here));
     return exit_status::done;
 }
@@ -67,10 +67,10 @@ exit_status explain(const bhm::plan& of) {
 exit_status run(int argc, char** argv) {
     bhm::options chosen;
     const auto asked = bhm::parse_options(chosen, {argv + 1, argv + argc});
-    if (!asked) return program::refuse("bhm", asked.error(), exit_status::bad_parameters);
+    if (!asked) return cli::refuse("bhm", asked.error(), exit_status::bad_parameters);
     if (*asked == cli::parse_result::done) return exit_status::done;
     const auto made = bhm::make_plan(std::move(chosen));
-    if (!made) return program::refuse("bhm", made.error(), exit_status::bad_parameters);
+    if (!made) return cli::refuse("bhm", made.error(), exit_status::bad_parameters);
     if ((*made)->chosen.check_behaviour) return explain(**made);
     return serve(**made, bhm::describe(**made, argc, argv));
 }

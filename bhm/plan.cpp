@@ -127,7 +127,7 @@ expected<void> configure_server(plan& into) {
     proto::server_config& server = into.rules.server;
     server.speaks = into.chosen.dialect;
     server.delivery_options = true;
-    into.rules.judges_stages = server.judges_senders = into.engine != nullptr;
+    server.judges_stages = server.judges_senders = into.engine != nullptr;
     into.rules.delays = into.chosen.delays;
     return program::prepare(into.rules, into.chosen);
 }

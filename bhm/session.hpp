@@ -62,10 +62,9 @@ class session final : public serve::session, private worker_context::held {
     void greeted(std::string_view name) override;
     void connection_ready() override;
     serve::auth_answer judge_auth(const proto::server_step& step) override;
-    std::optional<proto::server_reply> judge_stage(proto::server_stage stage, std::string_view verb,
-                                                   std::string_view argument) override;
-    proto::server_reply judge_sender() override;
-    proto::server_reply judge_recipient() override;
+    std::optional<proto::server_reply> judge(const proto::server_step& asked) override;
+    proto::server_reply judge_sender();
+    proto::server_reply judge_recipient();
     void begin_message() override;
     void take_content(std::string_view text) override;
     void end_message() override;

@@ -14,21 +14,7 @@ namespace {
 using behaviour::stage;
 using proto::server_stage;
 
-serve::cut cut_of(behaviour::closing how) {
-    switch (how) {
-        case behaviour::closing::fin:
-            return serve::cut::fin;
-        case behaviour::closing::rst:
-            return serve::cut::rst;
-        case behaviour::closing::silence:
-            return serve::cut::silence;
-        case behaviour::closing::no:
-            break;
-    }
-    return serve::cut::no;
-}
-
-// Of those that judge_stage() is asked about.
+// Of those that the machine asks about.
 std::optional<stage> stage_of(server_stage at, std::string_view verb) {
     switch (at) {
         case server_stage::connect:
@@ -52,7 +38,7 @@ std::optional<stage> stage_of(server_stage at, std::string_view verb) {
         case server_stage::other:
         case server_stage::mail:
         case server_stage::rcpt:
-            break;  // judge_sender(), judge_recipient()
+            break;
     }
     return std::nullopt;
 }
@@ -87,7 +73,7 @@ void session::meet() {
 std::optional<proto::server_reply> session::obey(const behaviour::decision& what) {
     if (what.by == nullptr) return std::nullopt;
     add_effect({.delay = what.delay,
-                .ending = cut_of(what.close),
+                .ending = what.close,
                 .says_reply = what.reply.has_value() || !own_answers_.empty(),
                 .why = what.by->name,
                 // What is refused is one error, though the connection ends with it.
@@ -97,13 +83,15 @@ std::optional<proto::server_reply> session::obey(const behaviour::decision& what
     return what.reply;
 }
 
-std::optional<proto::server_reply> session::judge_stage(server_stage at, std::string_view verb,
-                                                        std::string_view argument) {
+std::optional<proto::server_reply> session::judge(const proto::server_step& asked) {
+    const server_stage at = asked.stage;
+    if (at == server_stage::mail) return judge_sender();
+    if (at == server_stage::rcpt) return judge_recipient();
     if (at == server_stage::connect) meet();
     if (connection().secure()) conduct_->secured();
-    if (at == server_stage::ehlo) conduct_->greeted(argument.substr(0, argument.find(' ')));
+    if (at == server_stage::ehlo) conduct_->greeted(asked.text.substr(0, asked.text.find(' ')));
     if (at == server_stage::end) return judge_end();
-    const auto which = stage_of(at, verb);
+    const auto which = stage_of(at, asked.text);
     if (!which || !conduct_->may_act(*which)) return std::nullopt;
     const auto judged = conduct_->at(*which, machine().message_octets(), since_start());
     if (at == server_stage::data) note_refusal(at, judged);
@@ -132,7 +120,7 @@ void session::judge_deliveries(delayed_reply& found) {
     for (std::uint32_t i = 0; i < asked; ++i) {
         const auto judged = conduct_->at_delivery(i, found.octets, since_start());
         const auto own = obey(judged);
-        const bool cut = judged.close != behaviour::closing::no;
+        const bool cut = judged.close != net::cut::no;
         if (cut && !own) break;
         own_answers_.push_back(own);
         if (own && !own->positive()) {

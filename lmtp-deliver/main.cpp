@@ -113,8 +113,7 @@ exit_status serve(const plan& of, stats::run_description description) {
                                          .lists = chosen.run.workers,
                                          .most_children = chosen.max_deliveries,
                                          .kill_after = lmtp_deliver::delivery::kill_after});
-    if (!guardian)
-        return program::refuse("lmtp-deliver", guardian.error(), exit_status::system_error);
+    if (!guardian) return cli::refuse("lmtp-deliver", guardian.error(), exit_status::system_error);
     lmtp_deliver::agent_log log(chosen.log);
     lmtp_deliver::dispatcher slots({.slots = chosen.max_deliveries,
                                     .longest = chosen.max_queued,
@@ -148,7 +147,7 @@ exit_status serve(const plan& of, stats::run_description description) {
 
 exit_status print_check(const plan& of) {
     const auto words = lmtp_deliver::check(of);
-    if (!words) return program::refuse("lmtp-deliver", words.error(), exit_status::bad_parameters);
+    if (!words) return cli::refuse("lmtp-deliver", words.error(), exit_status::bad_parameters);
     for (const std::string& word : *words)
         base::print(fmt::format("{}\n", word));
     return exit_status::done;
@@ -156,14 +155,13 @@ exit_status print_check(const plan& of) {
 
 exit_status run(int argc, char** argv) {
     const auto prepared = os::prepare_for_children();
-    if (!prepared)
-        return program::refuse("lmtp-deliver", prepared.error(), exit_status::system_error);
+    if (!prepared) return cli::refuse("lmtp-deliver", prepared.error(), exit_status::system_error);
     lmtp_deliver::options chosen;
     const auto asked = lmtp_deliver::parse_options(chosen, {argv + 1, argv + argc});
-    if (!asked) return program::refuse("lmtp-deliver", asked.error(), exit_status::bad_parameters);
+    if (!asked) return cli::refuse("lmtp-deliver", asked.error(), exit_status::bad_parameters);
     if (*asked == cli::parse_result::done) return exit_status::done;
     const auto made = lmtp_deliver::make_plan(std::move(chosen));
-    if (!made) return program::refuse("lmtp-deliver", made.error(), exit_status::bad_parameters);
+    if (!made) return cli::refuse("lmtp-deliver", made.error(), exit_status::bad_parameters);
     if ((*made)->chosen.check.wanted) return print_check(**made);
     return serve(**made, lmtp_deliver::describe(**made, argc, argv));
 }

@@ -18,25 +18,13 @@
 #include <fmt/format.h>
 
 #include "base/interrupted.hpp"
+#include "base/write_file.hpp"
 
 namespace postal::lmtp_deliver {
 namespace {
 
 base::file_descriptor open_in_memory() noexcept {
     return base::file_descriptor(::memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-}
-
-// 0, or an errno value.
-int write_all(int fd, std::string_view octets, std::uint64_t at) noexcept {
-    while (!octets.empty()) {
-        const ssize_t written = base::uninterrupted(
-            [&] { return ::pwrite(fd, octets.data(), octets.size(), static_cast<off_t>(at)); });
-        if (written < 0) return errno;
-        if (written == 0) return EIO;  // it would be so for ever
-        octets.remove_prefix(static_cast<std::size_t>(written));
-        at += static_cast<std::uint64_t>(written);
-    }
-    return 0;
 }
 
 // Copies all of `from` to `to` from `begin` on; 0 or an errno value.
@@ -118,7 +106,7 @@ void message_file::write(std::string_view octets) noexcept {
         no_room_ = !has_room(*rules_, octets.size());
         if (no_room_) error_ = ENOSPC;
     }
-    if (error_ == 0) error_ = write_all(file_.get(), octets, size_);
+    if (error_ == 0) error_ = base::write_all(file_.get(), octets, size_);
     if (error_ == 0) size_ += octets.size();
 }
 

@@ -37,8 +37,11 @@ class session final : public serve::session,
 
   private:
     void greeted(std::string_view name) override { helo_ = name; }
-    proto::server_reply judge_sender() override;
-    proto::server_reply judge_recipient() override;
+    std::optional<proto::server_reply> judge(const proto::server_step& asked) override {
+        return asked.stage == proto::server_stage::mail ? judge_sender() : judge_recipient();
+    }
+    proto::server_reply judge_sender();
+    proto::server_reply judge_recipient();
     void begin_message() override;
     void take_content(std::string_view text) override { transaction_->take(text); }
     void end_message() override;

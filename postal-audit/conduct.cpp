@@ -8,13 +8,10 @@
 #include "experiment/audit_findings.hpp"
 #include "experiment/audit_record.hpp"
 #include "experiment/check.hpp"
-#include "experiment/journal.hpp"
-#include "experiment/live_console.hpp"
 #include "experiment/plan.hpp"
 #include "experiment/record.hpp"
-#include "experiment/supervisor.hpp"
-#include "experiment/undo.hpp"
 #include "experiment/versions.hpp"
+#include "experiment/workplace.hpp"
 #include "os/host.hpp"
 #include "postal-audit/controls.hpp"
 #include "postal-audit/variant_audit.hpp"
@@ -36,13 +33,9 @@ namespace {
 namespace fs = std::filesystem;
 using cli::exit_status;
 using experiment::audited_variant;
+using experiment::refusal;
 
 constexpr const char* name = "postal-audit";
-
-struct refusal {
-    base::failure why;
-    exit_status status = exit_status::bad_parameters;
-};
 
 // What is audited, in its order.
 struct subject {
@@ -65,9 +58,8 @@ class auditor {
         : given_(given),
           whole_(whole),
           controls_(controls),
-          out_(fs::absolute(results_folder(given)).lexically_normal().string()),
-          console_(name, given.progress) {
-        if (out_.ends_with('/')) out_.pop_back();
+          here_(name, given),
+          out_(here_.folder()) {
         if (!given.replay) {
             subjects_.push_back({&controls_, 0, experiment::control::must_lose});
             subjects_.push_back({&controls_, 1, experiment::control::must_keep});
@@ -95,11 +87,9 @@ class auditor {
     const options& given_;
     experiment::experiment whole_;
     experiment::experiment controls_;
-    std::string out_;
-    experiment::live_console console_;
+    experiment::workplace here_;
+    const std::string& out_;  // its folder
     std::vector<subject> subjects_;
-    std::optional<experiment::journal> journal_;
-    std::unique_ptr<experiment::supervisor> supervisor_;
     experiment::audit_record record_;
     std::vector<experiment::leftover> left_;
     bool failed_ = false;
@@ -136,9 +126,7 @@ std::optional<refusal> auditor::open_folder() {
     if (!goes_on && is_there)
         if (auto refused = check_compared()) return refused;
     if (!is_there) fs::create_directories(out_, problem);
-    if (problem)
-        return refusal{base::fail("{}: {}", base::printable(out_, 300), problem.message()),
-                       exit_status::system_error};
+    if (problem) return here_.no_folder(problem);
     return std::nullopt;
 }
 
@@ -182,22 +170,13 @@ void auditor::fill_record(std::uint64_t seed, const std::vector<std::string>& ar
     record_.messages = whole_.audited.messages;
     record_.started = stats::timestamp(std::chrono::system_clock::now());
     record_.host = os::describe_host();
-    record_.versions = experiment::ask_versions(name, whole_, out_, *supervisor_, *journal_);
+    record_.versions = experiment::ask_versions(name, whole_, out_, here_.by(), here_.book());
 }
 
 std::optional<refusal> auditor::begin(std::uint64_t seed, const std::vector<std::string>& argv) {
     if (auto refused = open_folder()) return refused;
-    auto opened = experiment::journal::open(out_);
-    if (!opened) return refusal{opened.error(), exit_status::system_error};
-    journal_.emplace(std::move(*opened));
-    auto supervisor = experiment::supervisor::create();
-    if (!supervisor) return refusal{supervisor.error(), exit_status::system_error};
-    supervisor_ = std::move(*supervisor);
-    supervisor_->on_interruption([this](const std::string& line) { console_.say(line); });
-    if (!undo_leftovers(*journal_, *supervisor_,
-                        [this](const std::string& line) { console_.say(line); }))
-        return refusal{base::fail("something is left behind that must be removed by hand"),
-                       exit_status::system_error};
+    if (auto refused = here_.open()) return refused;
+    if (auto refused = here_.clear_up()) return refused;
     if (const auto checked = check_machine(given_, whole_); !checked)
         return refusal{checked.error()};
     if (given_.resume || given_.replay) {
@@ -225,7 +204,7 @@ std::optional<refusal> auditor::begin(std::uint64_t seed, const std::vector<std:
 bool auditor::write_record() {
     if (given_.replay) return true;
     const auto written = base::write_file(out_ + "/" + experiment::audit_name, audit_text(record_));
-    if (!written) console_.say(written.error().message);
+    if (!written) here_.say(written.error().message);
     failed_ = failed_ || !written;
     return written.has_value();
 }
@@ -267,18 +246,18 @@ bool auditor::audit_one(std::size_t number) {
          .out = out_,
          .folder = out_ + "/audit/" + folder,
          .where = fmt::format("{}/{} {}", number + 1, subjects_.size(), entry.name)},
-        *journal_, *supervisor_, console_, entry, [this] { return write_record(); });
+        here_.book(), here_.by(), here_.console(), entry, [this] { return write_record(); });
     const variant_end ended = under_way.run();
     const bool written = write_record();
     left_ = ended.left;
     failed_ = failed_ || ended.failed;
-    if (supervisor_->is_interrupted()) {
+    if (here_.by().is_interrupted()) {
         entry.end = record_.end = "interrupted";
         return false;
     }
-    console_.say(fmt::format("{} of {}: {}: {} disks looked at{}", number + 1, subjects_.size(),
-                             entry.name, entry.images.size(),
-                             ended.why == experiment::all_cuts_done ? "" : "; " + ended.why));
+    here_.say(fmt::format("{} of {}: {}: {} disks looked at{}", number + 1, subjects_.size(),
+                          entry.name, entry.images.size(),
+                          ended.why == experiment::all_cuts_done ? "" : "; " + ended.why));
     if (!left_.empty()) record_.end = "something is left behind";
     if (!written) record_.end = "the record cannot be written";
     return written && left_.empty();
@@ -332,19 +311,14 @@ void auditor::name_lost() const {
 }
 
 exit_status auditor::finish() {
-    console_.finish();
+    here_.console().finish();
     const std::string text = render_text(record_, analyse(record_));
     base::print(text);
     if (given_.replay) name_lost();
-    if (!given_.replay)
-        base::print(
-            fmt::format("\nAll tables: postal-report {0}; a page: postal-report --html FILE {0}\n",
-                        base::printable(results_folder(given_), 300)));
+    if (!given_.replay) base::print(here_.tables_hint());
     if (record_.end != experiment::all_cuts_done)
-        console_.say("ended before all cuts were done: " + record_.end);
-    for (const experiment::leftover& one : left_)
-        console_.say(line_of(one));
-    if (!left_.empty()) return exit_status::system_error;
+        here_.say("ended before all cuts were done: " + record_.end);
+    if (here_.tell_leftovers(left_)) return exit_status::system_error;
     const bool any = std::any_of(record_.variants.begin(), record_.variants.end(),
                                  [](const auto& one) { return !one.images.empty(); });
     if (!any) return exit_status::nothing_delivered;
@@ -378,15 +352,10 @@ base::expected<void> check_machine(const options& given, const experiment::exper
 exit_status conduct(const options& given, const experiment::experiment& whole, std::uint64_t seed,
                     const std::vector<std::string>& argv) {
     const auto controls = make_controls();
-    if (!controls) {
-        cli::complain(name, controls.error().message);
-        return exit_status::system_error;
-    }
+    if (!controls) return cli::refuse(name, controls.error(), exit_status::system_error);
     auditor by(given, whole, *controls);
-    if (const auto refused = by.begin(seed, argv)) {
-        cli::complain(name, refused->why.message);
-        return refused->status;
-    }
+    if (const auto refused = by.begin(seed, argv))
+        return cli::refuse(name, refused->why, refused->status);
     by.run();
     return by.finish();
 }

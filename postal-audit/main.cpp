@@ -2,12 +2,8 @@
 //
 // conduct.cpp goes from variant to variant, variant_audit.cpp from cut to cut; runs are
 // lib/experiment's, as postal-compare's are, and so is what the record says (audit_findings.hpp).
-#include "cli/main.hpp"
-#include "base/random.hpp"
-#include "base/standard_output.hpp"
+#include "experiment/main.hpp"
 #include "base/text.hpp"
-#include "experiment/experiment.hpp"
-#include "os/child.hpp"
 #include "postal-audit/conduct.hpp"
 #include "postal-audit/options.hpp"
 
@@ -16,16 +12,9 @@
 namespace {
 
 using namespace postal;
-using cli::exit_status;
 
-constexpr const char* name = "postal-audit";
-
-exit_status refuse(const base::failure& reason, exit_status status) {
-    cli::complain(name, reason.message);
-    return status;
-}
-
-std::string plan_text(const audit::options& given, const experiment::experiment& whole) {
+std::string plan_text(const audit::options& given, const experiment::experiment& whole,
+                      std::uint64_t) {
     std::string text;
     std::uint64_t variants = 0;
     for (const experiment::variant& one : whole.variants) {
@@ -43,34 +32,21 @@ std::string plan_text(const audit::options& given, const experiment::experiment&
         of.messages, cuts, of.draws, variants * cuts * of.draws);
 }
 
-exit_status run(int argc, char** argv) {
-    audit::options given;
-    const auto parsed = audit::parse_options(given, {argv + 1, argv + argc});
-    if (!parsed) return refuse(parsed.error(), exit_status::bad_parameters);
-    if (*parsed == cli::parse_result::done) return exit_status::done;
-    auto experiment = experiment::load_experiment(given.experiment, given.set);
-    if (!experiment) return refuse(experiment.error(), exit_status::bad_parameters);
-    const auto applied = audit::apply(given, *experiment);
-    if (!applied) return refuse(applied.error(), exit_status::bad_parameters);
-    if (given.plan) {
-        base::print(plan_text(given, *experiment));
-        return exit_status::done;
-    }
-    if (given.check) {
-        const auto checked = audit::check_machine(given, *experiment);
-        if (!checked) return refuse(checked.error(), exit_status::bad_parameters);
-        base::print(
-            fmt::format("{}: it can be audited here\n", base::printable(experiment->file, 200)));
-        return exit_status::done;
-    }
-    const std::uint64_t seed = experiment->offered.seed.value_or(base::fresh_entropy() >> 32U);
-    return audit::conduct(given, *experiment, seed, {argv, argv + argc});
+base::expected<void> check(const audit::options& given, const experiment::experiment& whole) {
+    const auto checked = audit::check_machine(given, whole);
+    if (!checked) return checked;
+    base::print(fmt::format("{}: it can be audited here\n", base::printable(whole.file, 200)));
+    return {};
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-    const auto prepared = postal::os::prepare_for_children();
-    if (!prepared) return static_cast<int>(refuse(prepared.error(), exit_status::system_error));
-    return cli::run_main(name, [&] { return run(argc, argv); });
+    return experiment::run_main<audit::options>({.name = "postal-audit",
+                                                 .parse = audit::parse_options,
+                                                 .apply = audit::apply,
+                                                 .plan = plan_text,
+                                                 .check = check,
+                                                 .conduct = audit::conduct},
+                                                argc, argv);
 }

@@ -13,36 +13,36 @@ namespace {
 
 constexpr std::array<std::string_view, 2> outcomes{"kept", "lost"};
 
-using experiment::parse_setting;
-using pair = std::pair<std::string, std::string>;
-
-// The name of a variant may hold a "=".
-base::expected<pair> parse_expectation(std::string_view text) {
-    auto parsed = experiment::parse_pair(text, text.rfind('='), "VARIANT=kept or VARIANT=lost");
+base::expected<experiment::named_text> parse_expectation(std::string_view text) {
+    auto parsed = experiment::parse_outcome(text, "VARIANT=kept or VARIANT=lost");
     if (!parsed || std::find(outcomes.begin(), outcomes.end(), parsed->second) != outcomes.end())
         return parsed;
     return base::fail("\"{}\" is neither kept nor lost", base::printable(parsed->second, 40));
 }
 
-base::expected<double> parse_share(std::string_view text) {
-    const auto value = base::parse_number(text.substr(0, text.empty() ? 0 : text.size() - 1));
-    if (!text.ends_with('%') || !value || *value < 0 || *value > 100)
-        return base::fail("\"{}\" is no share; want 0% to 100%", base::printable(text, 40));
-    return *value / 100;
+base::expected<void> check(const options& given) {
+    const int actions = static_cast<int>(given.check) + static_cast<int>(given.plan) +
+                        static_cast<int>(given.resume) + static_cast<int>(given.replay);
+    if (actions > 1)
+        return base::fail(
+            "--check, --plan, --resume and --replay exclude each other; give one of them");
+    if (given.draw && !given.cut_at) return base::fail("--draw: is for --cut-at, which is missing");
+    if (given.replay && !given.cut_at)
+        return base::fail("--replay: needs --cut-at: the place of the cut");
+    if (given.cut_at && given.cuts) return base::fail("--cut-at: is one cut; leave --cuts out");
+    if (!given.keep.empty() && !given.cut_at)
+        return base::fail("--keep: a disk for each cut would fill this one; needs --cut-at");
+    return {};
 }
 
 cli::program describe_program(options& into) {
     cli::group what{
         "What to do",
-        {{.names = "--check",
-          .help = "only say whether the audit can run on this machine",
-          .set = cli::flag(into.check)},
+        {experiment::check_option(into, "the audit can run"),
          {.names = "--plan",
           .help = "only show what would be recorded and how many disks would be looked at",
           .set = cli::flag(into.plan)},
-         {.names = "--resume",
-          .help = "go on with an audit that was interrupted, after undoing what it left behind",
-          .set = cli::flag(into.resume)},
+         experiment::resume_option(into, "audit"),
          {.names = "--replay",
           .help = "look again at cuts of the recordings that are in the folder of results; needs "
                   "--cut-at, and leaves the audit's record alone",
@@ -72,11 +72,7 @@ cli::program describe_program(options& into) {
           .fallback = "NAME.results",
           .help = "the folder of the results; may hold what postal-compare found for the same file",
           .set = cli::text(into.out)},
-         {.names = "--set",
-          .value = "NAME=VALUE",
-          .help = "a value in place of the one in the experiment's [variables]",
-          .set = cli::appended(into.set, parse_setting),
-          .repeatable = true},
+         experiment::set_option(into),
          {.names = "--variant",
           .value = "NAME",
           .fallback = "all",
@@ -100,15 +96,9 @@ cli::program describe_program(options& into) {
          {.names = "--torn",
           .value = "N%",
           .help = "share of the surviving writes of a random draw of which only some sectors do",
-          .set = cli::parsed(into.torn, parse_share)},
-         {.names = "--seed",
-          .value = "N",
-          .fallback = "a random one",
-          .help = "of the mail, the cuts and the draws",
-          .set = cli::count(into.seed, 0)},
-         {.names = "--progress",
-          .help = "show the live line also where standard error is no terminal",
-          .set = cli::flag(into.progress)}}};
+          .set = cli::parsed(into.torn, base::parse_share)},
+         experiment::seed_option(into, "of the mail, the cuts and the draws"),
+         experiment::progress_option(into)}};
     return cli::program{
         .name = "postal-audit",
         .summary =
@@ -130,22 +120,8 @@ cli::program describe_program(options& into) {
             "results.\n"
             "Ends with 0 done, 1 bad parameters or experiment, 2 system error or something "
             "left behind,\n"
-            "3 a control or a result is not what it must be, 4 nothing was audited."};
-}
-
-base::expected<void> check(const options& given) {
-    const int actions = static_cast<int>(given.check) + static_cast<int>(given.plan) +
-                        static_cast<int>(given.resume) + static_cast<int>(given.replay);
-    if (actions > 1)
-        return base::fail(
-            "--check, --plan, --resume and --replay exclude each other; give one of them");
-    if (given.draw && !given.cut_at) return base::fail("--draw: is for --cut-at, which is missing");
-    if (given.replay && !given.cut_at)
-        return base::fail("--replay: needs --cut-at: the place of the cut");
-    if (given.cut_at && given.cuts) return base::fail("--cut-at: is one cut; leave --cuts out");
-    if (!given.keep.empty() && !given.cut_at)
-        return base::fail("--keep: a disk for each cut would fill this one; needs --cut-at");
-    return {};
+            "3 a control or a result is not what it must be, 4 nothing was audited.",
+        .check = [&into] { return check(into); }};
 }
 
 // Where it stands in the file.
@@ -173,11 +149,7 @@ base::expected<void> check_loads(const experiment::experiment& of) {
 
 base::expected<cli::parse_result> parse_options(options& into,
                                                 const std::vector<std::string>& words) {
-    auto parsed = cli::parse(describe_program(into), words);
-    if (!parsed || *parsed == cli::parse_result::done) return parsed;
-    const auto checked = check(into);
-    if (!checked) return checked.error();
-    return parsed;
+    return cli::parse(describe_program(into), words);
 }
 
 base::expected<void> apply(const options& given, experiment::experiment& to) {
@@ -207,10 +179,6 @@ base::expected<void> apply(const options& given, experiment::experiment& to) {
         each.on.device.clear();  // never one of the user's
     }
     return check_loads(to);
-}
-
-std::string results_folder(const options& given) {
-    return experiment::results_folder(given.experiment, given.out);
 }
 
 bool is_wanted(const options& given, const std::string& variant) {

@@ -3,26 +3,19 @@
 
 #include "base/result.hpp"
 #include "cli/parse.hpp"
+#include "experiment/command_line.hpp"
 #include "experiment/experiment.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace postal::audit {
 
-struct options {
-    std::string experiment;  // the file
-    std::string out;         // the folder of results; empty: after the file's name
-    std::string keep;        // a folder for images; empty: none are kept
-    bool check = false;
-    bool plan = false;
-    bool resume = false;
+struct options : experiment::shared_options {
+    std::string keep;  // a folder for images; empty: none are kept
     bool replay = false;
-    bool progress = false;
-    std::optional<std::uint64_t> seed{};
     std::optional<std::uint64_t> messages{};
     std::optional<std::uint64_t> cuts{};
     std::optional<std::uint64_t> draws{};
@@ -30,8 +23,6 @@ struct options {
     std::optional<std::uint64_t> cut_at{};  // entries of the log
     std::optional<std::uint64_t> draw{};    // with cut_at: this one alone
     std::vector<std::string> variants{};    // none: all
-    experiment::overrides set{};
-    std::vector<std::pair<std::string, std::string>> expect{};  // variant, "kept" or "lost"
 };
 
 // done when --help or --version was asked for and printed.
@@ -41,9 +32,6 @@ struct options {
 // What the command line says in place of the file. Fails where the experiment is none that can be
 // audited, or a variant is not there.
 [[nodiscard]] base::expected<void> apply(const options& given, experiment::experiment& to);
-
-// The folder of results: --out, else the file's name without its extension and with ".results".
-[[nodiscard]] std::string results_folder(const options& given);
 
 // Whether --variant asks for it.
 [[nodiscard]] bool is_wanted(const options& given, const std::string& variant);

@@ -138,7 +138,7 @@ base::expected<void> variant_audit::record() {
     recorded_.last = within(end_octets);
     if (recorded_.last < recorded_.first)
         return base::fail("nothing was written to the disk while mail was delivered");
-    recorded_.longest_gap_s = std::chrono::duration<double>(watch.longest_gap()).count();
+    recorded_.longest_gap_s = base::seconds_of(watch.longest_gap());
     for (std::size_t entries = recorded_.first; entries <= recorded_.last; ++entries)
         recorded_.last_us.push_back(watch.last_time_at_most(opened->entries()[entries - 1].ends_at)
                                         .value_or(recorded_.begin_us));
@@ -243,8 +243,7 @@ base::expected<void> variant_audit::cut_at(std::size_t cut) {
         const auto began = steady_clock::now();
         const auto examined = examine(cut, one);
         if (!examined) return examined;
-        into_.images.back().seconds =
-            std::chrono::duration<double>(steady_clock::now() - began).count();
+        into_.images.back().seconds = base::seconds_of(steady_clock::now() - began);
         spent_ += steady_clock::now() - began;
         ++disks_done_;
         disks_left_ -= std::min<std::uint64_t>(disks_left_, 1);

@@ -9,12 +9,10 @@
 #include "experiment/analysis.hpp"
 #include "experiment/check.hpp"
 #include "experiment/findings.hpp"
-#include "experiment/journal.hpp"
 #include "experiment/plan.hpp"
 #include "experiment/run.hpp"
-#include "experiment/supervisor.hpp"
-#include "experiment/undo.hpp"
 #include "experiment/versions.hpp"
+#include "experiment/workplace.hpp"
 #include "os/host.hpp"
 #include "postal-compare/console.hpp"
 #include "postal-compare/resume.hpp"
@@ -34,20 +32,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using cli::exit_status;
+using experiment::refusal;
 using experiment::run_end;
 
 // So many blocks in a row that a failed step has voided end an experiment: the next would fail, too.
 constexpr std::uint64_t most_failed_blocks = 2;
-
-double seconds(std::chrono::nanoseconds value) {
-    return std::chrono::duration<double>(value).count();
-}
-
-// What stops an experiment, with its exit status.
-struct refusal {
-    base::failure why;
-    exit_status status = exit_status::bad_parameters;
-};
 
 // A run that was interrupted has its folder already.
 std::string new_folder(const std::string& wanted) {
@@ -63,9 +52,9 @@ class conductor {
     conductor(const options& given, const experiment::experiment& whole)
         : given_(given),
           whole_(whole),
-          out_(fs::absolute(results_folder(given)).lexically_normal().string()),
-          console_(given.progress) {
-        if (out_.ends_with('/')) out_.pop_back();
+          here_("postal-compare", given),
+          out_(here_.folder()),
+          console_(here_.console()) {
         results_.folder = out_;
     }
 
@@ -78,7 +67,7 @@ class conductor {
     base::expected<void> resume_record();
     void fill_record(std::uint64_t seed, const std::vector<std::string>& argv);
     versions ask_versions() {
-        return experiment::ask_versions("postal-compare", whole_, out_, *supervisor_, *journal_);
+        return experiment::ask_versions("postal-compare", whole_, out_, here_.by(), here_.book());
     }
     bool is_done(const experiment::planned_run& one) const;
     bool is_failed(std::uint64_t block) const;
@@ -94,10 +83,9 @@ class conductor {
 
     const options& given_;
     experiment::experiment whole_;
-    std::string out_;
+    experiment::workplace here_;
+    const std::string& out_;  // its folder
     console console_;
-    std::optional<experiment::journal> journal_;
-    std::unique_ptr<experiment::supervisor> supervisor_;
     experiment::results results_;
     std::vector<experiment::leftover> left_;
     bool write_failed_ = false;
@@ -127,7 +115,7 @@ base::expected<void> conductor::resume_record() {
     const auto taken = take_up(read->record, given_, ask_versions(), whole_);
     if (!taken) return taken.error();
     for (const std::string& one : read->damaged)
-        console_.say(one);
+        here_.say(one);
     results_ = std::move(*read);
     return {};
 }
@@ -140,8 +128,8 @@ void conductor::fill_record(std::uint64_t seed, const std::vector<std::string>& 
     to.file = whole_.file;
     to.text = whole_.text;
     to.seed = seed;
-    to.duration_s = seconds(whole_.offered.duration);
-    to.warmup_s = seconds(whole_.offered.warmup);
+    to.duration_s = base::seconds_of(whole_.offered.duration);
+    to.warmup_s = base::seconds_of(whole_.offered.warmup);
     to.started = stats::timestamp(std::chrono::system_clock::now());
     to.host = os::describe_host();
     to.verdict = whole_.verdict;
@@ -166,25 +154,12 @@ std::optional<refusal> conductor::begin(std::uint64_t seed, const std::vector<st
     // Not one that somebody else made meanwhile.
     if (!problem && !given_.resume && ::mkdir(out_.c_str(), 0755) != 0)
         problem = {errno, std::generic_category()};
-    if (problem)
-        return refusal{base::fail("{}: {}", base::printable(out_, 300), problem.message()),
-                       exit_status::system_error};
-    auto opened = experiment::journal::open(out_);
-    if (!opened) return refusal{opened.error(), exit_status::system_error};
-    journal_.emplace(std::move(*opened));
+    if (problem) return here_.no_folder(problem);
+    if (auto refused = here_.open()) return refused;
     fs::create_directory(out_ + "/runs", problem);
-    if (problem)
-        return refusal{base::fail("{}/runs: {}", base::printable(out_, 300), problem.message()),
-                       exit_status::system_error};
-    auto supervisor = experiment::supervisor::create();
-    if (!supervisor) return refusal{supervisor.error(), exit_status::system_error};
-    supervisor_ = std::move(*supervisor);
-    supervisor_->on_interruption([this](const std::string& line) { console_.say(line); });
+    if (problem) return here_.no_folder(problem, "/runs");
     if (given_.resume) {
-        const auto say = [this](const std::string& line) { console_.say(line); };
-        if (!undo_leftovers(*journal_, *supervisor_, say))
-            return refusal{base::fail("something is left behind that must be removed by hand"),
-                           exit_status::system_error};
+        if (auto refused = here_.clear_up()) return refused;
         const auto checked = experiment::check_machine(
             whole_, {.out = out_, .overwrite = given_.overwrite, .resume = true});
         if (!checked) return refusal{checked.error()};
@@ -238,7 +213,7 @@ bool conductor::has_enough_blocks() {
     const auto blocks = experiment::blocks_for_width(found);
     if (blocks && !told_blocks_) {
         told_blocks_ = true;
-        console_.say(fmt::format(
+        here_.say(fmt::format(
             "a width of {:g} % takes {} that count, by the scatter of the first {}",
             *results_.record.until_width * 100,
             *blocks > stats::most_blocks ? fmt::format("more than {} blocks", stats::most_blocks)
@@ -302,10 +277,10 @@ bool conductor::run_one(const experiment::planned_run& one) {
          .out = out_,
          .folder = folder,
          .existing = given_.overwrite ? os::existing_data::overwrite : os::existing_data::keep},
-        *journal_, *supervisor_, console_.progress());
+        here_.book(), here_.by(), console_.progress());
     take_down(one, folder, ended);
     for (const std::string& note : ended.notes)
-        console_.say(note);
+        here_.say(note);
     const bool written = write_record();
     console_.ended(results_, one);
     left_ = ended.left;
@@ -314,7 +289,7 @@ bool conductor::run_one(const experiment::planned_run& one) {
         results_.record.end = "the record cannot be written";
         return false;
     }
-    if (supervisor_->is_interrupted()) return end("interrupted"), false;
+    if (here_.by().is_interrupted()) return end("interrupted"), false;
     return true;
 }
 
@@ -322,7 +297,7 @@ bool conductor::write_record() {
     const auto analysis = to_json(experiment::analyse(results_), results_.record);
     const auto written =
         base::write_file(out_ + "/experiment.json", record_text(results_.record, analysis));
-    if (!written) console_.say(written.error().message);
+    if (!written) here_.say(written.error().message);
     write_failed_ = write_failed_ || !written;
     return written.has_value();
 }
@@ -334,18 +309,14 @@ void conductor::end(const std::string& why) {
 }
 
 exit_status conductor::finish() {
-    console_.finish();
+    here_.console().finish();
     const auto found = experiment::analyse(results_);
     const std::string text = render_text(results_, found, experiment::detail::brief);
     base::print(text);
-    base::print(
-        fmt::format("\nAll tables: postal-report {0}; a page: postal-report --html FILE {0}\n",
-                    base::printable(results_folder(given_), 300)));
+    base::print(here_.tables_hint());
     if (results_.record.end != experiment::all_blocks_done)
-        console_.say("ended before all blocks were done: " + results_.record.end);
-    for (const experiment::leftover& one : left_)
-        console_.say(line_of(one));
-    if (!left_.empty() || write_failed_) return exit_status::system_error;
+        here_.say("ended before all blocks were done: " + results_.record.end);
+    if (here_.tell_leftovers(left_) || write_failed_) return exit_status::system_error;
     if (!any_block_counts(found)) return exit_status::nothing_delivered;
     if (failed_) return exit_status::system_error;
     bool as_expected = true;
@@ -353,8 +324,8 @@ exit_status conductor::finish() {
         const std::string is = verdict_on(variant, results_.record, found);
         if (is == verdict) continue;
         as_expected = false;
-        console_.say(fmt::format("--expect: the verdict on {} is {}, not {}",
-                                 base::printable(variant, 100), is, verdict));
+        here_.say(fmt::format("--expect: the verdict on {} is {}, not {}",
+                              base::printable(variant, 100), is, verdict));
     }
     return as_expected ? exit_status::done : exit_status::threshold_not_met;
 }
@@ -364,10 +335,8 @@ exit_status conductor::finish() {
 exit_status conduct(const options& given, const experiment::experiment& whole, std::uint64_t seed,
                     const std::vector<std::string>& argv) {
     conductor by(given, whole);
-    if (const auto refused = by.begin(seed, argv)) {
-        cli::complain("postal-compare", refused->why.message);
-        return refused->status;
-    }
+    if (const auto refused = by.begin(seed, argv))
+        return cli::refuse("postal-compare", refused->why, refused->status);
     by.run_blocks();
     return by.finish();
 }

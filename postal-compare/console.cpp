@@ -7,13 +7,6 @@
 #include <algorithm>
 
 namespace postal::compare {
-namespace {
-
-constexpr std::string_view program = "postal-compare";
-
-}  // namespace
-
-console::console(bool asked_for) : line_(program, asked_for) {}
 
 void console::begin(const experiment::planned_run& one, const experiment::experiment& whole,
                     std::uint64_t blocks) {
@@ -60,9 +53,9 @@ void console::ended(const experiment::results& of, const experiment::planned_run
     } else {
         what = "failed, which voids the block: " + what;
     }
-    say(fmt::format("block {} of {}, {} of {}: {}: {}", one.block, of.record.blocks,
-                    one.position + 1, of.record.variants.size(),
-                    of.record.variants[one.variant].name, what));
+    line_.say(fmt::format("block {} of {}, {} of {}: {}: {}", one.block, of.record.blocks,
+                          one.position + 1, of.record.variants.size(),
+                          of.record.variants[one.variant].name, what));
 }
 
 }  // namespace postal::compare

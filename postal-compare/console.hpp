@@ -18,8 +18,8 @@ namespace postal::compare {
 
 class console {
   public:
-    // The live line is shown on terminals, and wherever it is asked for.
-    explicit console(bool asked_for);
+    // `line` outlives it.
+    explicit console(experiment::live_console& line) : line_(line) {}
 
     void begin(const experiment::planned_run& one, const experiment::experiment& whole,
                std::uint64_t blocks);
@@ -31,16 +31,10 @@ class console {
     // last in the record.
     void ended(const experiment::results& of, const experiment::planned_run& one);
 
-    // A line of its own, in the program's name; printable as it is made.
-    void say(const std::string& line) { line_.say(line); }
-
-    // Takes the live line away.
-    void finish() { line_.finish(); }
-
   private:
     void show(std::string_view step, std::optional<std::chrono::seconds> left);
 
-    experiment::live_console line_;
+    experiment::live_console& line_;
     std::string where_;                 // "block 2/6  barrier=0"
     std::uint64_t runs_left_ = 0;       // after this one
     std::chrono::nanoseconds a_run_{};  // how long one takes, as far as that is known

@@ -16,12 +16,8 @@ using namespace std::chrono_literals;
 constexpr std::array<std::string_view, 5> verdicts{"faster", "slower", "equivalent", "undecided",
                                                    "none"};
 
-using experiment::parse_setting;
-using pair = std::pair<std::string, std::string>;
-
-// The name of a variant may hold a "=".
-base::expected<pair> parse_expectation(std::string_view text) {
-    auto parsed = experiment::parse_pair(text, text.rfind('='), "VARIANT=VERDICT");
+base::expected<experiment::named_text> parse_expectation(std::string_view text) {
+    auto parsed = experiment::parse_outcome(text, "VARIANT=VERDICT");
     if (!parsed || std::find(verdicts.begin(), verdicts.end(), parsed->second) != verdicts.end())
         return parsed;
     return base::fail("\"{}\" is no verdict; there are {}", base::printable(parsed->second, 40),
@@ -29,110 +25,10 @@ base::expected<pair> parse_expectation(std::string_view text) {
 }
 
 base::expected<double> parse_width(std::string_view text) {
-    const auto value = base::parse_number(text.substr(0, text.empty() ? 0 : text.size() - 1));
-    if (!text.ends_with('%') || !value || *value <= 0 || *value > 100)
-        return base::fail("\"{}\" is no width; want more than 0% and at most 100%, such as 2%",
-                          base::printable(text, 40));
-    return *value / 100;
-}
-
-cli::program describe_program(options& into) {
-    cli::group what{
-        "What to do",
-        {{.names = "--check",
-          .help = "only say whether the experiment can run on this machine",
-          .set = cli::flag(into.check)},
-         {.names = "--plan",
-          .help = "only show the order of the runs, how long it takes and what the time buys",
-          .set = cli::flag(into.plan)},
-         {.names = "--resume",
-          .help =
-              "go on with an experiment that was interrupted, after undoing what it left behind",
-          .set = cli::flag(into.resume)},
-         {.names = "--verify",
-          .value = "DIR",
-          .help = "in place of an experiment: recompute the verdicts in a folder of results, and "
-                  "say whether anything was left out or changed",
-          .set = cli::text(into.verify)},
-         {.names = "--expect",
-          .value = "VARIANT=VERDICT",
-          .help = "end with status 3 when a verdict is another one: faster, slower, equivalent, "
-                  "undecided or none",
-          .set = cli::appended(into.expect, parse_expectation),
-          .repeatable = true}}};
-    cli::group runs{
-        "Runs",
-        {{.names = "--out",
-          .value = "DIR",
-          .fallback = "NAME.results",
-          .help = "the folder of the results, which must not exist, unless with --resume",
-          .set = cli::text(into.out)},
-         {.names = "--set",
-          .value = "NAME=VALUE",
-          .help = "a value in place of the one in the experiment's [variables]",
-          .set = cli::appended(into.set, parse_setting),
-          .repeatable = true},
-         {.names = "--duration",
-          .value = "DURATION",
-          .help = "of each run, with its warm-up, in place of the experiment's",
-          .set = cli::duration(into.duration)},
-         {.names = "--warmup",
-          .value = "DURATION",
-          .help = "what is left out at the beginning of each run",
-          .set = cli::parsed(into.warmup, base::parse_duration)},
-         {.names = "--quick",
-          .help = "runs of 30 s, of which 5 s are left out",
-          .set = cli::flag(into.quick)},
-         {.names = "--classic",
-          .help = "runs of 20 minutes, of which the first is left out",
-          .set = cli::flag(into.classic)},
-         {.names = "--blocks",
-          .value = "N",
-          .help = "how often each variant runs",
-          .set = cli::count(into.blocks, 1)},
-         {.names = "--seed",
-          .value = "N",
-          .fallback = "a random one",
-          .help = "of the order of the runs and of the mail",
-          .set = cli::count(into.seed, 0)},
-         {.names = "--until-width",
-          .value = "SHARE",
-          .help =
-              "run as many blocks, 6 or more, as it takes for intervals that reach no farther than "
-              "this to either side",
-          .set = cli::parsed(into.until_width, parse_width)},
-         {.names = "--max-blocks",
-          .value = "N",
-          .help = "with --until-width: the most blocks; the experiment's blocks without it",
-          .set = cli::count(into.max_blocks, 1)},
-         {.names = "--overwrite",
-          .help = "make file systems also on devices that hold one which this experiment did not "
-                  "make; what is there is lost",
-          .set = cli::flag(into.overwrite)},
-         {.names = "--progress",
-          .help = "show the live line also where standard error is no terminal",
-          .set = cli::flag(into.progress)}}};
-    return cli::program{
-        .name = "postal-compare",
-        .summary =
-            "Runs the same load against several variants of a mail system, in random order "
-            "and on fresh file systems, and says which is faster, by how much, and how sure "
-            "that is.",
-        .groups = {std::move(what), std::move(runs)},
-        .positionals = {{.name = "EXPERIMENT",
-                         .help = "a TOML file; conf/experiments/ has samples",
-                         .set = cli::text(into.experiment),
-                         .required = false}},
-        .notes =
-            "Examples:\n"
-            "  postal-compare --plan ext4-mount-options.toml\n"
-            "  postal-compare --quick --blocks 3 ext4-mount-options.toml\n"
-            "  postal-compare --resume ext4-mount-options.toml\n"
-            "  postal-report --html report.html ext4-mount-options.results\n"
-            "Ends with 0 done, 1 bad parameters or experiment, 2 system error or something "
-            "left behind,\n"
-            "3 a verdict is not what --expect asked for, or --verify found something, 4 no run "
-            "was complete."};
+    auto share = base::parse_share(text);
+    if (share && *share > 0) return share;
+    return base::fail("\"{}\" is no width; want more than 0% and at most 100%, such as 2%",
+                      base::printable(text, 40));
 }
 
 base::expected<void> check(const options& given) {
@@ -155,15 +51,96 @@ base::expected<void> check(const options& given) {
     return {};
 }
 
+cli::program describe_program(options& into) {
+    cli::group what{
+        "What to do",
+        {experiment::check_option(into, "the experiment can run"),
+         {.names = "--plan",
+          .help = "only show the order of the runs, how long it takes and what the time buys",
+          .set = cli::flag(into.plan)},
+         experiment::resume_option(into, "experiment"),
+         {.names = "--verify",
+          .value = "DIR",
+          .help = "in place of an experiment: recompute the verdicts in a folder of results, and "
+                  "say whether anything was left out or changed",
+          .set = cli::text(into.verify)},
+         {.names = "--expect",
+          .value = "VARIANT=VERDICT",
+          .help = "end with status 3 when a verdict is another one: faster, slower, equivalent, "
+                  "undecided or none",
+          .set = cli::appended(into.expect, parse_expectation),
+          .repeatable = true}}};
+    cli::group runs{
+        "Runs",
+        {{.names = "--out",
+          .value = "DIR",
+          .fallback = "NAME.results",
+          .help = "the folder of the results, which must not exist, unless with --resume",
+          .set = cli::text(into.out)},
+         experiment::set_option(into),
+         {.names = "--duration",
+          .value = "DURATION",
+          .help = "of each run, with its warm-up, in place of the experiment's",
+          .set = cli::duration(into.duration)},
+         {.names = "--warmup",
+          .value = "DURATION",
+          .help = "what is left out at the beginning of each run",
+          .set = cli::parsed(into.warmup, base::parse_duration)},
+         {.names = "--quick",
+          .help = "runs of 30 s, of which 5 s are left out",
+          .set = cli::flag(into.quick)},
+         {.names = "--classic",
+          .help = "runs of 20 minutes, of which the first is left out",
+          .set = cli::flag(into.classic)},
+         {.names = "--blocks",
+          .value = "N",
+          .help = "how often each variant runs",
+          .set = cli::count(into.blocks, 1)},
+         experiment::seed_option(into, "of the order of the runs and of the mail"),
+         {.names = "--until-width",
+          .value = "SHARE",
+          .help =
+              "run as many blocks, 6 or more, as it takes for intervals that reach no farther than "
+              "this to either side",
+          .set = cli::parsed(into.until_width, parse_width)},
+         {.names = "--max-blocks",
+          .value = "N",
+          .help = "with --until-width: the most blocks; the experiment's blocks without it",
+          .set = cli::count(into.max_blocks, 1)},
+         {.names = "--overwrite",
+          .help = "make file systems also on devices that hold one which this experiment did not "
+                  "make; what is there is lost",
+          .set = cli::flag(into.overwrite)},
+         experiment::progress_option(into)}};
+    return cli::program{
+        .name = "postal-compare",
+        .summary =
+            "Runs the same load against several variants of a mail system, in random order "
+            "and on fresh file systems, and says which is faster, by how much, and how sure "
+            "that is.",
+        .groups = {std::move(what), std::move(runs)},
+        .positionals = {{.name = "EXPERIMENT",
+                         .help = "a TOML file; conf/experiments/ has samples",
+                         .set = cli::text(into.experiment),
+                         .required = false}},
+        .notes =
+            "Examples:\n"
+            "  postal-compare --plan ext4-mount-options.toml\n"
+            "  postal-compare --quick --blocks 3 ext4-mount-options.toml\n"
+            "  postal-compare --resume ext4-mount-options.toml\n"
+            "  postal-report --html report.html ext4-mount-options.results\n"
+            "Ends with 0 done, 1 bad parameters or experiment, 2 system error or something "
+            "left behind,\n"
+            "3 a verdict is not what --expect asked for, or --verify found something, 4 no run "
+            "was complete.",
+        .check = [&into] { return check(into); }};
+}
+
 }  // namespace
 
 base::expected<cli::parse_result> parse_options(options& into,
                                                 const std::vector<std::string>& words) {
-    auto parsed = cli::parse(describe_program(into), words);
-    if (!parsed || *parsed == cli::parse_result::done) return parsed;
-    const auto checked = check(into);
-    if (!checked) return checked.error();
-    return parsed;
+    return cli::parse(describe_program(into), words);
 }
 
 base::expected<void> apply(const options& given, experiment::experiment& to) {
@@ -194,10 +171,6 @@ base::expected<void> apply(const options& given, experiment::experiment& to) {
         return base::fail("--warmup: {} is no shorter than the run of {}, of which it is a part",
                           base::format_duration(load.warmup), base::format_duration(load.duration));
     return {};
-}
-
-std::string results_folder(const options& given) {
-    return experiment::results_folder(given.experiment, given.out);
 }
 
 }  // namespace postal::compare

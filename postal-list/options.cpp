@@ -15,6 +15,23 @@ base::expected<std::optional<Value>> parse_wanted(std::string_view text) {
     return std::optional<Value>(std::move(*value));
 }
 
+base::expected<void> check(const options& given) {
+    if (given.pattern && !given.user_list.empty()) {
+        return base::fail("--pattern: is in place of USER-LIST; leave one of them out");
+    }
+    if (given.pattern) return {};
+    if (given.password) {
+        return base::fail("--password: is for the addresses of --pattern; give that too");
+    }
+    if (given.user_list.empty()) {
+        return base::fail("USER-LIST is missing; give it and CONVERSION-FILE, or --pattern");
+    }
+    if (given.conversions.empty()) {
+        return base::fail("CONVERSION-FILE is missing; give it behind USER-LIST");
+    }
+    return {};
+}
+
 cli::program describe_program(options& into) {
     cli::group lists{
         "Lists",
@@ -48,35 +65,15 @@ cli::program describe_program(options& into) {
             "  postal-list --pattern 'u[1-500]@d[0-9].example' --password 'pw-%number%'\n"
             "  postal-list users.txt conversions.txt\n"
             "A line \"^a .[0-9abc][xyz]\" of a conversion file makes of each address that\n"
-            "begins with a the 39 with these characters in second and third place."};
-}
-
-base::expected<void> check(const options& given) {
-    if (given.pattern && !given.user_list.empty()) {
-        return base::fail("--pattern: is in place of USER-LIST; leave one of them out");
-    }
-    if (given.pattern) return {};
-    if (given.password) {
-        return base::fail("--password: is for the addresses of --pattern; give that too");
-    }
-    if (given.user_list.empty()) {
-        return base::fail("USER-LIST is missing; give it and CONVERSION-FILE, or --pattern");
-    }
-    if (given.conversions.empty()) {
-        return base::fail("CONVERSION-FILE is missing; give it behind USER-LIST");
-    }
-    return {};
+            "begins with a the 39 with these characters in second and third place.",
+        .check = [&into] { return check(into); }};
 }
 
 }  // namespace
 
 base::expected<cli::parse_result> parse_options(options& into,
                                                 const std::vector<std::string>& words) {
-    const auto parsed = cli::parse(describe_program(into), words);
-    if (!parsed || *parsed == cli::parse_result::done) return parsed;
-    const auto checked = check(into);
-    if (!checked) return checked.error();
-    return parsed;
+    return cli::parse(describe_program(into), words);
 }
 
 }  // namespace postal::list

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/digits.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "stats/rate.hpp"
 
@@ -20,12 +21,6 @@ constexpr double longest_s = 1e9;
 std::chrono::nanoseconds to_nanoseconds(double seconds) {
     const double within = std::clamp(seconds, 0.0, longest_s);
     return std::chrono::nanoseconds{std::llround(within * 1e9)};
-}
-
-bool is_plain_word(const std::string& word) {
-    constexpr std::string_view harmless =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@^_[]";
-    return !word.empty() && word.find_first_not_of(harmless) == word.npos;
 }
 
 }  // namespace
@@ -128,19 +123,9 @@ std::string show_code(const error_entry& one) {
 }
 
 std::string show_command(const record& one) {
-    std::string line;
-    for (const std::string& word : one.argv) {
-        if (!line.empty()) line += ' ';
-        if (is_plain_word(word)) {
-            line += word;
-            continue;
-        }
-        line += '\'';
-        for (const char c : word)
-            line += c == '\'' ? std::string{"'\\''"} : std::string{c};
-        line += '\'';
-    }
-    return line;
+    return base::shell_line(one.argv, [](char c) {
+        return base::is_shell_plain(c) || c == '[' || c == ']' || c == '^';
+    });
 }
 
 }  // namespace postal::report

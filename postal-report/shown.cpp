@@ -37,8 +37,7 @@ cli::exit_status write_page(const options& wanted, const forms& of) {
 }  // namespace
 
 cli::exit_status refuse(const base::failure& reason, cli::exit_status status) {
-    cli::complain(program_name, reason.message);
-    return status;
+    return cli::refuse(program_name, reason, status);
 }
 
 cli::exit_status show(const options& wanted, const forms& of) {

@@ -38,20 +38,20 @@ exit_status preview(const plan& of, const program::ranks& others) {
 }
 
 exit_status run(int argc, char** argv) {
-    program::ranks others("postal");
-    if (const auto joined = others.join(); !joined)
-        return others.refuse(joined.error(), exit_status::system_error);
+    const auto others = program::ranks::join("postal");
+    if (const auto& joined = others->joined(); !joined)
+        return others->refuse(joined.error(), exit_status::system_error);
     options chosen;
     const auto asked = parse_options(chosen, {argv + 1, argv + argc});
-    if (!asked) return others.refuse(asked.error(), exit_status::bad_parameters);
-    if (*asked == cli::parse_result::done) return others.leave(exit_status::done);
-    auto made = make_plan(std::move(chosen), others.identity());
-    if (!made) return others.refuse(made.error(), exit_status::bad_parameters);
+    if (!asked) return others->refuse(asked.error(), exit_status::bad_parameters);
+    if (*asked == cli::parse_result::done) return others->leave(exit_status::done);
+    auto made = make_plan(std::move(chosen), others->identity());
+    if (!made) return others->refuse(made.error(), exit_status::bad_parameters);
     plan& of = **made;
-    if (of.chosen.dry_run || of.chosen.dry_run_message) return others.leave(preview(of, others));
+    if (of.chosen.dry_run || of.chosen.dry_run_message) return others->leave(preview(of, *others));
     const bool only_connects = of.chosen.messages_a_connection == 0;
     return program::run_clients(
-        {.others = others,
+        {.others = *others,
          .plan = of.load,
          .chosen = of.chosen,
          .description = describe(of, argc, argv),

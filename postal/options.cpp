@@ -271,11 +271,8 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
         "Runs until interrupted, unless --duration, --messages or --stages ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing "
         "delivered.";
-    auto parsed = cli::parse(program, words, into.effective);
-    if (!parsed || *parsed == cli::parse_result::done) return parsed;
-    auto checked = check(into);
-    if (!checked) return checked.error();
-    return parsed;
+    program.check = [&into] { return check(into); };
+    return cli::parse(program, words, into.effective);
 }
 
 }  // namespace postal

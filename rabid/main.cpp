@@ -36,22 +36,22 @@ bool let_in(const stats::tally& all) {
 }
 
 exit_status run(int argc, char** argv) {
-    program::ranks others("rabid");
-    if (const auto joined = others.join(); !joined)
-        return others.refuse(joined.error(), exit_status::system_error);
+    const auto others = program::ranks::join("rabid");
+    if (const auto& joined = others->joined(); !joined)
+        return others->refuse(joined.error(), exit_status::system_error);
     rabid::options chosen;
     const auto asked = rabid::parse_options(chosen, {argv + 1, argv + argc});
-    if (!asked) return others.refuse(asked.error(), exit_status::bad_parameters);
-    if (*asked == cli::parse_result::done) return others.leave(exit_status::done);
-    auto made = rabid::make_plan(std::move(chosen), others.identity());
-    if (!made) return others.refuse(made.error(), exit_status::bad_parameters);
+    if (!asked) return others->refuse(asked.error(), exit_status::bad_parameters);
+    if (*asked == cli::parse_result::done) return others->leave(exit_status::done);
+    auto made = rabid::make_plan(std::move(chosen), others->identity());
+    if (!made) return others->refuse(made.error(), exit_status::bad_parameters);
     rabid::plan& of = **made;
     if (of.chosen.dry_run) {
-        if (others.leads()) fmt::print("{}", rabid::describe_dry_run(of));
-        return others.leave(exit_status::done);
+        if (others->leads()) fmt::print("{}", rabid::describe_dry_run(of));
+        return others->leave(exit_status::done);
     }
     return program::run_clients(
-        {.others = others,
+        {.others = *others,
          .plan = of.load,
          .chosen = of.chosen,
          .description = rabid::describe(of, argc, argv),

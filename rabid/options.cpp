@@ -156,11 +156,8 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
         "Deletes what it has read and found to be postal's; -d 100:0 deletes nothing.\n"
         "Runs until interrupted, unless --duration, --connections or --stages ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing read.";
-    auto parsed = cli::parse(program, words, into.effective);
-    if (!parsed || *parsed == cli::parse_result::done) return parsed;
-    auto checked = program::check(static_cast<const program::client_options&>(into));
-    if (!checked) return checked.error();
-    return parsed;
+    program.check = [&into] { return program::check(into); };
+    return cli::parse(program, words, into.effective);
 }
 
 }  // namespace postal::rabid

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 """Holds the direction of includes.
 
-Reads the #include lines (and a few calls) of every C++ file and fails when a layer uses one that it must not know, or a
-library that does not belong there: protocol code that includes Asio, statistics that read a clock from a thread.
+Reads the #include lines (and a few calls) of every C++ file and fails when a layer uses one that it must not know, as
+lib/layers says, or a library that does not belong there: protocol code that includes Asio, statistics that read a clock
+from a thread. What CMake links, and the picture of layers in docs/architecture.md, must be as lib/layers says, too.
 Runs its own test first: made-up includes that must be found and others that must not.
 
     tests/check_layers.py [ROOT]
@@ -12,30 +13,21 @@ import re
 import sys
 from pathlib import Path
 
-LIBRARIES = {
-    # layer: the layers of lib/ that it may include
-    "base": set(),
-    "proto": {"base"},
-    "sasl": {"proto", "base"},
-    "mail": {"proto", "base"},
-    "ledger": {"mail", "proto", "base"},
-    "stats": {"base"},
-    "os": {"base"},
-    "cli": {"stats", "os", "base"},
-    "net": {"proto", "base"},
-    "load": {"stats", "os", "base"},
-    "metrics": {"net", "stats", "base"},
-    "screen": {"stats", "base"},
-    "cluster": {"load", "stats", "os", "base"},
-    "behaviour": {"cli", "net", "proto", "base"},
-    "report": {"base"},
-    "experiment": {"cli", "mail", "net", "report", "stats", "os", "base"},
-    "serve": {"load", "net", "proto", "stats", "base"},
-    "client": {"sasl", "mail", "load", "net", "stats", "base"},
-    "program": {"cli", "client", "serve", "cluster", "metrics", "screen", "sasl", "ledger", "mail", "load", "net",
-                "proto", "stats", "os", "base"},
-}
-PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-list", "postal-report", "postal-compare", "postal-audit")
+ROOT = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
+
+
+def read_layers(text):
+    """The layers that each layer may include, and the programs, of a file as lib/layers is."""
+    layers = {}
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            name, _, below = line.partition(":")
+            layers[name] = below.split()
+    programs = tuple(layers.pop("programs", ()))
+    return {name: set(below) for name, below in layers.items()}, programs
+
+
+LIBRARIES, PROGRAMS = read_layers((ROOT / "lib/layers").read_text())
 
 ASIO = r"boost/(asio|beast|cobalt)"
 TLS = r"(openssl/(ssl|bio|tls)|gnutls)"
@@ -123,6 +115,42 @@ def wrong_includes(path, text):
     return found
 
 
+def wrong_order(layers):
+    """Layers that stand before one that they may include, or name one that is not there."""
+    known = set()
+    found = []
+    for layer, below in layers.items():
+        found += [f"lib/layers: {layer} stands before {other}" for other in sorted(below - known)]
+        known.add(layer)
+    return found
+
+
+def wrong_links(layer, text):
+    """What the CMakeLists.txt of a layer links from lib/ that lib/layers does not say, and the other way round."""
+    linked = re.search(rf"postal_library\({layer}\b[^)]*?\bDEPENDS((?: [a-z]+)+)", text)
+    differ = set(linked.group(1).split() if linked else ()) ^ LIBRARIES[layer]
+    return [f"lib/{layer}/CMakeLists.txt: {other}: not as lib/layers says" for other in sorted(differ)]
+
+
+def wrong_papers(root):
+    """Where CMake or the page of layers do not agree with lib/layers."""
+    found = wrong_order(LIBRARIES)
+    picture = (root / "docs/architecture.md").read_text().split("\n## ")[1]
+    for layer in LIBRARIES:
+        found += wrong_links(layer, (root / "lib" / layer / "CMakeLists.txt").read_text())
+        if not re.search(rf"\b{layer}(,|:)", picture):
+            found.append(f"docs/architecture.md: the picture of layers lacks {layer}")
+    return found
+
+
+def papers_test():
+    """Whether disagreements are found."""
+    layers, programs = read_layers("# x\nbase:\nnet: proto base\nproto: base\nprograms: postal\n")
+    linked = "postal_library(proto DEPENDS base LINK x)"
+    return (programs == ("postal",) and wrong_order(layers) == ["lib/layers: net stands before proto"]
+            and not wrong_links("proto", linked) and len(wrong_links("proto", linked.replace("base", "net"))) == 2)
+
+
 def self_test():
     """(file, its line, whether it must be found)"""
     table = [
@@ -177,17 +205,18 @@ def self_test():
 
 
 def main():
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent)
-    if not self_test():
+    root = ROOT
+    if not self_test() or not papers_test():
         return 1
     files = [path for folder in ("lib", *PROGRAMS) for path in sorted((root / folder).rglob("*.[ch]pp"))]
     if not files:
         print(f"check_layers: {root}: no C++ files here", file=sys.stderr)
         return 1
-    found = [line for path in files for line in wrong_includes(path.relative_to(root), path.read_text())]
+    found = wrong_papers(root)
+    found += [line for path in files for line in wrong_includes(path.relative_to(root), path.read_text())]
     for line in found:
         print(line)
-    print(f"check_layers: {len(files)} files, {len(found)} wrong includes")
+    print(f"check_layers: {len(files)} files, {len(found)} faults")
     return 1 if found else 0
 
 

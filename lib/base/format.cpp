@@ -2,6 +2,7 @@
 // parsers, durations in integers throughout; the others are for tables and lose digits.
 #include "base/units.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -51,6 +52,13 @@ std::string format_duration(std::chrono::nanoseconds value) {
     if (minutes != 0) text += fmt::format("{}m", minutes);
     if (rest != 0) text += decimal(rest, 9) + "s";
     return text;
+}
+
+std::string format_clock(std::chrono::nanoseconds value) {
+    const auto all = std::chrono::duration_cast<std::chrono::seconds>(value).count();
+    const auto seconds = std::max<std::int64_t>(all, 0);
+    if (seconds < 3600) return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+    return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
 std::string format_latency(std::chrono::nanoseconds value) {

@@ -125,6 +125,22 @@ std::string join(const std::vector<std::string>& pieces, std::string_view betwee
     return fmt::format("{}", fmt::join(pieces, between));
 }
 
+std::string shell_line(const std::vector<std::string>& words, bool (*is_plain)(char)) {
+    std::string line;
+    for (const std::string& word : words) {
+        if (!line.empty()) line += ' ';
+        if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) {
+            line += word;
+            continue;
+        }
+        line += '\'';
+        for (const char c : word)
+            c == '\'' ? line.append("'\\''") : line.append(1, c);
+        line += '\'';
+    }
+    return line;
+}
+
 std::size_t utf8_sequence(std::string_view text) noexcept {
     if (text.empty()) return 0;
     const unsigned char lead = octet(text, 0);

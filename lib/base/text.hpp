@@ -48,6 +48,16 @@ namespace postal::base {
 
 [[nodiscard]] std::string join(const std::vector<std::string>& pieces, std::string_view between);
 
+// What no shell minds in a word.
+[[nodiscard]] constexpr bool is_shell_plain(char c) noexcept {
+    return (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') || is_digit(c) ||
+           std::string_view("-_./:=,@%+").find(c) != std::string_view::npos;
+}
+
+// Words with a blank between, those with anything that is not plain in quotes as a shell reads them.
+[[nodiscard]] std::string shell_line(const std::vector<std::string>& words,
+                                     bool (*is_plain)(char) = is_shell_plain);
+
 // Fit for a terminal and a log: control characters and octets that are not valid UTF-8 are written
 // as \r, \n, \t or \xNN, and the result is cut before it exceeds limit octets, with "..." behind
 // (the dots count; a limit below 3 gives dots only as far as they fit). C1 controls and

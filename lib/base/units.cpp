@@ -100,6 +100,13 @@ expected<double> parse_number(std::string_view text) {
     return value;
 }
 
+expected<double> parse_share(std::string_view text) {
+    const auto value = parse_number(text.substr(0, text.empty() ? 0 : text.size() - 1));
+    if (!text.ends_with('%') || !value || *value > 100)
+        return fail("\"{}\" is no share; want 0% to 100%", printable(text, 40));
+    return *value / 100;
+}
+
 expected<std::chrono::nanoseconds> parse_duration(std::string_view text) {
     if (text == "0") return std::chrono::nanoseconds{0};
     if (text.empty()) return not_a_duration(text);

@@ -40,12 +40,22 @@ enum class rate_unit { per_second, per_minute };
 // A plain decimal number with nothing around it, "12" or "0.5"; refuses nan, inf, exponents, signs.
 [[nodiscard]] expected<double> parse_number(std::string_view text);
 
+// A part of a whole, from "0%" to "100%", as a fraction: 0 to 1.
+[[nodiscard]] expected<double> parse_share(std::string_view text);
+
 // A plain decimal count with nothing around it.
 [[nodiscard]] expected<std::uint64_t> parse_count(std::string_view text);
 
 // The shortest text that parse_duration reads back as the same value: "1h30m", "1m30s", "1.5s",
 // "0s".
 [[nodiscard]] std::string format_duration(std::chrono::nanoseconds value);
+
+[[nodiscard]] constexpr double seconds_of(std::chrono::nanoseconds value) noexcept {
+    return std::chrono::duration<double>(value).count();
+}
+
+// As a clock shows it, in whole seconds and never below 0: "0:42", "12:05", "1:02:03".
+[[nodiscard]] std::string format_clock(std::chrono::nanoseconds value);
 
 // Three significant digits and the unit that fits, for tables: "12.3 ms", "812 us", "1.20 s".
 [[nodiscard]] std::string format_latency(std::chrono::nanoseconds value);

@@ -145,6 +145,18 @@ int write_all(int number, std::string_view text) noexcept {
     return 0;
 }
 
+int write_all(int number, std::string_view text, std::uint64_t at) noexcept {
+    while (!text.empty()) {
+        const ssize_t written = uninterrupted(
+            [&] { return ::pwrite(number, text.data(), text.size(), static_cast<off_t>(at)); });
+        if (written < 0) return errno;
+        if (written == 0) return EIO;  // it would be so for ever
+        text.remove_prefix(static_cast<std::size_t>(written));
+        at += static_cast<std::uint64_t>(written);
+    }
+    return 0;
+}
+
 expected<void> write_file(const std::string& path, std::string_view text) {
     if (path == "-") {
         const int error = write_all(STDOUT_FILENO, text);

@@ -9,6 +9,7 @@
 
 #include "base/result.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,9 @@ namespace postal::base {
 
 // Writes all of it to a descriptor that blocks; 0, or the errno of the write that failed.
 [[nodiscard]] int write_all(int number, std::string_view text) noexcept;
+
+// The same from there on in the file; the descriptor's own offset stays where it is.
+[[nodiscard]] int write_all(int number, std::string_view text, std::uint64_t at) noexcept;
 
 // To be asked before there is anything to write. Leaves nothing behind.
 [[nodiscard]] expected<void> check_writable(const std::string& path);

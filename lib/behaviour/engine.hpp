@@ -42,7 +42,7 @@ struct decision {
     const rule* by = nullptr;
     std::optional<proto::server_reply> reply{};  // views of the rule
     nanoseconds delay{};
-    closing close = closing::no;
+    net::cut close = net::cut::no;
     std::uint64_t read_rate = 0;  // octets a second from here on; 0: as before
     std::uint64_t window = 0;     // octets; 0: as before
     // Of the last greylist that was asked, also where it let pass and nothing happens.

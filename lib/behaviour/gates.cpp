@@ -1,5 +1,7 @@
 #include "behaviour/gates.hpp"
 
+#include "base/units.hpp"
+
 #include <algorithm>
 
 namespace postal::behaviour {
@@ -7,10 +9,6 @@ namespace {
 
 // A token that lacks so little is whole: what is missing was lost by rounding.
 constexpr double rounding = 1e-9;
-
-double seconds(nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
 
 }  // namespace
 
@@ -20,7 +18,7 @@ bool token_buckets::take(std::string_view key, nanoseconds now) {
     const auto [mine, added] = buckets_.touch(key);
     if (added) mine = {most, now};
     now = std::max(now, mine.seen);
-    mine.tokens = std::min(most, mine.tokens + seconds(now - mine.seen) * how_.per_second);
+    mine.tokens = std::min(most, mine.tokens + base::seconds_of(now - mine.seen) * how_.per_second);
     mine.seen = now;
     if (mine.tokens < 1 - rounding) return false;
     mine.tokens -= 1;

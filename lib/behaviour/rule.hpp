@@ -7,6 +7,7 @@
 #include "behaviour/stage.hpp"
 
 #include "base/random.hpp"
+#include "net/cut.hpp"
 #include "net/ip_address.hpp"
 #include "proto/smtp/server_reply.hpp"
 
@@ -94,14 +95,6 @@ struct delay {
 // there.
 [[nodiscard]] std::uint64_t draw_rate(const number_range& among, base::random_source& random);
 
-// How a connection ends.
-enum class closing : std::uint8_t {
-    no,
-    fin,     // in good order
-    rst,     // with a reset
-    silence  // not at all: nothing is said, and what comes thrown away, until the client has gone
-};
-
 // What is counted apart: each client, say, has a bucket of its own.
 enum class key : std::uint8_t { all, listener, client, helo, sender, recipient, domain, session };
 
@@ -127,7 +120,7 @@ struct greylist {
 struct action {
     std::optional<reply_text> reply{};  // in place of the usual one
     delay before{};                     // the reply
-    closing close = closing::no;        // behind the reply, or in its place
+    net::cut close = net::cut::no;      // behind the reply, or in its place
     number_range read_rate{0,
                            0};  // octets a second from here on, drawn for each session; 0: no limit
     std::uint64_t window = 0;   // octets of the socket's receive buffer; 0: as it is

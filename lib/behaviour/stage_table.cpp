@@ -133,9 +133,9 @@ void read_delay(section& of, stage at, delay& into) {
     if (into.per_octet > 1s) of.refuse("delay_per_octet", "want at most 1s");
 }
 
-void read_close(section& of, closing& into) {
-    static constexpr std::array<std::pair<std::string_view, closing>, 3> ways{
-        {{"fin", closing::fin}, {"rst", closing::rst}, {"silence", closing::silence}}};
+void read_close(section& of, net::cut& into) {
+    static constexpr std::array<std::pair<std::string_view, net::cut>, 3> ways{
+        {{"fin", net::cut::fin}, {"rst", net::cut::rst}, {"silence", net::cut::silence}}};
     std::string text;
     of.read("close", text);
     if (!of.has("close")) return;
@@ -246,7 +246,7 @@ reply_text usual_reply(stage at, const action& of) {
 
 void complete_gate(section& of, stage at, action& into) {
     if (!into.beyond && !into.grey) return;
-    if (into.reply || into.close != closing::no || of.has("reply") || of.has("close")) return;
+    if (into.reply || into.close != net::cut::no || of.has("reply") || of.has("close")) return;
     if (at != stage::connect) {
         into.reply = usual_reply(at, into);
         return;

@@ -1,7 +1,6 @@
 #include "cli/main.hpp"
 
 #include "base/machine_trouble.hpp"
-#include "base/result.hpp"
 #include "base/standard_output.hpp"
 
 #include <fmt/format.h>
@@ -56,6 +55,11 @@ void complain(std::string_view program, std::string_view message) {
     const std::string line = fmt::format("{}: {}\n", program, message);
     std::fwrite(line.data(), 1, line.size(), stderr);
     last_was_trouble.store(base::is_machine_trouble(message));
+}
+
+exit_status refuse(std::string_view program, const base::failure& why, exit_status status) {
+    complain(program, why.message);
+    return status;
 }
 
 int run_main(std::string_view program, const std::function<exit_status()>& body) {

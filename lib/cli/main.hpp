@@ -4,6 +4,8 @@
 // The first three statuses are those of the original programs.
 #pragma once
 
+#include "base/result.hpp"
+
 #include <functional>
 #include <string_view>
 
@@ -20,6 +22,8 @@ enum class exit_status : int {
 
 // One line on standard error: "NAME: MESSAGE".
 void complain(std::string_view program, std::string_view message);
+// The same of why nothing is begun; gives the status.
+exit_status refuse(std::string_view program, const base::failure& why, exit_status status);
 
 // Runs the body and gives its status to main(). Exceptions are thrown only before a run starts and
 // when memory runs out: the message is printed and the status is system_error; what another thread

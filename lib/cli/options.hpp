@@ -67,6 +67,8 @@ struct program {
     std::string mpi = {};  // with which it is one of many, or "no"
     // What --explain NAME prints, a row of the program's own; NAME may be empty.
     std::function<base::expected<std::string>(std::string_view)> explain = {};
+    // Asked once all values are read: whether they fit together.
+    std::function<base::expected<void>()> check = {};
 };
 
 }  // namespace postal::cli

@@ -190,6 +190,8 @@ base::expected<parse_result> parse(const program& description,
         return checked.error();
     }
     if (is_forced(*line)) effective.push_back({"force", {"true"}, true});
+    if (const auto fits = description.check ? description.check() : base::expected<void>(); !fits)
+        return fits.error();
     return parse_result::run;
 }
 

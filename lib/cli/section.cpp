@@ -88,10 +88,9 @@ void section::read_share(std::string_view key, double& into) {
     std::string text;
     read(key, text);
     if (text.empty()) return;
-    const auto value = base::parse_number(text.substr(0, text.size() - 1));
-    if (text.back() != '%' || !value || *value > 100)
-        return refuse(key, fmt::format("\"{}\" is no share; write it as \"2%\"", text));
-    into = *value / 100;
+    const auto value = base::parse_share(text);
+    if (!value) return refuse(key, fmt::format("\"{}\" is no share; write it as \"2%\"", text));
+    into = *value;
 }
 
 bool section::words(std::string_view key, const toml::node& node, std::vector<std::string>& into) {

@@ -1,5 +1,7 @@
 #include "cluster/clock.hpp"
 
+#include "base/units.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -10,10 +12,6 @@ namespace {
 constexpr std::size_t kept_bursts = 24;
 // A drift is told from the last bursts and the first ones: the best of so many of each.
 constexpr std::ptrdiff_t best_of = 4;
-
-double seconds(nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
 
 }  // namespace
 
@@ -88,8 +86,8 @@ double clock_estimate::drift() const noexcept {
     const burst last = best(bursts_.end() - std::min(best_of, all - all / 2), bursts_.end());
     const nanoseconds apart = last.at - first.at;
     if (apart.count() <= 0) return 0;
-    const double change = seconds(last.offset - first.offset) / seconds(apart);
-    const double doubt = seconds(last.bound + first.bound) / seconds(apart);
+    const double change = base::seconds_of(last.offset - first.offset) / base::seconds_of(apart);
+    const double doubt = base::seconds_of(last.bound + first.bound) / base::seconds_of(apart);
     return std::abs(change) <= doubt ? 0 : change;
 }
 

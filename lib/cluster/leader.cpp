@@ -17,10 +17,6 @@ using std::chrono::steady_clock;
 constexpr std::size_t most_name = 64;
 constexpr std::size_t most_line = 1000;
 
-double seconds(nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
-
 std::uint64_t outcomes(const stats::counts& of) {
     std::uint64_t sum = 0;
     for (const stats::counter& one : stats::all_counters())
@@ -89,7 +85,7 @@ void leader::lose_silent() {
 void leader::lose(unsigned rank, const std::string& why) {
     member& one = members_[rank];
     if (one.lost_s) return;
-    one.lost_s = running_ ? std::max(0.0, seconds(one.heard - start_)) : 0.0;
+    one.lost_s = running_ ? std::max(0.0, base::seconds_of(one.heard - start_)) : 0.0;
     if (merger_) merger_->end(rank);
     if (events_.say)
         events_.say(fmt::format("{} is lost: {}; the others go on", name_of(rank), why));
@@ -232,21 +228,21 @@ std::vector<stats::rank_share> leader::shares() const {
         share.processors = one.said.processors;
         share.machine_processors = one.said.machine_processors;
         if (one.steady.known()) {
-            share.clock_offset_s = seconds(one.told_offset);
-            share.wall_offset_s = seconds(one.wall.offset(wall_now()));
-            share.clock_bound_s = seconds(start_bound(one));
+            share.clock_offset_s = base::seconds_of(one.told_offset);
+            share.wall_offset_s = base::seconds_of(one.wall.offset(wall_now()));
+            share.clock_bound_s = base::seconds_of(start_bound(one));
             share.clock_drift = one.steady.drift();
             share.clock_drift_limit = one.drift_limit;
             share.clock_steps = one.steady.steps();
             share.wall_steps = one.wall.steps();
             if (share.clock_steps + share.wall_steps > 0)
                 share.clock_step_s =
-                    seconds(larger(one.steady.largest_step(), one.wall.largest_step()));
+                    base::seconds_of(larger(one.steady.largest_step(), one.wall.largest_step()));
         } else if (rank == 0) {
             share.clock_offset_s = share.wall_offset_s = share.clock_bound_s = 0;
         }
         if (one.late) {
-            share.start_late_s = seconds(*one.late);
+            share.start_late_s = base::seconds_of(*one.late);
             share.missed_start = *one.late > std::chrono::milliseconds(1) + start_bound(one);
         }
         share.messages = one.messages;
@@ -255,10 +251,10 @@ std::vector<stats::rank_share> leader::shares() const {
         if (one.done) {
             share.totals = one.done->totals;
             share.totals_with_warmup = one.done->totals_with_warmup;
-            if (one.done->p50) share.p50_us = seconds(*one.done->p50) * 1e6;
-            if (one.done->p99) share.p99_us = seconds(*one.done->p99) * 1e6;
+            if (one.done->p50) share.p50_us = base::seconds_of(*one.done->p50) * 1e6;
+            if (one.done->p99) share.p99_us = base::seconds_of(*one.done->p99) * 1e6;
             share.ended = one.done->why;
-            share.done_s = seconds(one.done->lasted);
+            share.done_s = base::seconds_of(one.done->lasted);
             share.verdict = to_text(one.done->generator.verdict);
             share.reason = one.done->generator.reason;
             share.worker_busy = one.done->generator.worker_busy;

@@ -1,5 +1,7 @@
 #include "cluster/merger.hpp"
 
+#include "base/units.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,10 +18,6 @@ constexpr nanoseconds whole_enough = std::chrono::milliseconds(5);
 
 nanoseconds from_seconds(double time) {
     return nanoseconds(std::llround(std::clamp(time, 0.0, 1e9) * 1e9));
-}
-
-double seconds(nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
 }
 
 void add_part(stats::time_slice& to, const stats::time_slice& part) {
@@ -65,7 +63,7 @@ bool slice_merger::add(unsigned rank, stats::time_slice slice) {
     }
     found->second.has_part[rank] = true;
     stats::time_slice& into = found->second.all;
-    into.end_s = std::max(into.end_s, seconds(end));
+    into.end_s = std::max(into.end_s, base::seconds_of(end));
     const std::size_t first = first_worker_[rank];
     slice.workers.resize(first_worker_[rank + 1] - first);
     slice.workers.insert(slice.workers.begin(), first, stats::worker_time{});
@@ -122,7 +120,7 @@ std::optional<stats::time_slice> slice_merger::take_end() {
     stats::time_slice none(phases_);
     none.workers.resize(first_worker_.back());
     none.ranks = handed_on_ranks_;
-    none.start_s = none.end_s = seconds(handed_on_until_);
+    none.start_s = none.end_s = base::seconds_of(handed_on_until_);
     none.draining = handed_on_until_ > stopped_at_;
     none.in_warmup = std::min(handed_on_until_, stopped_at_) <= times_.warmup;
     none.closes_interval = none.partial = true;
@@ -156,8 +154,8 @@ std::optional<stats::time_slice> slice_merger::take() {
     const bool none_counts_on =
         all_stopped() && (open_.empty() || (open_.begin()->first.draining && !where.draining));
     taken->draining = where.draining;
-    taken->start_s = seconds(start);
-    taken->end_s = seconds(end);
+    taken->start_s = base::seconds_of(start);
+    taken->end_s = base::seconds_of(end);
     taken->in_warmup = (where.draining ? stopped_at_ : end) <= times_.warmup;
     if (!where.draining) stopped_at_ = end;
     const bool may_close = times_.ends_interval(end) || (!where.draining && none_counts_on);

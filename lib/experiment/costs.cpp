@@ -2,6 +2,7 @@
 // its difference is a cost of.
 #include "experiment/costs.hpp"
 
+#include "base/units.hpp"
 #include "stats/json_fields.hpp"
 #include "stats/record_writer.hpp"
 
@@ -190,10 +191,6 @@ std::vector<Costs> fill_all(const Rows& rows, const std::vector<cost_columns>& f
     return to;
 }
 
-double seconds_of(std::chrono::nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
-
 // ---- the file ----
 
 // Four decimals as in a run record; a count without any.
@@ -271,7 +268,7 @@ cost_log::cost_log(const std::vector<std::string>& devices,
 }
 
 void cost_log::add(const os::system_sample& sample) {
-    const double now = seconds_of(sample.time - begun_);
+    const double now = base::seconds_of(sample.time - begun_);
     if (now < 0 || (!seconds_.empty() && now < seconds_.back() + 1e-3)) return;
     add_values(machine_, machine_rows, &sample.machine);
     for (std::size_t index = 0; index < devices_.size(); ++index) {
@@ -305,13 +302,13 @@ void cost_log::add_programs(const os::system_sample& sample) {
 
 std::optional<costs> cost_log::between(std::chrono::nanoseconds start,
                                        std::chrono::nanoseconds end) const {
-    const auto from = find(seconds_, seconds_of(start));
-    const auto until = find(seconds_, seconds_of(end));
+    const auto from = find(seconds_, base::seconds_of(start));
+    const auto until = find(seconds_, base::seconds_of(end));
     if (!from || !until || end <= start) return std::nullopt;
     costs to;
-    to.window_s = seconds_of(end - start);
-    for (std::size_t at = from->before; at + 1 < seconds_.size() && seconds_[at] < seconds_of(end);
-         ++at)
+    to.window_s = base::seconds_of(end - start);
+    for (std::size_t at = from->before;
+         at + 1 < seconds_.size() && seconds_[at] < base::seconds_of(end); ++at)
         to.longest_gap_s = std::max(to.longest_gap_s, seconds_[at + 1] - seconds_[at]);
     fill(to, machine_rows, machine_, {*from, *until});
     to.devices = fill_all<device_costs>(device_rows, devices_, {*from, *until}, to.window_s);

@@ -1,6 +1,7 @@
 #include "experiment/live_console.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/main.hpp"
 
 #include <fmt/format.h>
@@ -17,14 +18,6 @@ namespace {
 constexpr std::size_t widest_line = 79;
 constexpr std::size_t longest_saying = 500;
 
-// "2:05", "1:02:05"
-std::string clock_text(std::chrono::nanoseconds time) {
-    const auto all = std::chrono::duration_cast<std::chrono::seconds>(time).count();
-    const auto seconds = std::max<std::int64_t>(all, 0);
-    if (seconds < 3600) return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
-    return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-}
-
 void put(const std::string& text) {
     std::fwrite(text.data(), 1, text.size(), stderr);
     std::fflush(stderr);
@@ -36,8 +29,8 @@ std::string live_line(std::string_view where, std::string_view step,
                       std::optional<std::chrono::seconds> step_left,
                       std::chrono::nanoseconds left) {
     std::string line = fmt::format("{}  {}", where, step);
-    if (step_left) line += " " + clock_text(*step_left);
-    line += "  " + clock_text(left) + " left";
+    if (step_left) line += " " + base::format_clock(*step_left);
+    line += "  " + base::format_clock(left) + " left";
     return base::printable(line, widest_line);
 }
 

@@ -179,33 +179,29 @@ std::string remedy_of(const undo_entry& one) {
             auto folders = copies_of_mount(one);
             if (folders.empty()) folders = {one.path};
             folders.insert(folders.begin(), "umount");
-            return shell_line(folders);
+            return base::shell_line(folders);
         }
         case undo_kind::file:
-            return shell_line({"rm", "-d", one.path});
+            return base::shell_line({"rm", "-d", one.path});
         case undo_kind::setting:
-            return fmt::format("echo {} > {}", shell_line(one.words), shell_line({one.path}));
+            return fmt::format("echo {} > {}", base::shell_line(one.words),
+                               base::shell_line({one.path}));
         case undo_kind::loop:
             break;
         case undo_kind::stop:
         case undo_kind::command:
-            return shell_line(one.words);
+            return base::shell_line(one.words);
     }
     const auto devices = os::loops_of(one.path);
     std::vector<std::string> words{"losetup", "-d"};
     if (devices) words.insert(words.end(), devices->begin(), devices->end());
-    return shell_line(words);
+    return base::shell_line(words);
 }
 
 // What lies in layers: each needs the one that was put upon it gone.
 bool is_storage(const undo_entry& one) {
     return one.kind == undo_kind::mount || one.kind == undo_kind::loop ||
            one.kind == undo_kind::file;
-}
-
-bool is_plain(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || base::is_digit(c) ||
-           std::string_view("-_./:=,@%+").find(c) != std::string_view::npos;
 }
 
 }  // namespace
@@ -277,22 +273,6 @@ bool undo_leftovers(journal& from, supervisor& by,
 
 std::string line_of(const leftover& one) {
     return fmt::format("{}; remove it with: {}", one.what, one.remedy);
-}
-
-std::string shell_line(const std::vector<std::string>& words) {
-    std::string line;
-    for (const std::string& word : words) {
-        if (!line.empty()) line += ' ';
-        if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) {
-            line += word;
-            continue;
-        }
-        line += '\'';
-        for (const char c : word)
-            line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-        line += '\'';
-    }
-    return line;
 }
 
 }  // namespace postal::experiment

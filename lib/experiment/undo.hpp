@@ -54,7 +54,4 @@ struct ending {
 [[nodiscard]] ending end_processes(supervisor& by, std::chrono::nanoseconds limit,
                                    const std::function<std::vector<os::process_stat>()>& find);
 
-// Words as one would type them in a shell.
-[[nodiscard]] std::string shell_line(const std::vector<std::string>& words);
-
 }  // namespace postal::experiment

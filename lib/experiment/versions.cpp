@@ -35,7 +35,7 @@ versions ask_versions(std::string_view program, const experiment& whole, const s
         if (!said) continue;
         // The log begins with the command.
         const std::string line(base::trim(base::split(*said + "\n", '\n')[1]));
-        const std::pair<std::string, std::string> one{shell_line(*words), line};
+        const std::pair<std::string, std::string> one{base::shell_line(*words), line};
         if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
     }
     return all;

@@ -6,6 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/text.hpp"
 #include "ledger/row_buffer.hpp"
 #include "ledger/schema.hpp"
 #include "ledger/schema_tables.hpp"
@@ -22,23 +23,11 @@ std::string hex_of(std::uint64_t run) {
     return fmt::format("{:016x}", run);
 }
 
-// The arguments with a blank between each, those with blanks in quotes.
+// The arguments as a line in which those with blanks stand in quotes.
 std::string line_of(const std::vector<std::string>& argv) {
-    std::string result;
-    for (const std::string& one : argv) {
-        if (!result.empty()) result += ' ';
-        const bool plain = !one.empty() && one.find_first_of(" \t'\"\\") == std::string::npos;
-        if (plain) {
-            result += one;
-            continue;
-        }
-        result += '\'';
-        for (const char octet : one) {
-            octet == '\'' ? result.append("'\\''") : result.append(1, octet);
-        }
-        result += '\'';
-    }
-    return result;
+    return base::shell_line(argv, [](char c) {
+        return std::string_view(" \t'\"\\").find(c) == std::string_view::npos;
+    });
 }
 
 }  // namespace

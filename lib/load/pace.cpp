@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 
 namespace postal::load {
 
@@ -13,10 +14,6 @@ namespace {
 
 constexpr double forever = std::numeric_limits<double>::infinity();
 constexpr double rounding = 1e-12;  // of a sum of messages, at most
-
-double seconds(std::chrono::nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
 
 base::expected<ramp_stage> parse_ramp_stage(std::string_view text) {
     const auto at = text.find('@');
@@ -65,7 +62,7 @@ rate_curve rate_curve::ramp(base::rate start, const std::vector<ramp_stage>& sta
     double rate = start.per_second;
     double before = 0;
     for (const ramp_stage& one : stages) {
-        const double length_s = seconds(one.lasts);
+        const double length_s = base::seconds_of(one.lasts);
         const double slope = (one.target.per_second - rate) / length_s;
         result.pieces_.push_back({at_s, length_s, rate, slope, before});
         before += length_s * (rate + one.target.per_second) / 2;
@@ -141,7 +138,7 @@ double schedule::position_of(std::uint64_t number) noexcept {
 }
 
 double schedule::put_off(std::uint64_t number, std::chrono::nanoseconds then) noexcept {
-    return curve_.due_until(seconds(then)) - position_of(number);
+    return curve_.due_until(base::seconds_of(then)) - position_of(number);
 }
 
 std::chrono::nanoseconds schedule::due(std::uint64_t number, double put_off) noexcept {

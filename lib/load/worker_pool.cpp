@@ -8,6 +8,7 @@
 
 #include <csignal>
 
+#include "base/units.hpp"
 #include "load/loop_check.hpp"
 
 namespace postal::load {
@@ -25,10 +26,6 @@ constexpr auto whole_enough = std::chrono::milliseconds(5);
 // In the order of run_ending.
 constexpr std::string_view ending_words[] = {"complete", "duration",    "signal",   "gave_up",
                                              "failure",  "first_error", "threshold"};
-
-double seconds(nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
 
 // From now to the wall clock's next multiple of the interval.
 nanoseconds until_aligned(std::chrono::system_clock::time_point now, nanoseconds interval) {
@@ -267,7 +264,7 @@ void worker_pool::show_live() {
         stats::live_state state = live_state();
         state.messages_per_second =
             static_cast<double>(state.messages - std::min(state.messages, messages_shown_)) /
-            seconds(live_period);
+            base::seconds_of(live_period);
         messages_shown_ = state.messages;
         watcher_->on_live(state);
         look_for_progress(state.elapsed, state.errors);
@@ -364,8 +361,8 @@ void worker_pool::hand_on(stats::time_slice& time_slice, bool final) {
     if (final && nothing_open && (brief || time_slice.draining) && time_slice.counts.empty())
         return;
     const bool stops = stopped_at_ == end;
-    time_slice.start_s = seconds(start);
-    time_slice.end_s = seconds(end);
+    time_slice.start_s = base::seconds_of(start);
+    time_slice.end_s = base::seconds_of(end);
     time_slice.in_warmup = (time_slice.draining ? *stopped_at_ : end) <= times_.warmup;
     time_slice.closes_interval = final || stops || times_.ends_interval(end);
     time_slice.partial =

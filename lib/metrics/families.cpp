@@ -1,5 +1,7 @@
 #include "metrics/families.hpp"
 
+#include "base/units.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,10 +25,6 @@ using labels = std::vector<ClientMetric::Label>;
 constexpr std::array bounds{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
                             0.025,  0.05,    0.1,    0.25,  0.5,    1.0,   2.5,
                             5.0,    10.0,    30.0,   60.0,  120.0,  300.0};
-
-double seconds(std::chrono::nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
 
 ClientMetric::Histogram histogram_of(const stats::histogram& values) {
     ClientMetric::Histogram made;
@@ -175,13 +173,13 @@ void add_generator(exposition& to, const stats::run_report& so_far, const beside
             to.count(family, value(more.workers[i]), {{"worker", std::to_string(i)}});
     };
     by_worker("worker_cpu_seconds_total", "processor time of each worker thread",
-              [](const stats::worker_time& of) { return seconds(of.busy); });
+              [](const stats::worker_time& of) { return base::seconds_of(of.busy); });
     by_worker("worker_run_delay_seconds_total", "time that each was ready and had no processor",
               [](const stats::worker_time& of) {
-                  return seconds(of.run_delay.value_or(std::chrono::nanoseconds(0)));
+                  return base::seconds_of(of.run_delay.value_or(std::chrono::nanoseconds(0)));
               });
     by_worker("worker_wall_seconds_total", "time that each has run for",
-              [](const stats::worker_time& of) { return seconds(of.wall); });
+              [](const stats::worker_time& of) { return base::seconds_of(of.wall); });
     to.distribution("loop_late_seconds", "how late the workers' ticks came", total.loop_late);
     if (!so_far.description().serves)
         to.distribution("slip_seconds", "how late what waited for the schedule was let through",
@@ -196,8 +194,8 @@ void add_agents(exposition& to, const stats::run_report& so_far) {
     to.gauge("agents_running", "agents that run", static_cast<double>(agents.running()));
     MetricFamily& cpu = to.family("agent_cpu_seconds_total",
                                   "processor time of agents that have ended", MetricType::Counter);
-    to.count(cpu, seconds(agents.user()), {{"mode", "user"}});
-    to.count(cpu, seconds(agents.system()), {{"mode", "system"}});
+    to.count(cpu, base::seconds_of(agents.user()), {{"mode", "user"}});
+    to.count(cpu, base::seconds_of(agents.system()), {{"mode", "system"}});
     MetricFamily& ends = to.family(
         "agents_ended_total", "by exit status, signal or what went wrong", MetricType::Counter);
     for (const auto& one : agents.exits().sorted())

@@ -14,6 +14,7 @@
 
 #include "base/result.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 
 namespace postal::net {
 
@@ -152,8 +153,8 @@ void transcript::write(std::string_view arrow, std::string_view octets) {
             line.remove_suffix(1);
         }
         const auto now = std::chrono::steady_clock::now() - began_;
-        write_line(fmt::format("{:12.6f} {} {}\n", std::chrono::duration<double>(now).count(),
-                               arrow, base::printable(line, longest_line)));
+        write_line(fmt::format("{:12.6f} {} {}\n", base::seconds_of(now), arrow,
+                               base::printable(line, longest_line)));
     }
 }
 

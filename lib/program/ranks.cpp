@@ -10,8 +10,12 @@
 #include <csignal>
 
 #include "base/random.hpp"
+#include "base/units.hpp"
 #include "base/version.hpp"
+#include "cluster/follower.hpp"
 #include "cluster/launcher.hpp"
+#include "cluster/leader.hpp"
+#include "cluster/transport.hpp"
 #include "os/host.hpp"
 
 namespace postal::program {
@@ -87,117 +91,168 @@ std::uint64_t machine_processors() {
     return online > 0 ? static_cast<std::uint64_t>(online) : 1;
 }
 
-}  // namespace
+// ---- alone ----
 
-ranks::~ranks() {
-    close(false, exit_status::system_error);
-}
-
-void ranks::close(bool together, exit_status status) {
-    if (!way_) return;
-    if (together) end_in_time(status);
-    way_->close(together);
-    leader_.reset();
-    follower_.reset();
-    way_.reset();
-}
-
-base::expected<void> ranks::join() {
-    const auto launched = cluster::launched_here();
-    if (!launched || launched->ranks < 2) return {};
-    auto way = cluster::open_transport();
-    if (!way) return way.error();
-    way_ = std::move(*way);
-    if (way_->ranks() < 2) {
-        way_->close(true);
-        way_.reset();
-        return {};
+class solo final : public ranks {
+  public:
+    explicit solo(std::string_view program, const base::expected<void>& joined = {})
+        : program_(program) {
+        joined_ = joined;
     }
-    const std::string host = os::describe_host().name;
-    name_ = fmt::format("rank {} on {}", way_->rank(), host);
-    if (way_->rank() == 0) {
-        common_ = {std::string(base::build_version), base::fresh_entropy() >> 11U,
-                   base::fresh_entropy()};
-        leader_ = std::make_unique<cluster::leader>(*way_, common_);
-        return {};
-    }
-    silence_standard_output();
-    follower_ = std::make_unique<cluster::follower>(*way_);
-    auto heard = follower_->hear_welcome();
-    if (!heard) {
-        lost_leader_ = said_hello_ = true;  // nobody would hear ours
-        return heard.error();
-    }
-    common_ = std::move(*heard);
-    if (common_.version == base::build_version) return {};
-    return base::fail("{} is version {}, rank 0 is {}; all ranks need the same", name_,
-                      base::build_version, common_.version);
-}
 
-run_identity ranks::identity() const {
-    if (alone()) return fresh_identity();
-    return {.seed = common_.seed, .run = common_.run, .share = {way_->rank(), way_->ranks()}};
-}
+    bool alone() const noexcept override { return true; }
+    bool leads() const noexcept override { return true; }
+    run_identity identity() const override { return fresh_identity(); }
+    std::string name() const override { return {}; }
+    exit_status refuse(const base::failure& why, exit_status status) override {
+        return cli::refuse(program_, why, status);
+    }
+    exit_status leave(exit_status status) override { return status; }
+    stats::run_description own(const stats::run_description& whole) const override { return whole; }
+    std::string own_file(const std::string& file) const override { return file; }
+    std::optional<refusal> agree(const stats::run_description&, std::uint64_t,
+                                 load::worker_pool_plan&) override {
+        return std::nullopt;
+    }
+    load::run_watcher& attend(load::worker_pool& pool, const load::worker_pool_plan&, run_console*,
+                              load::run_watcher& own) override {
+        pool_ = &pool;
+        return own;
+    }
+    void end(load::run_ending why) override {
+        pool_->stop(load::stop_kind::gently, why, nanoseconds::max());
+    }
+    std::optional<outcome> finish(const stats::run_report&, exit_status) override {
+        return std::nullopt;
+    }
+    exit_status leave_after_all(exit_status status) override { return status; }
 
-exit_status ranks::refuse(const base::failure& why, exit_status status) {
-    const auto number = static_cast<std::uint64_t>(status);
-    if (leader_ && !said_hello_) {
-        said_hello_ = true;
-        cli::complain(program_, why.message);
-        for (const std::string& other : leader_->refuse(why.message, number))
-            cli::complain(program_, other);
-    } else if (follower_ && !said_hello_) {
-        said_hello_ = true;
+  private:
+    const std::string program_;
+    load::worker_pool* pool_ = nullptr;
+};
+
+// ---- one of many ----
+
+// What every rank does; and between its own reports and those of all.
+class one_of_many : public ranks, protected load::run_watcher {
+  public:
+    one_of_many(std::string_view program, std::unique_ptr<cluster::transport> way)
+        : program_(program),
+          way_(std::move(way)),
+          name_(fmt::format("rank {} on {}", way_->rank(), os::describe_host().name)) {}
+
+    bool alone() const noexcept final { return false; }
+    run_identity identity() const final {
+        return {.seed = common_.seed, .run = common_.run, .share = {way_->rank(), way_->ranks()}};
+    }
+    std::string name() const final { return name_; }
+    exit_status leave(exit_status status) final {
+        close(!any_gone(), status);
+        return status;
+    }
+    stats::run_description own(const stats::run_description& whole) const final {
+        return describe_share(whole, identity().share);
+    }
+    std::string own_file(const std::string& file) const final;
+    std::optional<refusal> agree(const stats::run_description& whole, std::uint64_t sessions,
+                                 load::worker_pool_plan& into) final;
+    load::run_watcher& attend(load::worker_pool& pool, const load::worker_pool_plan& plan,
+                              run_console* merged, load::run_watcher& own) final;
+    void end(load::run_ending why) final;
+    std::optional<outcome> finish(const stats::run_report& own, exit_status status) final;
+
+  protected:
+    // ---- what a leader and a follower do each in their way ----
+
+    virtual bool any_gone() const = 0;
+    // Says that we are ready; when to begin, or why not.
+    virtual std::optional<refusal> hear_start(const cluster::hello& mine,
+                                              const load::worker_pool_plan& plan,
+                                              cluster::start& when) = 0;
+    virtual void begin(const load::worker_pool_plan& plan, run_console* merged) = 0;
+    virtual void began(nanoseconds late) = 0;
+    virtual void poll_others() = 0;
+    virtual void tell_stop(const cluster::stop& why) = 0;
+    virtual void count(const stats::time_slice& slice) = 0;
+    virtual void show(const stats::live_state& state) = 0;
+    virtual void tell_first(const stats::first_error& what) = 0;
+    // Blocks until all have ended.
+    virtual std::optional<outcome> tell_end(const cluster::ended& mine) = 0;
+    // There is little time, and `since` that long.
+    virtual void hurried(nanoseconds) {}
+
+    void told_to_stop(const cluster::stop& why) {
+        stop_told_ = true;
+        if (why.hasty) hurry();
+        stop_pool(why);
+    }
+    void close(bool together, exit_status status) {
+        if (std::exchange(left_, true)) return;
+        if (together) end_in_time(status);
+        way_->close(together);
+    }
+    cluster::hello introduction(const std::string& host) const {
         cluster::hello mine;
-        mine.host = os::describe_host().name;
-        mine.refusal = why.message;
-        mine.status = number;
-        lost_leader_ = !follower_->say_hello(mine);
-        if (lost_leader_) cli::complain(program_, name_ + ": " + why.message);
-    } else if (!why.message.empty()) {
-        cli::complain(program_, leads() ? why.message : name_ + ": " + why.message);
+        mine.host = host;
+        return mine;
     }
-    // The others have begun.
-    if (leader_ && agreed_) {
-        leader_->tell_stop({.now = true, .why = std::string(to_text(load::run_ending::failure))});
-        leader_->release();
+
+    void on_time_slice(const stats::time_slice& slice) final {
+        own_->on_time_slice(slice);
+        count(slice);
     }
-    return leave(status);
+    void on_live(const stats::live_state& state) final {
+        own_->on_live(state);
+        show(state);
+    }
+    void on_gave_up() final { own_->on_gave_up(); }
+    // Rank 0 tells people; one rank's many workers are one.
+    void on_first_error(const stats::first_error& what) final {
+        if (told_errors_.add(what.what)) tell_first(what);
+    }
+
+    const std::string program_;
+    const std::unique_ptr<cluster::transport> way_;
+    const std::string name_;
+    cluster::welcome common_;
+    load::worker_pool* pool_ = nullptr;
+    load::run_watcher* own_ = nullptr;
+    bool said_hello_ = false;
+    bool stop_told_ = false;  // by another rank
+
+  private:
+    void poll();
+    bool on_signal(int number);
+    void stop_pool(const cluster::stop& why);
+    // From now on there is little time.
+    void hurry() noexcept {
+        if (!hurried_at_) hurried_at_ = steady_clock::now();
+    }
+    nanoseconds since_start() const { return steady_clock::now() - pool_->times().start; }
+
+    bool left_ = false;
+    bool began_ = false;
+    bool signalled_ = false;
+    std::optional<load::steady_time> hurried_at_;
+    bool cut_short_ = false;  // what was in flight
+    stats::first_errors told_errors_;
+};
+
+std::string one_of_many::own_file(const std::string& file) const {
+    if (file.empty()) return file;
+    if (file == "-") return {};
+    const std::size_t folder = file.rfind('/');
+    const std::size_t dot = file.rfind('.');
+    const bool has_extension = dot != file.npos && (folder == file.npos || dot > folder + 1);
+    const std::size_t at = has_extension ? dot : file.size();
+    return fmt::format("{}.rank-{}{}", file.substr(0, at), way_->rank(), file.substr(at));
 }
 
-// Together only where nobody is gone: who was lost would be waited for for ever.
-exit_status ranks::leave(exit_status status) {
-    const bool any_gone =
-        leader_ ? any_lost() : lost_leader_ || (follower_ && follower_->any_lost());
-    close(!any_gone, status);
-    return status;
-}
-
-stats::run_description ranks::own(const stats::run_description& whole) const {
-    if (alone()) return whole;
-    return describe_share(whole, identity().share);
-}
-
-stats::run_description ranks::whole(stats::run_description of) const {
-    of.ranks = way_->ranks();
-    return of;
-}
-
-std::string ranks::own_file(const std::string& name) const {
-    if (alone() || name.empty()) return name;
-    if (name == "-") return {};
-    const std::size_t folder = name.rfind('/');
-    const std::size_t dot = name.rfind('.');
-    const bool has_extension = dot != name.npos && (folder == name.npos || dot > folder + 1);
-    const std::size_t at = has_extension ? dot : name.size();
-    return fmt::format("{}.rank-{}{}", name.substr(0, at), way_->rank(), name.substr(at));
-}
-
-std::optional<ranks::refusal> ranks::agree(const stats::run_description& whole,
-                                           std::uint64_t sessions, load::worker_pool_plan& into) {
-    if (alone()) return std::nullopt;
-    cluster::hello mine;
-    mine.host = whole.host.name;
+std::optional<ranks::refusal> one_of_many::agree(const stats::run_description& whole,
+                                                 std::uint64_t sessions,
+                                                 load::worker_pool_plan& into) {
+    cluster::hello mine = introduction(whole.host.name);
     mine.workers = into.workers;
     mine.sessions = sessions;
     mine.processors = os::usable_cpus();
@@ -205,78 +260,41 @@ std::optional<ranks::refusal> ranks::agree(const stats::run_description& whole,
     mine.load = load_of(whole);
     said_hello_ = true;
     cluster::start when;
-    if (leader_) {
-        std::optional<cluster::nanoseconds> start_at;
-        if (into.start_at) start_at = into.start_at->time_since_epoch();
-        auto agreed = leader_->assemble(mine, first_interval_of(into), start_at);
-        if (!agreed) return refusal{agreed.error().message};
-        when = *agreed;
-    } else {
-        auto agreed = follower_->say_hello(mine);
-        if (!agreed) {
-            lost_leader_ = true;
-            return refusal{agreed.error().message, exit_status::system_error};
-        }
-        if (const auto* not_at_all = std::get_if<cluster::refused>(&*agreed))
-            return refusal{{}, static_cast<exit_status>(not_at_all->status)};
-        when = std::get<cluster::start>(*agreed);
-    }
+    if (auto refused = hear_start(mine, into, when)) return refused;
     into.start_at = load::steady_time(when.at);
     into.first_interval = when.first_interval;
-    agreed_ = true;
     return std::nullopt;
 }
 
-nanoseconds ranks::since_start() const {
-    return steady_clock::now() - pool_->times().start;
-}
-
-void ranks::attend(load::worker_pool& pool, const load::worker_pool_plan& plan,
-                   run_console* merged) {
+load::run_watcher& one_of_many::attend(load::worker_pool& pool, const load::worker_pool_plan& plan,
+                                       run_console* merged, load::run_watcher& own) {
     pool_ = &pool;
-    merged_ = merged;
-    if (alone()) return;
+    own_ = &own;
     pool.on_signal([this](int number) { return on_signal(number); });
     pool.every(poll_period, [this] { poll(); });
-    if (!leader_)
-        return follower_->on_stop([this](const cluster::stop& why) { told_to_stop(why); });
-    leader_->begin(timetable_of(plan, *plan.start_at, {}), plan.phases,
-                   {.on_time_slice = [this](const auto& slice) { merged_->on_time_slice(slice); },
-                    .on_stop = [this](const auto& why) { told_to_stop(why); },
-                    .on_first_error = [this](const auto& rank,
-                                             const auto& what) { merged_->tell_first(what, rank); },
-                    .say = [this](const auto& line) { merged_->say(line); }});
-    if (const auto bound = leader_->bound_ranks()) merged_->say(*bound);
+    begin(plan, merged);
+    return *this;
 }
 
-void ranks::poll() {
+void one_of_many::poll() {
     if (!began_ && since_start().count() > 0) {
         if (const auto late = pool_->start_late()) {
             began_ = true;
-            leader_ ? leader_->began(*late) : follower_->began(*late);
+            began(*late);
         }
     }
     if (hurried_at_) {
         const auto since = steady_clock::now() - *hurried_at_;
         if (since >= hasty_grace && !std::exchange(cut_short_, true))
             pool_->stop(load::stop_kind::now, load::run_ending::signal, since_start());
-        if (since >= hasty_end && leader_) leader_->hurry();
+        hurried(since);
     }
-    if (leader_) return leader_->poll();
-    follower_->poll();
-    // Without us: we slept, and were lost.
-    if (follower_->over() && !std::exchange(stop_told_, true))
-        pool_->stop(load::stop_kind::gently, load::run_ending::signal, since_start());
-}
-
-// From now on there is little time.
-void ranks::hurry() noexcept {
-    if (!hurried_at_) hurried_at_ = steady_clock::now();
+    poll_others();
 }
 
 // A signal of ours: the others hear of it. A launcher sends the same one to all, so that the first
 // here, behind another rank's word of it, is not the second.
-bool ranks::on_signal(int number) {
+bool one_of_many::on_signal(int number) {
     const bool ends = pool_->ended_by() != load::run_ending::complete;
     const bool again = std::exchange(signalled_, true);
     const cluster::stop said{.now = again || (ends && !stop_told_),
@@ -289,53 +307,20 @@ bool ranks::on_signal(int number) {
     return false;
 }
 
-void ranks::told_to_stop(const cluster::stop& why) {
-    stop_told_ = true;
-    if (why.hasty) hurry();
-    stop_pool(why);
-}
-
-void ranks::tell_stop(const cluster::stop& why) {
-    leader_ ? leader_->tell_stop(why) : follower_->tell_stop(why);
-}
-
-void ranks::stop_pool(const cluster::stop& why) {
+void one_of_many::stop_pool(const cluster::stop& why) {
     using load::run_ending;
     const auto how = why.now ? load::stop_kind::now : load::stop_kind::gently;
     pool_->stop(how, load::parse_run_ending(why.why).value_or(run_ending::signal), why.when);
 }
 
-void ranks::on_time_slice(const stats::time_slice& slice) {
-    leader_ ? leader_->add(slice) : follower_->add(slice);
-}
-
-void ranks::on_live(const stats::live_state& state) {
-    if (follower_) return follower_->beat(state, state.started);
-    if (merged_ != nullptr) merged_->on_live(leader_->live(state));
-}
-
-// Rank 0 tells people; one rank's many workers are one.
-void ranks::on_first_error(const stats::first_error& what) {
-    if (!told_errors_.add(what.what)) return;
-    if (follower_) return follower_->tell_first_error(what);
-    if (merged_ != nullptr) merged_->tell_first(what, name_);
-}
-
-void ranks::end(load::run_ending why) {
+void one_of_many::end(load::run_ending why) {
     const cluster::stop said{.when = since_start(), .why = std::string(to_text(why))};
     tell_stop(said);
     stop_pool(said);
 }
 
-void ranks::on_interrupt(const stats::live_state& now, nanoseconds grace) {
-    if (merged_ != nullptr) merged_->on_interrupt(leader_->live(now), grace);
-}
-
-void ranks::on_cut_short() {
-    if (merged_ != nullptr) merged_->on_cut_short();
-}
-
-void ranks::finish(const stats::run_report& own, exit_status status) {
+std::optional<ranks::outcome> one_of_many::finish(const stats::run_report& own,
+                                                  exit_status status) {
     const stats::run_end& end = own.end();
     const auto to_nanoseconds = [](double seconds) {
         return std::chrono::duration_cast<nanoseconds>(std::chrono::duration<double>(seconds));
@@ -362,23 +347,182 @@ void ranks::finish(const stats::run_report& own, exit_status status) {
     // Alone it would have been the end of the run, too.
     if (mine.why == to_text(load::run_ending::failure) && !stop_told_)
         tell_stop({.when = mine.lasted, .why = mine.why});
-    if (leader_) {
-        leader_->end(mine);
-        pool_->linger([this] { return leader_->over(); });
-        return;
-    }
-    follower_->end(mine);
-    pool_->linger([this] { return follower_->over() || follower_->leader_is_lost(); });
-    lost_leader_ = !follower_->over();
+    return tell_end(mine);
 }
 
-exit_status ranks::leave_after_all(exit_status status) {
-    if (leader_) leader_->release();
-    if (lost_leader_) {
-        cli::complain(program_, name_ + ": rank 0 is lost; this rank's own record is complete");
-        status = exit_status::system_error;
+// ---- rank 0 ----
+
+class leading final : public one_of_many {
+  public:
+    leading(std::string_view program, std::unique_ptr<cluster::transport> way)
+        : one_of_many(program, std::move(way)),
+          leader_(*way_, common_ = {std::string(base::build_version), base::fresh_entropy() >> 11U,
+                                    base::fresh_entropy()}) {}
+    ~leading() override { close(false, exit_status::system_error); }
+
+    bool leads() const noexcept override { return true; }
+    exit_status refuse(const base::failure& why, exit_status status) override {
+        if (!why.message.empty()) cli::complain(program_, why.message);
+        if (!std::exchange(said_hello_, true)) {
+            for (const std::string& other :
+                 leader_.refuse(why.message, static_cast<std::uint64_t>(status)))
+                cli::complain(program_, other);
+        }
+        // The others have begun.
+        if (agreed_) {
+            leader_.tell_stop(
+                {.now = true, .why = std::string(to_text(load::run_ending::failure))});
+            leader_.release();
+        }
+        return leave(status);
     }
-    return leave(status);
+    exit_status leave_after_all(exit_status status) override {
+        leader_.release();
+        return leave(status);
+    }
+
+  private:
+    bool any_gone() const override { return leader_.lost() > 0; }
+    std::optional<refusal> hear_start(const cluster::hello& mine,
+                                      const load::worker_pool_plan& plan,
+                                      cluster::start& when) override {
+        std::optional<cluster::nanoseconds> start_at;
+        if (plan.start_at) start_at = plan.start_at->time_since_epoch();
+        const auto agreed = leader_.assemble(mine, first_interval_of(plan), start_at);
+        if (!agreed) return refusal{agreed.error().message};
+        when = *agreed;
+        agreed_ = true;
+        return std::nullopt;
+    }
+    void begin(const load::worker_pool_plan& plan, run_console* merged) override {
+        merged_ = merged;
+        leader_.begin(
+            timetable_of(plan, *plan.start_at, {}), plan.phases,
+            {.on_time_slice = [this](const auto& slice) { merged_->on_time_slice(slice); },
+             .on_stop = [this](const auto& why) { told_to_stop(why); },
+             .on_first_error = [this](const auto& rank,
+                                      const auto& what) { merged_->tell_first(what, rank); },
+             .say = [this](const auto& line) { merged_->say(line); }});
+        if (const auto bound = leader_.bound_ranks()) merged_->say(*bound);
+    }
+    void began(nanoseconds late) override { leader_.began(late); }
+    void poll_others() override { leader_.poll(); }
+    void hurried(nanoseconds since) override {
+        if (since >= hasty_end) leader_.hurry();
+    }
+    void tell_stop(const cluster::stop& why) override { leader_.tell_stop(why); }
+    void count(const stats::time_slice& slice) override { leader_.add(slice); }
+    void show(const stats::live_state& state) override { merged_->on_live(leader_.live(state)); }
+    void tell_first(const stats::first_error& what) override { merged_->tell_first(what, name_); }
+    void on_interrupt(const stats::live_state& now, nanoseconds grace) override {
+        merged_->on_interrupt(leader_.live(now), grace);
+    }
+    void on_cut_short() override { merged_->on_cut_short(); }
+    std::optional<outcome> tell_end(const cluster::ended& mine) override {
+        leader_.end(mine);
+        pool_->linger([this] { return leader_.over(); });
+        return outcome{leader_.all_ended(), leader_.shares(), any_gone()};
+    }
+
+    cluster::leader leader_;
+    run_console* merged_ = nullptr;
+    bool agreed_ = false;
+};
+
+// ---- any other ----
+
+class following final : public one_of_many {
+  public:
+    following(std::string_view program, std::unique_ptr<cluster::transport> way)
+        : one_of_many(program, std::move(way)), follower_(*way_) {
+        silence_standard_output();
+        auto heard = follower_.hear_welcome();
+        if (!heard) {
+            lost_leader_ = said_hello_ = true;  // nobody would hear ours
+            joined_ = heard.error();
+            return;
+        }
+        common_ = std::move(*heard);
+        if (common_.version == base::build_version) return;
+        joined_ = base::fail("{} is version {}, rank 0 is {}; all ranks need the same", name_,
+                             base::build_version, common_.version);
+    }
+    ~following() override { close(false, exit_status::system_error); }
+
+    bool leads() const noexcept override { return false; }
+    exit_status refuse(const base::failure& why, exit_status status) override {
+        bool told = why.message.empty();
+        if (!std::exchange(said_hello_, true)) {
+            cluster::hello mine = introduction(os::describe_host().name);
+            mine.refusal = why.message;
+            mine.status = static_cast<std::uint64_t>(status);
+            told = follower_.say_hello(mine).has_value();
+            lost_leader_ = !told;
+        }
+        if (!told) cli::complain(program_, name_ + ": " + why.message);
+        return leave(status);
+    }
+    exit_status leave_after_all(exit_status status) override {
+        if (!lost_leader_) return leave(status);
+        cli::complain(program_, name_ + ": rank 0 is lost; this rank's own record is complete");
+        return leave(exit_status::system_error);
+    }
+
+  private:
+    bool any_gone() const override { return lost_leader_ || follower_.any_lost(); }
+    std::optional<refusal> hear_start(const cluster::hello& mine, const load::worker_pool_plan&,
+                                      cluster::start& when) override {
+        const auto agreed = follower_.say_hello(mine);
+        if (!agreed) {
+            lost_leader_ = true;
+            return refusal{agreed.error().message, exit_status::system_error};
+        }
+        if (const auto* not_at_all = std::get_if<cluster::refused>(&*agreed))
+            return refusal{{}, static_cast<exit_status>(not_at_all->status)};
+        when = std::get<cluster::start>(*agreed);
+        return std::nullopt;
+    }
+    void begin(const load::worker_pool_plan&, run_console*) override {
+        follower_.on_stop([this](const cluster::stop& why) { told_to_stop(why); });
+    }
+    void began(nanoseconds late) override { follower_.began(late); }
+    // Without us, where it is over: we slept, and were lost.
+    void poll_others() override {
+        follower_.poll();
+        if (follower_.over() && !std::exchange(stop_told_, true))
+            pool_->stop(load::stop_kind::gently, load::run_ending::signal,
+                        steady_clock::now() - pool_->times().start);
+    }
+    void tell_stop(const cluster::stop& why) override { follower_.tell_stop(why); }
+    void count(const stats::time_slice& slice) override { follower_.add(slice); }
+    void show(const stats::live_state& state) override { follower_.beat(state, state.started); }
+    void tell_first(const stats::first_error& what) override { follower_.tell_first_error(what); }
+    void on_interrupt(const stats::live_state&, nanoseconds) override {}
+    void on_cut_short() override {}
+    std::optional<outcome> tell_end(const cluster::ended& mine) override {
+        follower_.end(mine);
+        pool_->linger([this] { return follower_.over() || follower_.leader_is_lost(); });
+        lost_leader_ = !follower_.over();
+        return std::nullopt;
+    }
+
+    cluster::follower follower_;
+    bool lost_leader_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ranks> ranks::join(std::string_view program) {
+    const auto launched = cluster::launched_here();
+    if (!launched || launched->ranks < 2) return std::make_unique<solo>(program);
+    auto way = cluster::open_transport();
+    if (!way) return std::make_unique<solo>(program, way.error());
+    if ((*way)->ranks() < 2) {
+        (*way)->close(true);
+        return std::make_unique<solo>(program);
+    }
+    if ((*way)->rank() == 0) return std::make_unique<leading>(program, std::move(*way));
+    return std::make_unique<following>(program, std::move(*way));
 }
 
 }  // namespace postal::program

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/units.hpp"
 #include "cli/output_files.hpp"
 #include "mail/digest.hpp"
 #include "os/limits.hpp"
@@ -15,11 +16,6 @@ namespace postal::program {
 using base::expected;
 using cli::exit_status;
 using std::chrono::nanoseconds;
-
-exit_status refuse(std::string_view program, const base::failure& why, exit_status status) {
-    cli::complain(program, why.message);
-    return status;
-}
 
 namespace {
 
@@ -143,7 +139,9 @@ expected<run_reports> open_client_reports(const client_run& what) {
     auto reports = open_reports(others.own(what.description), std::move(own),
                                 {book, what.ledger_role, what.plan.run, what.plan.seed});
     if (!reports || others.alone() || !others.leads()) return reports;
-    auto merged = run_console::create(others.whole(what.description), speaking);
+    stats::run_description whole = what.description;
+    whole.ranks = static_cast<unsigned>(others.identity().share.of);
+    auto merged = run_console::create(whole, speaking);
     if (!merged) return merged.error();
     reports->merged = std::move(*merged);
     return reports;
@@ -152,27 +150,23 @@ expected<run_reports> open_client_reports(const client_run& what) {
 // All have ended. Rank 0 speaks for them.
 exit_status finish_together(const client_run& what, run_reports& reports, exit_status own) {
     ranks& others = what.others;
-    others.finish(reports.console->report(), own);
-    if (!others.leads()) return others.leave_after_all();
-    const cluster::ended all = others.all_ended();
+    auto of_all = others.finish(reports.console->report(), own);
+    if (!of_all) return others.leave_after_all();
+    const cluster::ended& all = of_all->all;
     stats::run_report& report = reports.merged->report();
-    report.set_ranks(others.shares());
+    report.set_ranks(std::move(of_all->shares));
     exit_status status =
-        reports.merged->finish({.duration_s = std::chrono::duration<double>(all.lasted).count(),
+        reports.merged->finish({.duration_s = base::seconds_of(all.lasted),
                                 .why = reports.console->report().end().why,
                                 .cpu_user_s = all.cpu_user_s,
                                 .cpu_system_s = all.cpu_system_s,
                                 .max_rss_bytes = all.max_rss_bytes,
                                 .interrupted = reports.console->report().end().interrupted});
     const bool failed =
-        others.any_lost() || all.status == static_cast<std::uint64_t>(exit_status::system_error);
+        of_all->any_lost || all.status == static_cast<std::uint64_t>(exit_status::system_error);
     if (status != exit_status::system_error && !what.achieved(report.totals_with_warmup()))
         status = exit_status::nothing_delivered;
     return others.leave_after_all(failed ? exit_status::system_error : status);
-}
-
-void end_now(load::worker_pool& workers, load::run_ending why) {
-    workers.stop(load::stop_kind::gently, why, nanoseconds::max());
 }
 
 // The first words of a run: rank 0 speaks them.
@@ -195,15 +189,12 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
     // From here on a signal ends the run in order, so nobody is told before that it is there.
     const auto told = say_what_begins(what, reports);
     if (!told) return what.others.refuse(told.error(), exit_status::system_error);
-    what.others.attend(workers, plan, reports.merged.get());
-    reports.speaking().ends_run([&](load::run_ending why) {
-        what.others.alone() ? end_now(workers, why) : what.others.end(why);
-    });
-    load::run_watcher& own = reports.watch_over(workers);
-    rank_watcher watcher(what.others, own);
+    load::run_watcher& watcher =
+        what.others.attend(workers, plan, reports.merged.get(), reports.watch_over(workers));
+    reports.speaking().ends_run([&](load::run_ending why) { what.others.end(why); });
     const auto ran = workers.run(
         [&](load::worker& one) { sessions[one.index()] = what.begin(one, reports.book()); },
-        what.others.alone() ? own : watcher);
+        watcher);
     sessions.clear();
     reports.close();
     reports.look_at_transcripts();
@@ -246,7 +237,9 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
     }
     auto open = listen(what, workers, *reports.console);
     if (!open) return open.error();
-    reports.console->ends_run([&](load::run_ending why) { end_now(workers, why); });
+    reports.console->ends_run([&](load::run_ending why) {
+        workers.stop(load::stop_kind::gently, why, nanoseconds::max());
+    });
     const auto header = reports.console->begin();
     if (!header) return header.error();
     what.ready(workers.at(0));
@@ -297,9 +290,9 @@ exit_status run_servers(const server_run& what) {
     const std::string& name = what.description.program;
     auto reports = open_reports(what.description, what.console,
                                 {what.chosen.ledger, ledger::role::sink, what.ledger_run, 0});
-    if (!reports) return refuse(name, reports.error(), exit_status::bad_parameters);
+    if (!reports) return cli::refuse(name, reports.error(), exit_status::bad_parameters);
     const auto status = serve_clients(what, *reports);
-    return status ? *status : refuse(name, status.error(), exit_status::system_error);
+    return status ? *status : cli::refuse(name, status.error(), exit_status::system_error);
 }
 
 }  // namespace postal::program

@@ -22,10 +22,6 @@
 
 namespace postal::program {
 
-// Says why on standard error, and gives the status.
-cli::exit_status refuse(std::string_view program, const base::failure& why,
-                        cli::exit_status status);
-
 struct client_run {
     ranks& others;
     client::load_plan& plan;

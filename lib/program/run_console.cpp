@@ -244,7 +244,7 @@ std::optional<stats::interruption> interruption_of(const load::worker_pool& work
     const auto& by = workers.interrupted();
     if (!by) return std::nullopt;
     return stats::interruption{.signal = name_of_signal(by->signal),
-                               .at_s = std::chrono::duration<double>(by->at).count(),
+                               .at_s = base::seconds_of(by->at),
                                .early = by->early,
                                .cut_short = by->cut_short};
 }
@@ -253,7 +253,7 @@ std::optional<stats::interruption> interruption_of(const load::worker_pool& work
 
 stats::run_end end_of(const load::worker_pool& workers, unsigned most_connections) {
     const os::usage used = os::process_usage();
-    return {.duration_s = std::chrono::duration<double>(workers.lasted()).count(),
+    return {.duration_s = base::seconds_of(workers.lasted()),
             .why = to_text(workers.ended_by()),
             .cpu_user_s = used.user_s,
             .cpu_system_s = used.system_s,

@@ -48,14 +48,14 @@ line fitted(line pieces, std::size_t columns) {
     return made;
 }
 
-std::string clock_text(std::chrono::nanoseconds time) {
+std::string whole_seconds(std::chrono::nanoseconds time) {
     return base::format_duration(std::chrono::floor<std::chrono::seconds>(time));
 }
 
 line headline(const scene& of) {
     const stats::run_description& run = of.so_far.description();
-    line made{{run.program + "  ", tone::strong}, {clock_text(of.now.elapsed), tone::plain}};
-    if (of.now.remaining) made.push_back({", " + clock_text(*of.now.remaining) + " left"});
+    line made{{run.program + "  ", tone::strong}, {whole_seconds(of.now.elapsed), tone::plain}};
+    if (of.now.remaining) made.push_back({", " + whole_seconds(*of.now.remaining) + " left"});
     if (of.in_warmup) made.push_back({"  warming up", tone::faint});
     if (of.stopping) made.push_back({"  stopping", tone::strong});
     return made;
@@ -162,7 +162,7 @@ void add_curve(std::vector<line>& to, const scene& of, const paper& on, std::siz
 
 std::optional<double> in_seconds(const std::optional<std::chrono::nanoseconds>& time) {
     if (!time) return std::nullopt;
-    return std::chrono::duration<double>(*time).count();
+    return base::seconds_of(*time);
 }
 
 std::string latency_text(double seconds) {

@@ -28,7 +28,7 @@ constexpr unsigned most_last_reads = 64;
 constexpr std::size_t output_full = 64 * 1024;
 constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on to
 
-enum class state : std::uint8_t { idle, transaction, content, delivery, delayed, replies, tls };
+enum class shown : std::uint8_t { idle, transaction, content, delivery, delayed, replies, tls };
 constexpr std::array state_names{"idle",    "transaction", "content", "delivery",
                                  "delayed", "replies",     "tls"};
 
@@ -58,14 +58,16 @@ session::session(worker_context& context, accepted_client&& who, std::string_vie
       trusted_(who.socket.family == AF_UNIX),
       connection_(context.own.context()),
       output_(context.output),
-      machine_(context.rules.server, host_name, context.rules.judges_stages ? this : nullptr),
+      machine_(context.rules.server, host_name),
+      holds_back_(context.rules.may_hold_back()),
+      patience_(context.rules, trusted_),
       tls_at_once_(who.tls) {
     context_.own.watch(*this);
     if (trusted_) machine_.trust_client();
     const net::fault why = connection_.adopt(std::move(who.socket));
     if (why != net::fault::none) {
         tally().errors.add("connect", 0, net::to_text(why), "cannot use an accepted socket");
-        closing_ = true;
+        state_ = state::over;
     }
     if (slot_.transcript != nullptr) slot_.transcript->begin_connection("a client");
     context_.own.connection_opened();
@@ -81,10 +83,10 @@ session::~session() {
 
 asio::awaitable<void> session::run() {
     try {
-        if (!closing_) co_await converse();
+        if (!over()) co_await converse();
         co_await finish_work();
     } catch (const std::bad_alloc&) {
-        closing_ = true;
+        state_ = state::over;
         output_.give_back();
         connection_.close();
         whatever_happens([this] { stop_now(); });
@@ -95,93 +97,79 @@ asio::awaitable<void> session::run() {
 }
 
 asio::awaitable<void> session::converse() {
-    // A stop may have come before this coroutine first ran, when nobody could tell it; a client
-    // that has to begin with TLS or a header could not read a goodbye.
-    const bool client_begins = tls_at_once_ || !context_.rules.proxies.empty();
-    if (client_begins && context_.own.stopping()) closing_ = true;
-    if (!closing_ && !context_.rules.proxies.empty()) co_await hear_proxy();
-    if (!closing_ && !admitted()) co_return;
-    if (tls_at_once_ && !closing_) co_await secure();
-    if (!closing_) co_await greet();
+    co_await let_in();
     commands_left_ = commands_a_turn;
-    while (!closing_) {
-        if (context_.own.stopping() && !machine_.in_transaction()) {
-            close_politely(closing_for_stop);
-            break;
-        }
-        if (read_rate_ != 0 && read_at_once_ != 0) co_await read_no_faster();
-        if (closing_) break;
-        be_patient();
-        reading_ = true;
-        if (!connection_.something_to_read()) {
-            co_await connection_.wait_to_read();
-            commands_left_ = commands_a_turn;
-        } else if (++reads_in_a_row_ % reads_a_turn == 0) {
-            co_await let_others_run();
-        }
-        reading_ = false;
-        if (!read_input()) continue;
-        for (;;) {
-            const next what = process();
-            const bool ends = what == next::close || what == next::stop || what == next::cut ||
-                              what == next::secure;
-            if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
-            if (closing_ || what == next::read) break;
-            if (what == next::stop) {
-                close_politely(closing_for_stop);
-            } else if (what == next::close) {
-                hang_up();
-            } else if (what == next::cut) {
-                co_await cut_off();
-            } else if (what == next::others) {
+    while (!over()) {
+        const next what = process();
+        const bool ends =
+            what == next::close || what == next::stop || what == next::cut || what == next::secure;
+        if (!send_now(ends ? closing_after::yes : closing_after::no)) co_await send_slowly();
+        if (over()) co_return;
+        switch (what) {
+            case next::read:
+                if (context_.own.stopping() && !machine_.in_transaction()) {
+                    close_politely(closing_for_stop);
+                    co_return;
+                }
+                if (read_rate_ != 0 && read_at_once_ != 0) co_await read_no_faster();
+                if (over()) co_return;
+                be_patient();
+                state_ = state::reading;
+                if (!connection_.something_to_read()) {
+                    co_await connection_.wait_to_read();
+                    commands_left_ = commands_a_turn;
+                } else if (++reads_in_a_row_ % reads_a_turn == 0) {
+                    co_await let_others_run();
+                }
+                state_ = state::at_work;
+                read_input();
+                break;
+            case next::flush:
+                break;
+            case next::others:
                 keep_input();
                 co_await let_others_run();
                 now_ = steady_clock::now();
-            } else if (what == next::hold) {
+                break;
+            case next::hold:
                 co_await hold_back();
-            } else if (what == next::answers) {
+                break;
+            case next::answers:
                 co_await wait_for_answers();
-            } else if (what == next::secure) {
+                break;
+            case next::secure:
                 co_await secure();
-            }
-            if (closing_) break;
+                break;
+            case next::cut:
+                co_await cut_off();
+                break;
+            case next::close:
+                hang_up();
+                break;
+            case next::stop:
+                close_politely(closing_for_stop);
+                break;
         }
     }
+}
+
+// Who has to say who he is, or to begin with TLS, does so before he hears anything.
+asio::awaitable<void> session::let_in() {
+    // A stop may have come before this coroutine first ran, when nobody could tell it; a client
+    // that has to begin with TLS or a header could not read a goodbye.
+    const bool client_begins = tls_at_once_ || !context_.rules.proxies.empty();
+    if (client_begins && context_.own.stopping()) state_ = state::over;
+    if (!over() && !context_.rules.proxies.empty()) co_await hear_proxy();
+    if (over() || !admitted()) co_return;
+    if (tls_at_once_) co_await secure();
+    now_ = steady_clock::now();
+    patience_.begin_anew(now_);
 }
 
 // A client that sends faster than we read would keep the thread to itself.
 asio::awaitable<void> session::let_others_run() {
     co_await asio::post(context_.own.context(), asio::use_awaitable);
     commands_left_ = commands_a_turn;
-}
-
-asio::awaitable<void> session::greet() {
-    now_ = steady_clock::now();
-    message_time_.restart(now_, context_.rules.message_time);
-    if (context_.rules.judges_stages) judge_stage(server_stage::connect, {}, {});
-    next what = in_time(server_stage::connect, 0, next::read);
-    if (what == next::hold) {
-        co_await pause(hold_for_);
-        what = std::exchange(then_, next::read);
-    }
-    if (what == next::cut && !closing_) co_await cut_off();
-    if (closing_) co_return;
-    connection_ready();
-    const proto::server_step step = machine_.greet(output_->text);
-    if (!step.reply.positive()) count_refusal(step.stage, step.reply);
-    const bool refused = step.event == server_event::close;
-    what = in_time(step.stage, 0, refused ? next::close : next::read);
-    if (what == next::hold) {
-        co_await hold_back();
-        what = std::exchange(then_, next::read);
-    }
-    if (closing_) co_return;
-    if (!send_now(what == next::read ? closing_after::no : closing_after::yes)) {
-        co_await send_slowly();
-    }
-    if (closing_) co_return;
-    if (what == next::close) hang_up();
-    if (what == next::cut) co_await cut_off();
 }
 
 // The whole message is here. Whether the client waits for the answers decides only what is begun.
@@ -201,9 +189,10 @@ asio::awaitable<void> session::wait_for_answers() {
     }
     connection_.forget();
     now_ = steady_clock::now();
-    message_time_.restart(now_, context_.rules.message_time);
+    patience_.begin_anew(now_);
     if (stopped_now_) co_return lost(net::fault::stopped);
     give_answers();
+    let_go();
 }
 
 asio::awaitable<void> session::finish_work() {
@@ -218,14 +207,16 @@ asio::awaitable<void> session::finish_work() {
 
 asio::awaitable<void> session::sleep_until_woken() {
     asio::steady_timer timer(context_.own.context(), asio::steady_timer::time_point::max());
-    sleeping_ = &timer;
+    timer_ = &timer;
+    state_ = state::awaiting_answers;
     boost::system::error_code ignored;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
-    sleeping_ = nullptr;
+    state_ = state::at_work;
+    timer_ = nullptr;
 }
 
 void session::wake() {
-    if (sleeping_ != nullptr) sleeping_->cancel();
+    if (state_ == state::awaiting_answers) timer_->cancel();
 }
 
 // The socket is full: nothing more is read or answered until the client has read.
@@ -239,18 +230,18 @@ asio::awaitable<void> session::send_slowly() {
     net::gather rest;
     rest.add(unsent_);
     wait_for_client();
-    writing_ = true;
+    state_ = state::sending;
     const net::fault why = co_await connection_.write_rest(rest);
-    base::release(unsent_);
+    state_ = state::at_work;
     now_ = steady_clock::now();
     if (why != net::fault::none) lost(why);
-    writing_ = false;
+    base::release(unsent_);
 }
 
 // ---- bytes ----
 
-// False when nothing came, or the session is over.
-bool session::read_input() {
+// Nothing may have come, or the session be over.
+void session::read_input() {
     std::span<char> room = context_.input;
     if (read_rate_ != 0) room = room.first(room_for(read_rate_, room.size()));
     const net::read_result got = connection_.read_ready(room);
@@ -258,9 +249,17 @@ bool session::read_input() {
     // What came before a rate was set was read as it came.
     read_at_once_ = read_rate_ == 0 ? 0 : got.size;
     const load::steady_time before = std::exchange(now_, steady_clock::now());
-    if (machine_.content_begun()) content_time_.waited(now_ - before);
+    if (machine_.content_begun()) patience_.content_waited(now_ - before);
     input_ = {context_.input.data(), got.size};
-    return got.size != 0;
+}
+
+void session::wait_for_client() {
+    set_deadline(patience_.of_silence(now_));
+}
+
+void session::be_patient() {
+    if (machine_.in_line()) return;
+    set_deadline(patience_.of_client(now_, machine_, read_rate_ != 0));
 }
 
 // Before a suspension: the thread's buffer will be another session's.
@@ -276,54 +275,74 @@ void session::keep_input() {
 }
 
 session::next session::process() {
-    if (std::exchange(answers_first_, false)) return next::answers;
     if (then_ != next::read) return std::exchange(then_, next::read);
+    if (cut_.ending != cut::no) return next::cut;
+    if (opening_ != opening::done) {
+        const next what = open();
+        if (what != next::read) return what;
+    }
+    return consume();
+}
+
+// What stands before the client's first word: the stage without a reply, then the banner.
+session::next session::open() {
+    if (std::exchange(opening_, opening::banner) == opening::connect) {
+        if (context_.rules.server.judges_stages)
+            judge({.event = server_event::ask, .stage = server_stage::connect});
+        const next what = in_time(server_stage::connect, next::read);
+        if (what != next::read) return what;
+    }
+    opening_ = opening::done;
+    connection_ready();
+    const proto::server_step step = machine_.greet(output());
+    return step.event == server_event::ask ? greet(machine_.answer(judge(step), output()))
+                                           : greet(step);
+}
+
+session::next session::greet(const proto::server_step& step) {
+    if (!step.reply.positive()) count_refusal(step.stage, step.reply);
+    return in_time(step.stage, step.event == server_event::close ? next::close : next::read);
+}
+
+session::next session::consume() {
     for (;;) {
         if (machine_.answers_due() != 0) return next::answers;
         // A client that pipelines is between two transactions only here.
         if (context_.own.stopping() && at_rest()) return next::stop;
-        const std::size_t before = output_->text.size();
         const was_reading before_it = machine_.reading_content() ? was_reading::content
                                       : machine_.in_auth()       ? was_reading::secrets
                                                                  : was_reading::commands;
-        const proto::server_step step = machine_.consume(input_, output_->text);
+        const proto::server_step step = machine_.consume(input_, output());
         if (slot_.transcript != nullptr && step.consumed != 0) {
             write_down(input_.substr(0, step.consumed), before_it);
         }
         input_.remove_prefix(step.consumed);
         if (step.event == server_event::need_more) {
             if (kept_.capacity() > kept_capacity) base::release(kept_);
+            if (held_.capacity() > kept_capacity) base::release(held_);
             return next::read;
         }
-        const next what = act_on(step, before);
+        const next what = step.event == server_event::ask
+                              ? act_on(machine_.answer(asked(step), output()))
+                              : act_on(step);
         if (what != next::read) return what;
         if (output_->text.size() > output_full) return next::flush;
         if (step.event != server_event::content && --commands_left_ == 0) return next::others;
     }
 }
 
-// One step of the machine; `before` is how long the output was before its reply.
-session::next session::act_on(const proto::server_step& step, std::size_t before) {
+std::optional<proto::server_reply> session::asked(const proto::server_step& about) {
+    if (about.stage == server_stage::mail && !may_hold_more()) return too_much_in_hand;
+    return judge(about);
+}
+
+// One step of the machine, whose reply is written.
+session::next session::act_on(const proto::server_step& step) {
     next what = next::read;
     switch (step.event) {
         case server_event::content:
             take_content(step.text);
             return next::read;
-        case server_event::sender: {
-            sender_comes();
-            const proto::server_reply judged = may_hold_more() ? judge_sender() : too_much_in_hand;
-            machine_.answer_sender(judged, output_->text);
-            command_answered(step.stage, judged);
-            what = end_if_closing(judged);
-            break;
-        }
-        case server_event::recipient: {
-            const proto::server_reply judged = judge_recipient();
-            machine_.answer_recipient(judged, output_->text);
-            command_answered(step.stage, judged);
-            what = end_if_closing(judged);
-            break;
-        }
         case server_event::auth_begin:
         case server_event::auth_line:
             what = answer_auth(step);
@@ -343,28 +362,29 @@ session::next session::act_on(const proto::server_step& step, std::size_t before
             act_on_reply(step);
             break;
         case server_event::start_tls:
-            what = begin_tls(before);
+            what = begin_tls();
             break;
         case server_event::close:
             sent_away(step);
             what = next::close;
             break;
+        case server_event::ask:
         case server_event::go_on:
         case server_event::need_more:
             return next::read;
     }
-    what = in_time(step.stage, before, what);
-    if (what != next::hold && !unsaid_) answers_due_now();
+    what = in_time(step.stage, what);
+    if (what != next::hold && !unsaid()) answers_due_now();
     return what;
 }
 
 session::next session::answer_auth(const proto::server_step& step) {
     const auth_answer answer = judge_auth(step);
     if (answer.asks) {
-        machine_.ask_auth(answer.challenge, output_->text);
+        machine_.ask_auth(answer.challenge, output());
         return next::read;
     }
-    const bool last_error = machine_.answer_auth(answer.reply, output_->text);
+    const bool last_error = machine_.answer_auth(answer.reply, output());
     if (!answer.reply.positive()) count_refusal(step.stage, answer.reply);
     if (!last_error) return next::read;
     count_refusal(step.stage, proto::replies::too_many_errors);
@@ -394,8 +414,8 @@ void session::act_on_reply(const proto::server_step& step) {
 bool session::send_now(closing_after close) {
     if (output_->text.empty()) return true;
     if (slot_.transcript != nullptr) slot_.transcript->sent(output_->text);
-    said_ += output_->text.size();
-    if (accepted_in_output_ != 0) note_accepted();
+    heard_.said(output_->text.size());
+    if (heard_.has_news()) heard_.sending(client_may_have_gone(), connection_.octets_out);
     output_->parts.add(output_->text);
     const bool done = (close == closing_after::no && connection_.write_soon(output_->parts)) ||
                       connection_.write_now(output_->parts);
@@ -409,7 +429,7 @@ bool session::send_now(closing_after close) {
 
 // Closing with octets unread would reset the connection and could take the last reply with it.
 void session::hang_up() {
-    closing_ = true;
+    state_ = state::over;
     if (!connection_.is_open()) return;
     connection_.shutdown_output();
     for (unsigned rounds = 0; rounds < most_last_reads; ++rounds) {
@@ -419,8 +439,8 @@ void session::hang_up() {
 
 // Unless the client is in the middle of replies that it does not read.
 void session::close_politely(const proto::server_reply& last_words) {
-    closing_ = true;
-    if (!connection_.is_open() || writing_) return;
+    state_ = state::over;
+    if (!connection_.is_open() || !unsent_.empty()) return;
     proto::append_reply(output_->text, last_words);
     if (!send_now(closing_after::yes)) {
         output_->parts.clear();
@@ -440,25 +460,36 @@ void session::on_stop(load::stop_kind how) {
     stopped_now_ = how == load::stop_kind::now;
     if (stopped_now_) {
         stop_now();
-        if (pausing_ != nullptr) pausing_->cancel();
+        if (state_ == state::held_back) timer_->cancel();
         connection_.cancel(net::cancelled_by::stop);
         return;
     }
     stop_gently();
-    const bool idle = at_rest() || shaking_hands_;
-    if (idle && pausing_ != nullptr) pausing_->cancel();
-    if ((idle || cut_ == cut::silence) && reading_) connection_.cancel(net::cancelled_by::stop);
+    const bool idle = at_rest() || state_ == state::shaking_hands;
+    if (idle && state_ == state::held_back) timer_->cancel();
+    const bool reads = state_ == state::reading || state_ == state::shaking_hands;
+    if (reads && (idle || cut_.ending == cut::silence)) connection_.cancel(net::cancelled_by::stop);
 }
 
 std::optional<std::size_t> session::session_state() const noexcept {
-    const state now = shaking_hands_               ? state::tls
-                      : writing_                   ? state::replies
-                      : pausing_ != nullptr        ? state::delayed
-                      : sleeping_ != nullptr       ? state::delivery
-                      : machine_.reading_content() ? state::content
-                      : machine_.in_transaction()  ? state::transaction
-                                                   : state::idle;
-    return static_cast<std::size_t>(now);
+    const auto at = [](shown what) { return static_cast<std::size_t>(what); };
+    switch (state_) {
+        case state::shaking_hands:
+            return at(shown::tls);
+        case state::sending:
+            return at(shown::replies);
+        case state::held_back:
+            return at(shown::delayed);
+        case state::awaiting_answers:
+            return at(shown::delivery);
+        case state::at_work:
+        case state::reading:
+        case state::over:
+            break;
+    }
+    return at(machine_.reading_content()  ? shown::content
+              : machine_.in_transaction() ? shown::transaction
+                                          : shown::idle);
 }
 
 // Nothing is under way, and no message waits for its answer.

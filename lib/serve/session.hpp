@@ -6,13 +6,14 @@
 // run() reads, lets process() run the commands that have come, sends all their replies at once, and
 // waits. process() stops early only to hold a reply back (stage delays), to wait for answers that a
 // message's end did not get at once, to send a full buffer, to let others run after many commands, to
-// begin TLS, or to close. While replies
-// cannot be sent nothing is read, so that a client which never reads cannot make memory grow. A
-// program that judges stages may refuse, delay, read slowly or cut the connection at each of them.
+// begin TLS, or to close; converse() does then what it says. While replies cannot be sent nothing is
+// read, so that a client which never reads cannot make memory grow. What the machine asks its owner the
+// program is asked: judge() may refuse, delay, read slowly or cut the connection at each stage. A reply
+// that may have to wait is written aside, and comes to the output when its time has come.
 //
 // A client over a network has only so much time: a line as long as silence may last, content that
 // plus what it takes at min_data_rate, a message message_time, and so has a session from its last whole
-// message on (message_time.hpp); what we hold back ourselves does not
+// message on (patience.hpp); what we hold back ourselves does not
 // count. Whoever is too slow, is one too many from an address, or does too much that is wrong or for
 // nothing, hears why, and is counted as the refusal that it hears and as a strike of that limit.
 //
@@ -42,12 +43,13 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "load/content_time.hpp"
 #include "load/watched.hpp"
 #include "net/connection.hpp"
+#include "net/cut.hpp"
 #include "proto/smtp/server.hpp"
 #include "serve/accepted_client.hpp"
-#include "serve/message_time.hpp"
+#include "serve/heard_answers.hpp"
+#include "serve/patience.hpp"
 #include "serve/worker_context.hpp"
 
 namespace postal::serve {
@@ -59,13 +61,7 @@ struct auth_answer {
     proto::server_reply reply = proto::replies::auth_wrong;
 };
 
-// How a connection is ended on purpose.
-enum class cut : std::uint8_t {
-    no,
-    fin,     // in good order
-    rst,     // with a reset
-    silence  // nothing is said, and what comes thrown away, until the client goes or its time is over
-};
+using net::cut;
 
 // What a program adds to the stage that is being answered.
 struct stage_effect {
@@ -82,7 +78,7 @@ struct stage_effect {
 // What a session may be at: stats::run_description's.
 [[nodiscard]] std::vector<std::string> session_states();
 
-class session : public load::watched, private proto::stage_judge {
+class session : public load::watched {
   public:
     session(worker_context& context, accepted_client&& who, std::string_view host_name);
     ~session() override;
@@ -103,17 +99,9 @@ class session : public load::watched, private proto::stage_judge {
     virtual void connection_ready() {}
     // What the client says in AUTH, by auth_begin and auth_line.
     virtual auth_answer judge_auth(const proto::server_step&) { return {}; }
-    // Asked where the rules say so, at all stages but mail and rcpt: at connect, and as
-    // proto::stage_judge says. What is answered at connect is not said.
-    virtual std::optional<proto::server_reply> judge_stage(proto::server_stage,
-                                                           std::string_view /*verb*/,
-                                                           std::string_view /*argument*/) {
-        return std::nullopt;
-    }
-    // Of machine().current_path(); senders are asked about only if the rules say so. 421 ends the
-    // session.
-    virtual proto::server_reply judge_sender() { return proto::replies::sender_ok; }
-    virtual proto::server_reply judge_recipient() = 0;
+    // What the machine asks, as proto::smtp_server::answer() says; where all stages are judged at
+    // connect, too, and what is answered there is not said.
+    virtual std::optional<proto::server_reply> judge(const proto::server_step& asked) = 0;
     virtual void begin_message() {}
     virtual void take_content(std::string_view) {}
     // The message is whole and well-formed: append the answers here with answer_delivery(), or see
@@ -143,7 +131,8 @@ class session : public load::watched, private proto::stage_judge {
 
     proto::smtp_server& machine() noexcept { return machine_; }
     const proto::smtp_server& machine() const noexcept { return machine_; }
-    std::string& output() noexcept { return output_->text; }
+    // What the machine says comes here: into the output, or where it may have to wait beside it.
+    std::string& output() noexcept { return holds_back_ ? held_ : output_->text; }
     stats::tally& tally() noexcept { return context_.own.tally(); }
     load::steady_time now() const noexcept { return now_; }
     // Who is served: the peer's address, or what a trusted proxy says it is.
@@ -163,37 +152,43 @@ class session : public load::watched, private proto::stage_judge {
     // is counted when it has been sent.
     void answered(std::uint32_t accepted) {
         output_->answered.push_back(mail_at_);
-        accepted_in_output_ += accepted;
+        heard_.accepted(accepted);
     }
     // Who closes before an answer, and has not said QUIT, does not hear it.
     bool client_may_have_gone() const noexcept { return connection_.peer_has_ended(); }
     // Something has changed: answers_ready(), work_left().
     void wake();
-    // Within judge_...() and end_message(), for the stage that is being judged. The longer of two
+    // Within judge() and end_message(), for the stage that is being judged. The longer of two
     // delays holds, and the first of two endings.
     void add_effect(const stage_effect& one);
 
     static constexpr proto::server_reply closing_for_stop{421, "4.3.2", "Shutting down"};
 
   private:
+    // What process() stopped for.
     enum class next : std::uint8_t { read, flush, others, hold, answers, secure, cut, close, stop };
-    // What is over when the deadline passes.
-    enum class patience : std::uint8_t {
-        with_silence,
-        with_content,
-        with_message,
-        without_message
+    // Suspended for what, or over.
+    enum class state : std::uint8_t {
+        at_work,
+        reading,
+        sending,
+        held_back,
+        awaiting_answers,
+        shaking_hands,
+        over
     };
+    // What comes before the client's first word.
+    enum class opening : std::uint8_t { connect, banner, done };
     // What the next octets were before the machine took them.
     enum class was_reading : std::uint8_t { commands, secrets, content };
     // Whether the connection is closed behind what is sent: it must not be put off then.
     enum class closing_after : std::uint8_t { no, yes };
 
     boost::asio::awaitable<void> converse();
+    boost::asio::awaitable<void> let_in();
     boost::asio::awaitable<void> let_others_run();
     boost::asio::awaitable<void> hear_proxy();
     boost::asio::awaitable<void> secure();
-    boost::asio::awaitable<void> greet();
     boost::asio::awaitable<void> hold_back();
     boost::asio::awaitable<void> cut_off();
     boost::asio::awaitable<void> read_no_faster();
@@ -212,24 +207,27 @@ class session : public load::watched, private proto::stage_judge {
     bool admitted();
     void be_patient();
     void wait_for_client();
-    bool read_input();
+    void read_input();
     void keep_input();
     next process();
-    next act_on(const proto::server_step& step, std::size_t before);
-    next in_time(proto::server_stage stage, std::size_t before, next what);
-    next begin_tls(std::size_t before);
+    next open();
+    next greet(const proto::server_step& step);
+    next consume();
+    std::optional<proto::server_reply> asked(const proto::server_step& about);
+    next act_on(const proto::server_step& step);
+    next in_time(proto::server_stage stage, next what);
+    void let_go();
+    next begin_tls();
     void act_on_reply(const proto::server_step& step);
     next answer_auth(const proto::server_step& step);
     void write_down(std::string_view taken, was_reading before);
     bool at_rest() const;
     bool send_now(closing_after close = closing_after::no);
     void hang_up();
+    bool over() const noexcept { return state_ == state::over; }
+    // The connection is cut in the place of a reply.
+    bool unsaid() const noexcept { return cut_.ending != cut::no && !cut_.says_reply; }
 
-    std::optional<proto::server_reply> judge(proto::server_stage stage, std::string_view verb,
-                                             std::string_view argument) final {
-        return judge_stage(stage, verb, argument);
-    }
-    next end_if_closing(const proto::server_reply& answer);
     void command_answered(proto::server_stage stage, const proto::server_reply& reply);
     void sender_answered(const proto::server_reply& reply);
     void recipient_answered(const proto::server_reply& reply);
@@ -245,10 +243,8 @@ class session : public load::watched, private proto::stage_judge {
     void sent_away(const proto::server_step& step);
     void message_dropped();
     void count_answered();
-    void note_accepted();
     void count_unheard();
     void lost(net::fault why);
-    void too_slow();
     void close_politely(const proto::server_reply& last_words);
 
     std::chrono::nanoseconds delay_at(proto::server_stage stage) const noexcept {
@@ -263,27 +259,25 @@ class session : public load::watched, private proto::stage_judge {
     proto::smtp_server machine_;
     std::string_view input_;  // what is left of the last read: in context_.input or kept_
     std::string kept_;        // input across a suspension
-    std::string unsent_;      // output, likewise
+    std::string unsent_;      // output, while the client does not read it
     std::string half_line_;   // of a command, until the transcript may have it
     bool half_secret_ = false;
-    std::string held_;  // a reply whose time has not come
-    std::chrono::nanoseconds hold_for_{0};
-    next then_ = next::read;                         // once it has come
     std::shared_ptr<held_octets::client> holder_{};  // where it is one of many
-    stage_effect effect_{};                          // of the stage that is being answered
-    cut cut_ = cut::no;
-    bool answers_first_ = false;   // what is cut is cut behind a reply that is still to come
-    bool unsaid_ = false;          // the reply behind which the connection is cut
+    const bool holds_back_;  // replies are written aside first, for they may have to wait
+    std::string held_;       // one whose time has not come
+    std::chrono::nanoseconds hold_for_{0};
+    next then_ = next::read;       // once it has come
+    stage_effect effect_{};        // of the stage that is being answered
+    stage_effect cut_{};           // the one that ends the connection
     std::uint64_t read_rate_ = 0;  // octets a second; 0: as they come
     std::size_t read_at_once_ = 0;
-    boost::asio::steady_timer* pausing_ = nullptr;
-    boost::asio::steady_timer* sleeping_ = nullptr;  // until wake()
+    state state_ = state::at_work;
+    opening opening_ = opening::connect;
+    boost::asio::steady_timer* timer_ = nullptr;  // while it is held back or awaits answers
     load::steady_time now_{};
     load::steady_time mail_at_{};
     load::steady_time data_at_{};
-    message_time message_time_;
-    load::content_time content_time_;
-    patience patience_ = patience::with_silence;
+    patience patience_;
     unsigned commands_left_ = 0;  // before others have their turn
     std::uint32_t begun_ = 0;     // units of the transaction, without an outcome yet
     // The code that refused the transaction's sender, content or, so far, all its recipients.
@@ -291,20 +285,10 @@ class session : public load::watched, private proto::stage_judge {
     bool had_transaction_ = false;
     bool recipient_named_ = false;
     bool pipelined_ = false;  // more stood in the input when MAIL, or a RCPT, was answered
-    // Units that are accepted: in the output; within what may not have left, which it has when
-    // octets_out comes to said_until_; answered when the client may have gone.
-    std::uint32_t accepted_in_output_ = 0;
-    std::uint32_t accepted_not_left_ = 0;
-    std::uint32_t accepted_in_doubt_ = 0;
-    std::uint64_t said_ = 0;  // octets of output so far
-    std::uint64_t said_until_ = 0;
+    heard_answers heard_;
     unsigned reads_in_a_row_ = 0;
     bool tls_at_once_ = false;
-    bool shaking_hands_ = false;
     std::optional<net::ip_endpoint> client_{};  // as a proxy has it
-    bool reading_ = false;                      // suspended, waiting for the client
-    bool writing_ = false;
-    bool closing_ = false;
     bool quit_ = false;
     bool stopped_now_ = false;
 };

@@ -90,18 +90,18 @@ void session::units_refused(std::uint32_t units, unsigned code) {
 
 void session::sender_comes() {
     mail_at_ = now_;
-    message_time_.mail_comes(now_, context_.rules.message_time);
+    patience_.mail_comes(now_);
 }
 
 void session::message_begins() {
     data_at_ = now_;
-    content_time_ = {};
+    patience_.content_begins();
     refusal_ = 0;
     begin_message();
 }
 
 void session::message_ends() {
-    message_time_.restart(now_, context_.rules.message_time);
+    patience_.begin_anew(now_);
     tally().latency[context_.rules.data_phase].record(now_ - data_at_);
     ++tally().transactions;
     if (pipelined_) ++tally().pipelined;
@@ -109,7 +109,7 @@ void session::message_ends() {
 }
 
 void session::message_refused(const proto::server_step& step) {
-    message_time_.restart(now_, context_.rules.message_time);
+    patience_.begin_anew(now_);
     units_refused(begun_, step.reply.code);
     drop_message();
     for (std::uint32_t i = 0; i < step.replies; ++i)
@@ -155,31 +155,16 @@ void session::count_answered() {
     output_->answered.clear();
 }
 
-// Before what is in the output is sent.
-void session::note_accepted() {
-    const std::uint32_t units = std::exchange(accepted_in_output_, 0);
-    if (client_may_have_gone()) {
-        accepted_in_doubt_ += units;
-        return;
-    }
-    if (connection_.octets_out >= said_until_) accepted_not_left_ = 0;
-    accepted_not_left_ += units;
-    said_until_ = said_;
-}
-
-// A reply that the kernel has taken may still not be heard; nobody can know.
 void session::count_unheard() {
     if (connection_.is_open()) connection_.settle();
-    tally().unheard += std::exchange(accepted_in_output_, 0);  // memory ran out before it was sent
-    if (connection_.octets_out < said_until_) tally().unheard += accepted_not_left_;
-    if (!quit_) tally().unheard += accepted_in_doubt_;
+    tally().unheard += heard_.unheard(connection_.octets_out, quit_);
     doubtful_answers(quit_);
 }
 
 // The session ends without QUIT.
 void session::lost(net::fault why) {
-    if (closing_) return;
-    closing_ = true;
+    if (over()) return;
+    state_ = state::over;
     if (slot_.transcript != nullptr) slot_.transcript->note(net::to_text(why));
     if (why == net::fault::closed && leaves_idle()) {
         ++tally().idle_closes;
@@ -188,7 +173,11 @@ void session::lost(net::fault why) {
     // Of a message that may still be delivered its client must not be told otherwise.
     if (why == net::fault::stopped && outcome_pending()) return hang_up();
     if (why == net::fault::stopped) return close_politely(closing_for_stop);
-    if (why == net::fault::timeout && patience_ != patience::with_silence) return too_slow();
+    if (why == net::fault::timeout && !patience_.silence()) {
+        const auto [stage, words] = patience_.of_end(machine_);
+        count_refusal(stage, words);
+        return close_politely(words);
+    }
     const std::string_view stage = outcome_pending()            ? "end"
                                    : machine_.reading_content() ? "data"
                                                                 : "quit";

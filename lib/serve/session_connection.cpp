@@ -1,4 +1,4 @@
-// What stands between the socket and the conversation: a proxy's header, TLS.
+// What stands between the socket and the conversation: a proxy's header, who may come, TLS.
 #include "serve/session.hpp"
 
 #include <algorithm>
@@ -12,7 +12,15 @@
 namespace postal::serve {
 
 namespace asio = boost::asio;
+using proto::server_stage;
 using std::chrono::steady_clock;
+
+namespace {
+
+constexpr proto::server_reply too_many_from_there{
+    421, "4.7.0", "Too many sessions from your address, try again later", "sessions-per-address"};
+
+}  // namespace
 
 // The specification of the PROXY protocol: those who may send a header must, nobody else is asked.
 asio::awaitable<void> session::hear_proxy() {
@@ -28,10 +36,10 @@ asio::awaitable<void> session::hear_proxy() {
     std::array<char, 1024> octets;
     net::read_result got;
     while (header.wanted() != 0 && got.why == net::fault::none) {
-        reading_ = true;
+        state_ = state::reading;
         const std::span<char> space(octets.data(), std::min(header.wanted(), octets.size()));
         got = co_await connection_.read_some(space);
-        reading_ = false;
+        state_ = state::at_work;
         header.feed({octets.data(), got.size});
     }
     now_ = steady_clock::now();
@@ -39,7 +47,7 @@ asio::awaitable<void> session::hear_proxy() {
         client_ = header.client();
         co_return;
     }
-    closing_ = true;
+    state_ = state::over;
     if (got.why == net::fault::stopped) co_return;
     const bool broken = got.why == net::fault::none;
     tally().errors.add("connect", 0, broken ? "no_proxy_header" : net::to_text(got.why),
@@ -55,20 +63,51 @@ std::optional<net::ip_address> session::client_address() const {
     return peer ? std::optional(peer->address) : std::nullopt;
 }
 
+// Nothing for clients that have no limits.
+std::optional<net::ip_address> session::limited_origin() const {
+    if (trusted_) return std::nullopt;
+    const auto from = client_address();
+    if (!from || (from->is_loopback() && !context_.rules.counts_loopback)) return std::nullopt;
+    return from->origin();
+}
+
+bool session::may_hold_more() const {
+    const held_octets* const all = context_.rules.held.get();
+    return all == nullptr || !all->full(holder_.get());
+}
+
+// Whether no more are here from where this client comes than may be. A connection that begins with TLS
+// could not read why.
+bool session::admitted() {
+    const unsigned most = context_.rules.sessions_per_address;
+    const auto from = limited_origin();
+    if (!from || most == 0 || slot_.count_for(*from, most)) {
+        if (from && context_.rules.held) holder_ = context_.rules.held->client_of(*from);
+        return true;
+    }
+    count_refusal(server_stage::connect, too_many_from_there);
+    if (!tls_at_once_) {
+        close_politely(too_many_from_there);
+    } else {
+        state_ = state::over;
+    }
+    return false;
+}
+
 asio::awaitable<void> session::secure() {
     now_ = steady_clock::now();
     const load::steady_time begun = now_;
     wait_for_client();
     auto engine = context_.rules.tls->begin(net::tls_peer{});
-    reading_ = shaking_hands_ = true;
+    state_ = state::shaking_hands;
     const net::fault why = co_await connection_.start_tls(std::move(engine));
-    reading_ = shaking_hands_ = false;
+    state_ = state::at_work;
     now_ = steady_clock::now();
     if (slot_.transcript != nullptr) {
         slot_.transcript->note(why == net::fault::none ? "TLS" : net::to_text(why));
     }
     if (why != net::fault::none) {
-        closing_ = true;
+        state_ = state::over;
         const net::tls_problem& problem = connection_.tls_problem();
         const bool own = why == net::fault::tls;
         if (why == net::fault::stopped) co_return;
@@ -91,10 +130,12 @@ asio::awaitable<void> session::secure() {
 
 // What stands behind STARTTLS already was not said over TLS and must not be taken for it (RFC 3207
 // 6; CVE-2011-0411).
-session::next session::begin_tls(std::size_t before) {
-    if (input_.empty()) return next::secure;
-    output_->text.resize(before);
-    proto::append_reply(output_->text, proto::replies::tls_injection);
+session::next session::begin_tls() {
+    if (input_.empty()) {
+        proto::append_reply(output(), proto::replies::start_tls);
+        return next::secure;
+    }
+    proto::append_reply(output(), proto::replies::tls_injection);
     tally().errors.add("tls", 0, "injection", "the client said more behind STARTTLS");
     return next::close;
 }

@@ -24,27 +24,35 @@ std::string_view to_text(cut how) {
 
 }  // namespace
 
-// What is to be done behind the reply that stands from `before` on; now, or when its delay is over.
-session::next session::in_time(server_stage stage, std::size_t before, next what) {
+// What is to be done behind the reply that was written last; now, or when its delay is over.
+session::next session::in_time(server_stage stage, next what) {
+    if (!holds_back_) return what;
     const stage_effect effect = std::exchange(effect_, {});
     if (effect.ending != cut::no) {
-        cut_ = effect.ending;
+        cut_ = effect;
         what = next::cut;
-        unsaid_ = !effect.says_reply;
-        if (unsaid_) output_->text.resize(before);
+        if (unsaid()) held_.clear();
         if (effect.is_error)
-            tally().errors.add(proto::to_text(stage), 0, to_text(cut_), effect.why);
+            tally().errors.add(proto::to_text(stage), 0, to_text(effect.ending), effect.why);
     }
     const auto delay = delay_at(stage) + effect.delay;
-    const bool nothing_to_delay = output_->text.size() == before && what == next::read;
-    answers_first_ = what == next::cut && !unsaid_ && !answers_ready();
-    const bool at_once = delay.count() <= 0 || (nothing_to_delay && stage != server_stage::connect);
-    if (at_once && !answers_first_) return what;
-    held_.assign(output_->text, before);
-    output_->text.resize(before);
+    // What is cut behind a reply that is still to come: process() cuts it then.
+    const bool answers_first = what == next::cut && !unsaid() && !answers_ready();
+    const bool nothing_to_delay =
+        held_.empty() && what == next::read && stage != server_stage::connect;
+    if (!answers_first && (delay.count() <= 0 || nothing_to_delay)) {
+        let_go();
+        return what;
+    }
     hold_for_ = delay;
-    then_ = what;
+    then_ = answers_first ? next::answers : what;
     return next::hold;
+}
+
+void session::let_go() {
+    if (held_.empty()) return;
+    output_->text.append(held_);
+    held_.clear();
 }
 
 void session::add_effect(const stage_effect& one) {
@@ -59,57 +67,52 @@ void session::add_effect(const stage_effect& one) {
     if (one.window != 0) connection_.shrink_window(one.window);
 }
 
-// Whoever is told 421 is sent away (RFC 5321 3.8).
-session::next session::end_if_closing(const proto::server_reply& answer) {
-    if (answer.code != 421) return next::read;
-    if (refusal_ == 0) refusal_ = answer.code;
-    return next::close;
-}
-
 asio::awaitable<void> session::pause(std::chrono::nanoseconds how_long) {
     if (stopped_now_) co_return lost(net::fault::stopped);
     clear_deadline();
     asio::steady_timer timer(context_.own.context(), how_long);
-    pausing_ = &timer;
+    timer_ = &timer;
+    state_ = state::held_back;
     boost::system::error_code cancelled;
     co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
-    pausing_ = nullptr;
+    state_ = state::at_work;
+    timer_ = nullptr;
     const load::steady_time before = std::exchange(now_, steady_clock::now());
-    message_time_.held_back(now_ - before);
+    patience_.held_back(now_ - before);
     if (cancelled) co_return lost(net::fault::stopped);
     // converse() sets none while a line has begun.
     wait_for_client();
 }
 
-// What was appended last waits for its time; what stood before it has been sent.
+// What was written last waits for its time; what stood before it has been sent.
 asio::awaitable<void> session::hold_back() {
     keep_input();
     co_await pause(hold_for_);
-    if (closing_) co_return;
-    output_->text.append(held_);
+    if (over()) co_return;
+    let_go();
     base::release(held_);
-    if (!unsaid_) answers_due_now();
+    if (!unsaid()) answers_due_now();
 }
 
 // On purpose: of what is under way the client hears nothing more.
 asio::awaitable<void> session::cut_off() {
-    if (slot_.transcript != nullptr) slot_.transcript->note(to_text(cut_));
-    if (cut_ == cut::silence) {
+    if (slot_.transcript != nullptr) slot_.transcript->note(to_text(cut_.ending));
+    if (cut_.ending == cut::silence) {
         input_ = {};
         wait_for_client();
         while (!context_.own.stopping() && connection_.is_open()) {
-            reading_ = true;
+            state_ = state::reading;
             if (connection_.something_to_read()) {
                 co_await let_others_run();
             } else {
                 co_await connection_.wait_to_read();
             }
-            reading_ = false;
+            state_ = state::at_work;
             if (connection_.read_ready(context_.input).why != net::fault::none) break;
         }
     }
-    closing_ = true;
-    cut_ == cut::rst ? connection_.reset() : hang_up();
+    state_ = state::over;
+    cut_.ending == cut::rst ? connection_.reset() : hang_up();
 }
 
 // What was read last takes its time.

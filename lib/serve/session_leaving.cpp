@@ -46,9 +46,8 @@ bool session::quit_is_said() {
 // for the next message, as Postfix does, close them so when none comes.
 bool session::leaves_idle() {
     connection_.settle();
-    const bool heard_all = connection_.octets_out >= said_ && accepted_in_doubt_ == 0;
-    return had_transaction_ && begun_ == 0 && at_rest() && heard_all && !machine_.in_line() &&
-           !machine_.in_auth();
+    return had_transaction_ && begun_ == 0 && at_rest() && heard_.all(connection_.octets_out) &&
+           !machine_.in_line() && !machine_.in_auth();
 }
 
 }  // namespace postal::serve

@@ -7,6 +7,7 @@
 // share beside.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -41,10 +42,15 @@ struct session_rules {
     std::size_t tls_resumed_phase = 0;
     // How long the reply of each stage is held back.
     stage_delays delays{};
-    bool judges_stages = false;                     // judge() is asked
     std::shared_ptr<const net::tls_context> tls{};  // for those who want it; null without
     // Whoever connects from here begins with a PROXY header.
     std::vector<net::address_range> proxies{};
+
+    // Whether any reply may have to wait.
+    bool may_hold_back() const noexcept {
+        return server.judges_stages ||
+               std::any_of(delays.begin(), delays.end(), [](auto one) { return one.count() > 0; });
+    }
 };
 
 struct worker_context {

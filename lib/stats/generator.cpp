@@ -1,5 +1,6 @@
 #include "stats/generator.hpp"
 
+#include "base/units.hpp"
 #include "stats/generator_reason.hpp"
 #include "stats/ranking.hpp"
 
@@ -31,10 +32,6 @@ double share(double part, double whole) {
 
 double count(nanoseconds time) {
     return static_cast<double>(time.count());
-}
-
-double seconds(nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
 }
 
 template <class Value>
@@ -112,7 +109,7 @@ double badness(const generator_load& span, generator_verdict verdict) {
 // Readings that lie closer together than that say nothing about a span: the thread came late to its
 // end, and what it did is in the span before.
 std::optional<thread_share> share_of(const base::thread_time& time, double length_s) {
-    const double wall_s = seconds(time.wall);
+    const double wall_s = base::seconds_of(time.wall);
     if (!(wall_s > 0) || wall_s < std::min(0.999, length_s / 2)) return std::nullopt;
     return thread_share{share(count(time.busy), count(time.wall)),
                         share(count(time.run_delay.value_or(nanoseconds(0))), count(time.wall))};

@@ -13,17 +13,6 @@
 namespace postal::stats {
 namespace {
 
-// "0:42", "12:05", "1:02:03"
-std::string clock_text(std::chrono::nanoseconds time) {
-    const auto total =
-        std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(time).count());
-    const auto hours = total / 3600;
-    const auto minutes = total / 60 % 60;
-    const auto seconds = total % 60;
-    if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, seconds);
-    return fmt::format("{}:{:02}", minutes, seconds);
-}
-
 std::string whole(double value) {
     const bool sane = std::isfinite(value) && value > 0 && value < 1e15;
     return base::format_count(sane ? static_cast<std::uint64_t>(std::llround(value)) : 0);
@@ -32,7 +21,7 @@ std::string whole(double value) {
 }  // namespace
 
 std::string format_live_line(const live_state& state, std::size_t width) {
-    std::string text = fmt::format("{}  {}  {}/s  ", clock_text(state.elapsed),
+    std::string text = fmt::format("{}  {}  {}/s  ", base::format_clock(state.elapsed),
                                    base::format_amount(state.messages, "message"),
                                    whole(state.messages_per_second));
     if (state.appended > 0)
@@ -44,7 +33,7 @@ std::string format_live_line(const live_state& state, std::size_t width) {
     }
     text += fmt::format("{}  {} open", base::format_amount(state.errors, "error"),
                         base::format_count(state.open_connections));
-    if (state.remaining) text += "  ETA " + clock_text(*state.remaining);
+    if (state.remaining) text += "  ETA " + base::format_clock(*state.remaining);
     if (text.size() > width) text.resize(width);
     return text;
 }

@@ -214,7 +214,7 @@ struct run_record {
     recorded_rate rate;
     recorded_rate rate_by_second;             // has no value in records that lack it
     std::optional<recorded_load> under_load;  // of servers that had some
-    std::vector<recorded_interval> seconds;   // without latencies; as wide as second_width_s
+    std::vector<recorded_interval> seconds;   // as wide as second_width_s
     double second_width_s = 1;
     std::vector<recorded_phase> phases;  // in the order of the protocol
     std::vector<recorded_interval> intervals;

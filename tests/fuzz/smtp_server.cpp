@@ -16,8 +16,8 @@ bool feed(smtp_server& session, std::string_view input, std::string& replied) {
         const server_step step = session.consume(input, replied);
         if (step.consumed > input.size()) std::abort();
         input.remove_prefix(step.consumed);
-        if (step.event == server_event::recipient) {
-            session.answer_recipient(replies::recipient_ok, replied);
+        if (step.event == server_event::ask) {
+            if (session.answer({}, replied).event == server_event::ask) std::abort();
         } else if (step.event == server_event::auth_begin) {
             if (session.auth_initial() != nullptr) {
                 session.answer_auth(replies::auth_wrong, replied);
@@ -48,10 +48,11 @@ std::string dialogue(std::string_view input, dialect speaks, std::size_t piece) 
     config.speaks = speaks;
     config.max_message = 1000;
     config.requires_auth = speaks == dialect::lmtp;
+    config.judges_stages = config.judges_senders = speaks == dialect::lmtp;
     smtp_server session(config, "host.example");
     session.announce_auth("PLAIN CRAM-MD5", "LOGIN");
     std::string replied;
-    session.greet(replied);
+    if (session.greet(replied).event == server_event::ask) session.answer({}, replied);
     while (!input.empty() && feed(session, input.substr(0, piece), replied)) {
         input.remove_prefix(std::min(piece, input.size()));
     }

@@ -53,11 +53,15 @@ bool is_bdat(std::string_view line) noexcept {
 }  // namespace
 
 server_step smtp_server::greet(std::string& out) {
-    if (const auto refusal = judged(server_stage::banner)) {
-        if (refusal->code == 421) return close_with(*refusal, server_stage::banner, out);
+    return config_->judges_stages ? ask(server_stage::banner) : answer_banner({}, out);
+}
+
+server_step smtp_server::answer_banner(const std::optional<server_reply>& own, std::string& out) {
+    if (own) {
+        if (own->code == 421) return close_with(*own, server_stage::banner, out);
         unwelcome_ = true;
-        append_reply(out, *refusal);
-        return {.event = server_event::reply, .stage = server_stage::banner, .reply = *refusal};
+        append_reply(out, *own);
+        return {.event = server_event::reply, .stage = server_stage::banner, .reply = *own};
     }
     const bool lmtp = config_->speaks == dialect::lmtp;
     out.append("220 ").append(host_name_).append(lmtp ? " LMTP ready\r\n" : " ESMTP ready\r\n");
@@ -189,15 +193,61 @@ server_step smtp_server::dispatch(const command& row, std::string_view argument,
     if (row.argument == command::required && argument.empty()) {
         return respond(replies::argument_wanted, row.stage, out);
     }
-    if (row.is_judged) {
-        if (const auto answer = judged(row.stage, row.verb, argument)) {
-            const bool goodbye = row.stage == server_stage::quit;
-            if (goodbye || answer->code == 421) return close_with(*answer, row.stage, out);
-            if (answer->positive()) end_transaction();
-            return answer_as_judged(*answer, row.stage, out);
-        }
+    if (!row.is_judged || !config_->judges_stages) return (this->*row.run)(argument, out);
+    asked_command_ = &row;
+    asked_argument_ = argument;
+    return ask(row.stage, row.stage == server_stage::ehlo ? argument : row.verb);
+}
+
+// ---- what the owner says ----
+
+server_step smtp_server::ask(server_stage stage, std::string_view text) noexcept {
+    asked_ = stage;
+    return {.event = server_event::ask, .stage = stage, .text = text};
+}
+
+server_step smtp_server::answer(const std::optional<server_reply>& own, std::string& out) {
+    switch (asked_) {
+        case server_stage::banner:
+            return answer_banner(own, out);
+        case server_stage::mail:
+            return answer_sender(own ? *own : replies::sender_ok, out);
+        case server_stage::rcpt:
+            return answer_recipient(own ? *own : replies::recipient_ok, out);
+        case server_stage::end:
+            return own ? refuse_message(*own, out) : message_is_whole();
+        default:
+            break;
     }
-    return (this->*row.run)(argument, out);
+    if (const command* row = std::exchange(asked_command_, nullptr)) {
+        return own ? answer_command(*own, out) : (this->*row->run)(asked_argument_, out);
+    }
+    chunk_refusal_ = own;
+    chunk_judged_ = own.has_value();
+    return begin_chunk();
+}
+
+server_step smtp_server::answer_sender(const server_reply& reply, std::string& out) {
+    mail_refused_ = !reply.positive();
+    named_ = 0;
+    if (!mail_refused_) state_ = state::mail;
+    return answer_as_judged(reply, server_stage::mail, out);
+}
+
+server_step smtp_server::answer_recipient(const server_reply& reply, std::string& out) {
+    if (reply.positive()) {
+        ++recipients_;
+        state_ = state::rcpt;
+    } else {
+        refused_recipient_ = true;
+    }
+    return answer_as_judged(reply, server_stage::rcpt, out);
+}
+
+server_step smtp_server::answer_command(const server_reply& reply, std::string& out) {
+    if (asked_ == server_stage::quit) return close_with(reply, asked_, out);
+    if (reply.positive()) end_transaction();
+    return answer_as_judged(reply, asked_, out);
 }
 
 server_reply smtp_server::out_of_order(const command& row) const noexcept {
@@ -279,7 +329,6 @@ server_step smtp_server::end_chunk(std::string& out) {
             end_transaction();
             mail_refused_ = true;
         }
-        if (refusal.code == 421) return close_with(refusal, server_stage::data, out);
         return std::exchange(chunk_judged_, false)
                    ? answer_as_judged(refusal, server_stage::data, out)
                    : respond(refusal, server_stage::data, out);
@@ -295,11 +344,10 @@ server_step smtp_server::end_message(std::string& out) {
     if (bare && config_->newlines == bare_newlines::reject) {
         return refuse_message(replies::bare_newline, out);
     }
-    if (const auto refusal = judged(server_stage::end)) {
-        server_step step = refuse_message(*refusal, out);
-        if (refusal->code == 421) step.event = server_event::close;
-        return step;
-    }
+    return config_->judges_stages ? ask(server_stage::end) : message_is_whole();
+}
+
+server_step smtp_server::message_is_whole() noexcept {
     due_ = config_->speaks == dialect::lmtp ? recipients_ : 1;
     return {.event = server_event::message_end, .stage = server_stage::end};
 }
@@ -309,7 +357,7 @@ server_step smtp_server::refuse_message(const server_reply& reply, std::string& 
     for (std::uint32_t i = 0; i < count; ++i)
         append_reply(out, reply);
     end_transaction();
-    return {.event = server_event::message_refused,
+    return {.event = reply.code == 421 ? server_event::close : server_event::message_refused,
             .stage = server_stage::end,
             .replies = count,
             .reply = reply};
@@ -321,24 +369,6 @@ server_step smtp_server::refuse_endless_message(std::string& out) {
     server_step step = refuse_message(replies::endless_message, out);
     step.event = server_event::close;
     return step;
-}
-
-void smtp_server::answer_sender(const server_reply& answer, std::string& out) {
-    append_reply(out, answer);
-    mail_refused_ = !answer.positive();
-    named_ = 0;
-    may_reset_ = may_reset_ || mail_refused_;
-    if (!mail_refused_) state_ = state::mail;
-}
-
-void smtp_server::answer_recipient(const server_reply& answer, std::string& out) {
-    append_reply(out, answer);
-    if (!answer.positive()) {
-        refused_recipient_ = may_reset_ = true;
-        return;
-    }
-    ++recipients_;
-    state_ = state::rcpt;
 }
 
 void smtp_server::answer_delivery(const server_reply& answer, std::string& out) {
@@ -370,12 +400,14 @@ bool smtp_server::named_too_many() noexcept {
     return ++named_ > std::uint64_t{config_->max_recipients} + recipients_beyond;
 }
 
-// A refusal on purpose.
+// What is refused on purpose is no error of the client's; whoever is told 421 is sent away (RFC 5321 3.8).
 server_step smtp_server::answer_as_judged(const server_reply& reply, server_stage stage,
                                           std::string& out) {
     append_reply(out, reply);
     may_reset_ = may_reset_ || !reply.positive();
-    return {.event = server_event::reply, .stage = stage, .reply = reply};
+    const bool ends = reply.code == 421;
+    return {
+        .event = ends ? server_event::close : server_event::reply, .stage = stage, .reply = reply};
 }
 
 bool smtp_server::too_many_errors() noexcept {
@@ -397,11 +429,6 @@ server_step smtp_server::close_with(const server_reply& reply, server_stage stag
                                     std::string& out) {
     append_reply(out, reply);
     return {.event = server_event::close, .stage = stage, .reply = reply};
-}
-
-std::optional<server_reply> smtp_server::judged(server_stage stage, std::string_view verb,
-                                                std::string_view argument) {
-    return judge_ == nullptr ? std::nullopt : judge_->judge(stage, verb, argument);
 }
 
 // Chunks may claim up to 2^64-1 octets each: saturate instead of starting again at 0.

@@ -5,25 +5,24 @@
 //   step = session.greet(out);                           the banner
 //   loop: step = session.consume(input, out);            drop step.consumed octets of input, then
 //     need_more         nothing left to do here: send `out`, read more
+//     ask               the owner's to say, at step.stage: step = session.answer(reply, out), which asks
+//                       nothing more; see there
 //     reply             a reply was appended; step.reply and step.stage say which; after a greeting
 //                       step.text is the name that the client gave
 //     go_on             nothing to do for the owner
-//     sender            (where the configuration asks for it) decide, then answer_sender()
-//     recipient         decide, then answer_recipient(); current_path() is the address
 //     message_begin     content follows (after DATA, whose 354 was appended, or the first chunk)
 //     content           step.text is the next piece of the message, decoded, lying in `input`
 //     message_end       whole and well-formed: answer_delivery() answers_due() times, now or
 //                       minutes later
 //     message_refused   whole, but refused and answered here (too big, bare newline)
-//     start_tls         220 was appended: send it, do the handshake, then secured(); input that
-//                       follows already must not be consumed
+//     start_tls         say step.reply, do the handshake, then secured(); input that follows already
+//                       must not be consumed
 //     auth_begin        AUTH (after announce_auth()): step.text is the mechanism, auth_initial() an
 //                       initial response; ask_auth() or answer_auth()
 //     auth_line         step.text is the next response, decoded; the same. A client that cancels or
 //                       says what is no base64 is answered here, and the exchange is over
 //     close             a last reply was appended: send `out` and close; stage quit when the client
 //                       asked for it
-// Where a stage_judge is given, it may refuse what the machine would do.
 // consume() does one thing a call, so that an owner can hold back any reply, by stage, and pause
 // between pipelined commands; call it until need_more, also with empty input. Views in a step, and
 // current_path(), are valid until the next call. While answers are due nothing is consumed.
@@ -36,7 +35,7 @@
 // theirs, unless that is nowhere near: whoever sends most_thrown_away() octets of a message, or
 // most_of_a_line of a line, in vain, or announces so large a chunk, is sent away. So is a client with
 // too many errors of its own, or too many commands in a row that bring no mail forward; what the
-// owner or a judge refuses is no error of the client's. Limits: command lines of max_command_line
+// owner refuses is no error of the client's. Limits: command lines of max_command_line
 // octets, AUTH and its responses max_auth_line; no BINARYMIME. About 250 octets, and no allocation
 // unless a command line comes in pieces.
 #pragma once
@@ -55,7 +54,6 @@
 #include "proto/smtp/server_arguments.hpp"
 #include "proto/smtp/server_reply.hpp"
 #include "proto/smtp/server_stage.hpp"
-#include "proto/smtp/stage_judge.hpp"
 
 namespace postal::proto {
 
@@ -79,7 +77,8 @@ struct server_config {
     bare_local_part bare_users = bare_local_part::postmaster_only;
     std::uint64_t max_message = 10 * 1024 * 1024;  // octets after dots are taken back
     std::uint32_t max_recipients = 1000;
-    bool judges_senders = false;    // the owner answers MAIL: event `sender`
+    bool judges_senders = false;    // the owner is asked at MAIL
+    bool judges_stages = false;     // and at all others but `other`; at RCPT it always is
     bool offers_tls = false;        // STARTTLS, RFC 3207
     bool requires_tls = false;      // before mail
     bool requires_auth = false;     // before MAIL, VRFY and EXPN: 530
@@ -100,9 +99,8 @@ struct server_config {
 enum class server_event : std::uint8_t {
     need_more,
     go_on,
+    ask,
     reply,
-    sender,
-    recipient,
     message_begin,
     content,
     message_end,
@@ -125,13 +123,22 @@ struct server_step {
 class smtp_server {
   public:
     // All must outlive the session.
-    smtp_server(const server_config& config, std::string_view host_name,
-                stage_judge* judge = nullptr) noexcept
-        : config_(&config), host_name_(host_name), judge_(judge) {}
-    smtp_server(server_config&&, std::string_view, stage_judge* = nullptr) = delete;
+    smtp_server(const server_config& config, std::string_view host_name) noexcept
+        : config_(&config), host_name_(host_name) {}
+    smtp_server(server_config&&, std::string_view) = delete;
 
     server_step greet(std::string& out);
     server_step consume(std::string_view input, std::string& out);
+
+    // After `ask`: before the banner; for MAIL and RCPT, of current_path(); before a command is run that
+    // is in order (EHLO, HELO, LHLO, STARTTLS, AUTH, DATA, RSET, QUIT), for each chunk that is not the
+    // last, and for a message that is whole. step.text is the verb, of a greeting its
+    // argument, of MAIL and RCPT the mailbox.
+    // Nothing: as usual. 421, and whatever is said to QUIT, ends the session behind it; any other in the
+    // place of the banner leaves QUIT alone (RFC 5321 3.1). A positive one begins a transaction at MAIL
+    // and takes the recipient at RCPT; elsewhere there is one only for QUIT, and for RSET, which is
+    // carried out. Of a message it is the reply for all recipients.
+    server_step answer(const std::optional<server_reply>& own, std::string& out);
 
     // The mechanisms of AUTH, with blanks between, from now on, and those that would be there over
     // TLS (538). Both must outlive the session. Forgets who has authenticated.
@@ -150,10 +157,6 @@ class smtp_server {
     // Whether the next line is a response: a secret.
     bool in_auth() const noexcept { return mode_ == mode::auth; }
 
-    // After `sender`: a positive answer begins a transaction.
-    void answer_sender(const server_reply& answer, std::string& out);
-    // After `recipient`: a positive answer makes it one of the message's recipients.
-    void answer_recipient(const server_reply& answer, std::string& out);
     // After `message_end`, in the order of the recipients (LMTP), or once (SMTP).
     void answer_delivery(const server_reply& answer, std::string& out);
     std::uint32_t answers_due() const noexcept { return due_; }
@@ -193,6 +196,11 @@ class smtp_server {
     server_step take_line(std::string_view input, std::string& out);
     server_step discard_line(std::string_view input, std::string& out);
     server_step run_line(std::string_view line, std::string& out);
+    server_step ask(server_stage stage, std::string_view text = {}) noexcept;
+    server_step answer_banner(const std::optional<server_reply>& own, std::string& out);
+    server_step answer_sender(const server_reply& reply, std::string& out);
+    server_step answer_recipient(const server_reply& reply, std::string& out);
+    server_step answer_command(const server_reply& reply, std::string& out);
     server_step dispatch(const command& row, std::string_view argument, std::string& out);
     std::size_t longest_line(std::string_view input) const noexcept;
     bool line_begins(std::string_view verb, std::string_view input) const noexcept;
@@ -200,8 +208,10 @@ class smtp_server {
     server_step end_auth(const server_reply& reply, std::string& out);
     server_step take_data(std::string_view input, std::string& out);
     server_step take_chunk(std::string_view input, std::string& out);
+    server_step begin_chunk() noexcept;
     server_step end_chunk(std::string& out);
     server_step end_message(std::string& out);
+    server_step message_is_whole() noexcept;
     server_step refuse_message(const server_reply& reply, std::string& out);
     server_step respond(const server_reply& reply, server_stage stage, std::string& out);
     server_step answer_as_judged(const server_reply& reply, server_stage stage, std::string& out);
@@ -213,8 +223,6 @@ class smtp_server {
     bool too_many_idle_commands() noexcept;
     void message_came() noexcept;
     server_reply out_of_order(const command& row) const noexcept;
-    std::optional<server_reply> judged(server_stage stage, std::string_view verb = {},
-                                       std::string_view argument = {});
     parameter_set known_parameters() const noexcept;
     void count_octets(std::size_t octets) noexcept;
     void end_transaction() noexcept;
@@ -240,8 +248,10 @@ class smtp_server {
 
     const server_config* config_;
     std::string_view host_name_;
-    stage_judge* judge_;
     path path_{};
+    server_stage asked_ = server_stage::other;  // what the owner is to answer
+    const command* asked_command_ = nullptr;    // null of a chunk
+    std::string_view asked_argument_{};
     std::string partial_{};  // a command line that has not come whole
     std::uint64_t octets_ = 0;
     std::uint64_t declared_ = 0;

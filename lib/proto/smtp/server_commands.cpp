@@ -109,7 +109,6 @@ server_step smtp_server::on_starttls(std::string_view argument, std::string& out
     if (!argument.empty()) return respond(replies::argument_unwanted, server_stage::tls, out);
     if (secured_) return respond(replies::tls_already, server_stage::tls, out);
     if (state_ == state::chunks) return respond(replies::chunks_begun, server_stage::tls, out);
-    append_reply(out, replies::start_tls);
     return {
         .event = server_event::start_tls, .stage = server_stage::tls, .reply = replies::start_tls};
 }
@@ -134,7 +133,7 @@ server_step smtp_server::on_mail(std::string_view argument, std::string& out) {
     octets_ = 0;
     declared_ = parsed->size;
     if (config_->judges_senders) {
-        return {.event = server_event::sender, .stage = server_stage::mail, .text = path_.mailbox};
+        return ask(server_stage::mail, path_.mailbox);
     }
     state_ = state::mail;
     return respond(replies::sender_ok, server_stage::mail, out);
@@ -153,7 +152,7 @@ server_step smtp_server::on_rcpt(std::string_view argument, std::string& out) {
         return respond(replies::too_many_recipients, server_stage::rcpt, out);
     }
     path_ = *parsed;
-    return {.event = server_event::recipient, .stage = server_stage::rcpt, .text = path_.mailbox};
+    return ask(server_stage::rcpt, path_.mailbox);
 }
 
 server_step smtp_server::on_data(std::string_view, std::string& out) {
@@ -186,10 +185,11 @@ server_step smtp_server::on_bdat(std::string_view argument, std::string& out) {
         chunk_refusal_ =
             smtp && refused_recipient_ ? replies::no_valid_recipient : replies::rcpt_first;
     }
-    if (!chunk_refusal_ && !chunk_last_) {
-        chunk_refusal_ = judged(server_stage::data, "BDAT");
-        chunk_judged_ = chunk_refusal_.has_value();
-    }
+    const bool judged = config_->judges_stages && !chunk_refusal_ && !chunk_last_;
+    return judged ? ask(server_stage::data, "BDAT") : begin_chunk();
+}
+
+server_step smtp_server::begin_chunk() noexcept {
     if (chunk_refusal_ || state_ == state::chunks) return {.event = server_event::go_on};
     state_ = state::chunks;
     decoder_.reset();

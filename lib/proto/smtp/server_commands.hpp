@@ -2,7 +2,7 @@
 //
 // Private to server.cpp and server_commands.cpp. A row says in which states and dialect a
 // command is allowed, whether it takes an argument, at which stage its reply stands, whether
-// a stage_judge is asked, and what runs when all of that is right.
+// the owner is asked, and what runs when all of that is right.
 #pragma once
 
 #include "proto/smtp/server.hpp"
@@ -19,7 +19,7 @@ struct smtp_server::command {
     argument_rule argument;
     dialects only_in;
     server_stage stage;
-    bool is_judged;  // a stage_judge may answer in the handler's place
+    bool is_judged;  // the owner may answer in the handler's place
     handler run;
     bool brings_no_mail = false;  // and may not be said for ever
 

@@ -24,6 +24,12 @@ TEST_CASE("text: case, trimming, splitting") {
     CHECK(join({"a", "b"}, ", ") == "a, b");
 }
 
+TEST_CASE("text: words are written as a shell reads them") {
+    CHECK(shell_line({"rm", "-d", "/a_b/c.d"}) == "rm -d /a_b/c.d");
+    CHECK(shell_line({"a b", "", "it's", "$x", "~"}) == "'a b' '' 'it'\\''s' '$x' '~'");
+    CHECK(shell_line({"[::1]:25", "a b"}, [](char c) { return c != ' '; }) == "[::1]:25 'a b'");
+}
+
 TEST_CASE("text: printable") {
     struct row {
         std::string text;

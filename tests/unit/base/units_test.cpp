@@ -133,6 +133,24 @@ TEST_CASE("units: rates") {
     }
 }
 
+TEST_CASE("units: shares") {
+    CHECK(parse_share("0%").value() == 0);
+    CHECK(parse_share("2.5%").value() == 0.025);
+    CHECK(parse_share("100%").value() == 1);
+    for (const char* wrong : {"", "%", "2", "-1%", "100.1%", "2 %", "two%", "2%%"}) {
+        INFO(wrong);
+        CHECK_FALSE(parse_share(wrong).has_value());
+    }
+}
+
+TEST_CASE("units: a clock shows whole seconds") {
+    using namespace std::chrono_literals;
+    CHECK(format_clock(-5s) == "0:00");
+    CHECK(format_clock(42s + 999ms) == "0:42");
+    CHECK(format_clock(12min + 5s) == "12:05");
+    CHECK(format_clock(1h + 2min + 3s) == "1:02:03");
+}
+
 TEST_CASE("units: durations that are written are read back as the same") {
     CHECK(format_duration(0ns) == "0s");
     CHECK(format_duration(90s) == "1m30s");

@@ -87,7 +87,7 @@ reply = "greeting-refused"
     const action& end = at(one, stage::end);
     CHECK_FALSE(end.reply.has_value());
     CHECK(end.before.per_octet == 10us);
-    CHECK(end.close == closing::rst);
+    CHECK(end.close == postal::net::cut::rst);
     CHECK(end.read_rate == number_range{1024, 10240});
     CHECK(end.window == 4096);
     CHECK_FALSE(one.at[static_cast<std::size_t>(stage::mail)].has_value());

@@ -209,7 +209,7 @@ TEST_CASE("engine: the whole action becomes the decision, also without a reply")
     at_rcpt(slow).read_rate = {1000, 1000};
     at_rcpt(slow).window = 4096;
     rule broken = refusal(2);
-    at_rcpt(broken).close = closing::rst;
+    at_rcpt(broken).close = postal::net::cut::rst;
     const envelope mail("ann@example.org", "bob@example.com");
 
     engine first(file({slow, broken}), 1);
@@ -218,7 +218,7 @@ TEST_CASE("engine: the whole action becomes the decision, also without a reply")
     CHECK(made.by->line == 1);
     CHECK_FALSE(made.reply);
     CHECK(made.delay == 20ms);
-    CHECK(made.close == closing::no);
+    CHECK(made.close == postal::net::cut::no);
     CHECK(made.read_rate == 1000);
     CHECK(made.window == 4096);
 
@@ -228,7 +228,7 @@ TEST_CASE("engine: the whole action becomes the decision, also without a reply")
     CHECK(closes.reply->code == 450);
     CHECK(closes.reply->enhanced == "4.2.1");
     CHECK(closes.reply->text == "Later");
-    CHECK(closes.close == closing::rst);
+    CHECK(closes.close == postal::net::cut::rst);
     CHECK(closes.read_rate == 0);
 }
 

@@ -53,10 +53,10 @@ TEST_CASE("explain: what an action does, in words") {
     constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     const reply_text plain{421, "", "Busy"};
     const row rows[] = {
-        {{.reply = plain, .close = closing::fin}, "421 Busy, connection closed"},
-        {{.reply = plain, .close = closing::rst}, "421 Busy, connection reset"},
-        {{.close = closing::silence}, "silence from here on"},
-        {{.close = closing::rst}, "connection reset"},
+        {{.reply = plain, .close = postal::net::cut::fin}, "421 Busy, connection closed"},
+        {{.reply = plain, .close = postal::net::cut::rst}, "421 Busy, connection reset"},
+        {{.close = postal::net::cut::silence}, "silence from here on"},
+        {{.close = postal::net::cut::rst}, "connection reset"},
         {{.before = lognormal}, "as usual, after lognormal 200ms 0.8"},
         {{.before = each}, "as usual, after 1s and 10us an octet"},
         {{.before = only_each}, "as usual, after 10us an octet"},

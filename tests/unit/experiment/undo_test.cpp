@@ -239,8 +239,3 @@ TEST_CASE("undo: mounts, loop devices and images, which stay when somebody holds
     CHECK_FALSE(std::filesystem::exists(image));
     CHECK(std::filesystem::exists(s.here / "torn-down"));
 }
-
-TEST_CASE("undo: words are written as a shell reads them") {
-    CHECK(experiment::shell_line({"rm", "-d", "/a_b/c.d"}) == "rm -d /a_b/c.d");
-    CHECK(experiment::shell_line({"a b", "", "it's", "$x", "~"}) == "'a b' '' 'it'\\''s' '$x' '~'");
-}

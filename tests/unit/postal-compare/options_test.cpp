@@ -108,7 +108,7 @@ TEST_CASE("postal-compare options: what is refused, in one line") {
 }
 
 TEST_CASE("postal-compare options: the folder of results is named after the experiment") {
-    CHECK(compare::results_folder(parsed({"/etc/mail.toml"})) == "mail.results");
-    CHECK(compare::results_folder(parsed({"a.b.toml"})) == "a.b.results");
-    CHECK(compare::results_folder(parsed({"--out", "/tmp/x", "mail.toml"})) == "/tmp/x");
+    CHECK(results_folder(parsed({"/etc/mail.toml"})) == "mail.results");
+    CHECK(results_folder(parsed({"a.b.toml"})) == "a.b.results");
+    CHECK(results_folder(parsed({"--out", "/tmp/x", "mail.toml"})) == "/tmp/x");
 }

@@ -255,8 +255,7 @@ TEST_CASE("smtp_server: nothing is consumed while answers are due, and answers m
     while (step.event != server_event::message_end) {
         step = machine.consume(input, out);
         input.remove_prefix(step.consumed);
-        if (step.event == server_event::recipient)
-            machine.answer_recipient(replies::recipient_ok, out);
+        if (step.event == server_event::ask) machine.answer({}, out);
     }
     CHECK(machine.answers_due() == 2);
     CHECK(input == "QUIT\r\n");
@@ -285,8 +284,7 @@ TEST_CASE("smtp_server: every reply comes alone and says its stage") {
         const server_step step = machine.consume(input, out);
         input.remove_prefix(step.consumed);
         if (step.event == server_event::need_more) break;
-        if (step.event == server_event::recipient)
-            machine.answer_recipient(replies::recipient_ok, out);
+        if (step.event == server_event::ask) machine.answer({}, out);
         if (step.event == server_event::message_end)
             machine.answer_delivery(replies::message_ok, out);
         if (step.event != server_event::content) stages.push_back(step.stage);
@@ -357,24 +355,20 @@ TEST_CASE("smtp_server: a judge answers in the place of the machine") {
     };
     for (const auto& row : rows) {
         INFO(to_text(row.at) << ' ' << row.reply.code);
-        refusing judge(row.at, row.reply);
-        const outcome found = replay({}, row.lines, {}, &judge);
+        const outcome found = replay({}, row.lines, {}, refusing(row.at, row.reply));
         CHECK(found.refused == row.refused);
         CHECK(found.closed == row.closed);
     }
 }
 
 TEST_CASE("smtp_server: a chunk that is refused takes what came before with it") {
-    struct second final : stage_judge {
-        std::optional<server_reply> judge(server_stage stage, std::string_view,
-                                          std::string_view) override {
-            if (stage != server_stage::data || ++chunks % 2 != 0) return std::nullopt;
-            return server_reply{452, "4.3.1", "Full"};
-        }
-        int chunks = 0;
-    } judge;
+    int chunks = 0;
+    const auto second = [&](server_stage stage) -> std::optional<server_reply> {
+        if (stage != server_stage::data || ++chunks % 2 != 0) return std::nullopt;
+        return server_reply{452, "4.3.1", "Full"};
+    };
     const server_config config;
-    session peer(config, {}, &judge);
+    session peer(config, {}, second);
     peer.feed("EHLO x\r\nMAIL FROM:<a@b>\r\nRCPT TO:<a@b>\r\n");
     peer.output.clear();
     peer.feed("BDAT 2\r\nhiBDAT 2\r\nhoBDAT 1 LAST\r\n!");

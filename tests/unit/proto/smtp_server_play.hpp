@@ -7,9 +7,11 @@
 #include <catch2/catch.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace postal::proto::test {
@@ -20,34 +22,30 @@ struct announced {
     std::string_view over_tls{};
 };
 
-// Answers one stage in the machine's place.
-struct refusing final : stage_judge {
-    refusing(server_stage where, const server_reply& what) : at(where), reply(what) {}
-    std::optional<server_reply> judge(server_stage stage, std::string_view,
-                                      std::string_view) override {
-        return stage == at ? std::optional(reply) : std::nullopt;
-    }
+// What an owner says at stages that it judges.
+using judge = std::function<std::optional<server_reply>(server_stage)>;
 
-    server_stage at;
-    server_reply reply;
-};
+inline judge refusing(server_stage at, const server_reply& what) {
+    return [=](server_stage stage) { return stage == at ? std::optional(what) : std::nullopt; };
+}
 
 // An owner that knows everybody but those called unknown..., takes every message, and lets in who
 // says "right" in AUTH; an answer of three octets is asked for more.
 class session {
   public:
-    explicit session(const server_config& config, const announced& auth = {},
-                     stage_judge* judge = nullptr)
-        : machine_(config, "mx.test", judge) {
+    explicit session(const server_config& config, const announced& auth = {}, judge judges = {})
+        : config_(config), judge_(std::move(judges)), machine_(config_, "mx.test") {
+        config_.judges_stages = judge_ != nullptr;
         machine_.announce_auth(auth.mechanisms, auth.over_tls);
-        machine_.greet(output);
+        answered(machine_.greet(output));
     }
 
     // Returns what was left when the session closed.
     std::string feed(std::string_view input) {
         for (;;) {
-            const server_step step = machine_.consume(input, output);
+            server_step step = machine_.consume(input, output);
             input.remove_prefix(step.consumed);
+            step = answered(step);
             if (step.event == server_event::need_more) return std::string(input);
             if (step.event == server_event::close) closed = true;
             if (closed) return std::string(input);
@@ -62,25 +60,29 @@ class session {
     std::uint32_t refused = 0;
 
   private:
+    server_step answered(const server_step& step) {
+        if (step.event != server_event::ask) return step;
+        if (step.stage != server_stage::rcpt)
+            return machine_.answer(judge_ ? judge_(step.stage) : std::nullopt, output);
+        recipients.emplace_back(step.text);
+        if (!step.text.starts_with("unknown")) return machine_.answer({}, output);
+        return machine_.answer(server_reply{550, "5.1.1", "No such user"}, output);
+    }
+
     void obey(const server_step& step) {
         switch (step.event) {
-            case server_event::recipient:
-                recipients.emplace_back(step.text);
-                if (step.text.starts_with("unknown")) {
-                    machine_.answer_recipient({550, "5.1.1", "No such user"}, output);
-                } else {
-                    machine_.answer_recipient(replies::recipient_ok, output);
-                }
+            case server_event::start_tls:
+                append_reply(output, step.reply);
                 break;
             case server_event::auth_begin:
                 if (machine_.auth_initial() == nullptr) {
                     machine_.ask_auth("for " + std::string(step.text), output);
                 } else {
-                    judge(*machine_.auth_initial());
+                    let_in(*machine_.auth_initial());
                 }
                 break;
             case server_event::auth_line:
-                judge(step.text);
+                let_in(step.text);
                 break;
             case server_event::message_begin:
                 content_.clear();
@@ -103,12 +105,14 @@ class session {
         }
     }
 
-    void judge(std::string_view said) {
+    void let_in(std::string_view said) {
         if (said.size() == 3) return machine_.ask_auth("more", output);
         machine_.answer_auth(said == "right" ? replies::authenticated : replies::auth_wrong,
                              output);
     }
 
+    server_config config_;
+    const judge judge_;
     smtp_server machine_;
     std::string content_;
 };
@@ -140,18 +144,18 @@ struct outcome {
 
 // The same conversation at once, octet by octet, and cut in two at every place.
 inline outcome replay(const server_config& config, const std::vector<std::string>& lines,
-                      const announced& auth = {}, stage_judge* judge = nullptr) {
+                      const announced& auth = {}, const judge& judges = {}) {
     const script play = parse(lines);
-    session whole(config, auth, judge);
+    session whole(config, auth, judges);
     whole.feed(play.sent);
     CHECK(whole.output == play.wanted);
-    session slow(config, auth, judge);
+    session slow(config, auth, judges);
     for (const char c : play.sent) {
         if (!slow.closed) slow.feed(std::string(1, c));
     }
     CHECK(slow.output == play.wanted);
     for (std::size_t at = 0; at <= play.sent.size(); ++at) {
-        session cut(config, auth, judge);
+        session cut(config, auth, judges);
         cut.feed(std::string_view(play.sent).substr(0, at));
         if (!cut.closed) cut.feed(std::string_view(play.sent).substr(at));
         if (cut.output != play.wanted || cut.messages != whole.messages) {

@@ -329,8 +329,7 @@ TEST_CASE("smtp_server: a line without an end ends the session") {
 
 TEST_CASE("smtp_server: what a judge refuses is no error of the client's") {
     const server_config config{.max_errors = 2};
-    refusing ehlo(server_stage::ehlo, {502, "5.5.1", "Not you"});
-    session one(config, {}, &ehlo);
+    session one(config, {}, refusing(server_stage::ehlo, {502, "5.5.1", "Not you"}));
     one.output.clear();
     for (int i = 0; i < 10; ++i)
         one.feed("EHLO x\r\n");
@@ -403,7 +402,7 @@ TEST_CASE("smtp_server: what follows a refusal is counted anew from each MAIL on
         for (std::string_view left = input; !left.empty() && step.event != server_event::close;) {
             step = one.consume(left, out);
             left.remove_prefix(step.consumed);
-            if (step.event == server_event::sender) one.answer_sender(replies::no_such_user, out);
+            if (step.event == server_event::ask) one.answer(replies::no_such_user, out);
         }
         CHECK(step.event != server_event::close);
     }

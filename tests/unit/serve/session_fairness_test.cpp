@@ -23,12 +23,10 @@ class logged_session final : public serve::session {
         : serve::session(context, std::move(who), "mail.example.com"), name_(name), log_(log) {}
 
   private:
-    std::optional<proto::server_reply> judge_stage(proto::server_stage stage, std::string_view,
-                                                   std::string_view) override {
-        if (stage == proto::server_stage::rset) log_ += name_;
+    std::optional<proto::server_reply> judge(const proto::server_step& asked) override {
+        if (asked.stage == proto::server_stage::rset) log_ += name_;
         return std::nullopt;
     }
-    proto::server_reply judge_recipient() override { return proto::replies::no_such_user; }
     void end_message() override {}
 
     const char name_;
@@ -58,7 +56,7 @@ net::accepted client_with(unsigned said, std::vector<base::file_descriptor>& end
 
 TEST_CASE("serve session: four floods of commands cost another client two turns of each at most") {
     serve::session_rules rules = plain_rules();
-    rules.judges_stages = true;
+    rules.server.judges_stages = true;
     rules.server.max_idle_commands = 0;
     std::string log;
     std::vector<base::file_descriptor> clients;

@@ -66,19 +66,12 @@ class accepting_session final : public serve::session {
   private:
     void client_left() override { ++left; }
     void greeted(std::string_view name) override { greeting = name; }
-    std::optional<proto::server_reply> judge_stage(proto::server_stage stage, std::string_view,
-                                                   std::string_view) override {
-        if (judging_.at != stage) return std::nullopt;
-        add_effect(judging_.effect);
-        return judging_.reply;
-    }
-    proto::server_reply judge_sender() override {
-        return judge_stage(proto::server_stage::mail, {}, {}).value_or(proto::replies::sender_ok);
-    }
-    proto::server_reply judge_recipient() override {
-        if (const auto judged = judge_stage(proto::server_stage::rcpt, {}, {})) return *judged;
-        return machine().current_path().local_part == "nobody" ? proto::replies::no_such_user
-                                                               : proto::replies::recipient_ok;
+    std::optional<proto::server_reply> judge(const proto::server_step& asked) override {
+        if (judging_.at == asked.stage) add_effect(judging_.effect);
+        if (judging_.at == asked.stage && judging_.reply) return judging_.reply;
+        const bool unknown = asked.stage == proto::server_stage::rcpt &&
+                             machine().current_path().local_part == "nobody";
+        return unknown ? std::optional(proto::replies::no_such_user) : std::nullopt;
     }
     void begin_message() override { open_ = true; }
     void take_content(std::string_view text) override {
@@ -218,7 +211,7 @@ struct settings {
 };
 
 inline settings judged(judging how, settings made = {}) {
-    made.rules.judges_stages = made.rules.server.judges_senders = true;
+    made.rules.server.judges_stages = made.rules.server.judges_senders = true;
     made.judged = std::move(how);
     return made;
 }
