@@ -26,6 +26,7 @@ table retry_table(const std::vector<record>& records);
 table integrity_table(const std::vector<record>& records);
 // Of servers: how their clients used connections, and what lmtp-deliver's agents did.
 table connection_table(const std::vector<record>& records);
+table limit_table(const std::vector<record>& records);
 table agent_table(const std::vector<record>& records);
 // Of rabid over IMAP: commands by kind, and what a profile wanted and did.
 table command_table(const std::vector<record>& records);

@@ -1,4 +1,5 @@
-// The tables of servers: what lmtp-deliver's agents did, and how clients used their connections.
+// The tables of servers: what lmtp-deliver's agents did, how clients used their connections, and which
+// limits they struck.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,17 +44,45 @@ compared_row exit_row(const std::string& name) {
             }};
 }
 
-std::vector<compared_row> exit_rows(const std::vector<record>& records) {
+// A row for each name that any of the records has counted.
+template <class Counts, class Row>
+std::vector<compared_row> rows_by_name(const std::vector<record>& records, Counts counts_of,
+                                       Row row) {
     std::vector<std::string> names;
     for (const record& one : records) {
-        if (!one.agents) continue;
-        for (const auto& [name, count] : one.agents->exits)
-            if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+        const stats::named_numbers* const counts = counts_of(one);
+        if (counts == nullptr) continue;
+        for (const auto& [name, count] : *counts)
+            if (count > 0 && std::find(names.begin(), names.end(), name) == names.end())
+                names.push_back(name);
     }
     std::vector<compared_row> rows;
     for (const std::string& name : names)
-        rows.push_back(exit_row(name));
+        rows.push_back(row(name));
     return rows;
+}
+
+std::vector<compared_row> exit_rows(const std::vector<record>& records) {
+    return rows_by_name(
+        records, [](const record& one) { return one.agents ? &one.agents->exits : nullptr; },
+        exit_row);
+}
+
+compared_row limit_row(const std::string& name) {
+    return {"--" + name, [name](const record& one) {
+                if (!one.limits) return std::string{unknown};
+                std::uint64_t struck = 0;
+                for (const auto& [other, count] : *one.limits)
+                    if (other == name) struck += count;
+                return base::format_count(struck);
+            }};
+}
+
+bool any_limit(const std::vector<record>& records) {
+    return std::any_of(records.begin(), records.end(), [](const record& one) {
+        return one.limits && std::any_of(one.limits->begin(), one.limits->end(),
+                                         [](const auto& each) { return each.count > 0; });
+    });
 }
 
 // Processor time of one agent, in microseconds.
@@ -140,6 +169,17 @@ table connection_table(const std::vector<record>& records) {
                   return base::format_count(of.most_open);
               })});
     made.note = "over the whole run, also its warm-up";
+    return made;
+}
+
+table limit_table(const std::vector<record>& records) {
+    table made{"limits", "Limits that clients struck", record_columns(records), {}};
+    if (!any_limit(records)) return made;
+    add_rows(made, records,
+             rows_by_name(
+                 records, [](const record& one) { return one.limits ? &*one.limits : nullptr; },
+                 limit_row));
+    made.note = "times, by the option that sets it";
     return made;
 }
 

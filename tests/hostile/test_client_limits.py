@@ -13,6 +13,7 @@ import pytest
 
 from support.behaviours import rule
 from support.dialogue import Client
+from support.postal import run
 from support.process import wait_until
 from support.scraping import place_of, scrape
 
@@ -56,7 +57,7 @@ def resident(pid):
     return int(re.search(r"VmRSS:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text())[1]) * 1024
 
 
-def test_strikes_are_told_apart_in_the_record_and_on_the_page(bhm):
+def test_strikes_are_told_apart_in_the_record_and_on_the_page(bhm, programs):
     hole = bhm("--metrics", "127.0.0.1:0", "-t", "1", "--max-errors", "2", "--max-idle-commands", "3", "--max-recipients", "1",
                "--max-size", "1", "--message-time", "6s")
     with greeted(hole) as client:  # all places
@@ -79,9 +80,13 @@ def test_strikes_are_told_apart_in_the_record_and_on_the_page(bhm):
     page = wait_until(all_shown, lambda: f"the strikes: {shown(hole)}")
     assert page.pop("sessions") >= 1
     assert page == wanted
-    record = hole.stop().record
+    done = hole.stop()
+    record = done.record
     assert record["limits"]["max-held"] == 0
     assert {name: count for name, count in struck(record).items() if name != "sessions"} == wanted
+    said = run([programs.postal_report, done.argv[done.argv.index("--record") + 1]]).stdout
+    rows = dict(re.findall(r"^--([a-z-]+) +(\d+)$", said[said.index("Limits that clients struck"):], re.MULTILINE))
+    assert rows == {name: str(count) for name, count in struck(record).items()}
 
 
 def test_strikes_of_lmtp_deliver_are_told_apart(lmtp_deliver):
