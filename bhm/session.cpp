@@ -222,7 +222,7 @@ void session::answers_due_now() {
     delivery_.reset();
     if (context_.ledger_feed() != nullptr) write_sightings();
     stats::tally& counts = tally();
-    counts.messages += due_->units;
+    counts.accepted(due_->units, now());
     counts.recipients += due_->recipients;
     // over LMTP once for each recipient, as the messages are, so that bytes/messages is a size
     counts.bytes += due_->octets * due_->units;

@@ -136,7 +136,7 @@ void session::delivered(delivery& which) {
 void session::count(const delivery_reply& answer) {
     stats::tally& counts = tally();
     if (answer.code < 400) {
-        counts.messages += 1;
+        counts.accepted(1, now());
         counts.recipients += 1;
         counts.bytes += machine().message_octets();
         return;

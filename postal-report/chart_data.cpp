@@ -17,8 +17,9 @@ namespace {
 constexpr std::size_t most_points = 1500;
 constexpr std::size_t longest_name = 200;
 
-void widen(std::optional<double>& highest, std::optional<double> other) {
-    if (other && (!highest || *other > *highest)) highest = other;
+void widen(std::optional<std::chrono::nanoseconds>& highest,
+           std::optional<std::chrono::nanoseconds> other) {
+    highest = std::max(highest, other);
 }
 
 std::size_t points_together(const std::vector<interval>& intervals) {
@@ -46,13 +47,9 @@ void extend(interval& covered, const interval& by) {
     covered.error_events += by.error_events;
     add(covered.asked, by.asked);
     add(covered.worker_cpu_s, by.worker_cpu_s);
-    widen(covered.p50_us, by.p50_us);
-    widen(covered.p90_us, by.p90_us);
-    widen(covered.p99_us, by.p99_us);
-}
-
-double us(std::chrono::nanoseconds value) {
-    return static_cast<double>(value.count()) / 1e3;
+    widen(covered.message_p50, by.message_p50);
+    widen(covered.message_p90, by.message_p90);
+    widen(covered.message_p99, by.message_p99);
 }
 
 // Arrays instead of objects: a day of seconds is 86,400 of them.
@@ -65,14 +62,49 @@ std::string interval_points(const record& one, const std::vector<interval>& of) 
         const auto errors = static_cast<double>(covered.error_events);
         list.push_back(fmt::format(
             "[{},{},{},{},{},{:d},{:d},{},{},{},{},{},{}]", json_number(covered.start_s),
-            json_number(covered.end_s), json_number(each.per_minute()), json_number(covered.p50_us),
-            json_number(covered.p99_us), covered.warmup, covered.partial, each.together,
-            json_number(covered.a_minute(errors)),
+            json_number(covered.end_s), json_number(each.per_minute()),
+            json_number(us(covered.message_p50)), json_number(us(covered.message_p99)),
+            covered.warmup, covered.partial, each.together, json_number(covered.a_minute(errors)),
             json_number(offered ? covered.a_minute(covered.asked) : std::nullopt),
-            json_number(covered.p90_us), json_number(covered.open_connections),
+            json_number(us(covered.message_p90)), json_number(covered.open_connections),
             json_number(covered.processors())));
     }
     return list_of(list);
+}
+
+// What a list says of that stretch, if it is there.
+template <class List>
+auto known(const List& list, std::size_t index) {
+    return index < list.size() ? std::optional(list[index]) : std::nullopt;
+}
+template <class T>
+std::optional<T> known(const std::vector<std::optional<T>>& list, std::size_t index) {
+    return index < list.size() ? list[index] : std::nullopt;
+}
+template <class List>
+auto known(const std::optional<List>& list, std::size_t index) {
+    return list ? known(*list, index) : decltype(known(*list, index)){};
+}
+
+std::vector<interval> stretches_of(const stats::second_columns& of) {
+    std::vector<interval> list;
+    double previous_s = 0;
+    for (std::size_t i = 0; i < of.t_s.size(); ++i) {
+        interval& to = list.emplace_back();
+        to.start_s = previous_s;
+        to.end_s = previous_s = of.t_s[i];
+        to.messages = of.messages[i];
+        to.error_events = of.errors[i];
+        to.warmup = i < of.warmup;
+        to.partial = to.length_s() < of.width_s - stats::second_counts::whole_enough_s;
+        to.asked = known(of.asked, i);
+        to.open_connections = known(of.open_connections, i);
+        to.worker_cpu_s = known(of.worker_cpu_s, i);
+        to.message_p50 = known(of.message_p50, i);
+        to.message_p90 = known(of.message_p90, i);
+        to.message_p99 = known(of.message_p99, i);
+    }
+    return list;
 }
 
 // A rest that is too short for a rate belongs to what is before it.
@@ -113,7 +145,7 @@ std::vector<tail_point> tail_of(const phase& from) {
     if (!from.distribution || from.distribution->empty()) return {};
     const std::uint64_t accepted = from.distribution->count();
     return tail_of(accepted, accepted + from.not_accepted,
-                   [&](std::uint64_t rank) { return us(from.distribution->at_rank(rank)); });
+                   [&](std::uint64_t rank) { return *us(from.distribution->at_rank(rank)); });
 }
 
 std::vector<tail_point> tail_of(std::uint64_t known, std::uint64_t all,
@@ -163,13 +195,13 @@ bool shown_by_second(const record& one) {
     const auto before_stop = static_cast<std::size_t>(
         std::count_if(one.intervals.begin(), one.intervals.end(),
                       [](const interval& each) { return !each.draining; }));
-    return before_stop < enough_intervals && one.seconds.size() > before_stop;
+    return before_stop < enough_intervals && one.seconds.t_s.size() > before_stop;
 }
 
 std::vector<interval> course_of(const record& one) {
-    std::vector<interval> course = shown_by_second(one) ? one.seconds : one.intervals;
+    std::vector<interval> course = shown_by_second(one) ? stretches_of(one.seconds) : one.intervals;
     std::erase_if(course, [](const interval& each) { return each.draining; });
-    if (shown_by_second(one)) take_in_rest(course, one.second_width_s);
+    if (shown_by_second(one)) take_in_rest(course, one.seconds.width_s);
     return course;
 }
 

@@ -8,6 +8,8 @@
 #include <functional>
 
 #include "base/text.hpp"
+#include "postal-report/figures.hpp"
+#include "stats/figures.hpp"
 
 namespace postal::report {
 
@@ -15,12 +17,12 @@ namespace {
 
 using cell_maker = std::string (*)(const record&);
 
-template <std::optional<double> phase::*Member>
+template <time_figure Member>
 std::string latency(const record& one) {
     return csv_decimal(value_of(one.main_phase(), Member));
 }
 
-template <std::optional<double> phase::*Member>
+template <time_figure Member>
 std::string service(const record& one) {
     return csv_decimal(value_of(one.find_phase("service"), Member));
 }
@@ -63,31 +65,32 @@ constexpr std::array<csv_column, 47> columns{{
     {"messages_per_minute_min", [](const record& one) { return csv_decimal(one.rate.min); }},
     {"messages_per_minute_max", [](const record& one) { return csv_decimal(one.rate.max); }},
     {"messages_per_minute_ci95_low",
-     [](const record& one) { return one.rate.ci95 ? csv_decimal(one.rate.ci95->first) : ""; }},
+     [](const record& one) { return one.rate.ci95 ? csv_decimal((*one.rate.ci95)[0]) : ""; }},
     {"messages_per_minute_ci95_high",
-     [](const record& one) { return one.rate.ci95 ? csv_decimal(one.rate.ci95->second) : ""; }},
+     [](const record& one) { return one.rate.ci95 ? csv_decimal((*one.rate.ci95)[1]) : ""; }},
     {"whole_intervals", [](const record& one) { return std::to_string(one.rate.count); }},
-    {"latency_mean_us", latency<&phase::mean_us>},
-    {"latency_p50_us", latency<&phase::p50_us>},
-    {"latency_p90_us", latency<&phase::p90_us>},
-    {"latency_p99_us", latency<&phase::p99_us>},
-    {"latency_p999_us", latency<&phase::p999_us>},
-    {"latency_max_us", latency<&phase::max_us>},
-    {"service_p50_us", service<&phase::p50_us>},
-    {"service_p99_us", service<&phase::p99_us>},
+    {"latency_mean_us", latency<&phase::mean>},
+    {"latency_p50_us", latency<&phase::p50>},
+    {"latency_p90_us", latency<&phase::p90>},
+    {"latency_p99_us", latency<&phase::p99>},
+    {"latency_p999_us", latency<&phase::p999>},
+    {"latency_max_us", latency<&phase::max>},
+    {"service_p50_us", service<&phase::p50>},
+    {"service_p99_us", service<&phase::p99>},
     {"generator_limited", [](const record& one) { return std::to_string(one.generator.limited); }},
     {"worker_busy", [](const record& one) { return csv_decimal(one.generator.worker_busy); }},
     {"schedule_slip_p99_us",
-     [](const record& one) { return csv_decimal(one.generator.slip_p99_us); }},
+     [](const record& one) { return csv_decimal(us(one.generator.slip_p99)); }},
     {"cpu_user_s", [](const record& one) { return csv_decimal(one.cpu_user_s); }},
     {"cpu_system_s", [](const record& one) { return csv_decimal(one.cpu_system_s); }},
     {"max_rss_bytes", [](const record& one) { return std::to_string(one.max_rss_bytes); }},
     {"thresholds_not_met", thresholds_not_met},
     {"transcript", [](const record& one) { return std::to_string(one.transcript); }},
-    {"generator_verdict", [](const record& one) { return csv_cell(one.generator.verdict); }},
+    {"generator_verdict",
+     [](const record& one) { return csv_cell(std::string(to_text(one.generator.verdict))); }},
     {"run_delay", [](const record& one) { return csv_decimal(one.generator.run_delay); }},
     {"loop_late_p99_us",
-     [](const record& one) { return csv_decimal(one.generator.loop_late_p99_us); }},
+     [](const record& one) { return csv_decimal(us(one.generator.loop_late_p99)); }},
     {"machine_idle", [](const record& one) { return csv_decimal(one.generator.machine_idle); }},
     {"machine_steal", [](const record& one) { return csv_decimal(one.generator.machine_steal); }},
 }};
@@ -116,15 +119,15 @@ struct further_column {
 
 struct phase_column {
     const char* suffix;
-    std::optional<double> phase::*member;
+    time_figure member;
 };
 
-constexpr std::array<phase_column, 6> phase_columns{{{"mean_us", &phase::mean_us},
-                                                     {"p50_us", &phase::p50_us},
-                                                     {"p90_us", &phase::p90_us},
-                                                     {"p99_us", &phase::p99_us},
-                                                     {"p999_us", &phase::p999_us},
-                                                     {"max_us", &phase::max_us}}};
+constexpr std::array<phase_column, 6> phase_columns{{{"mean_us", &phase::mean},
+                                                     {"p50_us", &phase::p50},
+                                                     {"p90_us", &phase::p90},
+                                                     {"p99_us", &phase::p99},
+                                                     {"p999_us", &phase::p999},
+                                                     {"max_us", &phase::max}}};
 
 void add_phases(std::vector<further_column>& to, const std::vector<record>& records) {
     std::vector<std::string> names;
@@ -155,29 +158,34 @@ further_column of_part(const char* name, std::optional<Part> stats::run_record::
 }
 
 void add_tls(std::vector<further_column>& to) {
-    using tls = stats::recorded_tls;
+    using tls = stats::tls_summary;
     const auto add = [&](const char* name, auto show) {
         to.push_back(of_part(name, &record::tls, show));
     };
     add("tls_library", [](const tls& of) { return of.library; });
     add("tls_full_handshakes", [](const tls& of) { return std::to_string(of.full); });
     add("tls_resumed_handshakes", [](const tls& of) { return std::to_string(of.resumed); });
-    add("tls_versions", [](const tls& of) { return of.versions; });
-    add("tls_ciphers", [](const tls& of) { return of.ciphers; });
-    add("tls_groups", [](const tls& of) { return of.groups; });
-    add("tls_verification", [](const tls& of) { return of.verification; });
+    add("tls_versions", [](const tls& of) { return counts_text(of.versions); });
+    add("tls_ciphers", [](const tls& of) { return counts_text(of.ciphers); });
+    add("tls_groups", [](const tls& of) { return counts_text(of.groups); });
+    add("tls_verification", [](const tls& of) { return counts_text(of.verification); });
 }
 
 // "0 x 1200, 75 x 3"
-std::string exits_text(const stats::recorded_agents& of) {
+template <class List, class Name, class Owner, class Count, class Counted>
+std::string times_text(const List& of, Name Owner::*name, Count Counted::*count) {
     std::vector<std::string> pieces;
-    for (const auto& [name, count] : of.exits)
-        pieces.push_back(fmt::format("{} x {}", name, count));
+    for (const auto& one : of)
+        pieces.push_back(fmt::format("{} x {}", one.*name, one.*count));
     return base::join(pieces, ", ");
 }
 
+std::string exits_text(const stats::agent_summary& of) {
+    return times_text(of.exits, &stats::named_count::name, &stats::named_count::count);
+}
+
 void add_agents(std::vector<further_column>& to) {
-    using agents = stats::recorded_agents;
+    using agents = stats::agent_summary;
     const auto add = [&](const char* name, auto show) {
         to.push_back(of_part(name, &record::agents, show));
     };
@@ -201,32 +209,26 @@ constexpr std::array<command_column, 5> command_columns{
      {"unanswered", &stats::command_count::unanswered}}};
 
 // "FETCH x 1200, SELECT x 3"
-std::string kinds_text(const stats::recorded_commands& of) {
-    std::vector<std::string> pieces;
-    for (const auto& [name, count] : of.by_kind)
-        pieces.push_back(fmt::format("{} x {}", name, count.sent));
-    return base::join(pieces, ", ");
+std::string kinds_text(const stats::command_summary& of) {
+    return times_text(of.by_kind, &stats::command_figures::name, &stats::command_count::sent);
 }
 
 void add_commands(std::vector<further_column>& to) {
     for (const command_column& each : command_columns)
         to.push_back(
             {fmt::format("commands_{}", each.suffix), [member = each.member](const record& one) {
-                 return one.commands ? std::to_string(one.commands->total.*member) : "";
+                 return one.commands ? std::to_string((*one.commands).*member) : "";
              }});
     to.push_back(of_part("commands_by_kind", &record::commands, kinds_text));
 }
 
 // "read-one x 205, idle x 3", of the actions that were begun.
-std::string verbs_text(const stats::recorded_profile& of) {
-    std::vector<std::string> pieces;
-    for (const stats::recorded_verb& one : of.verbs)
-        pieces.push_back(fmt::format("{} x {}", one.name, one.begun));
-    return base::join(pieces, ", ");
+std::string verbs_text(const stats::profile_summary& of) {
+    return times_text(of.verbs, &stats::wanted_action::verb, &stats::action_count::begun);
 }
 
 void add_profile(std::vector<further_column>& to) {
-    using profile = stats::recorded_profile;
+    using profile = stats::profile_summary;
     const auto add = [&](const char* name, auto show) {
         to.push_back(of_part(name, &record::profile, show));
     };
@@ -246,13 +248,19 @@ std::vector<further_column> further_columns(const std::vector<record>& records) 
     if (any([](const record& one) { return one.agents.has_value(); })) add_agents(made);
     if (any([](const record& one) { return one.commands.has_value(); })) add_commands(made);
     if (any([](const record& one) { return one.profile.has_value(); })) add_profile(made);
-    if (any([](const record& one) { return one.cap.asked_per_s.has_value(); })) {
-        made.push_back(
-            {"asked_per_s", [](const record& one) { return csv_decimal(one.cap.asked_per_s); }});
-        made.push_back({"reached_per_s", [](const record& one) {
-                            return one.cap.asked_per_s ? csv_decimal(one.cap.reached_per_s) : "";
-                        }});
+    if (any([](const record& one) { return one.cap.has_value(); })) {
+        made.push_back(of_part("asked_per_s", &record::cap, [](const stats::cap_summary& of) {
+            return csv_decimal(of.asked_per_s);
+        }));
+        made.push_back(of_part("reached_per_s", &record::cap, [](const stats::cap_summary& of) {
+            return csv_decimal(of.reached_per_s);
+        }));
     }
+    for (const stats::figure& figure : stats::all_figures())
+        if (any([&](const record& one) { return (one.*figure.value).has_value(); }))
+            made.push_back({std::string(figure.name), [value = figure.value](const record& one) {
+                                return csv_decimal(one.*value);
+                            }});
     return made;
 }
 

@@ -52,12 +52,12 @@ void add_change(std::vector<std::string>& to, std::string_view name, std::option
 std::vector<std::string> results(const record& one, const record& reference) {
     std::vector<std::string> parts;
     add_change(parts, "rate", one.rate.mean, reference.rate.mean);
-    const auto latency = [&](std::string_view name, std::optional<double> phase::*member) {
+    const auto latency = [&](std::string_view name, time_figure member) {
         add_change(parts, name, value_of(one.main_phase(), member),
                    value_of(reference.main_phase(), member));
     };
-    latency("p50", &phase::p50_us);
-    latency("p99", &phase::p99_us);
+    latency("p50", &phase::p50);
+    latency("p99", &phase::p99);
     const std::uint64_t now = one.totals.error_events;
     const std::uint64_t before = reference.totals.error_events;
     if (now != before)

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/digits.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "stats/rate.hpp"
 
@@ -47,6 +48,13 @@ std::string plural(std::uint64_t count, std::string_view one, std::string_view m
     return fmt::format("{} {}", base::format_count(count), count == 1 ? one : more);
 }
 
+std::string counts_text(const stats::named_numbers& of) {
+    std::vector<std::string> pieces;
+    for (const stats::named_count& one : of)
+        pieces.push_back(fmt::format("{} x {}", one.name, base::format_count(one.count)));
+    return base::join(pieces, ", ");
+}
+
 std::string show_seconds(double seconds) {
     // Finer than a tenth says nothing about a run, and a millisecond matters only in a short one.
     const double step = seconds < 1 ? 1e-3 : 1e-1;
@@ -73,8 +81,12 @@ std::string show_busy(std::optional<double> share) {
     return share ? fmt::format("{:.1f} %", std::min(*share, 1e6) * 100) : unknown;
 }
 
-std::string show_latency(const phase* of, std::optional<double> phase::*member) {
-    const auto value = value_of(of, member);
+std::string show_latency(std::optional<std::chrono::nanoseconds> time) {
+    return show_latency(us(time));
+}
+
+std::string show_latency(const phase* of, time_figure figure) {
+    const auto value = value_of(of, figure);
     return value || of == nullptr || of->not_accepted == 0 ? show_latency(value) : "not reached";
 }
 
@@ -100,7 +112,7 @@ std::string show_rate(const message_rate& rate, std::optional<double> message_ra
     if (!(rate.*member) || !std::isfinite(*(rate.*member))) return unknown;
     std::optional<double> known;
     if (rate.ci95) {
-        known = std::abs(rate.ci95->second - rate.ci95->first) / 2;
+        known = std::abs((*rate.ci95)[1] - (*rate.ci95)[0]) / 2;
     } else if (rate.stddev && rate.count > 1) {
         known = std::abs(*rate.stddev) / std::sqrt(static_cast<double>(rate.count));
     }

@@ -4,6 +4,7 @@
 // record that no unit fits are clamped.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,15 +16,18 @@ namespace postal::report {
 
 inline constexpr const char* unknown = "–";
 
-std::string show_latency(std::optional<double> microseconds);  // "12.3 ms"
+std::string show_latency(std::optional<double> microseconds);
+std::string show_latency(std::optional<std::chrono::nanoseconds> time);  // "12.3 ms"
 // The same for a figure of a phase; "not reached" where it lies among what was not accepted.
-std::string show_latency(const phase* of, std::optional<double> phase::*member);
+std::string show_latency(const phase* of, time_figure figure);
 // "2026-01-01 00:00:00 UTC" from what a record holds; a text of another form stays as it is.
 std::string show_time(const std::string& started);
 
 // "1 message", "1,234 messages"
 std::string plural(std::uint64_t count, std::string_view one, std::string_view more);
-std::string show_seconds(double seconds);              // "10m", "20.5s"
+std::string show_seconds(double seconds);  // "10m", "20.5s"
+// "TLSv1.3 x 90, TLSv1.2 x 10"
+std::string counts_text(const stats::named_numbers& of);
 std::string show_number(std::optional<double> value);  // "14,752", "9.75"
 std::string show_share(double part, double whole);     // "99.68 %"
 std::string show_busy(std::optional<double> share);    // "41.0 %"

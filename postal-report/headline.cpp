@@ -39,7 +39,7 @@ std::string confidence_line(const record& one) {
     const message_rate& rate = one.rate;
     if (!rate.mean) return "the record has no rate";
     if (rate.count < enough && one.rate_by_second.count >= enough)
-        return by_second_line(one.rate_by_second, one.second_width_s);
+        return by_second_line(one.rate_by_second, one.seconds.width_s);
     if (rate.count == 0) return "over the time measured, without one whole interval";
     std::string line =
         fmt::format("{} whole intervals from {} to {}", rate.count,
@@ -89,8 +89,8 @@ std::string one_headline(const record& one) {
         "<p class=\"big\">{} <span>messages/min</span></p>\n<p class=\"note\">{}</p></div>\n",
         escape_html(show_rate(one.rate, &message_rate::mean)), escape_html(confidence_line(one)));
     out += "<dl class=\"tiles\">\n";
-    out += tile("latency p50", show_latency(one.main_phase(), &phase::p50_us));
-    out += tile("latency p99", show_latency(one.main_phase(), &phase::p99_us));
+    out += tile("latency p50", show_latency(one.main_phase(), &phase::p50));
+    out += tile("latency p99", show_latency(one.main_phase(), &phase::p99));
     out += tile(counted_word(one), base::format_count(one.totals.messages));
     out += tile("errors", base::format_count(one.totals.error_events),
                 one.totals.error_events > 0 ? "bad" : "");
@@ -116,13 +116,14 @@ std::string lane(const record& one, const record& reference, double highest) {
     out += fmt::format(
         "<p class=\"detail\">p50 <b>{}</b> · p99 <b>{}</b> · {} <b>{}</b> · errors <b>{}</b>"
         "{}</p></div>\n",
-        escape_html(show_latency(one.main_phase(), &phase::p50_us)),
-        escape_html(show_latency(one.main_phase(), &phase::p99_us)), counted_word(one),
+        escape_html(show_latency(one.main_phase(), &phase::p50)),
+        escape_html(show_latency(one.main_phase(), &phase::p99)), counted_word(one),
         base::format_count(one.totals.messages), base::format_count(one.totals.error_events),
-        one.generator.limited                     ? " · <strong>generator-limited</strong>"
-        : one.generator.verdict == "machine_full" ? " · <strong>machine full</strong>"
-        : one.generator.verdict == "held_back"    ? " · <strong>held back</strong>"
-                                                  : "");
+        one.generator.limited ? " · <strong>generator-limited</strong>"
+        : one.generator.verdict == generator_verdict::machine_full
+            ? " · <strong>machine full</strong>"
+        : one.generator.verdict == generator_verdict::held_back ? " · <strong>held back</strong>"
+                                                                : "");
     return out;
 }
 

@@ -4,6 +4,8 @@
 // is refused. A record of more than 256 MiB is.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +14,13 @@
 
 namespace postal::report {
 
-using generator = stats::recorded_generator;
-using interval = stats::recorded_interval;
-using message_rate = stats::recorded_rate;
-using phase = stats::recorded_phase;
+using interval = stats::interval_row;
+using message_rate = stats::rate_summary;
+using phase = stats::phase_figures;
 using stats::counter;
 using stats::counter_kind;
 using stats::error_entry;
+using stats::generator_verdict;
 using threshold = stats::threshold_result;
 
 struct record : stats::run_record {
@@ -26,9 +28,16 @@ struct record : stats::run_record {
     std::string file{};
 };
 
-// Nothing where a record has no such phase.
-inline std::optional<double> value_of(const phase* of, std::optional<double> phase::*member) {
-    return of == nullptr ? std::nullopt : of->*member;
+// Of a phase: its median, its longest time, ...
+using time_figure = std::optional<std::chrono::nanoseconds> stats::time_figures::*;
+
+// In microseconds.
+inline std::optional<double> us(std::optional<std::chrono::nanoseconds> time) {
+    return time ? std::optional(static_cast<double>(time->count()) / 1e3) : std::nullopt;
+}
+// The same; nothing where a record has no such phase.
+inline std::optional<double> value_of(const phase* of, time_figure figure) {
+    return of == nullptr ? std::nullopt : us(of->*figure);
 }
 
 // Reads one file; "-" is standard input. The message of a failure names the file and is safe to

@@ -57,9 +57,10 @@ void add(shown_course& to, const record& one) {
     if (course.empty()) return;
     to.intervals = true;
     (shown_by_second(one) ? to.by_second : to.by_interval) = true;
-    const bool known = any_of(course, [](const interval& each) { return each.p50_us.has_value(); });
+    const bool known =
+        any_of(course, [](const interval& each) { return each.message_p50.has_value(); });
     (shown_by_second(one) && known ? to.latency_by_second : to.latency_by_interval) = true;
-    if (shown_by_second(one)) to.second_s = std::max(to.second_s, one.second_width_s);
+    if (shown_by_second(one)) to.second_s = std::max(to.second_s, one.seconds.width_s);
     to.together = std::max(to.together, intervals_a_point(one));
     to.stretches = std::max(to.stretches, stretches_a_point(one));
     to.errors = to.errors || any_of(course, has_error);

@@ -166,15 +166,15 @@ phase among_all_accepted(phase timed, std::uint64_t accepted, std::uint64_t deli
     timed.not_accepted = std::max<std::uint64_t>(
         1, static_cast<std::uint64_t>(std::llround(std::min(all, 1e18))) - known);
     timed.count = known + timed.not_accepted;
-    const auto ranked = [&](double q) -> std::optional<double> {
+    const auto ranked = [&](double q) -> std::optional<std::chrono::nanoseconds> {
         const std::uint64_t rank = stats::histogram::rank_of(q, timed.count);
         if (!timed.distribution || rank > timed.distribution->count()) return std::nullopt;
-        return static_cast<double>(timed.distribution->at_rank(rank).count()) / 1e3;
+        return timed.distribution->at_rank(rank);
     };
-    timed.p50_us = ranked(0.5);
-    timed.p90_us = ranked(0.9);
-    timed.p99_us = ranked(0.99);
-    timed.p999_us = ranked(0.999);
+    timed.p50 = ranked(0.5);
+    timed.p90 = ranked(0.9);
+    timed.p99 = ranked(0.99);
+    timed.p999 = ranked(0.999);
     return timed;
 }
 

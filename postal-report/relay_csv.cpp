@@ -29,9 +29,9 @@ std::string ledger_cell(const relay_report& one, const relay_part& part) {
 }
 
 // In thousandths, as p99 is 990.
-template <int Quantile, std::optional<double> phase::*Recorded>
+template <int Quantile, time_figure Recorded>
 std::string transit_cell(const relay_report& one, const relay_part& part) {
-    if (one.transit) return csv_decimal(*one.transit.*Recorded);
+    if (one.transit) return csv_decimal(value_of(&*one.transit, Recorded));
     return csv_decimal(part.transit_us(Quantile / 1000.0));
 }
 
@@ -74,14 +74,14 @@ constexpr std::array<csv_column, 28> columns{{
      }},
     {"transit_mean_us",
      [](const relay_report& one, const relay_part& part) {
-         return csv_decimal(one.transit ? one.transit->mean_us : part.mean_transit_us());
+         return csv_decimal(one.transit ? us(one.transit->mean) : part.mean_transit_us());
      }},
-    {"transit_p50_us", transit_cell<500, &phase::p50_us>},
-    {"transit_p90_us", transit_cell<900, &phase::p90_us>},
-    {"transit_p99_us", transit_cell<990, &phase::p99_us>},
+    {"transit_p50_us", transit_cell<500, &phase::p50>},
+    {"transit_p90_us", transit_cell<900, &phase::p90>},
+    {"transit_p99_us", transit_cell<990, &phase::p99>},
     {"transit_max_us",
      [](const relay_report& one, const relay_part& part) {
-         return csv_decimal(one.transit ? one.transit->max_us : part.longest_transit_us());
+         return csv_decimal(one.transit ? us(one.transit->max) : part.longest_transit_us());
      }},
     {"received_before_sent",
      [](const relay_report& one, const relay_part& part) {

@@ -159,13 +159,13 @@ table recorded_transit_table(const phase& one, bool one_host) {
                  {}};
     auto& row = result.rows.emplace_back();
     const std::uint64_t arrived = one.count - std::min(one.count, one.not_accepted);
-    row = {format_count(arrived), show_latency(one.mean_us)};
-    for (const auto& [member, q] : {std::pair{&phase::p50_us, 0.5}, std::pair{&phase::p90_us, 0.9},
-                                    std::pair{&phase::p99_us, 0.99}}) {
+    row = {format_count(arrived), show_latency(one.mean)};
+    for (const auto& [member, q] :
+         {std::pair{&phase::p50, 0.5}, std::pair{&phase::p90, 0.9}, std::pair{&phase::p99, 0.99}}) {
         const bool beyond = stats::histogram::rank_of(q, one.count) > arrived;
         row.push_back(beyond && arrived > 0 ? "not reached" : show_latency(one.*member));
     }
-    row.push_back(show_latency(one.max_us));
+    row.push_back(show_latency(one.max));
     result.note =
         "arrived: messages, each of which may have several recipients; percentiles rank all that "
         "was accepted: what did not arrive lies above all that did; mean and longest are of what "

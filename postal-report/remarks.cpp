@@ -54,30 +54,30 @@ std::vector<remark> remarks(const record& one) {
                                           ? "the load generator, not the server, was the limit"
                                           : one.generator.reason)});
     }
-    if (one.cap.asked_per_s && one.cap.all_busy >= 0.01) {
+    if (one.cap && one.cap->all_busy >= 0.01) {
         list.push_back(
             {"note",
              fmt::format("Asked {}/s, reached {}/s: all sessions were busy {:.0f} % of the "
                          "time, {} {} were behind at the end. These latencies leave "
                          "out how long what could not be sent waited; --open-loop shows it",
-                         show_number(one.cap.asked_per_s), show_number(one.cap.reached_per_s),
-                         one.cap.all_busy * 100, base::format_count(one.cap.behind),
+                         show_number(one.cap->asked_per_s), show_number(one.cap->reached_per_s),
+                         one.cap->all_busy * 100, base::format_count(one.cap->behind),
                          one.program == "rabid" ? "visits" : "messages")});
     }
-    if (one.generator.verdict == "machine_full") {
+    if (one.generator.verdict == generator_verdict::machine_full) {
         list.push_back(
             {"limit", "Machine full: " +
                           (one.generator.reason.empty()
                                ? "the machine was shared and full, and these figures are about it"
                                : one.generator.reason)});
     }
-    if (one.generator.verdict == "held_back") {
+    if (one.generator.verdict == generator_verdict::held_back) {
         list.push_back(
             {"limit", "Held back: " + (one.generator.reason.empty() ? "by a CPU quota, or a stop"
                                                                     : one.generator.reason)});
     }
-    for (const std::string& each : one.not_in_effect)
-        list.push_back({"note", "Asked for and not in effect: " + each});
+    for (const stats::named_count& each : one.not_in_effect)
+        list.push_back({"note", "Asked for and not in effect: " + each.name});
     if (one.rate.trend && one.rate.mean) {
         list.push_back(
             {"note", fmt::format("The rate {} over the run: its mean is not a level",

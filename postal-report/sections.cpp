@@ -9,12 +9,13 @@
 #include "postal-report/compared_rows.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/words.hpp"
+#include "stats/figures.hpp"
 
 namespace postal::report {
 
 namespace {
 
-compared_row latency_figure(std::string name, std::optional<double> phase::*member) {
+compared_row latency_figure(std::string name, time_figure member) {
     const auto value = [member](const record& one) { return value_of(one.main_phase(), member); };
     return {std::move(name),
             [member](const record& one) { return show_latency(one.main_phase(), member); }, value};
@@ -33,13 +34,13 @@ std::string show_range(const record& one) {
 
 // What a rate asked for, whether it paces an open loop or caps a closed one.
 std::optional<double> offered_a_minute(const record& one) {
-    if (one.cap.asked_per_s) return *one.cap.asked_per_s * 60;
+    if (one.cap) return one.cap->asked_per_s * 60;
     if (one.totals.due == 0 || !(one.measured_s > 0)) return std::nullopt;
     return static_cast<double>(one.totals.due) * 60 / one.measured_s;
 }
 
 std::optional<double> begun_a_minute(const record& one) {
-    if (one.cap.asked_per_s) return one.cap.reached_per_s * 60;
+    if (one.cap) return one.cap->reached_per_s * 60;
     const auto offered = offered_a_minute(one);
     if (!offered) return std::nullopt;
     const std::uint64_t missed = std::min(one.totals.not_started, one.totals.due);
@@ -65,8 +66,8 @@ std::vector<compared_row> offered_figures() {
                                     show_share(std::min(*begun, *offered), *offered));
              }},
             {"all sessions busy", [](const record& one) {
-                 if (!one.cap.asked_per_s) return std::string{unknown};
-                 return show_busy(one.cap.all_busy) + " of the time";
+                 if (!one.cap) return std::string{unknown};
+                 return show_busy(one.cap->all_busy) + " of the time";
              }}};
 }
 
@@ -75,6 +76,10 @@ std::string show_warm_connections(const record& one) {
     const std::uint64_t all = one.totals_with_warmup.connections;
     if (all <= one.totals.connections) return unknown;
     return base::format_count(all - one.totals.connections);
+}
+
+std::string show_thread(const std::optional<stats::thread_share>& one) {
+    return one ? show_busy(one->busy) : unknown;
 }
 
 double cpu_seconds(const record& one) {
@@ -154,9 +159,9 @@ table result_table(const std::vector<record>& records) {
          {"lowest and highest interval", show_range},
          {std::string{counted_word(records)},
           [](const record& one) { return base::format_count(one.totals.messages) + " messages"; }},
-         latency_figure("latency p50", &phase::p50_us),
-         latency_figure("latency p99", &phase::p99_us),
-         latency_figure("latency highest", &phase::max_us)});
+         latency_figure("latency p50", &phase::p50),
+         latency_figure("latency p99", &phase::p99),
+         latency_figure("latency highest", &phase::max)});
     const auto had_load = [](const record& one) { return one.under_load.has_value(); };
     if (std::any_of(records.begin(), records.end(), had_load))
         add_rows(made, records, {{"rate under load", [](const record& one) {
@@ -172,6 +177,11 @@ table result_table(const std::vector<record>& records) {
          {counter_kind::schedule, counter_kind::begun, counter_kind::traffic, counter_kind::error})
         add_rows(made, records, counter_figures(records, kind));
     add_rows(made, records, {{"connections of the warm-up", show_warm_connections}});
+    for (const stats::figure& one : stats::all_figures())
+        add_rows(made, records, {{std::string(one.title), [&](const record& each) {
+                                      const auto seconds = each.*one.value;
+                                      return seconds ? show_latency(*seconds * 1e6) : unknown;
+                                  }}});
     add_rows(made, records,
              {{"measured", [](const record& one) {
                    return show_seconds(one.measured_s) +
@@ -235,17 +245,18 @@ table generator_table(const std::vector<record>& records) {
           [](const record& one) { return std::string{one.generator.limited ? "YES" : "no"}; }},
          {"machine was full",
           [](const record& one) {
-              return std::string{one.generator.verdict == "machine_full" ? "YES" : "no"};
+              return std::string{one.generator.verdict == generator_verdict::machine_full ? "YES"
+                                                                                          : "no"};
           }},
          {"busiest worker", [](const record& one) { return show_busy(one.generator.worker_busy); }},
          {"schedule slip p99",
-          [](const record& one) { return show_latency(one.generator.slip_p99_us); }},
+          [](const record& one) { return show_latency(one.generator.slip_p99); }},
          {"longest wait for a processor",
           [](const record& one) { return show_busy(one.generator.run_delay); }},
          {"loop late p99",
-          [](const record& one) { return show_latency(one.generator.loop_late_p99_us); }},
+          [](const record& one) { return show_latency(one.generator.loop_late_p99); }},
          {"loop late at most",
-          [](const record& one) { return show_latency(one.generator.loop_late_max_us); }},
+          [](const record& one) { return show_latency(one.generator.loop_late_max); }},
          {"least idle processors",
           [](const record& one) { return show_busy(one.generator.machine_idle); }},
          {"most stolen by the hypervisor",
@@ -253,9 +264,9 @@ table generator_table(const std::vector<record>& records) {
          {"most pressure on processors",
           [](const record& one) { return show_busy(one.generator.cpu_pressure); }},
          {"busiest: main thread",
-          [](const record& one) { return show_busy(one.generator.main_busy); }},
+          [](const record& one) { return show_thread(one.generator.main); }},
          {"busiest: ledger's writer",
-          [](const record& one) { return show_busy(one.generator.ledger_busy); }},
+          [](const record& one) { return show_thread(one.generator.ledger); }},
          {"held back by a CPU quota",
           [](const record& one) { return show_busy(one.generator.throttled); }},
          {"stopped for",

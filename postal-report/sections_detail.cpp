@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
@@ -17,16 +18,16 @@ namespace {
 
 struct percentile {
     const char* name;
-    std::optional<double> phase::*member;
+    time_figure member;
     bool in_comparison;  // also shown for each phase where several records stand side by side
 };
 
-constexpr std::array<percentile, 6> percentiles{{{"mean", &phase::mean_us, false},
-                                                 {"p50", &phase::p50_us, true},
-                                                 {"p90", &phase::p90_us, false},
-                                                 {"p99", &phase::p99_us, true},
-                                                 {"p99.9", &phase::p999_us, false},
-                                                 {"highest", &phase::max_us, false}}};
+constexpr std::array<percentile, 6> percentiles{{{"mean", &phase::mean, false},
+                                                 {"p50", &phase::p50, true},
+                                                 {"p90", &phase::p90, false},
+                                                 {"p99", &phase::p99, true},
+                                                 {"p99.9", &phase::p999, false},
+                                                 {"highest", &phase::max, false}}};
 
 // A first column for names and one for each record.
 std::vector<column> compared(std::string first, const std::vector<record>& records, align side) {
@@ -77,7 +78,7 @@ table phases_of_several(const std::vector<record>& records) {
                 known = known || value.has_value();
                 row.push_back(show_latency(one.find_phase(name), each.member));
                 if (&one == &records.front() || reference == nullptr) continue;
-                row.back() += show_change(value, reference->*each.member);
+                row.back() += show_change(value, value_of(reference, each.member));
             }
             if (known) made.rows.push_back(std::move(row));
         }
@@ -149,23 +150,55 @@ table threshold_table(const std::vector<record>& records) {
 
 namespace {
 
-using named_text = std::pair<std::string, std::string>;
+using named_texts = std::vector<std::pair<std::string, std::string>>;
 
-// A row for each name that any record has.
+// A row for each name that any record has, in the order in which they first come.
 void add_texts(table& to, const std::vector<record>& records,
-               std::vector<named_text> record::*member) {
-    for (const std::string& name :
-         all_names(records, member, [](const named_text& each) { return each.first; })) {
-        std::vector<std::string> row{name};
-        for (const record& one : records) {
-            const auto& list = one.*member;
-            const auto found = std::find_if(list.begin(), list.end(), [&](const named_text& each) {
-                return each.first == name;
-            });
-            row.push_back(found == list.end() ? unknown : found->second);
+               named_texts (*texts_of)(const record& one)) {
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        for (auto& [name, text] : texts_of(records[i])) {
+            auto row = std::find_if(to.rows.begin(), to.rows.end(),
+                                    [&](const auto& each) { return each.front() == name; });
+            if (row == to.rows.end()) {
+                std::vector<std::string> none(records.size() + 1, unknown);
+                none.front() = name;
+                row = to.rows.insert(row, std::move(none));
+            }
+            (*row)[i + 1] = std::move(text);
         }
-        to.rows.push_back(std::move(row));
     }
+}
+
+std::string text_of(const stats::option_value& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&value))
+        return base::join(*texts, ", ");
+    return std::to_string(std::get<std::uint64_t>(value));
+}
+
+named_texts options_of(const record& one) {
+    named_texts made;
+    for (const auto& [name, value] : one.options)
+        made.emplace_back(name, text_of(value));
+    return made;
+}
+
+named_texts security_of(const record& one) {
+    named_texts made;
+    const auto add = [&](const char* name, std::string text) {
+        if (!text.empty()) made.emplace_back(name, std::move(text));
+    };
+    if (one.tls) {
+        add("library", one.tls->library);
+        add("handshakes", fmt::format("{} full, {} resumed", base::format_count(one.tls->full),
+                                      base::format_count(one.tls->resumed)));
+        add("versions", counts_text(one.tls->versions));
+        add("cipher suites", counts_text(one.tls->ciphers));
+        add("key exchange", counts_text(one.tls->groups));
+        add("certificates", counts_text(one.tls->verification));
+    }
+    if (one.authentications) add("logins", counts_text(*one.authentications));
+    return made;
 }
 
 }  // namespace
@@ -176,7 +209,7 @@ namespace {
 // does not have is no difference; one that a run of the same program was not given is.
 table options_where(table made, const std::vector<record>& records, bool differ) {
     made.columns = compared("option", records, align::left);
-    add_texts(made, records, &record::options);
+    add_texts(made, records, options_of);
     const bool one_program = std::all_of(records.begin(), records.end(), [&](const record& each) {
         return each.program == records.front().program;
     });
@@ -215,14 +248,14 @@ table differing_options_table(const std::vector<record>& records) {
 table security_table(const std::vector<record>& records) {
     table made{"security", "TLS and logins", compared("", records, align::left), {}};
     if (records.size() == 1) made.columns[1].title = "";
-    add_texts(made, records, &record::security);
+    add_texts(made, records, security_of);
     return made;
 }
 
 table interval_table(const record& one) {
-    const auto any = [&](std::optional<double> interval::*member) {
+    const auto any = [&](auto member) {
         return std::any_of(one.intervals.begin(), one.intervals.end(),
-                           [member](const interval& each) { return each.*member; });
+                           [member](const interval& each) { return (each.*member).has_value(); });
     };
     const bool asked = any(&interval::asked);
     const bool agents = any(&interval::agents_running);
@@ -238,9 +271,9 @@ table interval_table(const record& one) {
         row = {show_seconds(each.end_s), base::format_count(each.messages),
                show_number(each.a_minute(static_cast<double>(each.messages)))};
         if (asked) row.push_back(show_number(each.a_minute(each.asked)));
-        row.insert(row.end(), {base::format_count(each.error_events), show_latency(each.p50_us),
-                               show_latency(each.p90_us), show_latency(each.p99_us),
-                               show_busy(each.worker_busy)});
+        row.insert(row.end(), {base::format_count(each.error_events),
+                               show_latency(each.message_p50), show_latency(each.message_p90),
+                               show_latency(each.message_p99), show_busy(each.worker_busy)});
         if (agents) row.push_back(show_number(each.agents_running));
         row.push_back(kind_of(each));
     }
@@ -249,15 +282,15 @@ table interval_table(const record& one) {
 
 table course_table(const record& one) {
     const std::vector<interval> course = course_of(one);
-    const auto any = [&](std::optional<double> interval::*member) {
+    const auto any = [&](auto member) {
         return std::any_of(course.begin(), course.end(),
-                           [member](const interval& each) { return each.*member; });
+                           [member](const interval& each) { return (each.*member).has_value(); });
     };
     const bool by_second = shown_by_second(one);
     const bool open = any(&interval::open_connections);
     const bool cpu = any(&interval::worker_cpu_s);
     const bool asked = by_second && any(&interval::asked);
-    const bool latencies = by_second && any(&interval::p50_us);
+    const bool latencies = by_second && any(&interval::message_p50);
     table made{"course",
                by_second ? "Seconds" : "Connections and workers by interval",
                numbers({"end", "messages", "messages/min"}),
@@ -279,7 +312,7 @@ table course_table(const record& one) {
         if (asked) row.push_back(show_number(each.a_minute(each.asked)));
         row.push_back(base::format_count(each.error_events));
         if (latencies)
-            for (const auto& time : {each.p50_us, each.p90_us, each.p99_us})
+            for (const auto& time : {each.message_p50, each.message_p90, each.message_p99})
                 row.push_back(show_latency(time));
         if (open) row.push_back(show_number(each.open_connections));
         if (cpu) row.push_back(show_number(each.processors()));

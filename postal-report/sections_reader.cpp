@@ -14,10 +14,10 @@ namespace postal::report {
 namespace {
 
 using command_count = stats::command_count;
-using named_command = std::pair<std::string, command_count>;
-using stats::recorded_actions;
-using stats::recorded_profile;
-using stats::recorded_verb;
+using stats::action_count;
+using stats::command_figures;
+using stats::profile_summary;
+using stats::verb_figures;
 
 // Those of `named` that are not 0: "3 NO, 1 unanswered".
 using named_count = std::pair<std::uint64_t, const char*>;
@@ -37,9 +37,9 @@ std::string show_count(const command_count& of) {
     return fmt::format("{}: {}", sent, base::join(pieces, ", "));
 }
 
-template <class Named>
+template <class Named, class Owner>
 void add_names(std::vector<std::string>& names, const std::vector<Named>& of,
-               std::string Named::*name) {
+               std::string Owner::*name) {
     for (const Named& one : of)
         if (std::find(names.begin(), names.end(), one.*name) == names.end())
             names.push_back(one.*name);
@@ -48,16 +48,16 @@ void add_names(std::vector<std::string>& names, const std::vector<Named>& of,
 compared_row kind_row(const std::string& kind) {
     return {kind, [kind](const record& one) {
                 if (!one.commands) return std::string{unknown};
-                for (const auto& [name, count] : one.commands->by_kind)
-                    if (name == kind) return show_count(count);
+                for (const command_figures& each : one.commands->by_kind)
+                    if (each.name == kind) return show_count(each);
                 return std::string{"0"};
             }};
 }
 
 // How many actions of a session are on average of this verb.
-double wanted_of(const recorded_profile& profile, const recorded_verb& verb) {
+double wanted_of(const profile_summary& profile, const verb_figures& verb) {
     double weights = 0;
-    for (const recorded_verb& one : profile.verbs)
+    for (const verb_figures& one : profile.verbs)
         weights += one.weight;
     const double drawn =
         (static_cast<double>(profile.least_actions) + static_cast<double>(profile.most_actions)) /
@@ -66,35 +66,36 @@ double wanted_of(const recorded_profile& profile, const recorded_verb& verb) {
     return fixed + (weights > 0 ? drawn * verb.weight / weights : 0);
 }
 
-double wanted_of(const recorded_profile& profile) {
+double wanted_of(const profile_summary& profile) {
     double sum = 0;
-    for (const recorded_verb& one : profile.verbs)
+    for (const verb_figures& one : profile.verbs)
         sum += wanted_of(profile, one);
     return sum;
 }
 
-std::vector<std::string> endings(const recorded_actions& of) {
+std::vector<std::string> endings(const action_count& of) {
     return pieces_of(
         {{of.refused, "refused"}, {of.failed, "failed"}, {of.nothing, "without work"}});
 }
 
 // "205 done, 3 refused"
-std::string show_all(const recorded_actions& of) {
+std::string show_all(const action_count& of) {
     auto pieces = endings(of);
     pieces.insert(pieces.begin(), base::format_count(of.ok) + " done");
     return base::join(pieces, ", ");
 }
 
 // "205 done, 3 refused; 40.00 %, wanted 41.67 %; p50 3.10 ms, p99 8.00 ms, max 9.00 ms"
-std::string show_verb(const recorded_profile& profile, const recorded_verb& verb) {
+std::string show_verb(const profile_summary& profile, const verb_figures& verb) {
     std::string text =
         fmt::format("{}; {}, wanted {}", show_all(verb),
                     show_share(static_cast<double>(verb.begun), static_cast<double>(profile.begun)),
                     show_share(wanted_of(profile, verb), wanted_of(profile)));
     std::vector<std::string> times;
-    if (verb.p50_us) times.push_back("p50 " + show_latency(verb.p50_us));
-    if (verb.p99_us) times.push_back("p99 " + show_latency(verb.p99_us));
-    if (verb.max_us) times.push_back("max " + show_latency(verb.max_us));
+    const stats::time_figures& took = verb.latency;
+    if (took.p50) times.push_back("p50 " + show_latency(took.p50));
+    if (took.p99) times.push_back("p99 " + show_latency(took.p99));
+    if (took.max) times.push_back("max " + show_latency(took.max));
     if (!times.empty()) text += "; " + base::join(times, ", ");
     return text;
 }
@@ -102,8 +103,8 @@ std::string show_verb(const recorded_profile& profile, const recorded_verb& verb
 compared_row verb_row(const std::string& name) {
     return {name, [name](const record& one) {
                 if (!one.profile) return std::string{unknown};
-                for (const recorded_verb& each : one.profile->verbs)
-                    if (each.name == name) return show_verb(*one.profile, each);
+                for (const verb_figures& each : one.profile->verbs)
+                    if (each.verb == name) return show_verb(*one.profile, each);
                 return std::string{"0"};
             }};
 }
@@ -122,26 +123,26 @@ std::vector<std::string> cells_of(const std::string& kind, const command_count& 
     return cells;
 }
 
-std::vector<std::string> cells_of(const recorded_profile& profile, const recorded_verb& verb) {
-    return {verb.name,
+std::vector<std::string> cells_of(const profile_summary& profile, const verb_figures& verb) {
+    return {verb.verb,
             base::format_count(verb.ok),
             base::join(endings(verb), ", "),
             show_share(static_cast<double>(verb.begun), static_cast<double>(profile.begun)),
             show_share(wanted_of(profile, verb), wanted_of(profile)),
-            show_latency(verb.p50_us),
-            show_latency(verb.p99_us),
-            show_latency(verb.max_us)};
+            show_latency(verb.latency.p50),
+            show_latency(verb.latency.p99),
+            show_latency(verb.latency.max)};
 }
 
-void add_commands_of_one(table& to, const stats::recorded_commands& of) {
+void add_commands_of_one(table& to, const stats::command_summary& of) {
     to.columns = {{"command"},          {"sent", align::right}, {"OK", align::right},
                   {"NO", align::right}, {"BAD", align::right},  {"unanswered", align::right}};
-    to.rows.push_back(cells_of("all", of.total));
-    for (const auto& [kind, count] : of.by_kind)
-        to.rows.push_back(cells_of(kind, count));
+    to.rows.push_back(cells_of("all", of));
+    for (const command_figures& one : of.by_kind)
+        to.rows.push_back(cells_of(one.name, one));
 }
 
-void add_actions_of_one(table& to, const recorded_profile& of) {
+void add_actions_of_one(table& to, const profile_summary& of) {
     to.title += " " + of.name;
     to.columns = {{"action"},
                   {"done", align::right},
@@ -153,7 +154,7 @@ void add_actions_of_one(table& to, const recorded_profile& of) {
                   {"highest", align::right}};
     to.rows.push_back(
         {"all", base::format_count(of.ok), base::join(endings(of), ", "), "", "", "", "", ""});
-    for (const recorded_verb& one : of.verbs)
+    for (const verb_figures& one : of.verbs)
         to.rows.push_back(cells_of(of, one));
 }
 
@@ -163,7 +164,7 @@ table command_table(const std::vector<record>& records) {
     table made{"commands", "IMAP commands", record_columns(records), {}};
     std::vector<std::string> names;
     for (const record& one : records)
-        if (one.commands) add_names(names, one.commands->by_kind, &named_command::first);
+        if (one.commands) add_names(names, one.commands->by_kind, &command_figures::name);
     if (names.empty()) return made;
     made.note =
         "from logging in to LOGOUT, UID forms with their kind; unanswered: the connection ended "
@@ -172,9 +173,8 @@ table command_table(const std::vector<record>& records) {
         add_commands_of_one(made, *records.front().commands);
         return made;
     }
-    add_rows(
-        made, records,
-        {row_of("all", &record::commands, [](const auto& of) { return show_count(of.total); })});
+    add_rows(made, records,
+             {row_of("all", &record::commands, [](const auto& of) { return show_count(of); })});
     std::vector<compared_row> rows;
     for (const std::string& name : names)
         rows.push_back(kind_row(name));
@@ -187,7 +187,7 @@ table profile_table(const std::vector<record>& records) {
     std::vector<std::string> names;
     for (const record& one : records)
         if (one.profile && one.profile->begun > 0)
-            add_names(names, one.profile->verbs, &recorded_verb::name);
+            add_names(names, one.profile->verbs, &verb_figures::verb);
     if (names.empty()) return made;
     made.note =
         "share of the actions, and what the profile wants of it on average; times are of those "

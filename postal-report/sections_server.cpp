@@ -12,8 +12,8 @@ namespace postal::report {
 
 namespace {
 
-using agents = stats::recorded_agents;
-using connections = stats::recorded_connections;
+using agents = stats::agent_summary;
+using connections = stats::connection_summary;
 
 std::uint64_t ended_agents(const agents& of) {
     std::uint64_t sum = 0;
@@ -64,13 +64,13 @@ std::optional<double> cost_us(const record& one) {
 }
 
 std::string show_most_running(const record& one) {
-    std::optional<double> most;
+    std::optional<std::uint64_t> most;
     for (const interval& each : one.intervals)
-        if (each.agents_running) most = std::max(most.value_or(0), *each.agents_running);
+        most = std::max(most, each.agents_running);
     return show_number(most);
 }
 
-compared_row agent_time(std::string name, std::optional<double> phase::*member) {
+compared_row agent_time(std::string name, time_figure member) {
     return {std::move(name),
             [member](const record& one) { return show_latency(one.find_phase("agent"), member); },
             [member](const record& one) { return value_of(one.find_phase("agent"), member); }};
@@ -106,9 +106,9 @@ table agent_table(const std::vector<record>& records) {
         {of_agents("started", [](const agents& of) { return base::format_count(of.started); })});
     add_rows(made, records, exit_rows(records));
     add_rows(made, records,
-             {agent_time("time p50", &phase::p50_us),
-              agent_time("time p99", &phase::p99_us),
-              agent_time("time highest", &phase::max_us),
+             {agent_time("time p50", &phase::p50),
+              agent_time("time p99", &phase::p99),
+              agent_time("time highest", &phase::max),
               {"processor time of each",
                [](const record& one) { return show_latency(cost_us(one)); }, cost_us},
               of_agents("processor time of all",
@@ -128,17 +128,17 @@ table connection_table(const std::vector<record>& records) {
         return one.connection_use && one.connection_use->messages;
     });
     if (!any) return made;
-    add_rows(
-        made, records,
-        {of_connections("messages a connection",
-                        [](const connections& of) { return show_number(of.messages); }),
-         of_connections("recipients a transaction",
-                        [](const connections& of) { return show_number(of.recipients); }),
-         of_connections("with TLS", [](const connections& of) { return show_busy(of.tls_share); }),
-         of_connections("transactions pipelined",
-                        [](const connections& of) { return show_busy(of.pipelined_share); }),
-         of_connections("most open at once",
-                        [](const connections& of) { return base::format_count(of.most_open); })});
+    add_rows(made, records,
+             {of_connections("messages a connection",
+                             [](const connections& of) { return show_number(of.messages); }),
+              of_connections("recipients a transaction",
+                             [](const connections& of) { return show_number(of.recipients); }),
+              of_connections("with TLS", [](const connections& of) { return show_busy(of.tls); }),
+              of_connections("transactions pipelined",
+                             [](const connections& of) { return show_busy(of.pipelined); }),
+              of_connections("most open at once", [](const connections& of) {
+                  return base::format_count(of.most_open);
+              })});
     made.note = "over the whole run, also its warm-up";
     return made;
 }

@@ -45,12 +45,15 @@ void message_outcomes::count(ledger::outcome what, transaction& tx, std::size_t 
             counts_.unserved.record(at.steady - tx.due_of(first));
         tx.each_due.remove(first);
     }
-    // In the order of ledger::outcome.
+    // In the order of ledger::outcome, from the second on.
     static constexpr std::uint64_t stats::counts::*counters[] = {
-        &stats::counts::messages, &stats::counts::rejected, &stats::counts::deferred,
-        &stats::counts::failed, &stats::counts::in_doubt};
-    counts_.*counters[static_cast<std::size_t>(what)] += messages;
-    if (what != ledger::outcome::accepted) return;
+        &stats::counts::rejected, &stats::counts::deferred, &stats::counts::failed,
+        &stats::counts::in_doubt};
+    if (what != ledger::outcome::accepted) {
+        counts_.*counters[static_cast<std::size_t>(what) - 1] += messages;
+        return;
+    }
+    counts_.accepted(messages, at.steady);
     counts_.recipients += lmtp_ ? messages : tx.accepted;
     counts_.bytes += messages * tx.octets;
 }

@@ -93,7 +93,7 @@ examination_result examiner::finish(const sighting& where) {
     }
     // Behind the row: what there was no memory for has failed, in both.
     in_message_ = false;
-    counts.messages += 1;
+    counts.accepted(1, std::chrono::steady_clock::now());
     counts.recipients += 1;
     counts.bytes += message_.kept().octets();
     message_.reset();

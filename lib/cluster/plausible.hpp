@@ -38,8 +38,9 @@ inline bool plausible(const counted& what) {
         return brief(one) && one.connected_s >= 0 && one.connected_s <= most_connected_s;
     };
     return slice.start_s >= 0 && slice.start_s <= slice.end_s && slice.end_s <= longest_s &&
-           within(slice.counts.all_busy, most) && short_enough(slice.counts) && brief(slice.main) &&
-           brief(slice.ledger) &&
+           within(slice.counts.all_busy, most) &&
+           within(slice.counts.first_accepted.value_or(nanoseconds{}), most) &&
+           short_enough(slice.counts) && brief(slice.main) && brief(slice.ledger) &&
            std::all_of(slice.workers.begin(), slice.workers.end(), short_enough);
 }
 

@@ -182,6 +182,7 @@ void fields(Archive& each, field<Archive, stats::tally>& of) {
     fields<Archive>(each, of.commands);
     fields<Archive>(each, of.actions);
     each(of.all_busy);
+    each(of.first_accepted);
     fields(each, of.not_offered);
 }
 

@@ -13,8 +13,7 @@ constexpr double least_share_of_rate = 0.98;
 
 // Of a load with --rate that reached it.
 bool is_at_rate(const stats::run_record& one) {
-    const auto& asked = one.cap.asked_per_s;
-    return asked && one.cap.reached_per_s >= *asked * least_share_of_rate;
+    return one.cap && one.cap->reached_per_s >= one.cap->asked_per_s * least_share_of_rate;
 }
 
 std::vector<block_result> blocks_of(const results& of) {
@@ -113,7 +112,7 @@ std::optional<stats::drift> drift_in(const results& of, const analysis& found) {
 }
 
 // Whether a load program of the run said that of itself.
-bool any_generator(const measured_run& one, std::string_view verdict) {
+bool any_generator(const measured_run& one, stats::generator_verdict verdict) {
     return std::any_of(one.records.begin(), one.records.end(), [&](const stats::run_record& each) {
         return each.generator.verdict == verdict;
     });
@@ -129,8 +128,7 @@ std::optional<stats::warmup_check> warmup_of(const results& of, std::size_t vari
         if (one.records.size() <= of.record.verdict.program) continue;
         std::size_t at = 0;
         std::size_t warm = 0;
-        for (const stats::recorded_interval& each :
-             one.records[of.record.verdict.program].intervals) {
+        for (const stats::interval_row& each : one.records[of.record.verdict.program].intervals) {
             if (each.draining || each.partial || !(each.end_s > each.start_s)) continue;
             if (at == rates.size()) {
                 rates.push_back(0);
@@ -174,9 +172,9 @@ analysis analyse(const results& of) {
     std::vector<double> flushes;
     for (const measured_run& one : of.runs) {
         if (one.run.flush_median_s) flushes.push_back(*one.run.flush_median_s);
-        to.limited += any_generator(one, "limit") ? 1 : 0;
-        to.machine_full += any_generator(one, "machine_full") ? 1 : 0;
-        to.held_back += any_generator(one, "held_back") ? 1 : 0;
+        to.limited += any_generator(one, stats::generator_verdict::limit) ? 1 : 0;
+        to.machine_full += any_generator(one, stats::generator_verdict::machine_full) ? 1 : 0;
+        to.held_back += any_generator(one, stats::generator_verdict::held_back) ? 1 : 0;
         if (one.records.size() > rules.program && is_at_rate(one.records[rules.program]))
             ++to.at_rate;
     }

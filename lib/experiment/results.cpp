@@ -25,6 +25,10 @@ constexpr std::uint64_t largest_record = std::uint64_t{256} << 20U;
 // A run that is shorter than asked for was cut short; a load's clock may begin a little late.
 constexpr double least_share_of_duration = 0.98;
 
+std::optional<double> us(std::optional<std::chrono::nanoseconds> time) {
+    return time ? std::optional(static_cast<double>(time->count()) / 1e3) : std::nullopt;
+}
+
 double share_of_errors(const stats::run_record& one) {
     const auto& all = one.totals;
     const double bad = static_cast<double>(
@@ -36,7 +40,7 @@ double share_of_errors(const stats::run_record& one) {
 
 load_values values_of(const stats::run_record& one) {
     load_values to;
-    for (const stats::recorded_interval& each : one.intervals) {
+    for (const stats::interval_row& each : one.intervals) {
         if (each.warmup || each.draining) continue;
         to.messages += static_cast<double>(each.messages);
         to.measured_s += each.end_s - each.start_s;
@@ -47,8 +51,8 @@ load_values values_of(const stats::run_record& one) {
     };
     if (to.measured_s > 0) set(metric::messages, to.messages / to.measured_s);
     if (const auto* phase = one.main_phase()) {
-        set(metric::p50, phase->p50_us);
-        set(metric::p99, phase->p99_us);
+        set(metric::p50, us(phase->p50));
+        set(metric::p99, us(phase->p99));
     }
     return to;
 }
@@ -77,7 +81,7 @@ std::string why_void(const recorded_run& run, const std::vector<stats::run_recor
         const stats::run_record& one = records[i];
         if (loads[i].messages <= 0)
             return fmt::format("{}: no message came through", of.programs[i]);
-        if (one.generator.verdict == "limit")
+        if (one.generator.verdict == stats::generator_verdict::limit)
             return fmt::format("{}: the load generator was the limit", of.programs[i]);
         if (loads[i].errors > of.verdict.max_errors)
             return fmt::format("{}: {:.1f} % errors, more than {:.1f} %", of.programs[i],
@@ -104,7 +108,7 @@ std::optional<costs> costs_of(const cost_log& log, double load_from_s,
     };
     std::optional<double> start;
     double end = 0;
-    for (const stats::recorded_interval& each : of.intervals) {
+    for (const stats::interval_row& each : of.intervals) {
         if (each.warmup || each.draining) continue;
         start = start.value_or(each.start_s);
         end = each.end_s;

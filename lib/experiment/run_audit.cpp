@@ -11,8 +11,7 @@
 #include "os/image_file.hpp"
 #include "os/loop_device.hpp"
 #include "os/mounts.hpp"
-
-#include <nlohmann/json.hpp>
+#include "stats/record_reader.hpp"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -73,13 +72,12 @@ bool has_size(const std::string& path, std::uint64_t octets) {
 base::expected<std::uint64_t> errors_in(const std::string& record) {
     const auto text = base::read_file(record);
     if (!text) return text.error();
-    const auto read = nlohmann::json::parse(*text, nullptr, false);
-    const nlohmann::json::json_pointer errors("/totals/errors");
-    if (read.is_discarded() || !read.contains(errors) || !read.at(errors).is_number_unsigned())
-        return base::fail("{}: is no record of a run", record);
-    const std::string ended = read.value("ended", "");
-    if (ended != "complete") return base::fail("not all mailboxes were read: {}", ended);
-    return read.at(errors).get<std::uint64_t>();
+    const auto read = stats::parse_record(*text);
+    const stats::counter* const errors = stats::find_counter(stats::all_counters(), "errors");
+    if (!read || !read->totals.has(*errors)) return base::fail("{}: is no record of a run", record);
+    if (read->ended != "complete")
+        return base::fail("not all mailboxes were read: {}", read->ended);
+    return read->totals.error_events;
 }
 
 }  // namespace

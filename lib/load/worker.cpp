@@ -248,6 +248,7 @@ void worker::cut(nanoseconds until, bool last) {
     started_before_ += tally_.started;
     appended_before_ += tally_.appended;
     errors_before_ += tally_.errors.total();
+    if (tally_.first_accepted) *tally_.first_accepted -= times_.start.time_since_epoch();
     deposit_(*this, until, tally_, last);
     tally_.clear();
     last_cut_ = until;

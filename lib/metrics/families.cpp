@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "stats/figures.hpp"
+
 namespace postal::metrics {
 
 namespace {
@@ -89,6 +91,11 @@ bool may_fall(const stats::counter& one) {
 // Nothing is ever due for a server.
 bool never_counts(const stats::run_description& run, const stats::counter& one) {
     return run.serves && one.value == &stats::counts::not_started;
+}
+
+// "first_accepted_seconds"
+std::string in_seconds(std::string_view name) {
+    return std::string(name.substr(0, name.size() - 1)) + "seconds";
 }
 
 std::string help_of(const stats::counter& one) {
@@ -215,6 +222,9 @@ std::vector<MetricFamily> families_of(const stats::run_report& so_far, const bes
     made.gauge("warmup", "1 within the warm-up, whose counts records leave out", more.in_warmup);
     made.gauge("open_connections", "connections that are open",
                static_cast<double>(more.now.open_connections));
+    for (const stats::figure& one : stats::all_figures())
+        if (const auto value = one.measure(so_far.totals_with_warmup()))
+            made.gauge(in_seconds(one.name), one.meaning, *value);
     add_sessions(made, so_far, more.now);
     add_counters(made, so_far);
     add_errors(made, so_far);

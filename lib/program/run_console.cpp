@@ -119,8 +119,8 @@ void run_console::show(const stats::closed_interval& closed) {
     } else {
         note(log_.write(closed.row));
     }
-    if (const unsigned all = report_.description().ranks; closed.row.ranks < all)
-        say(fmt::format("{} of {} ranks in this interval", closed.row.ranks, all));
+    if (const unsigned all = report_.description().ranks; closed.row.ranks.value_or(all) < all)
+        say(fmt::format("{} of {} ranks in this interval", *closed.row.ranks, all));
     for (const std::string& line : stats::interval_diagnostics(closed.counts.errors)) {
         say(line);
     }
@@ -242,7 +242,7 @@ std::string_view name_of_signal(int number) {
 std::optional<stats::interruption> interruption_of(const load::worker_pool& workers) {
     const auto& by = workers.interrupted();
     if (!by) return std::nullopt;
-    return stats::interruption{.signal = name_of_signal(by->signal),
+    return stats::interruption{.signal = std::string(name_of_signal(by->signal)),
                                .at_s = std::chrono::duration<double>(by->at).count(),
                                .early = by->early,
                                .cut_short = by->cut_short};

@@ -120,7 +120,7 @@ std::vector<line> error_lines(const scene& of) {
 // Of the last second: what the summary says in the end is judged by the worst of all.
 line limit_line(const scene& of) {
     const stats::generator_load& load = of.load;
-    std::string text = fmt::format("busiest worker {:.0f} %", load.worker_busy * 100);
+    std::string text = fmt::format("busiest worker {:.0f} %", load.worker_busy.value_or(0) * 100);
     if (load.run_delay)
         text += fmt::format(", {:.0f} % without a processor", *load.run_delay * 100);
     if (load.machine_idle) text += fmt::format("; {:.0f} % idle", *load.machine_idle * 100);

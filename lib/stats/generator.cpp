@@ -37,6 +37,12 @@ double seconds(nanoseconds time) {
     return std::chrono::duration<double>(time).count();
 }
 
+template <class Word, std::size_t size>
+Word word_of(const std::array<std::string_view, size>& names, std::string_view text) {
+    const auto found = std::find(names.begin(), names.end(), text);
+    return found == names.end() ? Word::none : static_cast<Word>(found - names.begin());
+}
+
 template <class Value>
 void widen(std::optional<Value>& highest, const std::optional<Value>& other) {
     if (other && (!highest || *other > *highest)) highest = other;
@@ -55,11 +61,12 @@ bool is_late(const generator_load& span) {
 }
 
 double stopped_share(const generator_load& span) {
-    return share(span.stopped_s, span.length_s());
+    return share(span.stopped_s.value_or(0), span.length_s());
 }
 
 thread_share worker_of(const generator_load& span) {
-    return span.worker.value_or(thread_share{span.worker_busy, span.run_delay.value_or(0)});
+    return span.worker.value_or(
+        thread_share{span.worker_busy.value_or(0), span.run_delay.value_or(0)});
 }
 
 struct candidate {
@@ -151,10 +158,11 @@ void generator_load::measure(const span_times& times, const tally& counted) {
     }
     if (all.pressure_s && length_s() > 0) cpu_pressure = share(*all.pressure_s, length_s());
     if (all.throttled_s && length_s() > 0) throttled = share(*all.throttled_s, length_s());
+    worker_busy = 0;
     for (const worker_time& one : times.workers) {
         const auto spent = share_of(one, length_s());
         if (!spent) continue;
-        worker_busy = std::max(worker_busy, spent->busy);
+        widen(worker_busy, std::optional(spent->busy));
         if (one.run_delay) widen(run_delay, std::optional(spent->waited));
         if (!worker || occupied(*spent, *this) > occupied(*worker, *this)) worker = spent;
     }
@@ -200,7 +208,7 @@ bool loop_late(const generator_load& span) noexcept {
 // Long, or longer than it ran, which says the same of a worker that has little to do.
 bool waited(const generator_load& span) noexcept {
     const double share = span.run_delay.value_or(0);
-    return share > waited_limit || (share > noticed_limit && share > span.worker_busy);
+    return share > waited_limit || (share > noticed_limit && share > span.worker_busy.value_or(0));
 }
 
 std::string_view to_text(generator_verdict verdict) noexcept {
@@ -212,9 +220,11 @@ std::string_view to_text(generator_cause cause) noexcept {
 }
 
 generator_verdict verdict_of(std::string_view text) noexcept {
-    const auto found = std::find(verdict_names.begin(), verdict_names.end(), text);
-    if (found == verdict_names.end()) return generator_verdict::none;
-    return static_cast<generator_verdict>(found - verdict_names.begin());
+    return word_of<generator_verdict>(verdict_names, text);
+}
+
+generator_cause cause_of(std::string_view text) noexcept {
+    return word_of<generator_cause>(cause_names, text);
 }
 
 int gravity(generator_verdict verdict) noexcept {
@@ -226,7 +236,7 @@ generator_finding find_limit(const generator_load& span) noexcept {
     using cause = generator_cause;
     if (!span.may_be_judged()) return {};
     const candidate most = fullest(span);
-    if (worker_of(span).busy > busy_limit || span.worker_busy > busy_limit)
+    if (worker_of(span).busy > busy_limit || span.worker_busy.value_or(0) > busy_limit)
         return {limit, cause::generator, run_thread::worker};
     const bool full = occupied(most.spent, span) > busy_limit;
     if (full && most.spent.busy > busy_limit) return of_full(span, most);
@@ -253,7 +263,7 @@ generator_summary judge_all(const std::vector<generator_load>& spans, std::strin
     generator_finding found;
     worst.traffic = false;
     for (const generator_load& span : spans) {
-        worst.worker_busy = std::max(worst.worker_busy, span.worker_busy);
+        widen(worst.worker_busy, span.worker_busy);
         widen(worst.run_delay, span.run_delay);
         widen(worst.main, span.main);
         widen(worst.ledger, span.ledger);
@@ -262,7 +272,7 @@ generator_summary judge_all(const std::vector<generator_load>& spans, std::strin
         widen(worst.machine_steal, span.machine_steal);
         widen(worst.cpu_pressure, span.cpu_pressure);
         widen(worst.throttled, span.throttled);
-        worst.stopped_s = std::max(worst.stopped_s, span.stopped_s);
+        widen(worst.stopped_s, span.stopped_s);
         worst.traffic = worst.traffic || span.traffic;
         if (span.machine_idle)
             worst.machine_idle = std::min(worst.machine_idle.value_or(1), *span.machine_idle);

@@ -45,8 +45,8 @@ struct thread_share {
 struct generator_load {
     double start_s = 0;
     double end_s = 0;
-    double worker_busy = 0;           // CPU time, of the busiest worker
-    std::optional<double> run_delay;  // ready and not running, of the worker that waited longest
+    std::optional<double> worker_busy;  // CPU time, of the busiest worker
+    std::optional<double> run_delay;    // ready and not running, of the worker that waited longest
     // The worker that slept least, where that is known; otherwise it is taken to be both of these.
     std::optional<thread_share> worker;
     std::optional<thread_share> main;
@@ -59,7 +59,7 @@ struct generator_load {
     std::optional<double> machine_steal;  // taken from them by the hypervisor
     std::optional<double> cpu_pressure;  // of the time, in which something waited for any processor
     std::optional<double> throttled;     // of the time, in which a cgroup's CPU quota was used up
-    double stopped_s = 0;
+    std::optional<double> stopped_s;
     bool traffic = true;  // a connection, or a message
 
     [[nodiscard]] double length_s() const noexcept { return end_s - start_s; }
@@ -87,6 +87,8 @@ enum class generator_verdict {
 enum class generator_cause { none, generator, machine, steal, quota, stopped };
 // "", "generator", "machine", "steal", "quota", "stopped"
 [[nodiscard]] std::string_view to_text(generator_cause cause) noexcept;
+// The same back; `none` for any other text.
+[[nodiscard]] generator_cause cause_of(std::string_view text) noexcept;
 
 struct generator_finding {
     generator_verdict verdict = generator_verdict::none;

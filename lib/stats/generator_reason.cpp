@@ -16,7 +16,7 @@ std::string_view name_of(run_thread which) {
 }
 
 thread_share share_of(const generator_load& span, run_thread which) {
-    const thread_share worker{span.worker_busy, span.run_delay.value_or(0)};
+    const thread_share worker{span.worker_busy.value_or(0), span.run_delay.value_or(0)};
     if (which == run_thread::worker) return span.worker.value_or(worker);
     return (which == run_thread::main ? span.main : span.ledger).value_or(thread_share{});
 }
@@ -43,14 +43,14 @@ std::string symptoms(const generator_load& span, const generator_finding& found)
     const bool full = occupied(one, span) > busy_limit;
     const bool itself =
         found.verdict == generator_verdict::limit || found.cause == generator_cause::steal;
-    const double busy =
-        found.thread == run_thread::worker ? span.worker_busy : share_of(span, found.thread).busy;
+    const double busy = found.thread == run_thread::worker ? span.worker_busy.value_or(0)
+                                                           : share_of(span, found.thread).busy;
     add(busy > busy_limit, fmt::format("{} was {:.0f} % busy", name_of(found.thread), busy * 100));
     add(busy <= busy_limit && full && (itself || found.thread != run_thread::worker),
         full_text(span, found.thread));
     add(waited(span) && (!full || !itself) && found.thread == run_thread::worker,
         fmt::format("a worker waited {:.0f} % of the time for a processor and ran {:.0f} %",
-                    span.run_delay.value_or(0) * 100, span.worker_busy * 100));
+                    span.run_delay.value_or(0) * 100, span.worker_busy.value_or(0) * 100));
     add(schedule_late(span),
         fmt::format("the schedule was {} late at the 99th percentile",
                     base::format_latency(span.slip_p99.value_or(nanoseconds{}))));
@@ -95,7 +95,7 @@ std::string reason_of(const generator_load& span, const generator_finding& found
         return fmt::format(
             "{} was stopped for {:.1f} s{}: it neither ran nor waited for a "
             "processor, and the figures are about that, too",
-            program, span.stopped_s, when(span));
+            program, span.stopped_s.value_or(0), when(span));
     const std::string seen = symptoms(span, found);
     if (found.cause == generator_cause::quota)
         return fmt::format(

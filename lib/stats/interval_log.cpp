@@ -69,11 +69,10 @@ std::string error_fields(const interval_row& row) {
          {errors.connect, errors.timeout, errors.temporary, errors.permanent, errors.other}) {
         text += fmt::format(",{}", count);
     }
-    text += fmt::format(",{:.1f}", row.worker_busy * 100);
+    text += fmt::format(",{:.1f}", row.worker_busy.value_or(0) * 100);
     text += "," + percent(row.run_delay) + "," + percent(row.machine_idle);
-    const double length_s = row.length_s();
-    text += length_s > 0 ? fmt::format(",{:.2f}", row.connected_s / length_s) : ",";
-    return text + fmt::format(",{:.3f}", row.worker_cpu_s);
+    text += row.open_connections ? fmt::format(",{:.2f}", *row.open_connections) : ",";
+    return text + fmt::format(",{:.3f}", row.worker_cpu_s.value_or(0));
 }
 
 std::string cap_field(const interval_row& row) {
@@ -135,7 +134,7 @@ std::string interval_log::line(const interval_row& row) const {
     text += latency_fields(row) + counters(logged::extended, field);
     text += error_fields(row);
     if (run_.capped()) text += cap_field(row);
-    return run_.ranks > 1 ? text + fmt::format(",{}", row.ranks) : text;
+    return run_.ranks > 1 ? text + fmt::format(",{}", row.ranks.value_or(1)) : text;
 }
 
 base::expected<void> interval_log::put(std::string text) {

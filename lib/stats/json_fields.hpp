@@ -3,11 +3,16 @@
 // Reading sixty members one by one would need sixty checks; instead the first member of the wrong
 // type is remembered in a `complaint` with its path ("totals.messages: ..."), its target stays as it
 // is, and the caller looks once at the end. Absent and null members leave theirs without complaint.
+//
+// It is an archive of the lists of fields, too (record_fields.hpp): what it reads by one is bounded, and
+// complained of, in the same way.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
@@ -19,13 +24,16 @@
 #include <utility>
 #include <vector>
 
+#include "stats/record_fields.hpp"
+
 namespace postal::stats {
 
 // Keeps the order of the members, so that what a record lists in order is shown in order.
 using json = nlohmann::ordered_json;
 
 struct complaint {
-    std::string first;
+    std::string first{};
+    counter_rows counters = all_counters();  // that the document may have
 
     void add(const std::string& path, std::string_view wanted) {
         if (first.empty()) first = path + " is not " + std::string{wanted};
@@ -43,6 +51,9 @@ inline std::string_view reason_of(const json::exception& broken) {
 
 class json_fields {
   public:
+    template <class T>
+    using field = T;
+
     // `object` and `problems` must outlive this. Anything but an object is a complaint.
     json_fields(const json& object, std::string path, complaint& problems)
         : object_{&object}, path_{std::move(path)}, problems_{&problems} {
@@ -62,12 +73,45 @@ class json_fields {
         if constexpr (sizeof...(more) > 0) read(std::forward<More>(more)...);
     }
 
-    // A number that may be below 0.
-    void read_signed(std::string_view key, std::optional<double>& to) const {
+    // The same for the lists of fields.
+    template <class T>
+    void operator()(std::string_view key, T& to, std::string_view = {}, as how = {}) const {
         const json* value = find(key);
         if (value == nullptr) return;
-        if (!value->is_number()) return complain(key, "a number");
-        to = value->get<double>();
+        if (how.any_sign) return take_any_sign(to, *value, place(*this, key));
+        take(to, *value, place(*this, key));
+    }
+    template <class List>
+    void group(std::string_view key, List list, std::string_view = {}, as = {}) const {
+        const json_fields inner = object(key);
+        list(inner);
+    }
+    template <class Element, class Name, class Owner>
+    void named(std::string_view key, std::vector<Element>& to, Name Owner::*name,
+               std::string_view = {}) const {
+        const json_fields inner = object(key);
+        inner.members([&](const std::string& found, const json& member) {
+            if (member.is_null()) return;
+            to.emplace_back().*name = found;
+            inner(found, to.back());
+        });
+    }
+    template <class Wanted>
+    void counters(counts& to, Wanted wanted) const {
+        for (const counter& one : problems_->counters)
+            if (wanted(one)) read(one.name, to.*one.value);
+    }
+    template <class Wanted>
+    void counters(known_counts& to, Wanted wanted) const {
+        for (const counter& one : problems_->counters) {
+            if (!wanted(one) || !has(one.name)) continue;
+            read(one.name, to.*one.value);
+            to.known.push_back(one.name);
+        }
+    }
+    template <class List>
+    void with(bool, List list) const {
+        list();
     }
 
     json_fields object(std::string_view key) const {
@@ -142,6 +186,95 @@ class json_fields {
     void take(bool& to, const json& value, const place& path) const {
         if (!value.is_boolean()) return problems_->add(path, "true or false");
         to = value.get<bool>();
+    }
+    void take(std::int64_t& to, const json& value, const place& path) const {
+        if (!value.is_number_integer()) return problems_->add(path, "a whole number");
+        to = value.get<std::int64_t>();
+    }
+    void take(std::chrono::nanoseconds& to, const json& value, const place& path) const {
+        constexpr double most_us = 9e15;
+        double us = 0;
+        take(us, value, path);
+        to = std::chrono::nanoseconds(std::llround(std::min(us, most_us) * 1e3));
+    }
+    void take(histogram& to, const json& value, const place& path) const {
+        std::string text;
+        take(text, value, path);
+        auto decoded = histogram::decode(text);
+        if (!decoded) return problems_->add(path, "a histogram: " + decoded.error().message);
+        to = std::move(*decoded);
+    }
+    // Words that are not known are of a later version, and mean none.
+    void take(generator_verdict& to, const json& value, const place& path) const {
+        std::string word;
+        take(word, value, path);
+        to = verdict_of(word);
+    }
+    void take(generator_cause& to, const json& value, const place& path) const {
+        std::string word;
+        take(word, value, path);
+        to = cause_of(word);
+    }
+    void take(thread_share& to, const json& value, const place& path) const {
+        take(to.busy, value, path);
+    }
+    void take(named_numbers& to, const json& value, const place& path) const {
+        const json_fields inner(value, path, *problems_);
+        inner.members([&](const std::string& name, const json&) {
+            inner.read(name, to.emplace_back(named_count{name, 0}).count);
+        });
+    }
+    // Options are kept as they stand, whatever they are.
+    void take(std::vector<std::pair<std::string, option_value>>& to, const json& value,
+              const place& path) const {
+        json_fields(value, path, *problems_).members([&](const std::string& name, const json& one) {
+            to.emplace_back(name, option_of(one));
+        });
+    }
+    static std::string plain(const json& value) {
+        return value.is_string() ? value.get<std::string>() : value.dump();
+    }
+    static option_value option_of(const json& value) {
+        if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+        if (!value.is_array()) return plain(value);
+        std::vector<std::string> all;
+        for (const json& one : value)
+            all.push_back(plain(one));
+        return all;
+    }
+    template <class T>
+    requires std::is_class_v<T>
+    void take(T& to, const json& value, const place& path) const {
+        const json_fields inner(value, path, *problems_);
+        fields<const json_fields>(inner, to);
+    }
+    void take_any_sign(double& to, const json& value, const place& path) const {
+        if (!value.is_number()) return problems_->add(path, "a number");
+        to = value.get<double>();
+    }
+    void take_any_sign(std::optional<double>& to, const json& value, const place& path) const {
+        if (!value.is_number()) return problems_->add(path, "a number");
+        to = value.get<double>();
+    }
+    template <class T>
+    void take_any_sign(T& to, const json& value, const place& path) const {
+        take(to, value, path);
+    }
+    // Of any sign. A list of another length is as good as none.
+    template <std::size_t size>
+    void take(std::optional<std::array<double, size>>& to, const json& value,
+              const place& path) const {
+        if (!value.is_array()) return problems_->add(path, "a list");
+        std::array<double, size> made{};
+        std::size_t known = 0;
+        for (std::size_t index = 0; index < value.size(); ++index) {
+            if (value[index].is_null()) continue;
+            double number = 0;
+            take_any_sign(number, value[index], place(path, index));
+            if (known < size) made[known] = number;
+            ++known;
+        }
+        if (known == size) to = made;
     }
     void take(double& to, const json& value, const place& path) const {
         const double number = value.is_number() ? value.get<double>() : -1;

@@ -108,6 +108,7 @@ level level_of(std::span<const double> values) {
 
 rate_summary summarise_rates(std::span<const double> values, double resolution) {
     rate_summary result;
+    result.mean = result.min = result.max = result.effective = 0;
     result.count = values.size();
     if (values.empty()) return result;
     const level around = level_of(values);
@@ -123,8 +124,8 @@ rate_summary summarise_rates(std::span<const double> values, double resolution) 
     // What was counted was rounded: an even spread over one step.
     const double deviation = std::max(around.deviation, resolution / std::sqrt(12));
     const double half =
-        t_limit(result.effective - 1, 0.05) * deviation / std::sqrt(result.effective);
-    result.ci95 = {std::max(0.0, result.mean - half), result.mean + half};
+        t_limit(around.effective - 1, 0.05) * deviation / std::sqrt(around.effective);
+    result.ci95 = {std::max(0.0, around.mean - half), around.mean + half};
     return result;
 }
 

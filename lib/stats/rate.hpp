@@ -14,13 +14,14 @@
 namespace postal::stats {
 
 struct rate_summary {
-    double mean = 0;
-    double min = 0;
-    double max = 0;
+    std::optional<double> mean;
+    std::optional<double> min;
+    std::optional<double> max;
     std::optional<double> stddev;               // of the values, n - 1; from two on
     std::optional<std::array<double, 2>> ci95;  // of the mean, Student's t; from `fewest_values` on
     std::uint64_t count = 0;                    // of the values; 0: nothing else is known
-    double effective = 0;  // as many independent values would say as much of the mean, at the least
+    // As many independent values would say as much of the mean, at the least.
+    std::optional<double> effective;
     // Change from the first to the last by a straight line, as a share of the mean; where it is no chance.
     std::optional<double> trend;
 };

@@ -1,9 +1,7 @@
-// The run record: a run_report as one JSON object of the schema "postal-record/1".
+// The run record as one JSON object of the schema "postal-record/1".
 //
-// Numbers are finite always; what is not known (the percentile of nothing, the deviation of one
-// interval) is null. Text that is not valid UTF-8 is written with replacement characters. A
-// percentile is in microseconds. Counters stand in totals, integrity and the intervals as
-// counters.hpp says; all keys are in postal(8). It is read back with record_reader.hpp.
+// What is not known (the percentile of nothing, the deviation of one interval) is null. Its members
+// are in record_fields.hpp, and explained in postal(8). It is read back with record_reader.hpp.
 #pragma once
 
 #include "base/result.hpp"
@@ -16,7 +14,10 @@
 namespace postal::stats {
 
 // Indented by that many blanks; on one line without line end if there are none.
-[[nodiscard]] std::string record_text(const run_report& report, int indent = -1);
+[[nodiscard]] std::string record_text(const run_record& record, int indent = -1);
+[[nodiscard]] inline std::string record_text(const run_report& report, int indent = -1) {
+    return record_text(report.record(), indent);
+}
 
 // The one interval as in the record's "intervals", on one line, with "time" in front.
 [[nodiscard]] std::string interval_text(const run_description& run, const interval_row& row,

@@ -65,6 +65,10 @@ void blame_rank(generator_summary& all, const rank_share& worst) {
 
 }  // namespace
 
+std::optional<double> mean_open(double connected_s, double length_s) {
+    return length_s > 0 ? std::optional(connected_s / length_s) : std::nullopt;
+}
+
 worker_sums sums_of(const std::vector<worker_time>& workers) {
     worker_sums sums;
     for (const worker_time& one : workers) {
@@ -156,8 +160,10 @@ interval_row run_report::close_row() const {
     row.draining = current_.draining;
     row.classes = counted.errors.classes();
     row.asked = asked_between(row.start_s, row.draining ? row.start_s : row.end_s);
-    static_cast<worker_sums&>(row) = sums_of(current_.workers);
     row.measure(current_, counted);
+    const worker_sums workers = sums_of(current_.workers);
+    row.worker_cpu_s = workers.worker_cpu_s;
+    row.open_connections = mean_open(workers.connected_s, row.length_s());
     row.ranks = current_.ranks;
     if (description_.message_phase < counted.latency.size()) {
         const histogram& message = counted.latency[description_.message_phase];
@@ -223,7 +229,7 @@ generator_summary run_report::generator() const {
     generator_summary made = judge_all(spans, description_.program);
     made.slip_p99 = spans.front().slip_p99;
     for (const rank_share& one : ranks_)
-        made.worker_busy = std::max(made.worker_busy, one.worker_busy.value_or(0));
+        made.worker_busy = std::max(made.worker_busy, one.worker_busy);
     if (const rank_share* worst = worst_of(ranks_)) blame_rank(made, *worst);
     return made;
 }

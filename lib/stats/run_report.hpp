@@ -1,8 +1,8 @@
-// The one result of a run: time slices of counted time go in, and every printer reads from it.
+// What a run comes to: time slices of counted time go in, a run_record comes out.
 //
 // Flow: construct with the description; add_time_slice() for each stretch of time, in order;
-// finish() with what is known at the end; set `thresholds` from their evaluation; then print and
-// write the record.
+// finish() with what is known at the end; set `thresholds` from their evaluation; then print, and
+// write the record().
 //
 // A time slice is at most one interval. The end of the warm-up inside an interval splits it in two
 // time slices, the first with in_warmup; the interval that closes_interval is then marked as
@@ -14,16 +14,11 @@
 // Nothing here fails. Single-threaded; holds about 500 octets an interval, and what seconds() has.
 #pragma once
 
-#include "stats/generator.hpp"
-#include "stats/rank_share.hpp"
 #include "stats/ranking.hpp"
-#include "stats/rate.hpp"
-#include "stats/run_description.hpp"
+#include "stats/run_record.hpp"
 #include "stats/second_counts.hpp"
 #include "stats/tally.hpp"
-#include "stats/threshold.hpp"
 
-#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +35,8 @@ struct worker_sums {
     double connected_s = 0;   // how long each connection was open, added up
 };
 [[nodiscard]] worker_sums sums_of(const std::vector<worker_time>& workers);
+// How many connections were open on average; nothing of a time without length.
+[[nodiscard]] std::optional<double> mean_open(double connected_s, double length_s);
 
 // What all workers counted from start_s to end_s, in seconds since the run began.
 struct time_slice : span_times {
@@ -60,55 +57,10 @@ struct time_slice : span_times {
     void merge(const time_slice& other);
 };
 
-// One line of the log, with what was counted in the interval. Percentiles are of the message phase,
-// empty when it has no value.
-struct interval_row : counts, generator_load, worker_sums {
-    bool warmup = false;
-    bool partial = false;
-    bool draining = false;
-    error_classes classes;
-    std::optional<std::chrono::nanoseconds> message_p50;
-    std::optional<std::chrono::nanoseconds> message_p90;
-    std::optional<std::chrono::nanoseconds> message_p99;
-    std::optional<std::chrono::nanoseconds> message_max;
-    std::optional<double> asked;  // messages, of a run with a rate
-    unsigned ranks = 1;           // that had a part in it
-    // At the interval's end; empty for programs that run none.
-    std::optional<std::uint64_t> agents_running;
-    std::optional<std::chrono::nanoseconds> agent_p50;
-    std::optional<std::chrono::nanoseconds> agent_p99;
-};
-
 // An interval that has just ended; valid until the next add_time_slice().
 struct closed_interval {
     const interval_row& row;
     const tally& counts;
-};
-
-// Of a closed loop with a rate, which is a cap there, after the warm-up and until the stop.
-struct cap_summary {
-    double asked_per_s = 0;
-    double reached_per_s = 0;  // messages begun
-    double all_busy = 0;  // share of the time in which messages were due and no session was free
-    std::uint64_t behind = 0;  // messages that were asked for since the run began, and not begun
-};
-
-// How clients used their connections to a server. Of the whole run, the warm-up too, since connections
-// outlast it; empty where there is nothing to divide by.
-struct connection_summary {
-    std::optional<double> messages;    // accepted, a connection
-    std::optional<double> recipients;  // who were accepted, a transaction
-    std::optional<double> tls;         // share of the connections
-    std::optional<double> pipelined;   // share of the transactions
-    std::uint64_t most_open = 0;       // at once
-};
-
-// A run that a signal ended.
-struct interruption {
-    std::string_view signal = {};  // "SIGINT"; empty: another rank's
-    double at_s = 0;               // since the start
-    bool early = false;            // it had an end of its own, which it did not reach
-    bool cut_short = false;        // what was in flight at the end of the grace, or at a second one
 };
 
 struct run_end {
@@ -160,6 +112,8 @@ class run_report {
     // What was asked for in vain, "--option VALUE: why", with the number of connections; of the whole
     // run.
     [[nodiscard]] named_counts not_in_effect() const;
+    // All of it, as it is kept.
+    [[nodiscard]] run_record record() const;
 
     std::vector<threshold_result> thresholds;
 

@@ -90,6 +90,7 @@ std::optional<loaded_time> second_counts::loaded() const {
     for (auto one = first + 1; one != behind - 1; ++one)
         found.messages += one->messages;
     if (!(found.end_s > found.start_s)) return std::nullopt;
+    found.per_second = static_cast<double>(found.messages) / (found.end_s - found.start_s);
     return found;
 }
 

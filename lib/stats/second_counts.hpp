@@ -41,10 +41,7 @@ struct loaded_time {
     double start_s = 0;
     double end_s = 0;
     std::uint64_t messages = 0;
-
-    [[nodiscard]] double per_second() const noexcept {
-        return static_cast<double>(messages) / (end_s - start_s);
-    }
+    std::optional<double> per_second{};
 };
 
 class second_counts {

@@ -50,7 +50,7 @@ std::string headline(const run_report& report) {
 
 // How far the mean may be off.
 std::optional<double> uncertainty(const rate_summary& rate) {
-    if (rate.ci95) return (*rate.ci95)[1] - rate.mean;
+    if (rate.ci95) return (*rate.ci95)[1] - *rate.mean;
     if (!rate.stddev) return std::nullopt;
     return *rate.stddev / std::sqrt(static_cast<double>(rate.count));
 }
@@ -58,20 +58,20 @@ std::optional<double> uncertainty(const rate_summary& rate) {
 // "; it fell from 58,000/s to 33,800/s over the run"
 std::string over_the_run(const rate_summary& rate, std::string_view unit) {
     if (!rate.trend) return {};
-    return fmt::format("; it {} over the run", trend_text(rate.mean, *rate.trend, unit));
+    return fmt::format("; it {} over the run", trend_text(*rate.mean, *rate.trend, unit));
 }
 
 std::string rate_text(const run_report& report) {
     const rate_summary rate = report.rate();
     const auto known = uncertainty(rate);
     const auto shown = [&](double per_minute) { return base::format_measured(per_minute, known); };
-    std::string text = fmt::format("{} messages/min ({} messages/s)", shown(rate.mean),
-                                   base::format_measured(rate.mean / 60));
+    std::string text = fmt::format("{} messages/min ({} messages/s)", shown(*rate.mean),
+                                   base::format_measured(*rate.mean / 60));
     if (rate.count == 0) return text + ", no whole interval";
     if (rate.count == 1) return text + ", 1 interval";
     text +=
-        fmt::format(", {} intervals from {} to {}", rate.count, shown(rate.min), shown(rate.max));
-    if (rate.ci95 && rate.mean > 0)
+        fmt::format(", {} intervals from {} to {}", rate.count, shown(*rate.min), shown(*rate.max));
+    if (rate.ci95 && *rate.mean > 0)
         text += fmt::format("; mean {} at 95 %, within this run",
                             confidence_text((*rate.ci95)[0], (*rate.ci95)[1]));
     return text + over_the_run(rate, "");
@@ -85,16 +85,16 @@ std::string by_second_text(const run_report& report) {
     const rate_summary rate = report.seconds().rate();
     const std::uint64_t intervals = report.rate().count;
     if (intervals >= fewest_values || rate.count <= intervals || rate.count < enough) return {};
-    if (!(rate.mean > 0)) return {};
+    if (!(*rate.mean > 0)) return {};
     const auto known = uncertainty(rate);
     const auto shown = [&](double a_second) { return base::format_measured(a_second, known); };
     const double width = report.seconds().width_s();
     const std::string stretches =
         width > 1 ? fmt::format("stretches of {:.0f} s", width) : "seconds";
     std::string text = fmt::format("{} {} from {}/s to {}/s", rate.count, stretches,
-                                   shown(rate.min), shown(rate.max));
+                                   shown(*rate.min), shown(*rate.max));
     if (rate.ci95)
-        text += fmt::format("; mean {} {}/s at 95 %, within this run", shown(rate.mean),
+        text += fmt::format("; mean {} {}/s at 95 %, within this run", shown(*rate.mean),
                             confidence_text((*rate.ci95)[0], (*rate.ci95)[1]));
     return text + over_the_run(rate, "/s");
 }
@@ -102,8 +102,8 @@ std::string by_second_text(const run_report& report) {
 // "12,345 messages/min (206 messages/s) from 3 s to 43 s"
 std::string loaded_text(const loaded_time& loaded) {
     return fmt::format("{} messages/min ({} messages/s) from {:.0f} s to {:.0f} s",
-                       base::format_measured(loaded.per_second() * 60),
-                       base::format_measured(loaded.per_second()), loaded.start_s, loaded.end_s);
+                       base::format_measured(*loaded.per_second * 60),
+                       base::format_measured(*loaded.per_second), loaded.start_s, loaded.end_s);
 }
 
 // "50.0/s, reached 41.2/s; all sessions busy 31 % of the time; 88 messages behind at the end"
@@ -296,7 +296,7 @@ std::string generator_text(const run_report& report) {
     if (!generator.traffic) return "no verdict: there was no traffic";
     std::string text = fmt::format("{}: the busiest worker was {:.0f} % busy",
                                    generator.judged ? "not the limit" : "too short to judge",
-                                   generator.worker_busy * 100);
+                                   generator.worker_busy.value_or(0) * 100);
     if (generator.run_delay)
         text += fmt::format(", waited {:.0f} % for a processor", *generator.run_delay * 100);
     if (generator.slip_p99) {

@@ -9,6 +9,11 @@ void worker_time::add_time(const worker_time& other) noexcept {
     connected_s += other.connected_s;
 }
 
+void tally::accepted(std::uint64_t number, std::chrono::steady_clock::time_point when) noexcept {
+    if (number > 0 && !first_accepted) first_accepted = when.time_since_epoch();
+    messages += number;
+}
+
 counts tally::counted() const noexcept {
     counts result = *this;
     result.error_events = errors.total();
@@ -32,6 +37,8 @@ void tally::merge(const tally& other) {
     limits.merge(other.limits);
     not_offered.merge(other.not_offered);
     all_busy += other.all_busy;
+    if (!first_accepted || other.first_accepted.value_or(*first_accepted) < *first_accepted)
+        first_accepted = other.first_accepted;
     add_time(other);
 }
 
@@ -55,6 +62,7 @@ void tally::clear() noexcept {
     limits.clear();
     not_offered.clear();
     all_busy = {};
+    first_accepted.reset();
     static_cast<worker_time&>(*this) = {};
 }
 

@@ -169,7 +169,7 @@ struct threshold_parser {
         result.unit_ = "messages/min";
         result.bound_ = bound->per_minute();
         result.measure_ = [](const run_report& report) {
-            return threshold::measured{report.rate().mean};
+            return threshold::measured{report.rate().mean.value_or(0)};
         };
         result.samples_ = [](const run_report& report) { return report.totals().started; };
         return {};

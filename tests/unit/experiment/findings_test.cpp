@@ -161,9 +161,9 @@ TEST_CASE("findings: what must not be overlooked") {
     of.runs[3].voids = "postal: 50.0 % errors, more than 1.0 %";
     for (auto& run : of.runs)
         run.run.flush_median_s = 20e-6;
-    of.runs[0].records[0].generator.verdict = "machine_full";
-    of.runs[1].records[0].cap = {.asked_per_s = 100, .reached_per_s = 99};
-    of.runs[2].records[0].cap = {.asked_per_s = 100, .reached_per_s = 90};
+    of.runs[0].records[0].generator.verdict = stats::generator_verdict::machine_full;
+    of.runs[1].records[0].cap = stats::cap_summary{100, 99};
+    of.runs[2].records[0].cap = stats::cap_summary{100, 90};
     const auto found = analyse(of);
     const auto all = remarks(of, found);
     CHECK(says(all, "bad", "runs/x: is not what the run wrote"));

@@ -10,12 +10,12 @@ using namespace postal::experiment;
 
 namespace {
 
-stats::run_record record_of(double messages, const std::string& generator) {
+stats::run_record record_of(double messages, stats::generator_verdict generator) {
     stats::run_record one;
     one.duration_s = 10;
     one.measured_s = 10;
     one.totals.messages = static_cast<std::uint64_t>(messages);
-    stats::recorded_interval all;
+    stats::interval_row all;
     all.end_s = 10;
     all.messages = static_cast<std::uint64_t>(messages);
     one.intervals = {all};
@@ -24,7 +24,7 @@ stats::run_record record_of(double messages, const std::string& generator) {
 }
 
 // One block of one variant.
-results of_two(const std::string& first, const std::string& second) {
+results of_two(stats::generator_verdict first, stats::generator_verdict second) {
     results all;
     all.record.duration_s = 10;
     all.record.programs = {"delivery", "reading"};
@@ -38,7 +38,8 @@ results of_two(const std::string& first, const std::string& second) {
 }  // namespace
 
 TEST_CASE("two loads: each has its own values, and the verdict is about the one that is named") {
-    const analysis found = analyse(of_two("none", "none"));
+    using enum stats::generator_verdict;
+    const analysis found = analyse(of_two(none, none));
     CHECK(found.voided() == 0);
     CHECK(found.verdict().program == 1);
     CHECK(found.verdict().typical.at(0).value() == Approx(7));
@@ -50,10 +51,11 @@ TEST_CASE("two loads: each has its own values, and the verdict is about the one 
 }
 
 TEST_CASE("two loads: a run is counted once, whoever says that the machine was full") {
-    CHECK(analyse(of_two("machine_full", "machine_full")).machine_full == 1);
-    CHECK(analyse(of_two("none", "machine_full")).machine_full == 1);
-    CHECK(analyse(of_two("none", "none")).machine_full == 0);
-    const analysis limited = analyse(of_two("none", "limit"));
+    using enum stats::generator_verdict;
+    CHECK(analyse(of_two(machine_full, machine_full)).machine_full == 1);
+    CHECK(analyse(of_two(none, machine_full)).machine_full == 1);
+    CHECK(analyse(of_two(none, none)).machine_full == 0);
+    const analysis limited = analyse(of_two(none, limit));
     CHECK(limited.limited == 1);
     CHECK(limited.blocks.at(0).voided == "a: reading: the load generator was the limit");
 }

@@ -12,6 +12,7 @@
 using namespace postal;
 using Catch::Contains;
 using json = nlohmann::json;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -25,10 +26,25 @@ report::interval stretch(double start_s, double end_s, std::optional<double> ope
     return made;
 }
 
-std::vector<report::interval> stretches(const std::vector<double>& open) {
-    std::vector<report::interval> made;
+void add(stats::second_columns& to, const report::interval& one) {
+    to.t_s.push_back(one.end_s);
+    to.messages.push_back(one.messages);
+    to.errors.push_back(0);
+    to.open_connections.push_back(one.open_connections);
+    to.worker_cpu_s.push_back(one.worker_cpu_s.value_or(0));
+}
+
+stats::second_columns stretches(const std::vector<double>& open) {
+    stats::second_columns made;
     for (std::size_t i = 0; i < open.size(); ++i)
-        made.push_back(stretch(static_cast<double>(i), static_cast<double>(i) + 1, open[i]));
+        add(made, stretch(static_cast<double>(i), static_cast<double>(i) + 1, open[i]));
+    return made;
+}
+
+std::vector<report::interval> intervals(int number) {
+    std::vector<report::interval> made;
+    for (int i = 0; i < number; ++i)
+        made.push_back(stretch(i, i + 1, 4));
     return made;
 }
 
@@ -40,8 +56,8 @@ report::record short_run(const std::vector<double>& open) {
     one.interval_s = 60;
     one.seconds = stretches(open);
     one.intervals = {stretch(0, static_cast<double>(open.size()), open.back())};
-    one.intervals.front().p50_us = 1000;
-    one.intervals.front().p90_us = 2000;
+    one.intervals.front().message_p50 = 1ms;
+    one.intervals.front().message_p90 = 2ms;
     return one;
 }
 
@@ -67,14 +83,14 @@ TEST_CASE("course: fewer than ten intervals are shown by the second") {
                                         "each step is one second") &&
                                    Contains("in the table of seconds"));
 
-    one.intervals = stretches(std::vector<double>(10, 4));
+    one.intervals = intervals(10);
     CHECK_FALSE(report::shown_by_second(one));
     CHECK(series_of(one)["seconds"].empty());
     CHECK_THAT(page_of({one}), Contains("Each step is one interval") && !Contains("By second"));
 
     one.intervals.resize(3);  // nine would do, but seconds say no more than these
     CHECK_FALSE(report::shown_by_second(one));
-    one.seconds.clear();  // of an older version
+    one.seconds = {};  // of an older version
     one.intervals.resize(1);
     CHECK_FALSE(report::shown_by_second(one));
     CHECK(series_of(one)["intervals"].size() == 1);
@@ -85,23 +101,23 @@ TEST_CASE("course: what was finished after the stop is in none") {
     one.intervals.push_back(stretch(2, 2.5, 0));
     one.intervals.back().draining = true;
     CHECK(report::shown_by_second(one));
-    one.seconds.clear();
+    one.seconds = {};
     REQUIRE(report::course_of(one).size() == 1);
     CHECK(json::parse(report::chart_data({one}))["longest_s"] == 2);
 }
 
 TEST_CASE("course: a rest of some milliseconds is no second of its own") {
     report::record one = short_run({4, 4, 4});
-    one.seconds.push_back(stretch(3, 3.04, 0));
+    add(one.seconds, stretch(3, 3.04, 0));
     const auto course = report::course_of(one);
     REQUIRE(course.size() == 3);
     CHECK(course.back().end_s == Approx(3.04));
     CHECK(course.back().messages == 104);
     CHECK(course.back().processors() == Approx(0.25));
-    one.seconds.back() = stretch(3, 3.2, 0);
+    one.seconds.t_s.back() = 3.2;
     CHECK(report::course_of(one).size() == 4);
-    one.seconds.back() = stretch(3, 3.04, 0);
-    one.seconds[2].warmup = true;
+    one.seconds.t_s.back() = 3.04;
+    one.seconds.warmup = 3;
     CHECK(report::course_of(one).size() == 4);
 }
 
@@ -144,18 +160,17 @@ TEST_CASE("course: of several records what one has is drawn for all, and sentenc
                                              Contains("id=\"chart-workers\""));
     other = short_run({1, 5, 9});
     CHECK_THAT(page_of({steady, other}), Contains("id=\"chart-open\""));
-    other.seconds.clear();
-    other.intervals = stretches(std::vector<double>(12, 4));
+    other.seconds = {};
+    other.intervals = intervals(12);
     CHECK_THAT(page_of({steady, other}),
                Contains("one interval, or one second of a run with fewer than ten intervals"));
 }
 
 TEST_CASE("course: records of before have no such charts, tables and sentences") {
     report::record one = short_run({4, 4, 4});
-    one.intervals = stretches(std::vector<double>(12, 4));
-    for (auto* list : {&one.intervals, &one.seconds})
-        for (report::interval& each : *list)
-            each.open_connections = each.worker_cpu_s = std::nullopt;
+    one.intervals = intervals(12);
+    for (report::interval& each : one.intervals)
+        each.open_connections = each.worker_cpu_s = std::nullopt;
     CHECK(report::course_table(one).rows.empty());
     const std::string page = page_of({one});
     for (const char* absent : {"id=\"chart-open\"", "id=\"chart-workers\"", "Connections open"})
@@ -165,8 +180,8 @@ TEST_CASE("course: records of before have no such charts, tables and sentences")
 
 TEST_CASE("course: the page has in a table what the charts draw") {
     report::record one = short_run({4, 5, 9});
-    one.seconds[0].warmup = true;
-    one.seconds[1].asked = one.seconds[0].asked = one.seconds[2].asked = 50;
+    one.seconds.warmup = 1;
+    one.seconds.asked = {50, 50, 50};
     const auto made = report::course_table(one);
     CHECK(made.title == "Seconds");
     REQUIRE(made.rows.size() == 3);
@@ -181,7 +196,7 @@ TEST_CASE("course: many points are put together") {
     one.intervals.clear();
     for (int i = 0; i < 3000; ++i) {
         one.intervals.push_back(stretch(i, i + 1, i));
-        one.intervals.back().p90_us = i;
+        one.intervals.back().message_p90 = std::chrono::microseconds{i};
     }
     const json points = series_of(one)["intervals"];
     CHECK(points.size() == 1500);

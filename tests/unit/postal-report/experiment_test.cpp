@@ -45,14 +45,14 @@ stats::run_record run_of(int seconds, std::uint64_t per_second, std::chrono::mil
     to.warmup_s = warmup_s;
     to.measured_s = seconds - warmup_s;
     for (int second = 0; second < seconds; ++second) {
-        stats::recorded_interval& one = to.intervals.emplace_back();
+        stats::interval_row& one = to.intervals.emplace_back();
         one.start_s = second;
         one.end_s = second + 1;
         one.messages = per_second;
         one.warmup = second < warmup_s;
     }
     to.totals.messages = per_second * static_cast<std::uint64_t>(seconds - warmup_s);
-    stats::recorded_phase& message = to.phases.emplace_back();
+    stats::phase_figures& message = to.phases.emplace_back();
     message.name = "message";
     message.distribution.emplace();
     for (std::uint64_t i = 0; i < to.totals.messages; ++i)

@@ -34,14 +34,14 @@ report::record plain_record() {
     report::interval whole;
     whole.messages = 1000;
     whole.end_s = 60;
-    whole.p50_us = 2000;
-    whole.p99_us = 9000;
+    whole.message_p50 = std::chrono::milliseconds{2};
+    whole.message_p99 = std::chrono::milliseconds{9};
     one.intervals = {whole};
     report::phase message;
     message.name = "message";
     message.count = 1000;
-    message.p50_us = 2000;
-    message.p99_us = 9000;
+    message.p50 = std::chrono::milliseconds{2};
+    message.p99 = std::chrono::milliseconds{9};
     message.distribution.emplace();
     message.distribution->record(std::chrono::milliseconds{2});
     one.phases = {message};
@@ -55,7 +55,10 @@ report::record hostile_record() {
     one.label = one.file = one.program = one.version = one.started = attack;
     one.argv = {attack};
     one.host.name = one.host.kernel = attack;
-    one.generator = {true, attack, 0.99, 1e300};
+    one.generator.limited = true;
+    one.generator.reason = attack;
+    one.generator.worker_busy = 0.99;
+    one.generator.slip_p99 = std::chrono::nanoseconds::max();
     one.errors = {{attack, 550, attack, 3, attack}, {attack, 0, attack, 3, attack}};
     one.thresholds = {{attack, std::numeric_limits<double>::max(), attack, false}};
     one.options = {{attack, attack}};
@@ -82,7 +85,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 TEST_CASE("figures: units, separators and no more digits than mean something") {
     CHECK(report::show_latency(850.0) == "850 µs");
     CHECK(report::show_latency(12340.0) == "12.3 ms");
-    CHECK(report::show_latency(std::nullopt) == "–");
+    CHECK(report::show_latency(std::optional<double>{}) == "–");
     CHECK(report::show_number(14752.4) == "14,752");
     CHECK(report::show_number(9.754) == "9.75");
     CHECK(report::show_number(0.0) == "0");
@@ -204,7 +207,9 @@ TEST_CASE("report: a run without one message, one interval or one phase is shown
 
 TEST_CASE("report: a limited generator and thresholds that were not met come first") {
     auto one = plain_record();
-    one.generator = {true, "a worker was 97 % busy", 0.97, std::nullopt};
+    one.generator.limited = true;
+    one.generator.reason = "a worker was 97 % busy";
+    one.generator.worker_busy = 0.97;
     one.thresholds = {{"p99(message)<1ms", 9000.0, "us", false}, {"errors==0", 0.0, "", true}};
     const std::string text = report::render_text({one});
     CHECK_THAT(text, Contains("! Generator limited: a worker was 97 % busy."));
@@ -215,7 +220,7 @@ TEST_CASE("report: a limited generator and thresholds that were not met come fir
 
 TEST_CASE("report: a machine that was full is said where the generator was not the limit") {
     auto one = plain_record();
-    one.generator.verdict = "machine_full";
+    one.generator.verdict = stats::generator_verdict::machine_full;
     one.generator.run_delay = 0.45;
     one.generator.machine_idle = 0.01;
     const std::string text = report::render_text({one});
@@ -229,7 +234,7 @@ TEST_CASE("report: a machine that was full is said where the generator was not t
 
 TEST_CASE("report: what was asked for in vain is said") {
     auto one = plain_record();
-    one.not_in_effect = {"--in-flight 8: the server offers no CHUNKING, at most 2 in flight"};
+    one.not_in_effect = {{"--in-flight 8: the server offers no CHUNKING, at most 2 in flight", 3}};
     CHECK_THAT(report::render_text({one}),
                Contains("! Asked for and not in effect: --in-flight 8: the server offers no "
                         "CHUNKING, at most 2 in flight."));
@@ -287,7 +292,7 @@ TEST_CASE("report: a run that was given up says so, and its rate has the digits 
     one.generator.limited = true;
     const auto first = [&] { return report::all_remarks({one}).front().text; };
     CHECK_THAT(first(), Contains("Generator limited"));
-    one.interrupted = stats::recorded_interruption{"SIGINT", 2.5, true, true};
+    one.interrupted = stats::interruption{"SIGINT", 2.5, true, true};
     CHECK_THAT(first(),
                Catch::StartsWith("Interrupted by SIGINT after 2.5s, before the run's own end"));
     CHECK_THAT(first(), Contains("abandoned"));
@@ -308,7 +313,7 @@ TEST_CASE("report: a run that was given up says so, and its rate has the digits 
     CHECK(report::show_rate(rate, &report::message_rate::mean) == "4,550,000");
     rate.stddev = 20;  // so that the mean is known to ten
     CHECK(report::show_rate(rate, &report::message_rate::mean) == "4,546,140");
-    rate.ci95 = {4'545'140, 4'547'140};
+    rate.ci95 = {{4'545'140, 4'547'140}};
     CHECK(report::show_rate(rate, &report::message_rate::mean) == "4,546,000");
 }
 
@@ -384,7 +389,7 @@ TEST_CASE("chart data: a day of seconds becomes a bounded number of points") {
         second.start_s = i;
         second.end_s = i + 1;
         second.messages = 100;
-        second.p99_us = i == 5000 ? 9e6 : 2000;
+        second.message_p99 = std::chrono::microseconds{i == 5000 ? 9'000'000 : 2000};
         second.warmup = i < 60;
         one.intervals.push_back(second);
     }

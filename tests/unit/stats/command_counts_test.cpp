@@ -4,8 +4,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "stats/record_reader.hpp"
-#include "stats/record_writer.hpp"
+#include "stats/run_report.hpp"
 #include "support.hpp"
 
 using namespace postal::stats;
@@ -88,58 +87,33 @@ TEST_CASE("command counts: a tally merges and clears them with the rest") {
     CHECK(all.actions.verbs[read_one].time->empty());
 }
 
-TEST_CASE("command counts: a record has them by name, and gives them back") {
+TEST_CASE("command counts: a record has those that were sent, wanted or begun") {
     run_report report(reader());
     time_slice part = test::counted(0, 60, 5);
     part.counts.merge(one_tally());
     report.add_time_slice(part);
     report.finish({.duration_s = 60});
-    const auto read = parse_record(record_text(report, 2));
-    REQUIRE(read.has_value());
-    REQUIRE(read->commands.has_value());
-    CHECK(read->commands->total.sent == 6);
-    REQUIRE(read->commands->by_kind.size() == 2);  // no IDLE was sent
-    CHECK(read->commands->by_kind[0].first == "FETCH");
-    CHECK(read->commands->by_kind[0].second.ok == 3);
-    CHECK(read->commands->by_kind[1].second.bad == 1);
-    REQUIRE(read->profile.has_value());
-    CHECK(read->profile->name == "mine");
-    CHECK(read->profile->most_actions == 4);
-    CHECK(read->profile->begun == 4);
-    CHECK(read->profile->ok == 2);
-    CHECK(read->profile->refused == 1);
-    CHECK(read->profile->nothing == 1);
-    REQUIRE(read->profile->verbs.size() == 3);  // noop is neither wanted nor done
-    CHECK(read->profile->verbs[0].name == "read-one");
-    CHECK(read->profile->verbs[0].weight == 3);
-    CHECK(read->profile->verbs[0].max_us == 4000);
-    CHECK(read->profile->verbs[1].first == 1);
-    CHECK_FALSE(read->profile->verbs[1].max_us.has_value());
-    CHECK(read->profile->verbs[2].name == "idle");
-    CHECK(read->profile->verbs[2].begun == 0);
-    CHECK(read->profile->verbs[2].last == 2);
+    const run_record record = report.record();
+    REQUIRE(record.commands.has_value());
+    CHECK(record.commands->sent == 6);
+    REQUIRE(record.commands->by_kind.size() == 2);  // no IDLE was sent
+    CHECK(record.commands->by_kind[0].name == "FETCH");
+    CHECK(record.commands->by_kind[0].ok == 3);
+    REQUIRE(record.profile.has_value());
+    CHECK(record.profile->name == "mine");
+    CHECK(record.profile->begun == 4);
+    CHECK(record.profile->refused == 1);
+    REQUIRE(record.profile->verbs.size() == 3);  // noop is neither wanted nor done
+    CHECK(record.profile->verbs[0].verb == "read-one");
+    CHECK(record.profile->verbs[0].weight == 3);
+    CHECK(record.profile->verbs[0].latency.max == std::chrono::milliseconds(4));
+    CHECK_FALSE(record.profile->verbs[1].latency.max.has_value());
+    CHECK(record.profile->verbs[2].begun == 0);
+    CHECK(record.profile->verbs[2].last == 2);
 }
 
 TEST_CASE("command counts: without kinds and a profile a record has neither") {
-    run_report report(test::description());
-    report.add_time_slice(test::counted(0, 60, 5));
-    const auto read = parse_record(record_text(report, 2));
-    REQUIRE(read.has_value());
-    CHECK_FALSE(read->commands.has_value());
-    CHECK_FALSE(read->profile.has_value());
-}
-
-TEST_CASE("command counts: what is wrong in a record is named") {
-    const auto refusal = [](const std::string& members) {
-        const auto read = parse_record(
-            R"({"schema": "postal-record/1", "program": "rabid", "totals": {}, )" + members + "}");
-        return read ? std::string{} : read.error().message;
-    };
-    CHECK_THAT(refusal(R"("commands": {"by_kind": {"FETCH": {"no": -1}}})"),
-               Catch::Contains("commands.by_kind.FETCH.no is not a whole number"));
-    CHECK_THAT(refusal(R"("commands": 5)"), Catch::Contains("commands is not an object"));
-    CHECK_THAT(refusal(R"("profile": {"verbs": {"idle": {"weight": "much"}}})"),
-               Catch::Contains("profile.verbs.idle.weight is not a number"));
-    CHECK_THAT(refusal(R"("profile": {"verbs": {"idle": 3}})"),
-               Catch::Contains("profile.verbs.idle is not an object"));
+    const run_record record = run_report(test::description()).record();
+    CHECK_FALSE(record.commands.has_value());
+    CHECK_FALSE(record.profile.has_value());
 }

@@ -59,7 +59,7 @@ TEST_CASE("interval log: the extended columns follow, as many in the header as i
     waited.run_delay = 0.455;
     waited.machine_idle = 0.02;
     waited.end_s = 10;
-    waited.connected_s = 125;
+    waited.open_connections = 12.5;
     waited.worker_cpu_s = 90.25;
     CHECK(log.line(waited).ends_with(",0.0,45.5,2.0,12.50,90.250"));
     CHECK(log.line(interval_row{}) == "00:00,0,0,0,0,0,,,,,0,0,0,0,0,0,0,0,0,0,0,0.0,,,,0.000");

@@ -45,7 +45,7 @@ TEST_CASE("rate: how sure the mean is depends on how alike neighbouring interval
             CHECK(report.rate().effective == Approx(n));
             REQUIRE(report.rate().ci95.has_value());
             // One message more or less in an interval is what can be seen.
-            CHECK((*report.rate().ci95)[1] - report.rate().mean > 0.05);
+            CHECK((*report.rate().ci95)[1] - *report.rate().mean > 0.05);
         }
     }
     SECTION("pairs of equal ones count for less") {

@@ -43,11 +43,11 @@ TEST_CASE("run report: an interval has the time of its workers, and of connectio
     second.workers[0].connected_s = 30;
     const interval_row row = report.add_time_slice(second)->row;
     CHECK(row.worker_cpu_s == Approx(45));
-    CHECK(row.connected_s == Approx(330));
+    CHECK(row.open_connections == Approx(5.5));
     // Nothing is carried over.
     const interval_row next = report.add_time_slice(counted(60, 120, 100))->row;
     CHECK(next.worker_cpu_s == Approx(45));
-    CHECK(next.connected_s == 0);
+    CHECK(next.open_connections == 0.0);
 }
 
 TEST_CASE(
@@ -333,6 +333,30 @@ TEST_CASE("run report: the busiest worker or a late schedule limits the generato
         CHECK(report.generator().reason.find("20.0 ms late") != std::string::npos);
         CHECK(report.intervals()[0].slip_p99.has_value());
     }
+}
+
+TEST_CASE("run report: the first message that was accepted, of all workers, the warm-up's too") {
+    using clock = std::chrono::steady_clock;
+    run_report report(test::description());
+    CHECK_FALSE(report.record().first_accepted_s.has_value());
+    time_slice part = test::counted(0, 60, 5);
+    part.in_warmup = true;
+    tally late(2);
+    tally early(2);
+    tally never(2);
+    late.accepted(2, clock::time_point(3s));
+    late.accepted(1, clock::time_point(1s));  // told later
+    early.accepted(0, clock::time_point(1s));
+    early.accepted(1, clock::time_point(2s));
+    CHECK(late.messages == 3);
+    for (const tally& one : {never, late, early, never})
+        part.counts.merge(one);
+    report.add_time_slice(part);
+    CHECK(report.record().first_accepted_s == 2);
+    report.add_time_slice(test::counted(60, 120, 5));
+    CHECK(report.record().first_accepted_s == 2);
+    late.clear();
+    CHECK_FALSE(late.first_accepted.has_value());
 }
 
 TEST_CASE("tally: merging adds everything and clearing takes it away") {

@@ -62,17 +62,16 @@ TEST_CASE("seconds: intervals that are as many say as much") {
     CHECK(format_summary(report).find("by second") == std::string::npos);
 }
 
-TEST_CASE("seconds: they come back from the record") {
-    const auto read = parse_record(record_text(short_run(), -1));
-    REQUIRE(read.has_value());
-    REQUIRE(read->seconds.size() == 22);
-    CHECK(read->seconds[1].warmup);
-    CHECK_FALSE(read->seconds[2].warmup);
-    CHECK(read->seconds[3].start_s == Approx(3));
-    CHECK(read->seconds[3].end_s == Approx(4));
-    CHECK(read->seconds[3].messages == 110);
-    CHECK(read->rate_by_second.count == 20);
-    CHECK(read->second_width_s == 1);
+TEST_CASE("seconds: a record has a list of each of their figures") {
+    const run_record record = short_run().record();
+    const second_columns& seconds = record.seconds;
+    REQUIRE(seconds.t_s.size() == 22);
+    CHECK(seconds.warmup == 2);
+    CHECK(seconds.t_s[3] == Approx(4));
+    CHECK(seconds.messages[3] == 110);
+    CHECK_FALSE(seconds.asked.has_value());
+    CHECK(seconds.width_s == 1);
+    CHECK(record.rate_by_second.count == 20);
 }
 
 TEST_CASE("seconds: pieces of one are put together, and the warm-up ends one") {
@@ -125,16 +124,12 @@ TEST_CASE("seconds: a server's rate under load leaves out when it waited") {
         }
         report.finish({.duration_s = static_cast<double>(one.messages.size())});
         const auto loaded = report.seconds().loaded();
-        const auto read = parse_record(record_text(report, -1));
-        REQUIRE(read.has_value());
         REQUIRE(loaded.has_value() == (one.per_second > 0));
-        CHECK(read->under_load.has_value() == loaded.has_value());
+        CHECK(report.record().under_load.has_value() == loaded.has_value());
         CHECK((format_summary(report).find("under load") != std::string::npos) ==
               loaded.has_value());
         if (!loaded) continue;
-        CHECK(loaded->per_second() == Approx(one.per_second));
-        CHECK(read->under_load->per_second == Approx(one.per_second));
-        CHECK(read->under_load->start_s == loaded->start_s);
+        CHECK(*loaded->per_second == Approx(one.per_second));
     }
     CHECK(format_summary(short_run()).find("under load") == std::string::npos);  // a client
 }
@@ -147,7 +142,7 @@ TEST_CASE("seconds: the warm-up is no part of the rate under load") {
         seconds.add(one, 0);
     }
     REQUIRE(seconds.loaded().has_value());
-    CHECK(seconds.loaded()->per_second() == Approx(10));
+    CHECK(*seconds.loaded()->per_second == Approx(10));
     CHECK(seconds.loaded()->start_s == Approx(6));
 }
 
@@ -180,7 +175,7 @@ TEST_CASE("seconds: the time of processors and connections adds up, and what was
     CHECK(seconds.all()[1].connected_s == Approx(1));
 }
 
-TEST_CASE("seconds: connections, processor time and what was asked for come back") {
+TEST_CASE("seconds: connections, processor time and what was asked for are in the record") {
     auto run = test::description();
     run.asked = [](double until_s) { return until_s * 25; };
     run_report report(run);
@@ -188,24 +183,13 @@ TEST_CASE("seconds: connections, processor time and what was asked for come back
     auto last = worked(1, 1.5, 0.25, 0);
     last.closes_interval = last.partial = true;
     report.add_time_slice(last);
-    const auto read = parse_record(record_text(report, -1));
-    REQUIRE(read.has_value());
-    REQUIRE(read->seconds.size() == 2);
-    CHECK(read->seconds[0].open_connections == 5.0);
-    CHECK(read->seconds[0].worker_cpu_s == Approx(0.4));
-    CHECK(read->seconds[0].asked == 25.0);
-    CHECK_FALSE(read->seconds[0].partial);
-    CHECK(read->seconds[1].open_connections == 0.5);
-    CHECK(read->seconds[1].processors() == Approx(0.8));
-    CHECK(read->seconds[1].asked == 12.5);
-    CHECK(read->seconds[1].partial);
-    REQUIRE(read->intervals.size() == 1);
-    CHECK(read->intervals[0].open_connections == Approx(3.5));
-    CHECK(read->intervals[0].worker_cpu_s == Approx(0.8));
-
-    const auto without_rate = parse_record(record_text(short_run(), -1));
-    REQUIRE(without_rate.has_value());
-    CHECK_FALSE(without_rate->seconds[0].asked.has_value());
+    const run_record record = report.record();
+    CHECK(record.seconds.open_connections == std::vector<std::optional<double>>{5.0, 0.5});
+    CHECK(record.seconds.worker_cpu_s[0] == Approx(0.4));
+    CHECK(record.seconds.asked == std::vector<double>{25, 12.5});
+    REQUIRE(record.intervals.size() == 1);
+    CHECK(record.intervals[0].open_connections == Approx(3.5));
+    CHECK(record.intervals[0].worker_cpu_s == Approx(0.8));
 }
 
 namespace {
@@ -244,19 +228,18 @@ TEST_CASE("seconds: percentiles are of all pieces of one, and the highest of tho
     CHECK(ms(seconds.all()[1].p50) == -1);
 }
 
-TEST_CASE("seconds: percentiles come back, also where one is not known") {
+TEST_CASE("seconds: a record has their percentiles, also where one is not known") {
     run_report report(test::description());
     report.add_time_slice(timed(0, 1, 10));
     report.add_time_slice(slice(1, 2, 0));
     auto last = timed(2, 3, 30);
     last.closes_interval = true;
     report.add_time_slice(last);
-    const auto read = parse_record(record_text(report, -1));
-    REQUIRE(read.has_value());
-    REQUIRE(read->seconds.size() == 3);
-    CHECK(read->seconds[0].p50_us.value_or(0) == Approx(10000).epsilon(0.01));
-    CHECK_FALSE(read->seconds[1].p50_us.has_value());
-    CHECK(read->seconds[2].p99_us.value_or(0) == Approx(30000).epsilon(0.01));
+    const second_columns seconds = report.record().seconds;
+    REQUIRE(seconds.t_s.size() == 3);
+    CHECK(ms(seconds.message_p50->at(0)) == Approx(10).epsilon(0.01));
+    CHECK(ms(seconds.message_p50->at(1)) == -1);
+    CHECK(ms(seconds.message_p99->at(2)) == Approx(30).epsilon(0.01));
 }
 
 TEST_CASE("seconds: records of before have none of it, and lists of other lengths are refused") {
@@ -268,9 +251,8 @@ TEST_CASE("seconds: records of before have none of it, and lists of other length
     };
     const auto before = of("");
     REQUIRE(before.has_value());
-    CHECK(before->seconds[1].messages == 6);
-    CHECK_FALSE(before->seconds[1].open_connections.has_value());
-    CHECK_FALSE(before->seconds[1].processors().has_value());
+    CHECK(before->seconds.messages[1] == 6);
+    CHECK(before->seconds.open_connections.empty());
     CHECK(of(R"(,"open_connections":[1,2])").has_value());
     CHECK_FALSE(of(R"(,"open_connections":[1])").has_value());
     CHECK_FALSE(of(R"(,"worker_cpu_s":[1,2,3])").has_value());

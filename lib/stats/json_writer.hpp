@@ -1,0 +1,207 @@
+// Values as JSON text: what the lists of fields (record_fields.hpp) write a record with.
+//
+// Keys keep the order of the lists. No number that is infinite or none gets in, and what is not known
+// is null, so that the text is valid JSON whatever was measured; four decimals are enough for every
+// share, rate and second. Latencies are microseconds, to the nanosecond. Octets that are no UTF-8
+// become replacement characters. Nothing fails but memory.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "stats/record_fields.hpp"
+
+namespace postal::stats {
+
+// Rounded to so many decimals; null where it is no number.
+inline std::string json_number(double value, double decimals = 1e4) {
+    return std::isfinite(value) ? nlohmann::json(std::round(value * decimals) / decimals).dump()
+                                : "null";
+}
+
+class json_writer {
+  public:
+    template <class T>
+    using field = const T;
+
+    // Indented by that many blanks; on one line if there are none. `counted`: the counters that mean
+    // something in the run.
+    json_writer(int indent, std::vector<counter> counted)
+        : indent_(indent), counted_(std::move(counted)) {
+        open('{');
+    }
+
+    template <class T>
+    void operator()(std::string_view key, const T& value, std::string_view = {}, as how = {}) {
+        if (how.left_out && is_empty(value)) return;
+        begin(key);
+        if constexpr (std::is_same_v<T, std::string>) {
+            if (how.empty_null && value.empty()) return put("null");
+        }
+        write(value, how);
+    }
+    template <class List>
+    void group(std::string_view key, List list, std::string_view = {}, as how = {}) {
+        const std::size_t before = text_.size();
+        const bool first = first_;
+        begin(key);
+        open('{');
+        list(*this);
+        if (how.left_out && first_) {
+            text_.resize(before);
+            first_ = first;
+            --depth_;
+            return;
+        }
+        close('}');
+    }
+    template <class Element, class Name, class Owner>
+    void named(std::string_view key, const std::vector<Element>& all, Name Owner::*name,
+               std::string_view = {}) {
+        group(key, [&](json_writer& inner) {
+            for (const Element& one : all)
+                inner(one.*name, one);
+        });
+    }
+    template <class Wanted>
+    void counters(const counts& of, Wanted wanted) {
+        for (const counter& one : counted_)
+            if (wanted(one)) (*this)(one.name, of.*one.value);
+    }
+    template <class List>
+    void with(bool is_there, List list) {
+        if (is_there) list();
+    }
+
+    std::string take() {
+        close('}');
+        return std::move(text_);
+    }
+
+  private:
+    template <class T>
+    static bool is_empty(const std::optional<T>& value) {
+        return !value;
+    }
+    template <class T>
+    static bool is_empty(const std::vector<T>& list) {
+        return list.empty();
+    }
+    static bool is_empty(std::uint64_t number) { return number == 0; }
+    template <class T>
+    static bool is_empty(const T&) {
+        return false;
+    }
+
+    void write(bool value, as) { put(value ? "true" : "false"); }
+    template <std::integral Number>
+    void write(Number value, as) {
+        text_ += std::to_string(value);
+    }
+    void write(double value, as how) { text_ += json_number(value, how.fine ? 1e9 : 1e4); }
+    void write(std::chrono::nanoseconds value, as) {
+        text_ += json_number(static_cast<double>(value.count()) / 1e3);
+    }
+    void write(std::string_view value, as) {
+        text_ +=
+            nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    }
+    void write(const std::string& value, as how) { write(std::string_view(value), how); }
+    void write(const histogram& value, as how) { write(value.encode(), how); }
+    void write(generator_verdict value, as how) { write(to_text(value), how); }
+    void write(generator_cause value, as how) { write(to_text(value), how); }
+    void write(const thread_share& value, as how) { write(value.busy, how); }
+    template <class T>
+    void write(const std::optional<T>& value, as how) {
+        if (!value) return put("null");
+        write(*value, how);
+    }
+    template <class T>
+    void write(const std::vector<T>& list, as how) {
+        write_list(list, how);
+    }
+    template <class T, std::size_t size>
+    void write(const std::array<T, size>& list, as how) {
+        write_list(list, how);
+    }
+    void write(const named_numbers& all, as how) {
+        open('{');
+        for (const named_count& one : all) {
+            begin(one.name);
+            write(one.count, how);
+        }
+        close('}');
+    }
+    void write(const std::vector<std::pair<std::string, option_value>>& all, as how) {
+        open('{');
+        for (const auto& [name, value] : all) {
+            begin(name);
+            std::visit([&](const auto& one) { write(one, how); }, value);
+        }
+        close('}');
+    }
+    template <class T>
+    requires std::is_class_v<T>
+    void write(const T& value, as) {
+        open('{');
+        fields<json_writer>(*this, value);
+        close('}');
+    }
+    template <class Elements>
+    void write_list(const Elements& list, as how) {
+        open('[');
+        for (const auto& one : list) {
+            separate();
+            write(one, how);
+        }
+        close(']');
+    }
+
+    void put(std::string_view text) { text_ += text; }
+    void open(char bracket) {
+        text_ += bracket;
+        ++depth_;
+        first_ = true;
+    }
+    void close(char bracket) {
+        --depth_;
+        if (!first_) next_line();
+        text_ += bracket;
+        first_ = false;
+    }
+    void separate() {
+        if (!std::exchange(first_, false)) text_ += ',';
+        next_line();
+    }
+    void begin(std::string_view key) {
+        separate();
+        write(key, as{});
+        text_ += indent_ > 0 ? ": " : ":";
+    }
+    void next_line() {
+        if (indent_ <= 0) return;
+        text_ += '\n';
+        text_.append(static_cast<std::size_t>(indent_) * depth_, ' ');
+    }
+
+    int indent_;
+    std::vector<counter> counted_;
+    std::string text_;
+    std::size_t depth_ = 0;
+    bool first_ = true;  // nothing stands in what was opened last
+};
+
+}  // namespace postal::stats
