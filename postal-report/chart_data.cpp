@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -52,22 +53,56 @@ void extend(interval& covered, const interval& by) {
     widen(covered.message_p99, by.message_p99);
 }
 
+std::string number_of(std::optional<std::chrono::nanoseconds> time) {
+    return json_number(us(time));
+}
+
+// What a point has, by the names that records.js looks for. `offered`: what was asked for is messages.
+struct chart_column {
+    std::string_view name;
+    std::string (*text)(const point& of, bool offered);
+};
+
+constexpr std::array<chart_column, 13> columns{{
+    {"start", [](const point& of, bool) { return json_number(of.covered.start_s); }},
+    {"end", [](const point& of, bool) { return json_number(of.covered.end_s); }},
+    {"messages", [](const point& of, bool) { return json_number(of.per_minute()); }},
+    {"p50", [](const point& of, bool) { return number_of(of.covered.message_p50); }},
+    {"p99", [](const point& of, bool) { return number_of(of.covered.message_p99); }},
+    {"warmup", [](const point& of, bool) { return std::to_string(of.covered.warmup); }},
+    {"partial", [](const point& of, bool) { return std::to_string(of.covered.partial); }},
+    {"together", [](const point& of, bool) { return std::to_string(of.together); }},
+    {"errors",
+     [](const point& of, bool) {
+         const auto errors = static_cast<double>(of.covered.error_events);
+         return json_number(of.covered.a_minute(errors));
+     }},
+    {"offered",
+     [](const point& of, bool offered) {
+         return json_number(offered ? of.covered.a_minute(of.covered.asked) : std::nullopt);
+     }},
+    {"p90", [](const point& of, bool) { return number_of(of.covered.message_p90); }},
+    {"open", [](const point& of, bool) { return json_number(of.covered.open_connections); }},
+    {"processors", [](const point& of, bool) { return json_number(of.covered.processors()); }},
+}};
+
+std::string column_names() {
+    std::vector<std::string> names;
+    for (const chart_column& each : columns)
+        names.push_back(script_string(each.name));
+    return list_of(names);
+}
+
 // Arrays instead of objects: a day of seconds is 86,400 of them.
 std::string interval_points(const record& one, const std::vector<interval>& of) {
     // A reader's rate is one of visits, and its curve one of messages.
     const bool offered = what_is_due(one) == "messages";
     std::vector<std::string> list;
     for (const point& each : points_of(of, points_together(of))) {
-        const interval& covered = each.covered;
-        const auto errors = static_cast<double>(covered.error_events);
-        list.push_back(fmt::format(
-            "[{},{},{},{},{},{:d},{:d},{},{},{},{},{},{}]", json_number(covered.start_s),
-            json_number(covered.end_s), json_number(each.per_minute()),
-            json_number(us(covered.message_p50)), json_number(us(covered.message_p99)),
-            covered.warmup, covered.partial, each.together, json_number(covered.a_minute(errors)),
-            json_number(offered ? covered.a_minute(covered.asked) : std::nullopt),
-            json_number(us(covered.message_p90)), json_number(covered.open_connections),
-            json_number(covered.processors())));
+        std::vector<std::string> cells;
+        for (const chart_column& column : columns)
+            cells.push_back(column.text(each, offered));
+        list.push_back(list_of(cells));
     }
     return list_of(list);
 }
@@ -237,8 +272,9 @@ std::string chart_data(const std::vector<record>& records) {
                                      tail_points(message), tail_points(one.find_phase("service"))));
     }
     const std::string ranks = records.size() == 1 ? rank_series(records.front()) : list_of({});
-    return fmt::format(R"({{"longest_s":{},"warmup_s":{},"series":{},"ranks":{}}})",
-                       json_number(longest_s), json_number(warmup_s), list_of(series), ranks);
+    return fmt::format(R"({{"longest_s":{},"warmup_s":{},"columns":{},"series":{},"ranks":{}}})",
+                       json_number(longest_s), json_number(warmup_s), column_names(),
+                       list_of(series), ranks);
 }
 
 std::string script_string(std::string_view text) {

@@ -1,10 +1,11 @@
 // Charts of run records.
 const single = data.series.length === 1;
 
-// An interval of a record, and a second, is [start_s, end_s, messages, p50_us, p99_us, warmup, partial, together, errors,
-// offered, p90_us, open, processors]; numbers by the minute, and null where it is not known or no rate was asked for.
+// An interval of a record, and a second, is a list with a number for each of data.columns; numbers by the minute, and null
+// where it is not known or no rate was asked for.
 const [START, END, MESSAGES, P50, P99, WARMUP, PARTIAL, TOGETHER, ERRORS, OFFERED, P90, OPEN, PROCESSORS] =
-    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+    ['start', 'end', 'messages', 'p50', 'p99', 'warmup', 'partial', 'together', 'errors', 'offered', 'p90', 'open', 'processors']
+        .map(name => data.columns.indexOf(name));
 // What counts over time are drawn from: seconds where a run has few intervals.
 const course = one => one.seconds && one.seconds.length > 0 ? one.seconds : one.intervals;
 const kindOf = one => one[WARMUP] && one[PARTIAL] ? 'warm-up, partial' : one[WARMUP] ? 'warm-up'

@@ -331,7 +331,7 @@ void fields(Archive& each, field<Archive, rank_share>& of) {
 
 template <class Archive>
 void fields(Archive& each, field<Archive, generator_summary>& of) {
-    each("limited", of.limited, "the verdict is `limit`");
+    each("limited", of.limited, "the verdict is limit");
     each("verdict", of.verdict, "", as{.words = "none limit machine_full held_back"});
     each("cause", of.cause, "what took most of the time",
          as{.newer = true, .words = " generator machine steal quota stopped"});

@@ -50,8 +50,7 @@ void settle_intervals(const json_fields& from, run_record& of, complaint& proble
         if (one.start_s < previous_s || one.end_s < one.start_s)
             told.complain("t_s", "after the end of the interval before it");
         previous_s = one.end_s;
-        if (one.messages == 0)
-            one.message_p50 = one.message_p90 = one.message_p99 = std::nullopt;
+        if (one.messages == 0) one.message_p50 = one.message_p90 = one.message_p99 = std::nullopt;
     });
     static_cast<void>(problems);
 }

@@ -12,6 +12,7 @@
 using namespace postal;
 using Catch::Contains;
 using json = nlohmann::json;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -82,7 +83,7 @@ TEST_CASE("course: fewer than ten intervals are shown by the second") {
                                         "each step is one second") &&
                                    Contains("in the table of seconds"));
 
-    one.intervals = stretches(std::vector<double>(10, 4));
+    one.intervals = intervals(10);
     CHECK_FALSE(report::shown_by_second(one));
     CHECK(series_of(one)["seconds"].empty());
     CHECK_THAT(page_of({one}), Contains("Each step is one interval") && !Contains("By second"));

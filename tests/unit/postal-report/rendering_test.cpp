@@ -85,7 +85,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 TEST_CASE("figures: units, separators and no more digits than mean something") {
     CHECK(report::show_latency(850.0) == "850 µs");
     CHECK(report::show_latency(12340.0) == "12.3 ms");
-    CHECK(report::show_latency(std::nullopt) == "–");
+    CHECK(report::show_latency(std::optional<double>{}) == "–");
     CHECK(report::show_number(14752.4) == "14,752");
     CHECK(report::show_number(9.754) == "9.75");
     CHECK(report::show_number(0.0) == "0");
@@ -207,7 +207,9 @@ TEST_CASE("report: a run without one message, one interval or one phase is shown
 
 TEST_CASE("report: a limited generator and thresholds that were not met come first") {
     auto one = plain_record();
-    one.generator = {true, "a worker was 97 % busy", 0.97, std::nullopt};
+    one.generator.limited = true;
+    one.generator.reason = "a worker was 97 % busy";
+    one.generator.worker_busy = 0.97;
     one.thresholds = {{"p99(message)<1ms", 9000.0, "us", false}, {"errors==0", 0.0, "", true}};
     const std::string text = report::render_text({one});
     CHECK_THAT(text, Contains("! Generator limited: a worker was 97 % busy."));
