@@ -41,7 +41,7 @@ void sort(run_record& of) {
 }
 
 // Intervals follow each other; the percentile of nothing is not 0.
-void settle_intervals(const json_fields& from, run_record& of, complaint& problems) {
+void settle_intervals(const json_fields& from, run_record& of) {
     double previous_s = 0;
     auto next = of.intervals.begin();
     from.each_object("intervals", [&](const json_fields& told) {
@@ -52,7 +52,6 @@ void settle_intervals(const json_fields& from, run_record& of, complaint& proble
         previous_s = one.end_s;
         if (one.messages == 0) one.message_p50 = one.message_p90 = one.message_p99 = std::nullopt;
     });
-    static_cast<void>(problems);
 }
 
 void check_seconds(const second_columns& of, complaint& problems) {
@@ -101,7 +100,7 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     if (from.has("cap") && !from.object("cap").has("asked_per_s")) to.cap.reset();
     if (!from.object("generator").has("verdict") && to.generator.limited)
         to.generator.verdict = generator_verdict::limit;
-    settle_intervals(from, to, problems);
+    settle_intervals(from, to);
     check_seconds(to.seconds, problems);
     check_ranks(to, problems);
     sort(to);

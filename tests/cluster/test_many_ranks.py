@@ -97,6 +97,7 @@ def test_ranks_are_one_run(launch, bhm, users_file, ranks):
         assert "ranks" not in run.record
         return
     check_sum(run, ranks)
+    assert run.record["first_accepted_s"] == min(one["first_accepted_s"] for one in run.shares)
     assert [one["sessions"] for one in run.record["ranks"]] == [3] * ranks
     assert {one["totals"]["messages"] for one in run.record["ranks"]} <= {403 // ranks, 403 // ranks + 1}
     assert run.stderr.count("messages accepted") == 1, "one summary"

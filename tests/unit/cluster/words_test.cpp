@@ -63,6 +63,7 @@ stats::time_slice everything() {
     all.actions.add(2, stats::action_end::ok, 5ms);
     all.actions.add(0, stats::action_end::refused, 5ms);
     all.all_busy = 9ms;
+    all.first_accepted = 7ms;
     all.not_offered.add("--tls: STARTTLS", 1);
     return made;
 }
@@ -216,6 +217,7 @@ TEST_CASE("a time slice comes whole") {
     CHECK(got.counts.busy == given.counts.busy);
     CHECK(got.counts.run_delay == given.counts.run_delay);
     CHECK(got.counts.all_busy == given.counts.all_busy);
+    CHECK(got.counts.first_accepted == given.counts.first_accepted);
     for (std::size_t phase = 0; phase < phases; ++phase)
         check_same(got.counts.latency[phase], given.counts.latency[phase]);
     check_same(got.counts.unserved, given.counts.unserved);
@@ -376,6 +378,7 @@ TEST_CASE("times that would overflow are refused") {
     CHECK(refused([](auto& slice) { slice.main.still = nanoseconds::max(); }));
     CHECK(refused([](auto& slice) { slice.ledger.busy = nanoseconds::max(); }));
     CHECK(refused([](auto& slice) { slice.counts.all_busy = nanoseconds::max(); }));
+    CHECK(refused([](auto& slice) { slice.counts.first_accepted = nanoseconds::max(); }));
 }
 
 TEST_CASE("numbers have 64 bits and no more") {

@@ -51,46 +51,18 @@ json read(const std::string& path) {
     return json::parse(file);
 }
 
-// Every fixed key is there, and has the type that readers count on.
+// A percentile is there where a value lies beyond it, and a rate always. Keys and types are the schema's.
 void check_shape(const json& record) {
-    CHECK(record.at("schema") == "postal-record/1");
-    for (const char* key : {"program", "version", "started"})
-        CHECK(record.at(key).is_string());
-    for (const char* key : {"seed", "duration_s", "warmup_s", "interval_s"}) {
-        CHECK(record.at(key).is_number());
-    }
-    CHECK(record.at("argv").is_array());
-    CHECK(record.at("options").is_object());
-    CHECK(record.at("transcript").is_boolean());
-    for (const char* key : {"name", "kernel", "cpus", "memory_bytes", "boot_id"}) {
-        CHECK(record.at("host").contains(key));
-    }
-    for (const char* key :
-         {"started", "messages", "recipients", "bytes", "connections", "tls_connections", "errors",
-          "rejected", "deferred", "failed", "in_doubt", "max_rss_bytes"}) {
-        CHECK(record.at("totals").at(key).is_number_unsigned());
-    }
-    CHECK(record.at("totals").at("cpu_user_s").is_number());
-    CHECK(record.at("totals").at("cpu_system_s").is_number());
     const json& rate = record.at("rate").at("messages_per_minute");
     for (const char* key : {"mean", "min", "max", "intervals"})
         CHECK(rate.at(key).is_number());
     CHECK(rate.at("ci95").is_null() == (rate.at("intervals") < 10));
-    for (const auto& phase : record.at("latency_us")) {
-        CHECK(phase.at("count").is_number_unsigned());
-        CHECK(phase.at("buckets").is_string());
-        const std::map<std::string, unsigned> needed{{"mean", 1},   {"min", 1},  {"max", 1},
-                                                     {"p50", 2},    {"p90", 10}, {"p99", 100},
-                                                     {"p999", 1000}};
+    const std::map<std::string, unsigned> needed{
+        {"mean", 1}, {"min", 1}, {"max", 1}, {"p50", 2}, {"p90", 10}, {"p99", 100}, {"p999", 1000}};
+    for (const auto& phase : record.at("latency_us"))
         for (const auto& [key, values] : needed)
             CHECK(phase.at(key).is_null() == (phase.at("count") < values));
-    }
-    CHECK(record.at("intervals").is_array());
-    CHECK(record.at("generator").at("limited").is_boolean());
     CHECK(record.at("generator").at("worker_busy").is_number());
-    CHECK(record.at("generator").contains("schedule_slip_p99_us"));
-    CHECK(record.at("errors").is_array());
-    CHECK(record.at("thresholds").is_array());
 }
 
 }  // namespace
