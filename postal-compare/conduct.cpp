@@ -21,6 +21,7 @@
 #include "stats/record_writer.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <sys/stat.h>
 

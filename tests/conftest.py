@@ -5,6 +5,8 @@ those in $POSTAL_BIN, or in build/release/bin. A peer (Postfix, Dovecot, swaks, 
 CI=true and skips it elsewhere.
 """
 import collections
+import contextlib
+import functools
 import os
 import pathlib
 import shutil
@@ -193,19 +195,26 @@ def report(programs):
     return Report(programs.postal_report)
 
 
+@contextlib.contextmanager
+def each_in_its_folder(folder, name, start, end):
+    """A function that starts another one in folder/NAME-NUMBER; all of them end behind the block."""
+    started = []
+
+    def start_another(*words, **keywords):
+        place = folder / f"{name}-{len(started)}"
+        place.mkdir()
+        started.append(start(place, *words, **keywords))
+        return started[-1]
+    yield start_another
+    for one in started:
+        end(one)
+
+
 @pytest.fixture
 def bhm(programs, folder):
     """bhm("--lmtp", …, listen=["127.0.0.1:0"]) starts a black hole; it ends with the test."""
-    started = []
-
-    def start(*options, **keywords):
-        place = folder / f"bhm-{len(started)}"
-        place.mkdir()
-        started.append(BlackHole(programs.bhm, place, *options, **keywords))
-        return started[-1]
-    yield start
-    for one in started:
-        one.__exit__()
+    with each_in_its_folder(folder, "bhm", functools.partial(BlackHole, programs.bhm), BlackHole.__exit__) as start:
+        yield start
 
 
 @pytest.fixture
@@ -248,16 +257,8 @@ def held(lmtp_deliver, agents, journal, gate):
 @pytest.fixture
 def lmtp_deliver(programs, folder):
     """lmtp_deliver(template, option, …, listen=["127.0.0.1:0"]) starts one; it ends with the test."""
-    started = []
-
-    def start(agent, *options, **keywords):
-        place = folder / f"lmtp-deliver-{len(started)}"
-        place.mkdir()
-        started.append(Deliverer(programs.lmtp_deliver, place, agent, *options, **keywords))
-        return started[-1]
-    yield start
-    for one in started:
-        one.__exit__()
+    with each_in_its_folder(folder, "lmtp-deliver", functools.partial(Deliverer, programs.lmtp_deliver), Deliverer.__exit__) as start:
+        yield start
 
 
 @pytest.fixture
@@ -318,16 +319,11 @@ def postfix(folder):
     if not os.path.exists(MASTER):
         missing("postfix")
     needs_root("Postfix")
-    started = []
 
-    def start(transport="discard:", **settings):
-        place = folder / f"postfix-{len(started)}"
-        place.mkdir()
-        started.append(Postfix(place, transport, **settings))
-        return started[-1]
-    yield start
-    for one in started:
-        one.stop()
+    def begin(place, transport="discard:", **settings):
+        return Postfix(place, transport, **settings)
+    with each_in_its_folder(folder, "postfix", begin, Postfix.stop) as start:
+        yield start
 
 
 @pytest.fixture
@@ -338,17 +334,11 @@ def dovecot(folder, tool):
         if not os.path.exists(f"/usr/lib/dovecot/{part}"):
             missing(f"dovecot-{part}d")
     needs_root("Dovecot")
-    started = []
 
-    def start(users=10, **keywords):
-        place = folder / f"dovecot-{len(started)}"
-        place.mkdir()
-        names = user_names(users) if isinstance(users, int) else users
-        started.append(Dovecot(place, names, **keywords))
-        return started[-1]
-    yield start
-    for one in started:
-        one.stop()
+    def begin(place, users=10, **keywords):
+        return Dovecot(place, user_names(users) if isinstance(users, int) else users, **keywords)
+    with each_in_its_folder(folder, "dovecot", begin, Dovecot.stop) as start:
+        yield start
 
 
 @pytest.fixture
@@ -359,13 +349,5 @@ def mariadb(folder, tool):
     if not os.path.exists("/usr/lib/dovecot/modules/auth/libdriver_mysql.so"):
         missing("dovecot-mysql")
     needs_root("MariaDB")
-    started = []
-
-    def start():
-        place = folder / f"mariadb-{len(started)}"
-        place.mkdir()
-        started.append(MariaDB(place))
-        return started[-1]
-    yield start
-    for one in started:
-        one.stop()
+    with each_in_its_folder(folder, "mariadb", MariaDB, MariaDB.stop) as start:
+        yield start

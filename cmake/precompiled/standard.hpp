@@ -1,9 +1,10 @@
-// What most files include: the standard library's common headers and fmt, compiled once. Nobody
+// What most files include: the standard library's common headers, fmt and Boost's result, compiled once. Nobody
 // includes this file; each source names what it uses and compiles without it as well
 // (POSTAL_PRECOMPILED=OFF).
 #pragma once
 
 #include <fmt/format.h>
+#include <boost/system/result.hpp>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>

@@ -17,7 +17,7 @@
 #include "stats/experiment/validity.hpp"
 #include "stats/record_reader.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <array>
 #include <cstdint>

@@ -2,6 +2,8 @@
 #include "experiment/analysis.hpp"
 #include "experiment/findings.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace postal::experiment {
 namespace {
 

@@ -12,7 +12,7 @@
 #include "experiment/experiment.hpp"
 #include "experiment/plan.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -4,6 +4,7 @@
 #include "made_up.hpp"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include <functional>
 

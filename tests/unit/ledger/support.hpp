@@ -20,6 +20,8 @@ namespace ledger_test {
 
 using namespace postal::ledger;
 
+extern thread_local unsigned allocations_to_fail;  // of this thread; evidence_test.cpp
+
 class folder {
   public:
     folder() {

@@ -9,10 +9,6 @@
 
 using namespace ledger_test;
 
-namespace ledger_test {
-extern thread_local unsigned allocations_to_fail;  // of this thread; evidence_test.cpp
-}
-
 namespace {
 
 sent_row sent(row_buffer& to, std::uint64_t sequence, const std::string& recipient) {

@@ -8,7 +8,7 @@
 #include <csignal>
 
 using namespace postal;
-using namespace postal::test;
+using namespace postal::os::test;
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 

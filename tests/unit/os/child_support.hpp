@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace postal::test {
+namespace postal::os::test {
 
 // What a child gets, with everything that the plan points to kept alive.
 struct job {
@@ -76,4 +76,4 @@ inline os::child_end wait_for(const os::child& started) {
     return *result;
 }
 
-}  // namespace postal::test
+}  // namespace postal::os::test

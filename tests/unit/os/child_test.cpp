@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using namespace test;
+using namespace postal::os::test;
 
 outcome run(os::spawner& spawner, job wanted) {
     std::array<int, 2> ends{};

@@ -12,7 +12,7 @@
 #include <optional>
 
 using namespace postal;
-using namespace postal::test;
+using namespace postal::os::test;
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
