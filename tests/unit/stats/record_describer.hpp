@@ -6,7 +6,7 @@
 
 #include "stats/record_fields.hpp"
 
-namespace test {
+namespace postal::stats::test {
 
 class describer {
   public:
@@ -130,4 +130,4 @@ class describer {
     json required_ = json::array();
 };
 
-}  // namespace test
+}  // namespace postal::stats::test

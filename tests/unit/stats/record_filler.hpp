@@ -7,7 +7,7 @@
 #include <functional>
 #include <random>
 
-namespace test {
+namespace postal::stats::test {
 
 // Values that JSON keeps exactly: a few decimals, and no number that is too large for a double.
 class filler {
@@ -133,4 +133,4 @@ inline postal::stats::run_record filled_record(unsigned seed, unsigned percent =
     return made;
 }
 
-}  // namespace test
+}  // namespace postal::stats::test

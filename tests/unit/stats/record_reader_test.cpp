@@ -45,7 +45,7 @@ void each_member(json& of, const std::string& path, Visit visit) {
 
 TEST_CASE("record: what is written is what is read, whatever is known") {
     for (unsigned seed = 0; seed < 12; ++seed) {
-        const auto written = stats::record_text(test::filled_record(seed), seed % 3);
+        const auto written = stats::record_text(stats::test::filled_record(seed), seed % 3);
         const auto read = stats::parse_record(written);
         INFO((read ? std::string{} : read.error().message));
         REQUIRE(read.has_value());
@@ -54,7 +54,7 @@ TEST_CASE("record: what is written is what is read, whatever is known") {
 }
 
 TEST_CASE("record: a value of another type is refused by its name, wherever it stands") {
-    json whole = json::parse(stats::record_text(test::filled_record(1, 100)));
+    json whole = json::parse(stats::record_text(stats::test::filled_record(1, 100)));
     std::size_t tried = 0;
     each_member(whole, "", [&](json& of, const std::string& key, const std::string& place) {
         const json right = of[key];
@@ -72,7 +72,7 @@ TEST_CASE("record: what is absent or null is not known, and no failure") {
     const std::set<std::string> needed{"schema",        "program",     "totals",
                                        "intervals",     "seconds.t_s", "seconds.messages",
                                        "seconds.errors"};
-    json whole = json::parse(stats::record_text(test::filled_record(1, 100)));
+    json whole = json::parse(stats::record_text(stats::test::filled_record(1, 100)));
     each_member(whole, "", [&](json& of, const std::string& key, const std::string& place) {
         const json right = of[key];
         of[key] = nullptr;

@@ -18,9 +18,9 @@ const std::string manual_file = POSTAL_SOURCES "/docs/man/postal-record.5.md";
 
 json described() {
     postal::stats::run_record record;
-    test::describer each;
+    postal::stats::test::describer each;
     each.group("schema", [](auto&) {});
-    postal::stats::fields<test::describer>(each, record);
+    postal::stats::fields<postal::stats::test::describer>(each, record);
     json made = each.schema();
     made["properties"]["schema"] = {{"const", "postal-record/1"}};
     return made;
