@@ -70,7 +70,7 @@ void fields(Archive& each, field<Archive, base::host_info>& of) {
 template <class Archive>
 void fields(Archive& each, field<Archive, interruption>& of) {
     each("signal", of.signal, "SIGINT or SIGTERM; null: another rank's", as{.empty_null = true});
-    each("at_s", of.at_s, "seconds since the start");
+    each("at_s", of.at_s, "seconds since the start; below 0 before it", as{.any_sign = true});
     each("early", of.early, "the run has an end of its own, and did not reach it");
     each("cut_short", of.cut_short, "before what was in flight was finished");
 }

@@ -120,10 +120,11 @@ def test_others_are_delivered_to_as_before_once_he_is_gone(lmtp_deliver, agents,
 @pytest.mark.parametrize("end", ["a second signal", "SIGKILL"])
 def test_what_outlives_the_server_ends_when_its_time_is_over(lmtp_deliver, agents, folder, end):
     note = folder / "pid"
-    server = lmtp_deliver(agents("hang with a child", note), "--timeout", "2s", "--grace", "10m")
+    server = lmtp_deliver(agents("hang with a child", note), "--timeout", "2s", "--grace", "10m", "--workers", "1")
     client = server.connect()
     client.start_delivery(["user@example.com"])
     child = int(wait_until(lambda: note.exists() and note.read_text(), "the agent to start"))
+    server.connect()  # the worker that started the agent answers, so it has listed it for the guardian, too
     [agent] = server.children
     if end == "SIGKILL":
         server.process.signal(signal.SIGKILL)

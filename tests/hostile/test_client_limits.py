@@ -85,7 +85,7 @@ def test_strikes_are_told_apart_in_the_record_and_on_the_page(bhm, programs):
     assert record["limits"]["max-held"] == 0
     assert {name: count for name, count in struck(record).items() if name != "sessions"} == wanted
     said = run([programs.postal_report, done.argv[done.argv.index("--record") + 1]]).stdout
-    rows = dict(re.findall(r"^--([a-z-]+) +(\d+)$", said[said.index("Limits that clients struck"):], re.MULTILINE))
+    rows = dict(re.findall(r"^ *--([a-z-]+) +(\d+)$", said[said.index("Limits that clients struck"):], re.MULTILINE))
     assert rows == {name: str(count) for name, count in struck(record).items()}
 
 
