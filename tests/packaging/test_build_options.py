@@ -40,13 +40,13 @@ def run(*words):
 def test_without_anything_optional_for_another_machine(configure, tool):
     """With the flags of Debian's packages, which are not added to."""
     flags = " ".join(run(tool("dpkg-buildflags"), "--get", kind).strip() for kind in ("CXXFLAGS", "CPPFLAGS"))
-    rules, build = configure(ROOT, *without(*OPTIONAL), "-DPOSTAL_PRECOMPILED=OFF", "-DCMAKE_SYSTEM_NAME=Linux", CXXFLAGS=f"{flags} -O0")
+    rules, _ = configure(ROOT, *without(*OPTIONAL), "-DCMAKE_SYSTEM_NAME=Linux", CXXFLAGS=flags)
     assert not [name for name in NEEDED if name in rules]
     assert "ccache" not in rules and "-fcf-protection" not in rules
     assert rules.count("-fstack-protector-strong") == rules.count("_FORTIFY_SOURCE") > 0
     assert "build bin/postal-report:" in rules and "build bin/unit_os:" in rules
     assert "bin/postal-compare" not in rules and "--completion" not in rules
-    run("ninja", "-C", build, *STANDS_IN)
+    assert all(f"build {one}:" in rules for one in STANDS_IN)
 
 
 def test_as_a_part_of_another_project(configure, tmp_path):
