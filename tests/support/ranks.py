@@ -17,6 +17,7 @@ from .process import Process, kill_session, wait_until
 
 NETWORK = "10.77.0.0/24"
 NAMESPACES = ["--net", "--uts", "--mount", "--time"]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIMIT = 60.0
 # What mpirun itself needs to start by the agent, and ranks to use nothing but the hosts' network.
 BETWEEN_HOSTS = ["--mca", "plm", "rsh", "--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include", NETWORK,
@@ -90,10 +91,12 @@ class Host:
         self.number, self.ahead = number, ahead
         self.name = f"postal-host-{number}"
         self.address = f"10.77.0.{number + 1}"
-        inside = shlex.quote("/mnt/" + str(pathlib.Path(folder).relative_to("/tmp")))
-        steps = [f"hostname {self.name}", "mount -t tmpfs none /mnt", "chmod 1777 /mnt", f"mkdir -p {inside}",
-                 f"mount --bind {shlex.quote(str(folder))} {inside}", "mount --move /mnt /tmp", "ip link set lo up",
-                 "echo ready $$ >&2", "exec sleep infinity"]
+        steps = [f"hostname {self.name}", "mount -t tmpfs none /mnt", "chmod 1777 /mnt"]
+        for kept in (folder, ROOT):
+            if (kept := pathlib.Path(kept)).is_relative_to("/tmp"):
+                inside = shlex.quote("/mnt/" + str(kept.relative_to("/tmp")))
+                steps += [f"mkdir -p {inside}", f"mount --bind {shlex.quote(str(kept))} {inside}"]
+        steps += ["mount --move /mnt /tmp", "ip link set lo up", "echo ready $$ >&2", "exec sleep infinity"]
         self.holder = Process(["unshare", *NAMESPACES, "--monotonic", ahead, "--fork", "--kill-child", "sh", "-c",
                                " && ".join(steps)], folder, self.name)
 
