@@ -105,8 +105,7 @@ exit_status serve(const plan& of, stats::run_description description) {
                                                   chosen.agent, of.root_because));
     if (of.asks_for_accounts()) {
         const auto loaded = os::load_user_services();
-        if (!loaded)
-            return cli::refuse("lmtp-deliver", loaded.error(), exit_status::system_error);
+        if (!loaded) return cli::refuse("lmtp-deliver", loaded.error(), exit_status::system_error);
     }
     // A process of its own, made while there are no threads yet.
     auto guardian = os::guardian::start({.name = "lmtp-guardian",
