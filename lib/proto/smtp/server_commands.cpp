@@ -14,15 +14,15 @@ constexpr unsigned initial = 1, greeted = 2, mail = 4, rcpt = 8, chunks = 16;
 constexpr unsigned any = initial | greeted | mail | rcpt | chunks;
 
 // The first four letters of a verb in lower case, as one number: no two verbs share them.
+constexpr std::size_t key_length = 4;
+
 constexpr std::uint32_t key_of(std::string_view verb) {
     std::uint32_t key = 0;
-    for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t i = 0; i < key_length; ++i) {
         key = key << 8 | static_cast<unsigned char>(base::ascii_lower(verb[i]));
     }
     return key;
 }
-
-constexpr std::size_t shortest_verb = 4;
 
 }  // namespace
 
@@ -66,11 +66,13 @@ const smtp_server::command* smtp_server::find_command(std::string_view verb) noe
             made[i] = key_of(command::table[i].verb);
         return made;
     }();
-    if (verb.size() < shortest_verb) return nullptr;
+    if (verb.size() < key_length) return nullptr;
     const std::uint32_t key = key_of(verb);
     for (std::size_t i = 0; i < keys.size(); ++i) {
         if (keys[i] != key) continue;
-        return base::iequals(command::table[i].verb, verb) ? &command::table[i] : nullptr;
+        const command& row = command::table[i];
+        const bool same = base::iequals(row.verb.substr(key_length), verb.substr(key_length));
+        return same ? &row : nullptr;
     }
     return nullptr;
 }
