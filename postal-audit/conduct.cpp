@@ -312,7 +312,8 @@ void auditor::name_lost() const {
 
 exit_status auditor::finish() {
     here_.console().finish();
-    const std::string text = render_text(record_, analyse(record_));
+    const std::string text =
+        report::render_text(document_of(record_, analyse(record_), report::medium::text));
     base::print(text);
     if (given_.replay) name_lost();
     if (!given_.replay) base::print(here_.tables_hint());

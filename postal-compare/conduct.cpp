@@ -312,7 +312,7 @@ void conductor::end(const std::string& why) {
 exit_status conductor::finish() {
     here_.console().finish();
     const auto found = experiment::analyse(results_);
-    const std::string text = render_text(results_, found, experiment::detail::brief);
+    const std::string text = report::render_text(brief_document_of(results_, found));
     base::print(text);
     base::print(here_.tables_hint());
     if (results_.record.end != experiment::all_blocks_done)

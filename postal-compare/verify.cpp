@@ -91,7 +91,7 @@ base::expected<verification> verify(const std::string& folder) {
     if (!read) return read.error();
     const auto analysed = experiment::analyse(*read);
     verification to;
-    to.text = experiment::render_text(*read, analysed);
+    to.text = report::render_text(document_of(*read, analysed, report::medium::text));
     for (const std::string& one : read->damaged)
         to.found.push_back(one);
     check_order(*read, to.found);

@@ -1,5 +1,5 @@
-// What an audit by power cuts has found, as CSV and as a page, or as a part of an experiment's page; as
-// text and Markdown it is lib/experiment/audit_findings.hpp's business.
+// An audit by power cuts, by itself or as a part of an experiment; what it says is
+// lib/experiment/audit_findings.hpp's business.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,8 @@
 
 #include "base/result.hpp"
 #include "experiment/audit_findings.hpp"
-#include "postal-report/html.hpp"
+#include "postal-report/csv.hpp"
+#include "report/document.hpp"
 
 namespace postal::report {
 
@@ -19,13 +20,9 @@ struct shown_audit {
 // None where the folder holds no audit; fails where its record cannot be read.
 base::expected<std::optional<shown_audit>> find_audit(const std::string& folder);
 
-// One line for each disk that was looked at, after a header.
-std::string render_csv(const shown_audit& of);
+// One line for each disk that was looked at.
+sheet sheet_of(const shown_audit& of);
 
-std::string render_page(const shown_audit& of, const page_parts& parts);
-
-// Verdicts and what must not be overlooked, gravest first; then the tables.
-std::string sentences_html(const shown_audit& of);
-std::string tables_html(const shown_audit& of);
+document document_of(const shown_audit& of, medium wanted);
 
 }  // namespace postal::report

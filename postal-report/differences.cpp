@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
-#include "postal-report/sections.hpp"
+#include "postal-report/run.hpp"
 
 namespace postal::report {
 

@@ -77,26 +77,21 @@ constexpr std::array<run_column, 14> run_columns{{
 
 }  // namespace
 
-std::string render_csv(const experiment::results& of) {
-    std::vector<std::string> names{"block",   "position", "variant", "state",
-                                   "started", "seconds",  "voids"};
+sheet sheet_of(const experiment::results& of) {
+    sheet made{{"block", "position", "variant", "state", "started", "seconds", "voids"}};
     for (const std::string& program : of.record.programs) {
         const std::string prefix = of.record.programs.size() > 1 ? program + "." : "";
         for (const load_column& each : load_columns)
-            names.push_back(csv_cell(prefix + std::string(each.name)));
+            made.columns.push_back(csv_cell(prefix + std::string(each.name)));
     }
     for (const run_column& each : run_columns)
-        names.emplace_back(each.name);
-    std::string out = base::join(names, ",") + "\n";
+        made.columns.emplace_back(each.name);
     for (const measured_run& one : of.runs) {
         const experiment::recorded_run& run = one.run;
-        std::vector<std::string> cells{std::to_string(run.at.block),
-                                       std::to_string(run.at.position),
-                                       csv_cell(of.record.variants[run.at.variant].name),
-                                       std::string(name_of(run.end)),
-                                       csv_cell(run.started),
-                                       csv_decimal(run.seconds),
-                                       csv_cell(one.voids)};
+        auto& cells = made.rows.emplace_back(std::vector<std::string>{
+            std::to_string(run.at.block), std::to_string(run.at.position),
+            csv_cell(of.record.variants[run.at.variant].name), std::string(name_of(run.end)),
+            csv_cell(run.started), csv_decimal(run.seconds), csv_cell(one.voids)});
         for (std::size_t program = 0; program < of.record.programs.size(); ++program) {
             for (const load_column& each : load_columns)
                 cells.push_back(program < one.loads.size()
@@ -105,9 +100,8 @@ std::string render_csv(const experiment::results& of) {
         }
         for (const run_column& each : run_columns)
             cells.push_back(csv_decimal(each.value(one), places));
-        out += base::join(cells, ",") + "\n";
     }
-    return out;
+    return made;
 }
 
 }  // namespace postal::report

@@ -14,36 +14,16 @@ cli::exit_status show_results(const options& wanted) {
     const experiment::analysis found = experiment::analyse(*results);
     const auto audited = find_audit(wanted.records.front());
     if (!audited) return refuse(audited.error(), cli::exit_status::bad_parameters);
-    const auto behind = [&](std::string text, auto render) {
-        return *audited ? text + "\n" + render((*audited)->record, (*audited)->found) : text;
-    };
-    return show(wanted, {[&] {
-                             return behind(experiment::render_text(*results, found),
-                                           [](const auto& of, const auto& analysis) {
-                                               return experiment::render_text(of, analysis);
-                                           });
-                         },
-                         [&] {
-                             return behind(experiment::render_markdown(*results, found),
-                                           [](const auto& of, const auto& analysis) {
-                                               return experiment::render_markdown(of, analysis, 2);
-                                           });
-                         },
-                         [&] { return render_csv(*results); },
-                         [&](const page_parts& parts) {
-                             return render_page(*results, found, *audited, parts);
-                         }});
+    return show(wanted, {[&](medium kind) { return document_of(*results, found, *audited, kind); },
+                         [&] { return sheet_of(*results); }});
 }
 
 // A folder that postal-audit alone has written to.
 cli::exit_status show_audit(const options& wanted) {
     const auto read = find_audit(wanted.records.front());
     if (!read) return refuse(read.error(), cli::exit_status::bad_parameters);
-    const shown_audit& of = **read;
-    return show(wanted, {[&] { return experiment::render_text(of.record, of.found); },
-                         [&] { return experiment::render_markdown(of.record, of.found); },
-                         [&] { return render_csv(of); },
-                         [&](const page_parts& parts) { return render_page(of, parts); }});
+    return show(wanted, {[&](medium kind) { return document_of(**read, kind); },
+                         [&] { return sheet_of(**read); }});
 }
 
 }  // namespace

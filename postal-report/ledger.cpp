@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
+#include <utility>
 
 #include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/figures.hpp"
-#include "report/table.hpp"
+#include "report/document.hpp"
 
 namespace postal::report {
 
@@ -21,7 +21,6 @@ using ledger::condition;
 using ledger::outcome;
 using ledger::summary;
 
-constexpr std::size_t longest_line = 400;
 constexpr std::size_t most_named = 3;  // runs, in a remark
 
 // What is odd, but breaks no promise.
@@ -286,10 +285,13 @@ std::vector<table> tables_of(const ledger_report& one) {
     return result;
 }
 
-std::string render_csv(const ledger_report& one) {
+}  // namespace
+
+sheet sheet_of(const ledger_report& one) {
     const summary& of = one.found.totals;
-    std::vector<std::string> names{"ledger"};
-    std::vector<std::string> cells{csv_cell(one.file)};
+    sheet made{{"ledger"}, {{csv_cell(one.file)}}};
+    std::vector<std::string>& names = made.columns;
+    std::vector<std::string>& cells = made.rows.front();
     const auto add = [&](const std::string& name, std::uint64_t count) {
         names.push_back(name);
         cells.push_back(std::to_string(count));
@@ -328,24 +330,22 @@ std::string render_csv(const ledger_report& one) {
         const auto us = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
         cells.push_back(one.delivery.empty() ? "" : std::to_string(us));
     }
-    return base::join(names, ",") + "\n" + base::join(cells, ",") + "\n";
+    return made;
 }
 
-}  // namespace
+document document_of(const ledger_report& one) {
+    document made{"Ledger"};
+    made.add(statement{result_line(one)});
+    for (std::string& each : remarks_on(one))
+        made.add(remark{"limit", std::move(each)});
+    made.add_tables(tables_of(one));
+    return made;
+}
 
-std::string render_ledger(const ledger_report& one, output kind) {
-    if (kind == output::csv) return render_csv(one);
-    const bool markdown = kind == output::markdown;
-    std::string out = markdown ? "# Ledger\n\n" + escape_markdown(result_line(one)) + "\n"
-                               : base::printable(result_line(one), longest_line) + "\n";
-    for (const std::string& remark : remarks_on(one)) {
-        out += markdown ? "\n> **" + escape_markdown(remark) + ".**\n"
-                        : "! " + base::printable(remark, longest_line) + ".\n";
-    }
-    for (const table& each : tables_of(one)) {
-        out += "\n" + (markdown ? render_markdown(each) : render_text(each));
-    }
-    return out;
+std::string printed(const ledger_report& one, output kind) {
+    if (kind == output::csv) return render_csv(sheet_of(one));
+    return kind == output::markdown ? render_markdown(document_of(one))
+                                    : render_text(document_of(one));
 }
 
 base::expected<bool> print_ledger(const options& wanted) {
@@ -373,7 +373,7 @@ base::expected<bool> print_ledger(const options& wanted) {
     if (!found) return found.error();
     one.found = std::move(*found);
     if (!wanted.list) {
-        print(render_ledger(one, kind));
+        print(printed(one, kind));
     } else if (first && kind != output::text) {
         print(discrepancy_header(kind));
     }

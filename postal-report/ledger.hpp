@@ -10,7 +10,9 @@
 
 #include "base/result.hpp"
 #include "ledger/reader.hpp"
+#include "postal-report/csv.hpp"
 #include "postal-report/options.hpp"
+#include "report/document.hpp"
 #include "stats/histogram.hpp"
 
 namespace postal::report {
@@ -25,7 +27,8 @@ struct ledger_report {
 // that it acknowledged is there, unharmed. A failure is one line about the file.
 base::expected<bool> print_ledger(const options& wanted);
 
-std::string render_ledger(const ledger_report& one, output kind);
+document document_of(const ledger_report& one);
+sheet sheet_of(const ledger_report& one);  // of one line
 
 // What must be known of a ledger before its figures are believed, one sentence each: that nobody
 // has looked, that runs have no end, that copies belong to nothing.

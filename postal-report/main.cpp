@@ -8,14 +8,12 @@
 
 #include "base/text.hpp"
 #include "cli/parse.hpp"
-#include "postal-report/csv.hpp"
 #include "postal-report/folder.hpp"
-#include "postal-report/html.hpp"
 #include "postal-report/ledger.hpp"
 #include "postal-report/options.hpp"
 #include "postal-report/ranks.hpp"
 #include "postal-report/relay.hpp"
-#include "postal-report/sections.hpp"
+#include "postal-report/run.hpp"
 #include "postal-report/shown.hpp"
 
 namespace {
@@ -50,11 +48,9 @@ base::expected<report::shown_relay> read_relay(const report::options& wanted) {
 cli::exit_status show_relay(const report::options& wanted) {
     const auto read = read_relay(wanted);
     if (!read) return refuse(read.error(), cli::exit_status::bad_parameters);
-    const cli::exit_status shown = show(
-        wanted,
-        {[&] { return report::render_text(*read); }, [&] { return report::render_markdown(*read); },
-         [&] { return report::render_csv(*read); },
-         [&](const report::page_parts& parts) { return report::render_page(*read, parts); }});
+    const cli::exit_status shown =
+        show(wanted, {[&](report::medium kind) { return document_of(*read, kind); },
+                      [&] { return sheet_of(*read); }});
     if (shown != cli::exit_status::done || read->here.kept_word) return shown;
     return cli::exit_status::threshold_not_met;
 }
@@ -84,14 +80,11 @@ cli::exit_status run(int argc, char** argv) {
         records.push_back(std::move(*read));
     }
     report::label(records);
-    return show(
-        wanted,
-        {[&] { return report::render_text(records); },
-         [&] { return report::render_markdown(records); },
-         [&] {
-             return wanted.ranks ? report::render_ranks_csv(records) : report::render_csv(records);
-         },
-         [&](const report::page_parts& parts) { return report::render_page(records, parts); }});
+    return show(wanted, {[&](report::medium kind) { return report::document_of(records, kind); },
+                         [&] {
+                             return wanted.ranks ? report::sheet_of_ranks(records)
+                                                 : report::sheet_of(records);
+                         }});
 }
 
 }  // namespace

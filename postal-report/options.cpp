@@ -1,7 +1,7 @@
 #include "postal-report/options.hpp"
 
 #include "cli/binders.hpp"
-#include "postal-report/html.hpp"
+#include "postal-report/page.hpp"
 
 namespace postal::report {
 

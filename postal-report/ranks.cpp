@@ -139,15 +139,17 @@ table rank_table(const std::vector<record>& records) {
     return made;
 }
 
-std::string render_ranks_csv(const std::vector<record>& records) {
-    std::string out =
-        "record,rank,host,workers,sessions,processors,wall_offset_s,clock_offset_s,clock_bound_s,"
-        "clock_drift,start_late_s,missed_start,started,messages,errors,message_p50_us,"
-        "message_p99_us,ended,done_s,verdict,worker_busy,lost_s,unaccounted\n";
+sheet sheet_of_ranks(const std::vector<record>& records) {
+    sheet made{{"record",         "rank",        "host",          "workers",
+                "sessions",       "processors",  "wall_offset_s", "clock_offset_s",
+                "clock_bound_s",  "clock_drift", "start_late_s",  "missed_start",
+                "started",        "messages",    "errors",        "message_p50_us",
+                "message_p99_us", "ended",       "done_s",        "verdict",
+                "worker_busy",    "lost_s",      "unaccounted"}};
     for (const record& one : records)
         for (const rank_share& each : one.ranks)
-            out += base::join(cells_of(each, one), ",") + "\n";
-    return out;
+            made.rows.push_back(cells_of(each, one));
+    return made;
 }
 
 std::vector<const rank_share*> charted_ranks(const record& one) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "postal-report/csv.hpp"
 #include "postal-report/record.hpp"
 #include "report/table.hpp"
 
@@ -16,8 +17,8 @@ namespace postal::report {
 // With several records, which one is the first column.
 table rank_table(const std::vector<record>& records);
 
-// A header, and one line for each rank of each record.
-std::string render_ranks_csv(const std::vector<record>& records);
+// One line for each rank of each record.
+sheet sheet_of_ranks(const std::vector<record>& records);
 
 // Those that a chart shows: all of them up to 16, of more the one that accepted most, the median and
 // the one that accepted least, in this order.

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "postal-report/html.hpp"
+#include "postal-report/csv.hpp"
 #include "postal-report/record.hpp"
-#include "report/table.hpp"
+#include "report/document.hpp"
 #include "stats/relay.hpp"
 
 namespace postal::report {
@@ -66,11 +66,9 @@ struct shown_relay {
     std::optional<relay_report> against;
 };
 
-std::string render_text(const shown_relay& one);
-std::string render_markdown(const shown_relay& one);
+document document_of(const shown_relay& one, medium wanted);
 // One line for each part, of both reports.
-std::string render_csv(const shown_relay& one);
-std::string render_page(const shown_relay& one, const page_parts& parts);
+sheet sheet_of(const shown_relay& one);
 
 // That of a name; nullptr when there is none.
 const relay_part* find_part(const relay_report& one, const std::string& name) noexcept;

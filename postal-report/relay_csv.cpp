@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/text.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/relay.hpp"
 
@@ -93,25 +92,23 @@ constexpr std::array<csv_column, 28> columns{{
      }},
 }};
 
-std::string csv_lines(const relay_report& one) {
-    std::string out;
+void add_rows(sheet& to, const relay_report& one) {
     for (const relay_part& part : one.parts) {
-        std::vector<std::string> cells;
+        auto& cells = to.rows.emplace_back();
         for (const csv_column& each : columns)
             cells.push_back(each.make(one, part));
-        out += base::join(cells, ",") + "\n";
     }
-    return out;
 }
 
 }  // namespace
 
-std::string render_csv(const shown_relay& one) {
-    std::vector<std::string> names;
+sheet sheet_of(const shown_relay& one) {
+    sheet made;
     for (const csv_column& each : columns)
-        names.emplace_back(each.name);
-    return base::join(names, ",") + "\n" + csv_lines(one.here) +
-           (one.against ? csv_lines(*one.against) : "");
+        made.columns.emplace_back(each.name);
+    add_rows(made, one.here);
+    if (one.against) add_rows(made, *one.against);
+    return made;
 }
 
 }  // namespace postal::report

@@ -1,12 +1,12 @@
-// The page about a relay: the result, charts of accepted, delivered and backlog, for all mail and
-// for each domain, tails of transit times, and the tables.
+// The report on a relay: the result, the tables, and on a page charts of accepted, delivered and backlog,
+// for all mail and for each domain, and tails of transit times.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/text.hpp"
-#include "base/version.hpp"
 #include "postal-report/assets.hpp"
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
@@ -19,7 +19,8 @@ namespace {
 constexpr std::size_t most_points = 300;         // of all mail
 constexpr std::size_t most_domain_points = 120;  // of a small chart
 constexpr std::size_t most_tails = 8;            // as many as there are colours
-constexpr std::size_t most_course_rows = 300;
+constexpr std::size_t most_printed_rows = 30;    // over time
+constexpr std::size_t most_rows_of_page = 300;
 
 std::string number(double value) {
     return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null";
@@ -46,14 +47,14 @@ const relay_part* part_there(const shown_relay& one, const relay_part& part) {
     return one.against ? find_part(*one.against, part.name) : nullptr;
 }
 
-enum class place { here, there };
+enum class whose { here, there };
 
 // `colour` counts from 0.
-std::string tail_json(const relay_part& one, place where, std::size_t colour) {
+std::string tail_json(const relay_part& one, whose where, std::size_t colour) {
     const auto at_rank = [&](std::uint64_t rank) { return one.transit.at_rank_us(rank); };
     const std::uint64_t all = std::max(one.counts.accepted, one.transit.count());
     const std::string label = base::printable(one.name, 80);
-    const bool there = where == place::there;
+    const bool there = where == whose::there;
     return fmt::format(R"({{"label":{},"there":{},"colour":{},"points":{}}})",
                        script_string(label + (there ? " there" : "")), there, colour,
                        points_json(tail_of(one.transit.count(), all, at_rank)));
@@ -69,8 +70,8 @@ std::string tails_json(const shown_relay& one) {
         const bool arrived_there = there != nullptr && there->transit.count() > 0;
         if (part.transit.count() == 0 && !arrived_there) continue;
         if (drawn == most_tails) break;
-        if (part.transit.count() > 0) here.push_back(tail_json(part, place::here, drawn));
-        if (arrived_there) beside.push_back(tail_json(*there, place::there, drawn));
+        if (part.transit.count() > 0) here.push_back(tail_json(part, whose::here, drawn));
+        if (arrived_there) beside.push_back(tail_json(*there, whose::there, drawn));
         ++drawn;
     }
     if (one.here.transit) {
@@ -95,56 +96,48 @@ std::string span_of_points(const relay_part& one, std::size_t most) {
 }
 
 std::string backlog_there(const shown_relay& one) {
-    return one.against ? " \"Backlog there\" is that of " + escape_html(one.against->source) + "."
-                       : "";
+    return one.against ? " \"Backlog there\" is that of " + one.against->source + "." : "";
 }
 
-std::string charts_html(const shown_relay& one) {
+std::vector<chart> charts(const shown_relay& one) {
     const relay_report& of = one.here;
-    std::string out;
+    std::vector<chart> made;
     if (!of.all().curve.empty()) {
-        out += figure_html({"chart-course", "Accepted, delivered and backlog over time",
-                            "Messages a minute on the left; what the relay had accepted and "
-                            "neither delivered nor returned, the "
-                            "area, on the right. Each point is " +
-                                span_of_points(of.all(), most_points) + ", known to " +
-                                show_seconds(of.resolution_s) + "." + backlog_there(one)});
+        made.push_back({"chart-course", "Accepted, delivered and backlog over time",
+                        "Messages a minute on the left; what the relay had accepted and "
+                        "neither delivered nor returned, the "
+                        "area, on the right. Each point is " +
+                            span_of_points(of.all(), most_points) + ", known to " +
+                            show_seconds(of.resolution_s) + "." + backlog_there(one)});
     }
     if (has_tails(of) || (one.against && has_tails(*one.against))) {
         const bool some = of.parts.size() > most_tails;
-        out += figure_html(
+        made.push_back(
             {"chart-transit", "Transit by percentile",
              "What share of the messages that the relay accepted had arrived after no longer than "
              "that; each step to the right is a tail ten times as thin. A line that ends early "
              "belongs to messages that never arrived." +
                  std::string(some ? fmt::format(" Drawn are the first {}.", most_tails) : "") +
-                 (one.against ? " Dashed: " + escape_html(one.against->source) + "." : "")});
+                 (one.against ? " Dashed: " + one.against->source + "." : "")});
     }
     const auto parts = drawn_parts(of);
     for (std::size_t each = 0; each < parts.size(); ++each) {
-        out += figure_html({fmt::format("chart-part-{}", each), escape_html(parts[each]->name),
-                            "Accepted and delivered a minute on the left, backlog on the right." +
-                                backlog_there(one)});
+        made.push_back({fmt::format("chart-part-{}", each), parts[each]->name,
+                        "Accepted and delivered a minute on the left, backlog on the right." +
+                            backlog_there(one)});
     }
-    return out;
+    return made;
 }
 
-std::string remarks_html(const shown_relay& one) {
-    std::string out;
-    for (const std::string& remark : relay_remarks(one)) {
-        out += "<p class=\"remark limit\" role=\"note\">" + escape_html(remark) + ".</p>\n";
-    }
-    return out.empty() ? out : "<div class=\"remarks\">\n" + out + "</div>\n";
-}
-
-std::string tables_html(const shown_relay& one) {
-    std::string out;
-    for (const table& each : relay_tables(one))
-        out += render_html(each);
-    const table course = relay_course_table(one.here, most_course_rows);
-    if (course.rows.empty()) return out;
-    return out +
-           folded(fmt::format("{} ({})", course.title, course.rows.size()), render_html(course));
+page_details page_of(const shown_relay& one) {
+    page_details made{
+        .title = "Relay: " + one.here.source,
+        .kind = "relay",
+        .footnote = "Each recipient's message counts for itself, the warm-up included.",
+        .chart_data = relay_chart_data(one),
+        .script = relay_script};
+    if (one.against) made.subtitle = {"beside " + one.against->source};
+    return made;
 }
 
 }  // namespace
@@ -173,29 +166,28 @@ std::string relay_chart_data(const shown_relay& one) {
                        list_of(parts), tails_json(one));
 }
 
-std::string render_page(const shown_relay& one, const page_parts& parts) {
-    const std::string result = fmt::format(
-        "<section class=\"card verdicts several\" id=\"relay\">\n"
-        "<p class=\"say\">{}.</p>\n{}</section>\n",
-        escape_html(relay_result(one.here)),
-        one.against
-            ? "<p class=\"further\">Beside " + escape_html(relay_result(*one.against)) + ".</p>\n"
-            : "");
-    return fill(page_frame,
-                {{"TITLE", "Relay: " + escape_html(one.here.source)},
-                 {"SUBTITLE", one.against ? "beside " + escape_html(one.against->source) : ""},
-                 {"VERSION", std::string{base::build_version}},
-                 {"NONCE", std::string{parts.nonce}},
-                 {"STYLE", std::string{page_style}},
-                 {"REMARKS", remarks_html(one)},
-                 {"HEADLINE", result},
-                 {"CHARTS", charts_html(one)},
-                 {"KIND", " relay"},
-                 {"TABLES", tables_html(one)},
-                 {"FOOTNOTE", "Each recipient's message counts for itself, the warm-up included."},
-                 {"DATA", relay_chart_data(one)},
-                 {"LIBRARY", std::string{parts.chart_library}},
-                 {"SCRIPT", std::string{page_script} + std::string{relay_script}}});
+document document_of(const shown_relay& one, medium wanted) {
+    const bool on_page = wanted == medium::page;
+    document made{"Relay"};
+    std::vector<std::string> results{relay_result(one.here)};
+    if (one.against)
+        results.push_back((wanted == medium::text ? "beside " : "Beside ") +
+                          relay_result(*one.against));
+    if (on_page) {
+        made.page = page_of(one);
+        for (chart& each : charts(one))
+            made.add(std::move(each));
+    } else {
+        for (std::string& each : results)
+            made.add(statement{std::move(each)});
+    }
+    for (std::string& each : relay_remarks(one))
+        made.add(remark{"limit", std::move(each)});
+    if (on_page) made.add(findings{.id = "relay", .sentences = std::move(results), .small = true});
+    made.add_tables(relay_tables(one));
+    made.add_tables({relay_course_table(one.here, on_page ? most_rows_of_page : most_printed_rows)},
+                    place::folded);
+    return made;
 }
 
 }  // namespace postal::report

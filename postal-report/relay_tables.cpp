@@ -23,8 +23,6 @@ using stats::relay_counts;
 using stats::relay_stretch;
 using stats::support;
 
-constexpr std::size_t longest_line = 400;
-constexpr std::size_t most_text_rows = 30;
 constexpr std::array<std::pair<const char*, double>, 3> percentiles{
     {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}}};
 
@@ -223,15 +221,6 @@ table transit_against_table(const relay_report& here, const relay_report& there)
     return result;
 }
 
-std::vector<table> printed_tables(const shown_relay& one) {
-    std::vector<table> result = relay_tables(one);
-    result.push_back(relay_course_table(one.here, most_text_rows));
-    result.erase(std::remove_if(result.begin(), result.end(),
-                                [](const table& each) { return each.rows.empty(); }),
-                 result.end());
-    return result;
-}
-
 }  // namespace
 
 const relay_part* find_part(const relay_report& one, const std::string& name) noexcept {
@@ -307,28 +296,6 @@ table relay_course_table(const relay_report& one, std::size_t most_rows) {
     if (shown.size() < one.all().curve.size())
         result.note = "backlog: the highest of the time between";
     return result;
-}
-
-std::string render_text(const shown_relay& one) {
-    std::string out = base::printable(relay_result(one.here), longest_line) + "\n";
-    if (one.against) {
-        out += "beside " + base::printable(relay_result(*one.against), longest_line) + "\n";
-    }
-    for (const std::string& remark : relay_remarks(one))
-        out += "! " + base::printable(remark, longest_line) + ".\n";
-    for (const table& each : printed_tables(one))
-        out += "\n" + render_text(each);
-    return out;
-}
-
-std::string render_markdown(const shown_relay& one) {
-    std::string out = "# Relay\n\n" + escape_markdown(relay_result(one.here)) + "\n";
-    if (one.against) out += "\nBeside " + escape_markdown(relay_result(*one.against)) + "\n";
-    for (const std::string& remark : relay_remarks(one))
-        out += "\n> **" + escape_markdown(remark) + ".**\n";
-    for (const table& each : printed_tables(one))
-        out += "\n" + render_markdown(each);
-    return out;
 }
 
 }  // namespace postal::report

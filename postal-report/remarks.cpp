@@ -5,7 +5,7 @@
 
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
-#include "postal-report/sections.hpp"
+#include "postal-report/run.hpp"
 #include "stats/rank_summary.hpp"
 #include "stats/rate.hpp"
 

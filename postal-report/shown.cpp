@@ -5,31 +5,33 @@
 #include "base/random.hpp"
 #include "base/standard_output.hpp"
 #include "base/write_file.hpp"
+#include "postal-report/page.hpp"
 
 namespace postal::report {
 
 namespace {
 
-std::string printed_text(output kind, const forms& of) {
+std::string printed_text(output kind, const subject& of) {
     switch (kind) {
         case output::text:
-            return of.text();
+            return render_text(of.made(medium::text));
         case output::markdown:
-            return of.markdown();
+            return render_markdown(of.made(medium::markdown));
         case output::csv:
-            return of.csv();
+            return render_csv(of.figures());
         case output::none:
             break;
     }
     return {};
 }
 
-cli::exit_status write_page(const options& wanted, const forms& of) {
+cli::exit_status write_page(const options& wanted, const subject& of) {
     const auto library = read_chart_library(wanted.chart_library);
     if (!library) return refuse(library.error(), cli::exit_status::bad_parameters);
     const std::string nonce =
         fmt::format("{:016x}{:016x}", base::fresh_entropy(), base::fresh_entropy());
-    const auto written = base::write_file(wanted.html, of.page({*library, nonce}));
+    const auto written =
+        base::write_file(wanted.html, render_page(of.made(medium::page), {*library, nonce}));
     if (!written) return refuse(written.error(), cli::exit_status::system_error);
     return cli::exit_status::done;
 }
@@ -40,7 +42,7 @@ cli::exit_status refuse(const base::failure& reason, cli::exit_status status) {
     return cli::refuse(program_name, reason, status);
 }
 
-cli::exit_status show(const options& wanted, const forms& of) {
+cli::exit_status show(const options& wanted, const subject& of) {
     const std::string text = printed_text(wanted.printed(), of);
     base::print(text);
     return wanted.html.empty() ? cli::exit_status::done : write_page(wanted, of);

@@ -6,8 +6,9 @@
 
 #include "base/result.hpp"
 #include "cli/main.hpp"
-#include "postal-report/html.hpp"
+#include "postal-report/csv.hpp"
 #include "postal-report/options.hpp"
+#include "report/document.hpp"
 
 namespace postal::report {
 
@@ -16,14 +17,12 @@ inline constexpr const char* program_name = "postal-report";
 // One line on standard error.
 cli::exit_status refuse(const base::failure& reason, cli::exit_status status);
 
-// What is shown, in every form.
-struct forms {
-    std::function<std::string()> text;
-    std::function<std::string()> markdown;
-    std::function<std::string()> csv;
-    std::function<std::string(const page_parts&)> page;
+// What is shown, for whichever printer the options ask for.
+struct subject {
+    std::function<document(medium)> made;
+    std::function<sheet()> figures;
 };
 
-cli::exit_status show(const options& wanted, const forms& of);
+cli::exit_status show(const options& wanted, const subject& of);
 
 }  // namespace postal::report

@@ -13,7 +13,7 @@
 
 #include "experiment/audit_record.hpp"
 #include "experiment/findings.hpp"
-#include "report/table.hpp"
+#include "report/document.hpp"
 #include "stats/experiment/share.hpp"
 
 #include <array>
@@ -118,11 +118,9 @@ inline constexpr std::size_t most_worst_cuts = 20;
 [[nodiscard]] std::vector<report::table> tables(const audit_record& of,
                                                 const audit_analysis& found);
 
-// As text for a terminal, safe to print: verdicts first.
-[[nodiscard]] std::string render_text(const audit_record& of, const audit_analysis& found);
-// With a heading of that level.
-[[nodiscard]] std::string render_markdown(const audit_record& of, const audit_analysis& found,
-                                          int level = 1);
+// Verdicts first.
+[[nodiscard]] report::document document_of(const audit_record& of, const audit_analysis& found,
+                                           report::medium wanted);
 
 // "0 to 60", "3"
 [[nodiscard]] std::string show_range(const count_range& one);

@@ -11,8 +11,6 @@
 namespace postal::experiment {
 namespace {
 
-constexpr std::size_t longest_line = 400;
-
 std::string a_message(const std::optional<double>& value) {
     return value ? fmt::format("{:.3g}", *value) : unknown;
 }
@@ -191,30 +189,17 @@ std::vector<report::table> tables(const audit_record& of, const audit_analysis& 
     return all;
 }
 
-std::string render_text(const audit_record& of, const audit_analysis& found) {
-    std::string out;
-    for (const std::string& one : verdict_sentences(of, found))
-        out += base::printable(one, longest_line) + ".\n";
-    for (const remark& one : remarks(of, found))
-        out += "! " + base::printable(one.text, longest_line) + ".\n";
-    out += base::printable(describe(of), longest_line) + "\n";
-    for (const report::table& one : tables(of, found))
-        out += "\n" + report::render_text(one);
-    return out;
-}
-
-std::string render_markdown(const audit_record& of, const audit_analysis& found, int level) {
-    const std::string title = of.title.empty() ? of.file : of.title;
-    std::string out = std::string(static_cast<std::size_t>(level), '#') + " " +
-                      report::escape_markdown(level > 1 ? "Power cuts" : title) + "\n\n";
-    for (const std::string& one : verdict_sentences(of, found))
-        out += "- **" + report::escape_markdown(one) + ".**\n";
-    for (const remark& one : remarks(of, found))
-        out += "\n> **" + report::escape_markdown(one.text) + ".**\n";
-    out += "\n" + report::escape_markdown(describe(of)) + "\n";
-    for (const report::table& one : tables(of, found))
-        out += "\n" + report::render_markdown(one);
-    return out;
+report::document document_of(const audit_record& of, const audit_analysis& found,
+                             report::medium wanted) {
+    report::document made{of.title.empty() ? of.file : of.title};
+    std::vector<report::remark> noted = remarks(of, found);
+    if (wanted == report::medium::page && !found.counts())
+        made.add_remarks(std::exchange(noted, {}));
+    made.add(report::findings{.id = "power-cuts", .sentences = verdict_sentences(of, found)});
+    made.add_remarks(std::move(noted));
+    made.add(report::statement{describe(of)});
+    made.add_tables(tables(of, found));
+    return made;
 }
 
 }  // namespace postal::experiment

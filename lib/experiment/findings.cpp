@@ -17,7 +17,7 @@ namespace {
 using stats::comparison;
 using stats::comparison_verdict;
 
-constexpr std::size_t longest_line = 400;
+constexpr std::size_t most_open_rows = 30;  // of a table on a page
 
 // A device that answers sooner keeps nothing waiting for a disk.
 constexpr double free_flush_s = 100e-6;
@@ -292,33 +292,34 @@ std::string describe(const results& of, const analysis& found) {
         record.host.name, record.host.kernel, record.started);
 }
 
-std::string render_text(const results& of, const analysis& found, detail wanted) {
-    std::string out;
-    for (const std::string& one : verdict_sentences(of, found))
-        out += base::printable(one, longest_line) + ".\n";
-    for (const remark& one : remarks(of, found))
-        out += "! " + base::printable(one.text, longest_line) + ".\n";
-    out += base::printable(describe(of, found), longest_line) + "\n";
-    const auto shown = wanted == detail::all
-                           ? tables(of, found)
-                           : std::vector{verdict_table(of, found), cost_table(of, found)};
-    for (const report::table& one : shown)
-        if (!one.rows.empty()) out += "\n" + report::render_text(one);
-    return out;
+report::document document_of(const results& of, const analysis& found, report::medium wanted) {
+    const bool counts = !found.verdict().compared.voided;
+    report::document made{of.record.title.empty() ? of.record.file : of.record.title};
+    report::findings said{
+        .id = "verdicts", .sentences = verdict_sentences(of, found), .counts = counts};
+    std::vector<report::remark> noted = remarks(of, found);
+    // The first one says so when no verdict counts.
+    if (!counts && !noted.empty()) noted.front().loud = true;
+    const bool remarks_first = wanted == report::medium::page && !counts;
+    if (remarks_first) made.add_remarks(std::exchange(noted, {}));
+    made.add(std::move(said));
+    made.add_remarks(std::move(noted));
+    made.add(report::statement{describe(of, found)});
+    for (report::table& one : tables(of, found)) {
+        const bool is_long = one.rows.size() > most_open_rows;
+        made.add(report::placed_table{std::move(one),
+                                      is_long ? report::place::folded : report::place::open});
+    }
+    return made;
 }
 
-std::string render_markdown(const results& of, const analysis& found) {
-    std::string out =
-        "# " + report::escape_markdown(of.record.title.empty() ? of.record.file : of.record.title) +
-        "\n\n";
-    for (const std::string& one : verdict_sentences(of, found))
-        out += "- **" + report::escape_markdown(one) + ".**\n";
-    for (const remark& one : remarks(of, found))
-        out += "\n> **" + report::escape_markdown(one.text) + ".**\n";
-    out += "\n" + report::escape_markdown(describe(of, found)) + "\n";
-    for (const report::table& one : tables(of, found))
-        out += "\n" + report::render_markdown(one);
-    return out;
+report::document brief_document_of(const results& of, const analysis& found) {
+    report::document made{of.record.title};
+    made.add(report::findings{.id = "verdicts", .sentences = verdict_sentences(of, found)});
+    made.add_remarks(remarks(of, found));
+    made.add(report::statement{describe(of, found)});
+    made.add_tables({verdict_table(of, found), cost_table(of, found)});
+    return made;
 }
 
 }  // namespace postal::experiment

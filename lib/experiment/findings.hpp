@@ -4,7 +4,7 @@
 #pragma once
 
 #include "experiment/analysis.hpp"
-#include "report/table.hpp"
+#include "report/document.hpp"
 
 #include <string>
 #include <string_view>
@@ -12,10 +12,7 @@
 
 namespace postal::experiment {
 
-struct remark {
-    std::string kind;  // "bad": the verdicts do not count; "limit", "note"
-    std::string text;  // a sentence without its full stop
-};
+using report::remark;
 
 // One sentence for each comparison that carries the verdict, in the order of the variants; where
 // there is only one variant, its figure.
@@ -57,10 +54,10 @@ struct remark {
 // "+12.3 % (+10.1 % to +14.6 %)", or from a factor of 2 on "2.31 times (2.20 to 2.43)".
 [[nodiscard]] std::string show_ratio(const stats::comparison& one);
 
-// As text for a terminal, safe to print: the verdicts and what they cost, or all tables.
-enum class detail : std::uint8_t { brief, all };
-[[nodiscard]] std::string render_text(const results& of, const analysis& found,
-                                      detail wanted = detail::all);
-[[nodiscard]] std::string render_markdown(const results& of, const analysis& found);
+// Verdicts, what must not be overlooked, and all tables.
+[[nodiscard]] report::document document_of(const results& of, const analysis& found,
+                                           report::medium wanted);
+// With the verdicts and what they cost only.
+[[nodiscard]] report::document brief_document_of(const results& of, const analysis& found);
 
 }  // namespace postal::experiment

@@ -10,6 +10,14 @@ using namespace postal::experiment;
 
 namespace {
 
+std::string text_of(const audit_record& of, const audit_analysis& found) {
+    return render_text(document_of(of, found, report::medium::text));
+}
+
+std::string markdown_of(const audit_record& of, const audit_analysis& found) {
+    return render_markdown(document_of(of, found, report::medium::markdown));
+}
+
 bool has(const std::string& text, const std::string& wanted) {
     return text.find(wanted) != std::string::npos;
 }
@@ -61,7 +69,7 @@ TEST_CASE("audit findings: none lost says how little that means") {
     CHECK(lost_by_power_cut("other", of, found) == "not audited");
     // A control is no variant of the comparison.
     CHECK(lost_by_power_cut("eatmydata", of, found) == "not audited");
-    for (const std::string& all : {render_text(of, found), render_markdown(of, found)}) {
+    for (const std::string& all : {text_of(of, found), markdown_of(of, found)}) {
         CHECK_FALSE(has(all, "safe"));
         CHECK(has(all, "cuts at random entries of one recorded run"));
     }
@@ -128,7 +136,7 @@ TEST_CASE("audit findings: a control that is not as it must be leaves no verdict
                                              control::must_lose);
         const audit_analysis found = analyse(of);
         CHECK(found.state == audit_state::blind);
-        CHECK(has(render_text(of, found).substr(0, 40), "! The audit is BLIND"));
+        CHECK(has(text_of(of, found).substr(0, 40), "! The audit is BLIND"));
     }
     SECTION("blind: not being able to read is no loss that was seen") {
         audit_record of = test::made_up_audit(100);
@@ -145,7 +153,7 @@ TEST_CASE("audit findings: a control that is not as it must be leaves no verdict
         of.variants[2] = test::made_up_audit("writer", {0, 1, 0}, control::must_keep);
         of.variants[2].end = "";
         CHECK(analyse(of).state == audit_state::wrong);
-        CHECK(has(render_text(of, analyse(of)), "! The audit is WRONG"));
+        CHECK(has(text_of(of, analyse(of)), "! The audit is WRONG"));
     }
     SECTION("wrong: what cannot be read is not kept") {
         audit_record of = test::made_up_audit(100);
@@ -160,7 +168,7 @@ TEST_CASE("audit findings: a control that is not as it must be leaves no verdict
     CHECK(lost_by_power_cut("default", of, found) == "no verdict");
     for (const auto& row : loss_table(of, found).rows)
         CHECK(row[2] == "–");
-    CHECK_FALSE(has(render_text(of, found), "none lost"));
+    CHECK_FALSE(has(text_of(of, found), "none lost"));
 }
 
 TEST_CASE("audit findings: what is not finished says so") {
@@ -183,7 +191,7 @@ TEST_CASE("audit findings: what is not finished says so") {
     CHECK(lost_by_power_cut("a", of, found) ==
           "1 of 3 cuts, 0 to 1 messages of the last 0.08 s; interrupted after 3 of 100 cuts");
     CHECK(loss_table(of, found).rows.at(0)[1] == "1 of 3; interrupted");
-    const std::string text = render_text(of, found);
+    const std::string text = text_of(of, found);
     CHECK(has(text, "! The audit is not checked"));
     CHECK(has(text, "! The audit did not come to its end: interrupted"));
     CHECK(has(text, "! Few cuts, so that rare losses may not show: \"a\""));
@@ -223,7 +231,7 @@ TEST_CASE("audit findings: an audit that was interrupted bounds only what is a s
     for (audited_image& one : of.variants[0].images)
         one.acknowledged = one.found = one.lost = 0;
     CHECK(has(verdict_sentences(of, analyse(of)).front(), "a: no verdict: nothing had been"));
-    CHECK(has(render_text(of, analyse(of)),
+    CHECK(has(text_of(of, analyse(of)),
               "\"a\": 3 cuts came before anything was acknowledged, and are in no figure"));
 }
 
@@ -231,7 +239,7 @@ TEST_CASE("audit findings: names are made harmless") {
     audit_record of = with(test::made_up_audit("\x1b[31m<b>|`", some_lost(1, 100, 1)));
     of.variants[0].images[0].failure = "\x1b[2J\n<script>";
     const audit_analysis found = analyse(of);
-    CHECK_FALSE(has(render_text(of, found), "\x1b"));
-    CHECK_FALSE(has(render_markdown(of, found), "\x1b"));
-    CHECK_FALSE(has(render_markdown(of, found), "<script>"));
+    CHECK_FALSE(has(text_of(of, found), "\x1b"));
+    CHECK_FALSE(has(markdown_of(of, found), "\x1b"));
+    CHECK_FALSE(has(markdown_of(of, found), "<script>"));
 }

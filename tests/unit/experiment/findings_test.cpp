@@ -188,8 +188,8 @@ TEST_CASE("findings: names from an experiment cannot write to a terminal") {
     auto of = test::made_up({"a\x1b[2J", "b\r\n|x|"}, metric::messages, {{1, 2}, {1, 2}, {1, 2.1}});
     of.record.title = "t\x07";
     of.damaged = {"\x1b]0;x"};
-    for (const std::string& text :
-         {render_text(of, analyse(of)), render_text(of, analyse(of), detail::brief)}) {
+    for (const std::string& text : {render_text(document_of(of, analyse(of), report::medium::text)),
+                                    render_text(brief_document_of(of, analyse(of)))}) {
         CHECK(text.find('\x1b') == std::string::npos);
         CHECK(text.find('\r') == std::string::npos);
         CHECK(text.find('\x07') == std::string::npos);

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "postal-report/csv.hpp"
-#include "postal-report/sections.hpp"
+#include "printed.hpp"
 #include "stats/interval_log.hpp"
 #include "stats/record_writer.hpp"
 #include "stats/summary.hpp"
@@ -166,8 +165,8 @@ TEST_CASE("counters: each is in the summary and in the report, with its name") {
     const auto run = counted_run();
     const auto read = read_back(run);
     const std::string summary = stats::format_summary(run);
-    const std::string report = report::render_text({read});
-    const std::string compared = report::render_markdown({read, read});
+    const std::string report = test::printed_of({read}).text;
+    const std::string compared = test::printed_of({read, read}).markdown;
     for (const stats::counter& one : rows()) {
         INFO(one.name);
         const std::string number = shown(one, run.totals().counted().*one.value);
@@ -189,7 +188,7 @@ TEST_CASE("counters: each is in the summary and in the report, with its name") {
 TEST_CASE("counters: each is a column of the CSV, and what a record does not have an empty field") {
     const auto run = counted_run();
     const auto read = read_back(run);
-    std::istringstream csv{report::render_csv({read})};
+    std::istringstream csv{test::printed_of({read}).csv};
     std::string header;
     std::string line;
     std::getline(csv, header);
@@ -202,5 +201,5 @@ TEST_CASE("counters: each is a column of the CSV, and what a record does not hav
     }
     report::record empty;
     empty.file = "run.json";
-    CHECK_THAT(report::render_csv({empty}), Contains(",,,,"));
+    CHECK_THAT(test::printed_of({empty}).csv, Contains(",,,,"));
 }

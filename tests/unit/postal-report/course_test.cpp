@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "postal-report/chart_data.hpp"
-#include "postal-report/html.hpp"
-#include "postal-report/sections.hpp"
+#include "printed.hpp"
 #include "report/table.hpp"
 
 using namespace postal;
@@ -62,7 +61,7 @@ report::record short_run(const std::vector<double>& open) {
 }
 
 std::string page_of(const std::vector<report::record>& records) {
-    return report::render_page(records, {.chart_library = "Chart", .nonce = "0123"});
+    return test::printed_of(records).page;
 }
 
 json series_of(const report::record& one) {
@@ -188,7 +187,7 @@ TEST_CASE("course: the page has in a table what the charts draw") {
     CHECK(made.rows[0] ==
           std::vector<std::string>{"1s", "100", "6,000", "3,000", "0", "4", "0.25", "warm-up"});
     CHECK_THAT(page_of({one}), Contains("Seconds (3)"));
-    CHECK_THAT(report::render_text({one}), !Contains("Seconds"));
+    CHECK_THAT(test::printed_of({one}).text, !Contains("Seconds"));
 }
 
 TEST_CASE("course: many points are put together") {

@@ -15,6 +15,7 @@
 #include "../hostile_text.hpp"
 #include "experiment/findings.hpp"
 #include "postal-report/experiment.hpp"
+#include "printed.hpp"
 
 using namespace postal;
 using namespace std::chrono_literals;
@@ -195,13 +196,15 @@ TEST_CASE("experiment page: names stay within their elements") {
     of.damaged = {attack};
     add_run(of, 1, 0, run_of(5, 100, 2ms));
     add_run(of, 1, 1, run_of(5, 100, 2ms));
-    const std::string page =
-        report::render_page(of, experiment::analyse(of), {}, {"/* Chart */", "abc"});
-    CHECK(test::harm_in_page(page) == "");
     const auto found = experiment::analyse(of);
-    CHECK(test::harm_in_page(experiment::render_markdown(of, found)) == "");
-    CHECK(test::harm_in(experiment::render_text(of, found, experiment::detail::all)) == "");
-    CHECK(test::harm_in(report::render_csv(of)) == "");
+    const test::printed printed =
+        test::printed_of([&](report::medium wanted) { return document_of(of, found, {}, wanted); },
+                         report::sheet_of(of));
+    const std::string& page = printed.page;
+    CHECK(test::harm_in_page(page) == "");
+    CHECK(test::harm_in_page(printed.markdown) == "");
+    CHECK(test::harm_in(printed.text) == "");
+    CHECK(test::harm_in(printed.csv) == "");
     std::size_t scripts = 0;
     for (auto at = page.find("</script"); at != page.npos; at = page.find("</script", at + 1))
         ++scripts;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../hostile_text.hpp"
+#include "printed.hpp"
 
 using namespace postal;
 
@@ -22,9 +23,14 @@ TEST_CASE("ledger: no text of a row or a run is an order to whoever reads the li
     ledger::run_row run;
     run.run = run.program = run.started = attack;
     one.found.runs = {run, run};
+    const test::printed printed =
+        test::printed_of([&](report::medium) { return document_of(one); }, sheet_of(one));
+    CHECK(test::harm_in_page(printed.page) == "");
     for (const auto kind : {report::output::text, report::output::markdown, report::output::csv}) {
         const std::string list = report::render_discrepancy(row, kind);
-        const std::string whole = report::render_ledger(one, kind);
+        const std::string& whole = kind == report::output::text       ? printed.text
+                                   : kind == report::output::markdown ? printed.markdown
+                                                                      : printed.csv;
         INFO(list << whole);
         CHECK(test::harm_in(list + whole) == "");
         CHECK(list.find('\n') == list.size() - 1);

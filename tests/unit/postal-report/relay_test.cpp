@@ -11,6 +11,7 @@
 #include "../temporary_file.hpp"
 #include "postal-report/options.hpp"
 #include "postal-report/relay.hpp"
+#include "printed.hpp"
 
 using namespace postal;
 using Catch::Contains;
@@ -108,8 +109,8 @@ TEST_CASE("relay report: the receiver's own transit times are shown") {
     REQUIRE(got.has_value());
     REQUIRE(got->transit);
     const report::shown_relay shown{*got, std::nullopt};
-    CHECK_THAT(report::render_text(shown), Contains("251 ms"));
-    CHECK_THAT(report::render_csv(shown), Contains(",251000,"));
+    CHECK_THAT(test::printed_of(shown).text, Contains("251 ms"));
+    CHECK_THAT(test::printed_of(shown).csv, Contains(",251000,"));
     REQUIRE(got->remarks.size() == 1);
     CHECK_THAT(got->remarks.front(), Contains("two hosts, one and two"));
 }
@@ -132,13 +133,13 @@ TEST_CASE("relay report: what did not arrive lies above all that did, of records
     const std::string buckets = R"(,"buckets":")" + times.encode() + "\"";
     const report::relay_report all = told(100, buckets);
     CHECK(all.transit->p50 == std::chrono::milliseconds{50});
-    CHECK_THAT(report::render_text({all, std::nullopt}), !Contains("not reached"));
+    CHECK_THAT(test::printed_of({all, std::nullopt}).text, !Contains("not reached"));
     // Half is missing: the median is the slowest that came, and p90 lies among what did not.
     const report::relay_report half = told(200, buckets);
     CHECK(report::us(half.transit->p50).value() == Approx(100'000).epsilon(0.01));
     CHECK_FALSE(half.transit->p90);
-    CHECK_THAT(report::render_text({half, std::nullopt}), Contains("not reached"));
-    CHECK_THAT(report::render_csv({half, std::nullopt}), Contains(",100,"));
+    CHECK_THAT(test::printed_of({half, std::nullopt}).text, Contains("not reached"));
+    CHECK_THAT(test::printed_of({half, std::nullopt}).csv, Contains(",100,"));
     CHECK(report::us(told(125, buckets).transit->p50).value() == Approx(63'000).epsilon(0.02));
     // Without the distribution nobody knows which they are.
     CHECK_FALSE(told(125, "").transit->p50);
@@ -173,7 +174,7 @@ TEST_CASE("relay report: whose clocks transit compares") {
                         host(receiver) + R"(,"latency_us":{"transit":{"count":10,"p50":251000}})"));
         const auto got = report::read_relay_records({sent.path(), seen.path()});
         REQUIRE(got.has_value());
-        CHECK_THAT(report::render_markdown({*got, std::nullopt}), Contains(said));
+        CHECK_THAT(test::printed_of({*got, std::nullopt}).markdown, Contains(said));
     }
 }
 
@@ -194,13 +195,13 @@ TEST_CASE("relay report: records that do not fit are refused in one line") {
 
 TEST_CASE("relay report: no text breaks out of its place") {
     const report::shown_relay shown = hostile();
-    for (const std::string& text :
-         {report::render_text(shown), report::render_markdown(shown), report::render_csv(shown)}) {
+    const test::printed printed = test::printed_of(shown);
+    for (const std::string& text : {printed.text, printed.markdown, printed.csv}) {
         CHECK(test::harm_in(text) == "");
         CHECK(text.ends_with('\n'));
     }
-    CHECK(test::harm_in_page(report::render_markdown(shown)) == "");
-    const std::string page = report::render_page(shown, {"/* Chart */", "abc"});
+    CHECK(test::harm_in_page(printed.markdown) == "");
+    const std::string& page = printed.page;
     CHECK(test::harm_in_page(page) == "");
     CHECK(page.find("@FOOTNOTE@") == std::string::npos);
     CHECK(page.find("chart-part-1") != std::string::npos);
@@ -233,7 +234,7 @@ TEST_CASE("relay report: what did not arrive is above all that did") {
     made.parts.front().backlog = measure_backlog(made.parts.front().curve);
     made.parts.front().drain_s = flow.drain_s();
     made.parts.front().transit = flow.transit();
-    const std::string text = report::render_text(report::shown_relay{made, std::nullopt});
+    const std::string text = test::printed_of(report::shown_relay{made, std::nullopt}).text;
     CHECK_THAT(text, Contains("1,000 messages accepted by the relay, 950 delivered"));
     CHECK_THAT(text, Contains("50 left"));
     CHECK_THAT(text, Contains("not reached"));

@@ -11,10 +11,8 @@
 #include "../hostile_text.hpp"
 #include "base/text.hpp"
 #include "postal-report/chart_data.hpp"
-#include "postal-report/csv.hpp"
 #include "postal-report/figures.hpp"
-#include "postal-report/html.hpp"
-#include "postal-report/sections.hpp"
+#include "printed.hpp"
 #include "report/table.hpp"
 
 using namespace postal;
@@ -67,10 +65,6 @@ report::record hostile_record() {
     one.cpu_user_s = 1e308;
     one.duration_s = one.measured_s = 1e308;
     return one;
-}
-
-report::page_parts parts() {
-    return {"/* Chart */", "abc"};
 }
 
 std::size_t count_of(const std::string& text, const std::string& part) {
@@ -145,14 +139,14 @@ TEST_CASE("table: a cell of many columns names its own, for narrow screens") {
 
 TEST_CASE("csv: one line a record, and as many fields as columns") {
     const auto one = plain_record();
-    const std::string out = report::render_csv({one, one});
+    const std::string out = test::printed_of({one, one}).csv;
     CHECK(count_of(out, "\n") == 3);
     for (std::size_t at = 0; at < out.size(); at = out.find('\n', at) + 1) {
         const auto line = out.substr(at, out.find('\n', at) - at);
-        CHECK(count_of(line, ",") + 1 == report::csv_columns({one}).size());
+        CHECK(count_of(line, ",") + 1 == report::sheet_of(std::vector{one}).columns.size());
     }
     // Scripts count on these places.
-    const auto columns = report::csv_columns({one});
+    const auto columns = report::sheet_of(std::vector{one}).columns;
     CHECK(columns[0] == "record");
     CHECK(columns[9] == "messages");
     CHECK(columns[19] == "messages_per_minute");
@@ -163,7 +157,7 @@ TEST_CASE("csv: a text is neither a formula nor a second field") {
     auto one = plain_record();
     one.host.name = "=cmd|' /C calc'!A0";
     one.program = "a,\"b\"\n";
-    const std::string out = report::render_csv({one});
+    const std::string out = test::printed_of({one}).csv;
     CHECK_THAT(out, Contains("\"'=cmd|' /C calc'!A0\""));
     CHECK_THAT(out, Contains("\"a,\"\"b\"\"\\n\""));
 }
@@ -172,15 +166,14 @@ TEST_CASE("report: hostile texts stay texts in every output") {
     const std::vector<report::record> records{hostile_record()};
     const std::vector<report::record> two{hostile_record(), plain_record()};
     for (const auto& list : {records, two}) {
-        for (const std::string& out :
-             {report::render_text(list), report::render_markdown(list), report::render_csv(list),
-              report::render_page(list, parts())}) {
+        const test::printed printed = test::printed_of(list);
+        for (const std::string& out : {printed.text, printed.markdown, printed.csv, printed.page}) {
             CHECK(test::harm_in(out) == "");
             CHECK(out.find("nan") == std::string::npos);
         }
-        CHECK(test::harm_in_page(report::render_markdown(list)) == "");
-        CHECK(report::render_markdown(list).find("<script") == std::string::npos);
-        const std::string page = report::render_page(list, parts());
+        CHECK(test::harm_in_page(printed.markdown) == "");
+        CHECK(printed.markdown.find("<script") == std::string::npos);
+        const std::string& page = printed.page;
         CHECK(test::harm_in_page(page) == "");
         CHECK(count_of(page, "<script") == 3);
         CHECK(count_of(page, "</script") == 3);
@@ -195,13 +188,13 @@ TEST_CASE("report: a run without one message, one interval or one phase is shown
     report::record empty;
     empty.label = empty.file = "empty.json";
     empty.program = "postal";
-    CHECK_THAT(report::render_text({empty}), Contains("Not one message was accepted"));
-    const std::string page = report::render_page({empty, plain_record()}, parts());
+    CHECK_THAT(test::printed_of({empty}).text, Contains("Not one message was accepted"));
+    const std::string page = test::printed_of({empty, plain_record()}).page;
     CHECK_THAT(page, Contains("empty.json"));
-    CHECK(report::render_page({empty}, parts()).find("<canvas") == std::string::npos);
+    CHECK(test::printed_of({empty}).page.find("<canvas") == std::string::npos);
     for (const char* wrong : {"nan", "inf", "-0"}) {
         INFO(wrong);
-        CHECK(report::render_text({empty}).find(wrong) == std::string::npos);
+        CHECK(test::printed_of({empty}).text.find(wrong) == std::string::npos);
     }
 }
 
@@ -211,11 +204,11 @@ TEST_CASE("report: a limited generator and thresholds that were not met come fir
     one.generator.reason = "a worker was 97 % busy";
     one.generator.worker_busy = 0.97;
     one.thresholds = {{"p99(message)<1ms", 9000.0, "us", false}, {"errors==0", 0.0, "", true}};
-    const std::string text = report::render_text({one});
+    const std::string text = test::printed_of({one}).text;
     CHECK_THAT(text, Contains("! Generator limited: a worker was 97 % busy."));
     CHECK_THAT(text, Contains("! Threshold p99(message)<1ms was not met: measured 9.00 ms."));
     CHECK(text.find("! Generator") < text.find("Result"));
-    CHECK_THAT(report::render_page({one}, parts()), Contains("class=\"remark limit\""));
+    CHECK_THAT(test::printed_of({one}).page, Contains("class=\"remark limit\""));
 }
 
 TEST_CASE("report: a machine that was full is said where the generator was not the limit") {
@@ -223,19 +216,19 @@ TEST_CASE("report: a machine that was full is said where the generator was not t
     one.generator.verdict = stats::generator_verdict::machine_full;
     one.generator.run_delay = 0.45;
     one.generator.machine_idle = 0.01;
-    const std::string text = report::render_text({one});
+    const std::string text = test::printed_of({one}).text;
     CHECK_THAT(text, Contains("! Machine full: the machine was shared and full"));
     CHECK_THAT(text, Contains("longest wait for a processor                      45.0 %"));
-    CHECK_THAT(report::render_page({one}, parts()), Contains("class=\"remark limit\""));
-    CHECK_THAT(report::render_page({one, plain_record()}, parts()),
+    CHECK_THAT(test::printed_of({one}).page, Contains("class=\"remark limit\""));
+    CHECK_THAT(test::printed_of({one, plain_record()}).page,
                Contains("<strong>machine full</strong>"));
-    CHECK(report::render_text({plain_record()}).find("Machine full") == std::string::npos);
+    CHECK(test::printed_of({plain_record()}).text.find("Machine full") == std::string::npos);
 }
 
 TEST_CASE("report: what was asked for in vain is said") {
     auto one = plain_record();
     one.not_in_effect = {{"--in-flight 8: the server offers no CHUNKING, at most 2 in flight", 3}};
-    CHECK_THAT(report::render_text({one}),
+    CHECK_THAT(test::printed_of({one}).text,
                Contains("! Asked for and not in effect: --in-flight 8: the server offers no "
                         "CHUNKING, at most 2 in flight."));
 }
@@ -257,9 +250,9 @@ TEST_CASE("report: several records begin with the options that differ") {
     const auto alike = report::option_table({one, other});
     REQUIRE(alike.rows.size() == 2);
     CHECK(alike.rows[0][0] == "seed");
-    const std::string text = report::render_text({one, other});
+    const std::string text = test::printed_of({one, other}).text;
     CHECK(text.find("Options that differ") < text.find("Result"));
-    const std::string page = report::render_page({one, other}, parts());
+    const std::string page = test::printed_of({one, other}).page;
     CHECK_THAT(page, Contains("<summary>Other options (2)</summary>"));
     CHECK(page.find("id=\"compared\"") < page.find("<canvas"));
     CHECK(count_of(page, "Options that differ") == 1);
@@ -285,9 +278,9 @@ TEST_CASE("report: several records share a remark that is true of all") {
 
 TEST_CASE("report: a run that was given up says so, and its rate has the digits that are known") {
     auto one = plain_record();
-    CHECK(report::render_text({one}).find("The run was given up") == std::string::npos);
+    CHECK(test::printed_of({one}).text.find("The run was given up") == std::string::npos);
     one.ended = "gave_up";
-    CHECK_THAT(report::render_text({one}), Contains("The run was given up"));
+    CHECK_THAT(test::printed_of({one}).text, Contains("The run was given up"));
     one.ended = "signal";
     one.generator.limited = true;
     const auto first = [&] { return report::all_remarks({one}).front().text; };
@@ -296,7 +289,7 @@ TEST_CASE("report: a run that was given up says so, and its rate has the digits 
     CHECK_THAT(first(),
                Catch::StartsWith("Interrupted by SIGINT after 2.5s, before the run's own end"));
     CHECK_THAT(first(), Contains("abandoned"));
-    CHECK_THAT(report::render_text({one}), Contains(", ended by a signal\n"));
+    CHECK_THAT(test::printed_of({one}).text, Contains(", ended by a signal\n"));
     one.interrupted->early = one.interrupted->cut_short = false;  // as a server ends
     CHECK_THAT(first(), Contains("Generator limited"));
     one.interrupted.reset();
@@ -407,9 +400,8 @@ TEST_CASE("chart data: a day of seconds becomes a bounded number of points") {
     CHECK(covered == 86400);
     CHECK(points[0][5] == 1);
     CHECK(report::intervals_a_point(one) == 58);
-    CHECK_THAT(report::render_page({one}, parts()), Contains("the mean of up to 58 intervals"));
-    CHECK_THAT(report::render_page({plain_record()}, parts()),
-               Contains("Each step is one interval"));
+    CHECK_THAT(test::printed_of({one}).page, Contains("the mean of up to 58 intervals"));
+    CHECK_THAT(test::printed_of({plain_record()}).page, Contains("Each step is one interval"));
 }
 
 TEST_CASE("chart data: rates are a minute's, whatever the interval's length") {
@@ -436,7 +428,7 @@ TEST_CASE("chart data: rates are a minute's, whatever the interval's length") {
 }
 
 TEST_CASE("page: each chart says in words what it shows") {
-    const std::string page = report::render_page({plain_record()}, parts());
+    const std::string page = test::printed_of({plain_record()}).page;
     for (const char* chart : {"chart-rate", "chart-latency", "chart-distribution"}) {
         CHECK_THAT(page, Contains(fmt::format("aria-describedby=\"{}-text\"", chart)));
         CHECK_THAT(page, Contains(fmt::format("<figcaption id=\"{}-text\">", chart)));
@@ -448,4 +440,32 @@ TEST_CASE("chart data: cannot end the element that it stands in") {
     const std::string text = report::script_string(given);
     CHECK(text.find('<') == std::string::npos);
     CHECK(json::parse(text) == base::printable(given, 200));
+}
+
+TEST_CASE("page: blocks stand in their places, whatever the order in which they were added") {
+    using namespace report;
+    document made{"subject"};
+    made.page = {.title = "<t>", .subtitle = {"one", "two"}, .kind = "kind", .footnote = "foot"};
+    made.add_tables({{"late", "Late", {{"a"}}, {{"1"}}}}, place::folded);
+    made.add(placed_table{{"top", "Top", {{"a"}}, {{"1"}}}, place::headline});
+    made.add(remark{"bad", "first", true});
+    made.add(remark{"note", "second"});
+    made.add(
+        findings{.id = "said", .sentences = std::vector<std::string>(12, "s"), .counts = false});
+    made.add(chart{"chart-x", "Chart \"x\"", "caption", 9});
+    made.add(statement{"not on a page"});
+    const std::string page = render_page(made, {"/* Chart */", "abc"});
+    std::size_t before = 0;
+    for (const std::string part :
+         {"<h1>&lt;t&gt;</h1>", "one<br>\ntwo", "remark bad loud", "remark note",
+          "card verdicts voided several\" id=\"said\"", "2 more", "id=\"top\"", "charts kind",
+          "Chart &quot;x&quot;", "height:9rem", "Late (1)", "id=\"late\"", "foot"}) {
+        CAPTURE(part);
+        const std::size_t at = page.find(part, before);
+        CHECK(at != page.npos);
+        before = at == page.npos ? before : at;
+    }
+    CHECK(count_of(page, "class=\"remarks\"") == 1);
+    CHECK(page.find("not on a page") == page.npos);
+    CHECK(page.find("/* Chart */") == page.npos);  // nothing draws
 }

@@ -1,4 +1,4 @@
-#include "postal-report/sections.hpp"
+#include "postal-report/run.hpp"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/ranks.hpp"
-#include "postal-report/sections.hpp"
+#include "postal-report/run.hpp"
 #include "postal-report/words.hpp"
 
 namespace postal::report {

@@ -11,10 +11,9 @@
 #include "base/units.hpp"
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
-#include "postal-report/html.hpp"
 #include "postal-report/ranks.hpp"
+#include "postal-report/run.hpp"
 #include "postal-report/words.hpp"
-#include "report/table.hpp"
 
 namespace postal::report {
 
@@ -106,8 +105,7 @@ std::string connections_text(const std::vector<record>& records, const shown_cou
     std::vector<std::string> known;
     for (const record& one : records)
         if (const auto open = open_range_of(course_of(one)))
-            known.push_back((records.size() > 1 ? escape_html(one.label) + " " : "") +
-                            open_text(*open));
+            known.push_back((records.size() > 1 ? one.label + " " : "") + open_text(*open));
     if (known.empty()) return {};
     return fmt::format(" Connections open, on the average of each {}: {}.",
                        of.by_second && !of.by_interval ? "second" : "step",
@@ -123,42 +121,42 @@ std::string ranks_caption(const record& one) {
         base::format_count(one.ranks.size()));
 }
 
-std::string rate_figure(const std::vector<record>& records, const shown_course& of) {
+chart rate_chart(const std::vector<record>& records, const shown_course& of) {
     const std::string why =
         of.by_second && !of.by_interval
             ? fmt::format("By second, since {} fewer than ten intervals: each step is ",
                           records.size() == 1 ? "the run has" : "the runs have")
             : "Each step is ";
     const std::string marked = of.set_apart ? "; dashed: warm-up and partial ones" : "";
-    return figure_html(
-        {"chart-rate", "Messages " + std::string(counted_word(records)) + " a minute",
-         why + step(of) + ", as wide as it lasted" + marked + ". The numbers stand in " +
-             std::string(tables_of(of)) + "." + connections_text(records, of)});
+    return {"chart-rate", "Messages " + std::string(counted_word(records)) + " a minute",
+            why + step(of) + ", as wide as it lasted" + marked + ". The numbers stand in " +
+                std::string(tables_of(of)) + "." + connections_text(records, of)};
 }
 
-std::string latency_figure(std::string_view word, const shown_course& of) {
+chart latency_chart(std::string_view word, const shown_course& of) {
     const bool highest = (of.latency_by_interval && of.together > 1) ||
                          (of.latency_by_second && (of.stretches > 1 || of.second_s > 1));
-    return figure_html(
-        {"chart-latency", "Latency over time",
-         fmt::format("Percentiles of the messages {0} in each {1}{2}. Where the line has a "
-                     "gap, no message was {0}, or too few for that percentile.",
-                     word,
-                     !of.latency_by_second     ? "interval"
-                     : !of.latency_by_interval ? "second"
-                                               : "interval, or second of a run with fewer than ten",
-                     highest ? ", the highest of each point's" : "")});
+    return {
+        "chart-latency", "Latency over time",
+        fmt::format("Percentiles of the messages {0} in each {1}{2}. Where the line has a "
+                    "gap, no message was {0}, or too few for that percentile.",
+                    word,
+                    !of.latency_by_second     ? "interval"
+                    : !of.latency_by_interval ? "second"
+                                              : "interval, or second of a run with fewer than ten",
+                    highest ? ", the highest of each point's" : "")};
 }
 
-std::string workers_figures(const std::vector<record>& records, const shown_course& of) {
-    std::string out;
+void add_worker_charts(std::vector<chart>& to, const std::vector<record>& records,
+                       const shown_course& of) {
+    const double height_rem = records.size() == 1 ? lowest_rem : low_rem;
     if (of.open_varies)
-        out += figure_html({"chart-open", "Connections open",
-                            "Of all workers together, each step " + step(of) +
-                                ": one that was open for half of the time counts as half.",
-                            records.size() == 1 ? lowest_rem : low_rem});
+        to.push_back({"chart-open", "Connections open",
+                      "Of all workers together, each step " + step(of) +
+                          ": one that was open for half of the time counts as half.",
+                      height_rem});
     if (of.processors)
-        out += figure_html(
+        to.push_back(
             {"chart-workers", "Processors that the workers kept busy",
              fmt::format(
                  "The processor time of all worker threads{}, by the time that passed, each "
@@ -166,8 +164,7 @@ std::string workers_figures(const std::vector<record>& records, const shown_cour
                  "not in it.",
                  records.size() == 1 && records.front().ranks.size() > 1 ? " of all ranks" : "",
                  step(of)),
-             records.size() == 1 ? lowest_rem : low_rem});
-    return out;
+             height_rem});
 }
 
 bool has_distribution(const record& one) {
@@ -177,36 +174,35 @@ bool has_distribution(const record& one) {
 
 }  // namespace
 
-std::string charts_html(const std::vector<record>& records) {
+std::vector<chart> charts(const std::vector<record>& records) {
     shown_course of;
     for (const record& one : records)
         add(of, one);
     const std::string word{counted_word(records)};
-    std::string out;
+    std::vector<chart> made;
     if (of.intervals) {
-        out += rate_figure(records, of);
+        made.push_back(rate_chart(records, of));
         if (records.size() == 1 && records.front().ranks.size() > 1)
-            out += figure_html(
+            made.push_back(
                 {"chart-ranks", "Messages " + word + " a minute, by rank",
                  ranks_caption(records.front()) + "Each step is " +
                      (of.together > 1 ? fmt::format("the mean of up to {} intervals", of.together)
                                       : "one interval") +
                      "."});
-        out += latency_figure(word, of);
+        made.push_back(latency_chart(word, of));
     }
-    if (std::any_of(records.begin(), records.end(), has_distribution)) {
-        out +=
-            figure_html({"chart-distribution", "Latency by percentile",
-                         "What share of the messages after the warm-up took no longer than that; "
-                         "each step to the right is a tail ten times as thin. The numbers stand "
-                         "in the table of latencies."});
-    }
+    if (std::any_of(records.begin(), records.end(), has_distribution))
+        made.push_back({"chart-distribution", "Latency by percentile",
+                        "What share of the messages after the warm-up took no longer than that; "
+                        "each step to the right is a tail ten times as thin. The numbers stand "
+                        "in the table of latencies."});
     if (of.intervals && of.errors)
-        out += figure_html({"chart-errors", "Errors a minute",
-                            "All kinds together, each step " + step(of) +
-                                "; the table of errors has what they were.",
-                            low_rem});
-    return out + workers_figures(records, of);
+        made.push_back({"chart-errors", "Errors a minute",
+                        "All kinds together, each step " + step(of) +
+                            "; the table of errors has what they were.",
+                        low_rem});
+    add_worker_charts(made, records, of);
+    return made;
 }
 
 }  // namespace postal::report

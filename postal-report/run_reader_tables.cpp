@@ -7,7 +7,7 @@
 #include "base/units.hpp"
 #include "postal-report/compared_rows.hpp"
 #include "postal-report/figures.hpp"
-#include "postal-report/sections.hpp"
+#include "postal-report/run.hpp"
 
 namespace postal::report {
 

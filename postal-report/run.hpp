@@ -1,4 +1,4 @@
-// The tables of a report, made once from the records and shown by every printer.
+// The report on a run, or on several side by side.
 //
 // With one record a table has the shape that says most; with several, each record is a column and
 // numbers also say how far they are from the first record's. A table that has nothing to say is
@@ -9,8 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "postal-report/csv.hpp"
 #include "postal-report/record.hpp"
-#include "report/table.hpp"
+#include "report/document.hpp"
 
 namespace postal::report {
 
@@ -56,10 +57,6 @@ std::vector<std::string> differences(const std::vector<record>& records);
 
 // What must not be overlooked, one sentence each: a generator that was the limit, thresholds not
 // met, mail that was corrupt, a transcript that was on, no message at all.
-struct remark {
-    std::string kind;  // "limit", "bad" or "note"
-    std::string text;
-};
 std::vector<remark> remarks(const record& one);
 
 // The remarks of all records, gravest first; where there are several records each text begins with
@@ -75,9 +72,20 @@ std::vector<counter> counters_of(stats::counter_rows rows, counter_kind kind);
 // The messages that have ended, however they did.
 double ended(const record& one);
 
-// The report for a terminal and for a Markdown document: who ran, what must not be overlooked, and
-// the tables, result first. Ends in a line feed; safe to print whatever the records hold.
-std::string render_text(const std::vector<record>& records);
-std::string render_markdown(const std::vector<record>& records);
+// On a page the result in large type, and the charts that the records have something for.
+block headline(const std::vector<record>& records);
+std::vector<chart> charts(const std::vector<record>& records);
+
+// What stands at the foot of pages about runs.
+inline constexpr const char* footnote_of_runs =
+    "Totals, rates and latencies leave the warm-up out; what is shown over time has it. A message "
+    "counts once, when the server has taken responsibility for it.";
+
+// Who ran, what must not be overlooked, and the tables, result first. `records` is not empty.
+document document_of(const std::vector<record>& records, medium wanted);
+
+// A line for each record. The columns and their order stay, and those of counters follow them; those of
+// phases, TLS and agents, at the end, are there when any record has such.
+sheet sheet_of(const std::vector<record>& records);
 
 }  // namespace postal::report

@@ -1,0 +1,79 @@
+#include "postal-report/run.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "postal-report/assets.hpp"
+#include "postal-report/chart_data.hpp"
+#include "postal-report/figures.hpp"
+
+namespace postal::report {
+
+namespace {
+
+constexpr std::size_t most_printed_intervals = 100;
+constexpr std::size_t most_intervals_of_page = 500;
+
+page_details page_of(const std::vector<record>& records) {
+    page_details made{
+        .footnote = footnote_of_runs, .chart_data = chart_data(records), .script = records_script};
+    const record& first = records.front();
+    if (records.size() == 1) {
+        made.kind = "single";
+        made.title = first.program;
+        if (first.rate.mean)
+            made.title += ": " + show_rate(first.rate, &message_rate::mean) + " messages/min";
+        made.subtitle = {describe(first)};
+        return made;
+    }
+    made.title = fmt::format("{} runs compared", records.size());
+    for (const record& one : records)
+        made.subtitle.push_back(one.label + ": " + describe(one));
+    return made;
+}
+
+// What is drawn over time and stands in no other table: the page alone has room for it.
+void add_course(document& to, const std::vector<record>& records) {
+    for (const record& one : records) {
+        table shown = course_table(one);
+        if (shown.rows.empty()) continue;
+        if (records.size() > 1) shown.title += " of " + one.label;
+        const std::string summary = fmt::format("{} ({})", shown.title, shown.rows.size());
+        keep_first(shown, most_intervals_of_page, shown_by_second(one) ? "seconds" : "intervals");
+        to.add(placed_table{std::move(shown), place::folded, summary});
+    }
+}
+
+}  // namespace
+
+document document_of(const std::vector<record>& records, medium wanted) {
+    const bool several = records.size() > 1;
+    const bool on_page = wanted == medium::page;
+    document made{several ? "Runs compared" : "Run"};
+    if (on_page) made.page = page_of(records);
+    for (const record& one : records) {
+        if (several && !on_page) made.add(item{one.label + ": " + describe(one)});
+        if (!several) made.add(statement{describe(one)});
+    }
+    if (on_page) made.add(headline(records));
+    for (std::string& each : differences(records))
+        made.add(item{std::move(each)});
+    made.add_remarks(all_remarks(records));
+    for (table& each : sections(records)) {
+        const bool on_top = each.name == compared_name;
+        made.add(placed_table{std::move(each), on_top ? place::headline : place::open});
+    }
+    if (on_page) add_course(made, records);
+    for (table& each :
+         details(records, on_page ? most_intervals_of_page : most_printed_intervals)) {
+        const bool host = each.name == "host";
+        made.add(placed_table{std::move(each), host ? place::open : place::folded});
+    }
+    if (on_page)
+        for (chart& each : charts(records))
+            made.add(std::move(each));
+    return made;
+}
+
+}  // namespace postal::report

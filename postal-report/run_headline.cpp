@@ -1,0 +1,109 @@
+// What stands on top of a page about runs: the result in large type, and what became of the messages.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/units.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/run.hpp"
+#include "postal-report/words.hpp"
+
+namespace postal::report {
+
+namespace {
+
+constexpr std::uint64_t enough = 10;  // intervals for a spread, and seconds for one in their place
+
+std::string by_second_line(const message_rate& rate, double width_s) {
+    const std::string stretches =
+        width_s > 1 ? fmt::format("stretches of {} s", width_s) : "whole seconds";
+    std::string line =
+        fmt::format("{} {} from {}/s to {}/s", rate.count, stretches,
+                    show_rate(rate, &message_rate::min), show_rate(rate, &message_rate::max));
+    if (rate.ci95)
+        line += fmt::format("; mean {}/s {}/s at 95 %, within this run",
+                            show_rate(rate, &message_rate::mean), show_confidence(rate));
+    return line;
+}
+
+std::string confidence_line(const record& one) {
+    const message_rate& rate = one.rate;
+    if (!rate.mean) return "the record has no rate";
+    if (rate.count < enough && one.rate_by_second.count >= enough)
+        return by_second_line(one.rate_by_second, one.seconds.width_s);
+    if (rate.count == 0) return "over the time measured, without one whole interval";
+    std::string line =
+        fmt::format("{} whole intervals from {} to {}", rate.count,
+                    show_rate(rate, &message_rate::min), show_rate(rate, &message_rate::max));
+    if (rate.ci95) line += fmt::format("; mean {} at 95 %, within this run", show_confidence(rate));
+    return line;
+}
+
+std::string_view kind_title(const record& one, const counter& kind) {
+    return kind.name == "messages" ? counted_word(one) : kind.title;
+}
+
+std::vector<part> parts_of(const record& one) {
+    const auto kinds = counters_of(one.counters, counter_kind::outcome);
+    std::vector<part> made;
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+        made.push_back({std::string(kind_title(one, kinds[kind])), one.totals.*kinds[kind].value,
+                        kind, is_counted(one, kinds[kind])});
+    return made;
+}
+
+result_card card_of(const record& one) {
+    result_card made{show_rate(one.rate, &message_rate::mean), "messages/min",
+                     confidence_line(one)};
+    const auto add = [&](std::string_view name, std::string value, bool bad = false) {
+        made.tiles.push_back({std::string(name), std::move(value), bad});
+    };
+    add("latency p50", show_latency(one.main_phase(), &phase::p50));
+    add("latency p99", show_latency(one.main_phase(), &phase::p99));
+    add(counted_word(one), base::format_count(one.totals.messages));
+    add("errors", base::format_count(one.totals.error_events), one.totals.error_events > 0);
+    add("data", show_per_second(one, &stats::counts::bytes));
+    if (one.under_load && one.under_load->per_second)
+        add("under load", show_number(*one.under_load->per_second * 60) + " /min");
+    // What a program of another purpose than sending is asked for first.
+    if (one.program == "rabid") add("deleted", base::format_count(one.totals.deleted));
+    if (one.agents) add("agents", base::format_count(one.agents->started));
+    made.parts = parts_of(one);
+    return made;
+}
+
+std::string warning_of(const record& one) {
+    if (one.generator.limited) return "generator-limited";
+    if (one.generator.verdict == generator_verdict::machine_full) return "machine full";
+    return one.generator.verdict == generator_verdict::held_back ? "held back" : "";
+}
+
+lane lane_of(const record& one, const record& reference, double highest) {
+    lane made{.name = one.label,
+              .value = show_rate(one.rate, &message_rate::mean),
+              .unit = "/min",
+              .of_longest = highest > 0 ? one.rate.mean.value_or(0) / highest : 0.0};
+    if (&one != &reference) made.change = show_change(one.rate.mean, reference.rate.mean);
+    made.details = {{"p50", show_latency(one.main_phase(), &phase::p50)},
+                    {"p99", show_latency(one.main_phase(), &phase::p99)},
+                    {std::string(counted_word(one)), base::format_count(one.totals.messages)},
+                    {"errors", base::format_count(one.totals.error_events)}};
+    if (const std::string warning = warning_of(one); !warning.empty())
+        made.details.push_back({"", warning});
+    return made;
+}
+
+}  // namespace
+
+block headline(const std::vector<record>& records) {
+    if (records.size() == 1) return card_of(records.front());
+    double highest = 0;
+    for (const record& one : records)
+        highest = std::max(highest, one.rate.mean.value_or(0));
+    lanes made{fmt::format("Messages {} a minute", counted_word(records)), {}};
+    for (const record& one : records)
+        made.each.push_back(lane_of(one, records.front(), highest));
+    return made;
+}
+
+}  // namespace postal::report

@@ -1,0 +1,59 @@
+// What text and Markdown make of each kind of block, and that nothing in it is an order to a terminal.
+#include "report/document.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "../hostile_text.hpp"
+
+using namespace postal;
+using namespace postal::report;
+
+namespace {
+
+table plain_table(const std::string& text) {
+    return {"t", text, {{"name"}, {"value", align::right}}, {{text, "1"}}, text};
+}
+
+document of_everything(const std::string& text) {
+    document made{text};
+    made.add(statement{text});
+    made.add(item{text});
+    made.add(findings{.id = "f", .sentences = {text, text}});
+    made.add_remarks({{"bad", text}, {"note", text}});
+    made.add_tables({plain_table(text), {"empty", "nothing", {{"a"}}, {}}});
+    made.add(result_card{text, "a minute", text, {{text, text}}, {{text, 3}}});
+    made.add(lanes{text, {{text, text, "/min", text, 1, {{text, text}}}}});
+    made.add(chart{"c", text, text});
+    made.add(folded_text{text, text});
+    document part{text};
+    part.add(item{text});
+    made.append(std::move(part));
+    return made;
+}
+
+}  // namespace
+
+TEST_CASE("document: what text is, and what Markdown is") {
+    const document made = of_everything("a_b");
+    CHECK(render_text(made) ==
+          "a_b\n"
+          "a_b\n"
+          "a_b.\na_b.\n"
+          "! a_b.\n! a_b.\n"
+          "\na_b\n  name  value\n  a_b       1\n  (a_b)\n"
+          "\na_b\n");
+    CHECK(render_markdown(made) ==
+          "# a\\_b\n\n"
+          "a\\_b\n\n"
+          "- a\\_b\n- **a\\_b.**\n- **a\\_b.**\n"
+          "\n> **a\\_b.**\n"
+          "\n> **a\\_b.**\n"
+          "\n## a\\_b\n\n| name | value |\n| --- | ---: |\n| a\\_b | 1 |\n\na\\_b.\n"
+          "\n## a\\_b\n\n- a\\_b\n");
+}
+
+TEST_CASE("document: no text in it is an order to whoever reads it") {
+    const document made = of_everything(test::hostile_text);
+    CHECK(test::harm_in(render_text(made)) == "");
+    CHECK(test::harm_in_page(render_markdown(made)) == "");
+}
