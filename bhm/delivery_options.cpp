@@ -43,7 +43,7 @@ std::vector<cli::option> store_rows(delivery_options& o) {
 }  // namespace
 
 cli::group delivery_group(delivery_options& o) {
-    cli::group group{"What becomes of mail", store_rows(o)};
+    cli::group group{"Delivery of mail", store_rows(o)};
     const std::vector<cli::option> others{
         {"--bounce-via", "ENDPOINT", "", "relay for the bounces of users with b in USER-LIST",
          cli::text(o.bounce_via)},

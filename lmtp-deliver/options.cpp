@@ -206,6 +206,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       program::server_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       cli::run_options_group(into.run, program::known_threshold(phase_names()))};
+    program.usual = {"--listen", "--agent", "--user", "--check", "--to", "--duration", "--record"};
     program.notes =
         "Runs until interrupted, unless --duration ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";

@@ -180,7 +180,7 @@ cli::group pace_options(options& o) {
 }
 
 cli::group preview_options(options& o) {
-    return {"Without a run",
+    return {"Checks without a run",
             {
                 program::dry_run_option(o.dry_run),
                 {"--dry-run-message", "", "", "print the first message, and connect to nothing",
@@ -267,6 +267,12 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
         {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",
          cli::text(into.servers), true},
         {"USER-LIST", "file of addresses, one a line", cli::text(into.user_list), true}};
+    program.usual = {"--sessions", "--messages-per-connection",
+                     "--lmtp",     "--max-size",
+                     "--tls",      "--rate",
+                     "--dry-run",  "--duration",
+                     "--warmup",   "--record",
+                     "--live"};
     program.notes =
         "Runs until interrupted, unless --duration, --messages or --stages ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing "

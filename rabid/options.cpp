@@ -138,20 +138,22 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     program.mpi = cluster::mpi_version();
     program.explain = base::explain_error;
     program.summary = "Reads mail back over POP3 and IMAP and checks every message.";
-    program.groups = {
-        session_options(into),
-        login_options(into),
-        message_options(into),
-        pace_options(into),
-        program::client_tls_group(into.tls),
-        program::transcript_group(into.transcripts),
-        {"Without a run", {program::dry_run_option(into.dry_run), program::explain_option()}},
-        cli::run_options_group(into.run, program::known_threshold(phase_names()))};
+    program.groups = {session_options(into),
+                      login_options(into),
+                      message_options(into),
+                      pace_options(into),
+                      program::client_tls_group(into.tls),
+                      program::transcript_group(into.transcripts),
+                      {"Checks without a run",
+                       {program::dry_run_option(into.dry_run), program::explain_option()}},
+                      cli::run_options_group(into.run, program::known_threshold(phase_names()))};
     program.positionals = {
         {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",
          cli::text(into.servers), true},
         {"USER-LIST", "file of addresses and passwords, one a line", cli::text(into.user_list),
          true}};
+    program.usual = {"--sessions", "--connections", "--imap",   "--auth",   "--tls", "--delete",
+                     "--dry-run",  "--duration",    "--warmup", "--record", "--live"};
     program.notes =
         "Deletes what it has read and found to be postal's; -d 100:0 deletes nothing.\n"
         "Runs until interrupted, unless --duration, --connections or --stages ends it.\n"

@@ -20,7 +20,8 @@ auto find(Options& options, std::string_view name) {
 
 class reader {
   public:
-    reader(command_line& into, const std::vector<std::string>& words) : line_(into), rest_(words) {}
+    reader(command_line& into, const program& of, const std::vector<std::string>& words)
+        : line_(into), of_(of), rest_(words) {}
     base::expected<void> read();
 
   private:
@@ -31,8 +32,10 @@ class reader {
     base::expected<void> store(written_option& into, attached value);
     base::failure unknown(std::string_view given) const;
     const std::string& next();
+    [[nodiscard]] bool names_group() const;
 
     command_line& line_;
+    const program& of_;
     std::span<const std::string> rest_;
 };
 
@@ -54,11 +57,18 @@ base::failure reader::unknown(std::string_view given) const {
     return base::fail("{}: unknown option; did you mean {}?", name, near);
 }
 
+// Behind --help: what follows may be an argument.
+bool reader::names_group() const {
+    const auto words = help_words(of_);
+    return !rest_.empty() && std::find(words.begin(), words.end(), rest_.front()) != words.end();
+}
+
 base::expected<void> reader::store(written_option& into, attached value) {
-    const bool missing = value ? value->empty() : rest_.empty();
+    const bool is_help = has_name(*into.row, "--help");
+    const bool missing = value ? value->empty() : is_help ? !names_group() : rest_.empty();
     if (is_flag(*into.row)) {
         into.values.emplace_back(value.value_or("true"));
-    } else if (missing && into.row->optional_value) {
+    } else if (missing && (is_help || into.row->optional_value)) {
         into.values.emplace_back();
     } else if (missing) {
         return base::fail("{}: needs a value: {}", long_name(*into.row), into.row->value);
@@ -126,7 +136,7 @@ base::expected<command_line> read_command_line(const program& description,
     }
     for (const auto& row : standard_group(description).options)
         line.options.push_back({&row});
-    if (auto done = reader(line, words).read(); !done) return done.error();
+    if (auto done = reader(line, description, words).read(); !done) return done.error();
 
     const auto& known = description.positionals;
     const bool takes_all = !known.empty() && known.back().repeatable;

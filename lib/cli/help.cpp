@@ -6,7 +6,12 @@
 
 #include <fmt/format.h>
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <charconv>
+#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -14,27 +19,49 @@ namespace postal::cli {
 
 namespace {
 
-constexpr std::size_t page_width = 100;
-constexpr std::size_t widest_name_column = 34;
+constexpr std::size_t narrowest_page = 60;
+constexpr std::size_t usual_page = 80;
+constexpr std::size_t widest_page = 100;
 
 struct help_row {
     std::string name;
     std::string text;
 };
 
-// The length of the word that a text begins with; "[default: 10 s]" counts as one word.
-std::size_t first_word(std::string_view text) {
-    const bool is_default = text.starts_with("[default: ");
-    const std::size_t from = is_default ? std::min(text.find(']'), text.size()) : 0;
-    return std::min(text.find(' ', from), text.size());
+// The length of the word that a text begins with; "[default: 10 s]" counts as one, and of a list that is
+// longer than the room what fits of it.
+std::size_t first_word(std::string_view text, std::size_t room) {
+    if (text.starts_with("[default: ")) {
+        const std::size_t end = std::min(text.find(']') + 1, text.size());
+        if (end <= room) return end;
+    }
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t comma = end <= room ? text.npos : text.rfind(',', room - 1);
+    return comma == text.npos ? end : comma + 1;
 }
 
-// Appends `text` wrapped between the columns `indent` and page_width; the first line starts at
-// column `at`.
-void append_wrapped(std::string& out, std::string_view text, std::size_t at, std::size_t indent) {
+// As much of a sentence as fits, up to where it could have ended.
+std::string_view first_clause(std::string_view text, std::size_t room) {
+    if (text.size() <= room) return text;
+    std::size_t end = 0;
+    for (const std::string_view mark : {"; ", " (", ", ", ": "})
+        if (const std::size_t at = text.rfind(mark, room); at != text.npos) end = std::max(end, at);
+    return end == 0 ? text : text.substr(0, end);
+}
+
+// A page and its column of explanations.
+struct layout {
+    std::size_t width;
+    std::size_t column;
+};
+
+// Appends `text` wrapped between the columns `indent` and `width`; the first line starts at column
+// `at`.
+void append_wrapped(std::string& out, std::string_view text, std::size_t at, std::size_t indent,
+                    std::size_t width) {
     while (!text.empty()) {
-        const std::size_t end = first_word(text);
-        if (at > indent && at + 1 + end > page_width) {
+        const std::size_t end = first_word(text, width - indent);
+        if (at > indent && at + 1 + end > width) {
             out += '\n';
             at = 0;
         }
@@ -47,7 +74,8 @@ void append_wrapped(std::string& out, std::string_view text, std::size_t at, std
         }
         out += text.substr(0, end);
         at += end;
-        text.remove_prefix(std::min(end + 1, text.size()));
+        text.remove_prefix(end);
+        if (text.starts_with(' ')) text.remove_prefix(1);
     }
     out += '\n';
 }
@@ -68,36 +96,64 @@ help_row to_help_row(const option& row) {
     return result;
 }
 
-void append_rows(std::string& out, const std::vector<help_row>& rows, std::size_t name_column) {
+void append_rows(std::string& out, const std::vector<help_row>& rows, const layout& page) {
     for (const auto& row : rows) {
         out += "  " + row.name;
         std::size_t at = 2 + row.name.size();
-        if (at + 2 > name_column) {
+        if (at + 2 > page.column) {
             out += '\n';
             at = 0;
         }
-        append_wrapped(out, row.text, at, name_column);
+        append_wrapped(out, row.text, at, page.column, page.width);
     }
 }
 
-// The column at which the explanations start: past the names, unless a few very long ones would
-// push it too far.
-std::size_t name_column_of(const std::vector<group>& groups) {
-    std::size_t column = 0;
+// Explanations start past the names, unless a few very long ones would push them too far.
+layout layout_of(const std::vector<group>& groups, std::size_t width) {
+    layout page{width, 0};
     for (const auto& one : groups) {
         for (const auto& row : one.options) {
-            const std::size_t width = 2 + to_help_row(row).name.size() + 2;
-            if (width <= widest_name_column) column = std::max(column, width);
+            const std::size_t wanted = 2 + to_help_row(row).name.size() + 2;
+            if (wanted <= width / 3 + 1) page.column = std::max(page.column, wanted);
         }
     }
-    return column;
+    return page;
 }
 
-void append_notes(std::string& out, std::string_view notes) {
+void append_beginning(std::string& out, const program& description, const layout& page,
+                      bool whole = true) {
+    append_wrapped(out, "Usage: " + usage_line(description), 0, 0, page.width);
+    append_wrapped(out, description.summary, 0, 0, page.width);
+    if (description.positionals.empty()) return;
+    std::vector<help_row> rows;
+    for (const auto& one : description.positionals)
+        rows.push_back(
+            {one.name,
+             std::string(whole ? one.help : first_clause(one.help, page.width - page.column))});
+    out += '\n';
+    append_rows(out, rows, page);
+}
+
+void append_group(std::string& out, const group& one, const layout& page) {
+    std::vector<help_row> rows;
+    for (const auto& row : one.options)
+        rows.push_back(to_help_row(row));
+    out += '\n' + one.title + ":\n";
+    append_rows(out, rows, page);
+}
+
+// Lines that are indented are examples, and stay as they are.
+void append_notes(std::string& out, std::string_view notes, std::size_t width) {
     if (notes.empty()) return;
     out += '\n';
-    out += notes;
-    if (!notes.ends_with('\n')) out += '\n';
+    if (notes.ends_with('\n')) notes.remove_suffix(1);
+    for (const std::string_view line : base::split(notes, '\n')) {
+        if (line.starts_with(' ') || line.empty()) {
+            out.append(line) += '\n';
+        } else {
+            append_wrapped(out, line, 0, 0, width);
+        }
+    }
 }
 
 }  // namespace
@@ -111,27 +167,60 @@ std::string usage_line(const program& description) {
     return line;
 }
 
-std::string help_text(const program& description) {
-    const auto groups = all_groups(description);
-    const std::size_t name_column = name_column_of(groups);
+std::size_t page_width() {
+    std::size_t columns = usual_page;
+    winsize now{};
+    const char* const told = std::getenv("COLUMNS");
+    const std::string_view number = told == nullptr ? "" : told;
+    std::size_t given = 0;
+    std::from_chars(number.data(), number.data() + number.size(), given);
+    if (given > 0) {
+        columns = given;
+    } else if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &now) == 0 && now.ws_col > 0) {
+        columns = now.ws_col;
+    }
+    return std::clamp(columns, narrowest_page, widest_page);
+}
 
-    std::string out = "Usage: " + usage_line(description) + '\n';
-    append_wrapped(out, description.summary, 0, 0);
-    if (!description.positionals.empty()) {
-        std::vector<help_row> rows;
-        for (const auto& one : description.positionals)
-            rows.push_back({one.name, one.help});
-        out += '\n';
-        append_rows(out, rows, name_column);
+std::string help_text(const program& description, std::size_t width, std::string_view word) {
+    const auto groups = all_groups(description);
+    const layout page = layout_of(groups, width);
+    const bool all = word == "all";
+    std::string out;
+    if (all) append_beginning(out, description, page);
+    for (const group& one : groups)
+        if (all || word_of(one) == word) append_group(out, one, page);
+    if (all) append_notes(out, description.notes, width);
+    if (!all) out.erase(0, 1);  // the empty line before the group
+    return out;
+}
+
+std::string short_help_text(const program& description, std::size_t width) {
+    if (description.usual.empty()) return help_text(description, width);
+    group shown{"Most runs need", {}};
+    const auto& usual = description.usual;
+    for (const group& one : all_groups(description)) {
+        for (const option& row : one.options)
+            if (std::find(usual.begin(), usual.end(), long_name(row)) != usual.end())
+                shown.options.push_back(row);
     }
-    for (const auto& one : groups) {
-        std::vector<help_row> rows;
-        for (const auto& row : one.options)
-            rows.push_back(to_help_row(row));
-        out += '\n' + one.title + ":\n";
-        append_rows(out, rows, name_column);
+    const layout page = layout_of({shown}, width);
+    for (option& row : shown.options) {
+        row.help = first_clause(row.help, width - page.column);
+        row.fallback.clear();
+        row.repeatable = false;
     }
-    append_notes(out, description.notes);
+    std::string out;
+    append_beginning(out, description, page, false);
+    append_group(out, shown, page);
+    auto words = help_words(description);
+    words.erase(words.begin());  // "all"
+    out += '\n';
+    append_wrapped(
+        out,
+        fmt::format("All options: --help; of one group: --help with {}. Explained: man {}.",
+                    base::join(words, ", "), description.name),
+        0, 0, width);
     return out;
 }
 

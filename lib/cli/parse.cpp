@@ -148,8 +148,14 @@ base::expected<void> check_files(const program& description, const command_line&
 base::expected<parse_result> print_what_was_asked(const program& description,
                                                   const command_line& line) {
     std::string text;
-    if (line.last_of("--help")) {
-        text = help_text(description);
+    if (const auto word = line.last_of("--help")) {
+        const auto known = help_words(description);
+        if (!word->empty() && std::find(known.begin(), known.end(), *word) == known.end())
+            return base::fail("--help: {} is no group of options; there are {}",
+                              base::printable(*word, 80), base::join(known, ", "));
+        text = help_text(description, page_width(), word->empty() ? "all" : *word);
+    } else if (line.last_of("-h")) {
+        text = short_help_text(description, page_width());
     } else if (line.last_of("--version")) {
         text = version_text(description);
     } else if (const auto name = line.last_of("--explain"); name && description.explain) {

@@ -18,7 +18,8 @@ bool writes_files(const program& description) {
 std::vector<option> standard_rows() {
     return {
         {"--config", "FILE", "", "read long options from this TOML file; the command line wins"},
-        {"-h,--help", "", "", "print this help and end"},
+        {"-h", "", "", "print the options that most runs need, and end"},
+        {"--help", "[GROUP]", "", "print all options, or those of one group, and end"},
         {"--version", "", "", "print the version and what is built in, and end"},
         {"--completion", "bash|zsh|fish", "",
          "print the completion script of this shell, and end"}};
@@ -54,9 +55,26 @@ const group& standard_group(const program& description) {
     return writes_files(description) ? writing : reading;
 }
 
+std::string word_of(const group& of) {
+    return base::lower(of.title.substr(0, of.title.find(' ')));
+}
+
+std::vector<std::string> help_words(const program& description) {
+    std::vector<std::string> words{"all"};
+    for (const group& each : description.groups)
+        words.push_back(word_of(each));
+    words.push_back(word_of(standard_group(description)));
+    return words;
+}
+
 std::vector<group> all_groups(const program& description) {
     auto groups = description.groups;
     groups.push_back(standard_group(description));
+    for (option& row : groups.back().options) {
+        if (!has_name(row, "--help")) continue;
+        row.optional_value = true;
+        row.known_values = help_words(description);
+    }
     return groups;
 }
 

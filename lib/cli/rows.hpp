@@ -24,4 +24,7 @@ inline bool is_flag(const option& row) {
 const group& standard_group(const program& description);
 std::vector<group> all_groups(const program& description);  // the standard one is the last
 
+std::string word_of(const group& of);  // "limits" of "Limits on clients": what --help knows it by
+std::vector<std::string> help_words(const program& description);  // "all", and those of its groups
+
 }  // namespace postal::cli

@@ -61,7 +61,7 @@ group run_options_group(run_options& options, setter check_threshold) {
              "let Prometheus ask there, over HTTP, for what has been counted so far",
              text(options.metrics)},
             {"--live", "", "",
-             "draw rate, latency, outcomes and errors on the terminal while the run goes on",
+             "draw the run on the terminal while it goes on: rate, latency, outcomes, errors",
              flag(options.live)},
             {"--progress", "", "", "show the live line although standard error is not a terminal",
              flag(options.progress)},

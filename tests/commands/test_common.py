@@ -35,12 +35,31 @@ def test_version_says_what_is_built_in(programs, name):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_help_fits_the_screen_and_has_every_letter(programs, name):
-    done = run([programs.path(name), "--help"])
-    assert (done.status, done.stderr) == (0, "")
-    assert name in done.stdout.splitlines()[0]
-    assert max(map(len, done.stdout.splitlines())) <= 100
+    for columns in (80, 100):
+        done = run(["env", f"COLUMNS={columns}", programs.path(name), "--help"])
+        assert (done.status, done.stderr) == (0, "")
+        assert name in done.stdout.splitlines()[0]
+        assert max(map(len, done.stdout.splitlines())) <= columns
     for letter in LETTERS.get(name, ""):
         assert re.search(rf"(?m)^\s+-{letter}[, ]", done.stdout), f"-{letter} is not in --help"
+
+
+@pytest.mark.parametrize("name", ["postal", "rabid", "bhm", "lmtp-deliver"])
+def test_short_help_is_a_screen_and_says_where_the_rest_is(programs, name):
+    short = run([programs.path(name), "-h"])
+    assert (short.status, short.stderr) == (0, "")
+    assert len(short.stdout.splitlines()) <= 25
+    whole = run([programs.path(name), "--help", "all"]).stdout
+    assert long_options(short.stdout) <= long_options(whole)
+    words = re.search(r"--help with (.*?)\. Explained", short.stdout.replace("\n", " "))[1].split(", ")
+    for word in words:
+        group = run([programs.path(name), "--help", word]).stdout
+        assert group.lower().startswith(word)
+        assert long_options(group) < long_options(whole)
+    assert run([programs.path(name), "--help"]).stdout == whole
+    refused = run([programs.path(name), "--help=nothing"])
+    assert refused.status == 1
+    assert "nothing is no group of options" in refused.stderr
 
 
 def long_options(help_text):

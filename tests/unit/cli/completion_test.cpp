@@ -61,7 +61,7 @@ TEST_CASE("completion: fish gets a line for each row") {
                    {"complete -c sample-tool -s t -l sessions -x -d 'sessions [at once]'\n",
                     " -l mode -x -a 'off auto' -d 'the server\\'s mode'\n", " -l record -r -F -d ",
                     " -l profile -r -F -a 'phone' -d ",
-                    " -l store -x -a '(__fish_complete_directories)' -d ", " -s h -l help -d "});
+                    " -l store -x -a '(__fish_complete_directories)' -d ", " -s h -d ", " -l help -x -a 'all load general' -d "});
 }
 
 TEST_CASE("completion: another shell is refused") {

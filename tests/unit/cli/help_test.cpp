@@ -1,6 +1,7 @@
 #include "cli/help.hpp"
 
 #include "cli/binders.hpp"
+#include "cli/rows.hpp"
 #include "cli/run_options.hpp"
 
 #include <catch2/catch.hpp>
@@ -20,7 +21,7 @@ cli::program sample(cli::run_options& options) {
             {{"Load",
               {{"-t,--sessions", "N", "1", "sessions kept open at once"},
                {"--a-very-long-name-indeed", "SOMETHING-LONG", "", "has no room beside its name"},
-               {"--body", "KIND", "ascii", std::string(30, 'x') + ' ' + std::string(60, 'y')},
+               {"--body", "KIND", "ascii", std::string(30, 'x') + ' ' + std::string(30, 'y')},
                {"-L,--lmtp", "", "", "LMTP instead of SMTP"}}},
              cli::run_options_group(options)},
             {{"SERVER", "where to"}, {"USER-LIST", "for whom", {}, false}},
@@ -31,19 +32,21 @@ cli::program sample(cli::run_options& options) {
 
 TEST_CASE("help: fits the page, with names in one column and explanations in another") {
     cli::run_options options;
-    const std::string text = cli::help_text(sample(options));
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        INFO(line);
-        CHECK(line.size() <= 100);
-        CHECK_FALSE(line.ends_with(' '));
+    for (const std::size_t width : {60, 80, 100}) {
+        std::istringstream lines(cli::help_text(sample(options), width));
+        for (std::string line; std::getline(lines, line);) {
+            INFO(line);
+            CHECK(line.size() <= width);
+            CHECK_FALSE(line.ends_with(' '));
+        }
     }
+    const std::string text = cli::help_text(sample(options), 100);
     CHECK_THAT(text, Catch::StartsWith("Usage: sample-tool [OPTION]... SERVER [USER-LIST]\n"
                                        "Shows how a page of help looks.\n"));
     CHECK_THAT(text, Catch::EndsWith("\nNotes stand at the end.\n"));
-    for (const char* wanted :
-         {"\nLoad:\n", "\nRun and report:\n", "\nGeneral:\n", "  -t, --sessions N ",
-          "      --body KIND ", "  -L, --lmtp ", "[default: 1]", "  -h, --help "}) {
+    for (const char* wanted : {"\nLoad:\n", "\nRun and report:\n", "\nGeneral:\n",
+                               "  -t, --sessions N ", "      --body KIND ", "  -L, --lmtp ",
+                               "[default: 1]", "  -h ", "      --help [GROUP]"}) {
         CHECK_THAT(text, Catch::Contains(wanted));
     }
     CHECK_THAT(text, Catch::Contains("--completion bash|zsh|fish"));
@@ -55,6 +58,48 @@ TEST_CASE("help: fits the page, with names in one column and explanations in ano
     CHECK(column_of("sessions kept open") == column_of("has no room"));
     CHECK(column_of("sessions kept open") == column_of("LMTP instead"));
     CHECK(column_of("sessions kept open") == column_of("where to"));
+}
+
+TEST_CASE("help: of one group, and what most runs need") {
+    cli::run_options options;
+    cli::program shown = sample(options);
+    CHECK(cli::help_words(shown) == std::vector<std::string>{"all", "load", "run", "general"});
+    const std::string load = cli::help_text(shown, 80, "load");
+    CHECK_THAT(load, Catch::StartsWith("Load:\n"));
+    CHECK_THAT(load, !Catch::Contains("General:") && !Catch::Contains("Notes"));
+
+    CHECK(cli::short_help_text(shown, 80) == cli::help_text(shown, 80));  // nothing was chosen
+    shown.groups.front().options.push_back(
+        {"--pace", "RATE", "5/s",
+         "how fast; a second sentence that does not fit beside the first"});
+    shown.usual = {"--sessions", "--pace"};
+    CHECK(cli::short_help_text(shown, 60) ==
+          "Usage: sample-tool [OPTION]... SERVER [USER-LIST]\n"
+          "Shows how a page of help looks.\n\n"
+          "  SERVER            where to\n"
+          "  USER-LIST         for whom\n\n"
+          "Most runs need:\n"
+          "  -t, --sessions N  sessions kept open at once\n"
+          "      --pace RATE   how fast\n\n"
+          "All options: --help; of one group: --help with load, run,\n"
+          "general. Explained: man sample-tool.\n");
+}
+
+TEST_CASE(
+    "help: a default in one piece goes to the next line, a list that is too long is cut at a "
+    "comma") {
+    const cli::program shown{
+        "tool",
+        "Text.",
+        {{"Load",
+          {{"--a", "N", "a,b c", "x"},
+           {"--b", "N", std::string(30, 'x') + "," + std::string(30, 'y'), "limits"}}}}};
+    std::istringstream lines(cli::help_text(shown, 60));
+    for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        CHECK(line.size() <= 60);
+    }
+    CHECK_THAT(cli::help_text(shown, 60), Catch::Contains("[default: a,b c]"));
 }
 
 TEST_CASE("run_options: there are as many workers as processors that this process may use") {
