@@ -27,10 +27,7 @@ std::chrono::nanoseconds to_nanoseconds(double seconds) {
 
 std::string show_latency(std::optional<double> microseconds) {
     if (!microseconds) return unknown;
-    std::string text = base::format_latency(to_nanoseconds(*microseconds / 1e6));
-    // A report is UTF-8 throughout, unlike a log.
-    if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "µ");
-    return text;
+    return base::format_latency(to_nanoseconds(*microseconds / 1e6));
 }
 
 std::string show_time(const std::string& started) {

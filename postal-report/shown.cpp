@@ -1,9 +1,13 @@
 #include "postal-report/shown.hpp"
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "base/random.hpp"
 #include "base/standard_output.hpp"
+#include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "base/write_file.hpp"
 #include "postal-report/page.hpp"
 
@@ -43,8 +47,10 @@ cli::exit_status refuse(const base::failure& reason, cli::exit_status status) {
 }
 
 cli::exit_status show(const options& wanted, const subject& of) {
-    const std::string text = printed_text(wanted.printed(), of);
-    base::print(text);
+    const output kind = wanted.printed();
+    const std::string text = printed_text(kind, of);
+    const auto columns = base::terminal_columns(STDOUT_FILENO);
+    base::print(kind == output::text && columns ? base::wrapped(text, *columns) : text);
     return wanted.html.empty() ? cli::exit_status::done : write_page(wanted, of);
 }
 

@@ -64,7 +64,7 @@ std::string format_clock(std::chrono::nanoseconds value) {
 std::string format_latency(std::chrono::nanoseconds value) {
     const auto ns = static_cast<double>(value.count());
     if (std::abs(ns) < 1e3) return fmt::format("{} ns", value.count());
-    if (std::abs(ns) < 999.5e3) return three_digits(ns / 1e3, "us");
+    if (std::abs(ns) < 999.5e3) return three_digits(ns / 1e3, "µs");
     if (std::abs(ns) < 999.5e6) return three_digits(ns / 1e6, "ms");
     return three_digits(ns / 1e9, "s");
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 namespace postal::base {
 namespace {
@@ -123,6 +124,61 @@ std::vector<std::string_view> fields(std::string_view text) {
 
 std::string join(const std::vector<std::string>& pieces, std::string_view between) {
     return fmt::format("{}", fmt::join(pieces, between));
+}
+
+std::size_t columns_of(std::string_view text) noexcept {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    }));
+}
+
+namespace {
+
+// A line's beginning that stays as it is, and the column at which what does not fit goes on.
+struct line_shape {
+    std::size_t kept;
+    std::size_t indent;
+};
+
+line_shape shape_of(std::string_view line) {
+    constexpr std::size_t furthest = 24;
+    const std::size_t first = std::min(line.find_first_not_of(' '), line.size());
+    const std::size_t gap = line.find("  ", first);
+    const std::size_t text = gap == line.npos ? line.npos : line.find_first_not_of(' ', gap);
+    if (text == line.npos || text > furthest) return {first, first + 2};
+    return {text, columns_of(line.substr(0, text))};
+}
+
+void append_line(std::string& out, std::string_view line, std::size_t width) {
+    const auto [kept, indent] = shape_of(line);
+    out.append(line.substr(0, kept));
+    std::size_t column = columns_of(line.substr(0, kept));
+    bool begun = false;
+    for (line.remove_prefix(kept); !line.empty();) {
+        const std::size_t word = std::min(line.find_first_not_of(' '), line.size());
+        const std::size_t end = std::min(line.find(' ', word), line.size());
+        const std::size_t columns = columns_of(line.substr(0, end));
+        if (std::exchange(begun, true) && column + columns > width) {
+            out.append(1, '\n').append(indent, ' ').append(line.substr(word, end - word));
+            column = indent + columns - word;
+        } else {
+            out.append(line.substr(0, end));
+            column += columns;
+        }
+        line.remove_prefix(end);
+    }
+}
+
+}  // namespace
+
+std::string wrapped(std::string_view text, std::size_t width) {
+    std::string out;
+    for (const std::string_view line : split(text, '\n')) {
+        append_line(out, line, width);
+        out += '\n';
+    }
+    out.pop_back();
+    return out;
 }
 
 std::string shell_line(const std::vector<std::string>& words, bool (*is_plain)(char)) {

@@ -70,6 +70,13 @@ namespace postal::base {
 // The octets of the well-formed UTF-8 sequence at the start of text, 0 when there is none.
 [[nodiscard]] std::size_t utf8_sequence(std::string_view text) noexcept;
 
+// What a text takes on a terminal, one column for each code point: right for all but East Asian text.
+[[nodiscard]] std::size_t columns_of(std::string_view text) noexcept;
+
+// Lines that are longer than `width` columns go on below themselves, broken at blanks; behind a label (two
+// blanks or more follow it) below their text. A word that is too long stays whole.
+[[nodiscard]] std::string wrapped(std::string_view text, std::size_t width);
+
 // The known word nearest to a mistyped one, for "did you mean"; empty when none is near.
 [[nodiscard]] std::string_view nearest(std::string_view mistyped,
                                        const std::vector<std::string>& known);

@@ -1,17 +1,15 @@
 #include "cli/help.hpp"
 
+#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/rows.hpp"
 
 #include <fmt/format.h>
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -168,18 +166,9 @@ std::string usage_line(const program& description) {
 }
 
 std::size_t page_width() {
-    std::size_t columns = usual_page;
-    winsize now{};
-    const char* const told = std::getenv("COLUMNS");
-    const std::string_view number = told == nullptr ? "" : told;
-    std::size_t given = 0;
-    std::from_chars(number.data(), number.data() + number.size(), given);
-    if (given > 0) {
-        columns = given;
-    } else if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &now) == 0 && now.ws_col > 0) {
-        columns = now.ws_col;
-    }
-    return std::clamp(columns, narrowest_page, widest_page);
+    const auto asked = base::asked_columns();
+    const auto columns = asked ? asked : base::terminal_columns(STDOUT_FILENO);
+    return std::clamp(columns.value_or(usual_page), narrowest_page, widest_page);
 }
 
 std::string help_text(const program& description, std::size_t width, std::string_view word) {

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/terminal.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/write_file.hpp"
 #include "os/patient_write.hpp"
@@ -20,6 +22,12 @@
 namespace postal::program {
 
 namespace {
+
+// Lines in a file stay whole, for those that look for them.
+std::string fitted(std::string text) {
+    const auto columns = base::terminal_columns(STDERR_FILENO);
+    return columns ? base::wrapped(text, *columns) : text;
+}
 
 // To standard error. That nobody reads it is no reason to hold a run up, or to end it.
 void put(const std::string& text) {
@@ -283,7 +291,7 @@ cli::exit_status run_console::finish(const stats::run_end& end) {
     }
     clear_terminal();
     screen_.reset();
-    if (!options_.silent) with_reserve([&] { put(stats::format_summary(report_)); });
+    if (!options_.silent) with_reserve([&] { put(fitted(stats::format_summary(report_))); });
     if (!options_.record.empty()) {
         with_reserve([&] { note(stats::write_record(report_, options_.record)); });
     }

@@ -13,18 +13,15 @@ namespace postal::report {
 
 namespace {
 
+constexpr std::size_t widest_page = 80;  // of text
+constexpr std::size_t least_text = 24;   // columns for words that are broken
 constexpr std::size_t longest_text_cell = 120;
+constexpr std::size_t longest_text = 400;       // in the last column
 constexpr std::size_t most_narrow_columns = 3;  // that a telephone has room for
 constexpr std::size_t longest_cell = 2000;
 
-std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    }));
-}
-
 std::string pad(const std::string& text, std::size_t width, align side) {
-    const std::string blanks(width - std::min(width, width_of(text)), ' ');
+    const std::string blanks(width - std::min(width, base::columns_of(text)), ' ');
     return side == align::left ? text + blanks : blanks + text;
 }
 
@@ -42,36 +39,118 @@ std::vector<column> numbers(std::initializer_list<const char*> titles) {
     return columns;
 }
 
+namespace {
+
+using cell_lines = std::vector<std::string>;
+
+cell_lines lines_of(const std::string& cell, std::size_t width) {
+    const std::string broken = base::wrapped(cell, width);
+    cell_lines lines;
+    for (const std::string_view line : base::split(broken, '\n'))
+        lines.emplace_back(base::trim(line));
+    return lines;
+}
+
+// How a table stands on a page of so many columns: titles of two words on two lines and the last column's
+// text on several, if it has to be.
+class text_layout {
+  public:
+    explicit text_layout(const table& of) : shown_(of) {
+        for (const column& one : of.columns)
+            titles_.push_back({base::printable(one.title, longest_text_cell)});
+        for (const auto& row : of.rows) {
+            auto& made = rows_.emplace_back();
+            for (std::size_t i = 0; i < row.size(); ++i)
+                made.push_back(
+                    {base::printable(row[i], is_text(i) ? longest_text : longest_text_cell)});
+        }
+        if (width() > widest_page) split_titles();
+        if (width() > widest_page) break_text();
+    }
+
+    [[nodiscard]] std::string printed() {
+        for (std::size_t i = 0; i < titles_.size(); ++i)
+            widths_.push_back(width_of(i));
+        std::string out = shown_.title.empty() ? "" : base::printable(shown_.title, 200) + "\n";
+        // A header without any text would only be an empty line.
+        if (std::any_of(titles_.begin(), titles_.end(),
+                        [](const cell_lines& title) { return title != cell_lines{""}; }))
+            append(out, titles_, /*at_the_bottom=*/true);
+        for (const auto& row : rows_)
+            append(out, row, false);
+        if (!shown_.note.empty())
+            out +=
+                base::wrapped("  (" + base::printable(shown_.note, 400) + ")", widest_page) + "\n";
+        return out;
+    }
+
+  private:
+    // The last column is one of words.
+    [[nodiscard]] bool is_text(std::size_t column) const {
+        return column + 1 == shown_.columns.size() && shown_.columns[column].side == align::left;
+    }
+
+    [[nodiscard]] std::size_t width_of(std::size_t column) const {
+        std::size_t widest = 0;
+        const auto look = [&](const cell_lines& cell) {
+            for (const std::string& line : cell)
+                widest = std::max(widest, base::columns_of(line));
+        };
+        look(titles_[column]);
+        for (const auto& row : rows_)
+            if (column < row.size()) look(row[column]);
+        return widest;
+    }
+
+    [[nodiscard]] std::size_t width() const {
+        std::size_t sum = 0;
+        for (std::size_t i = 0; i < titles_.size(); ++i)
+            sum += 2 + width_of(i);
+        return sum;
+    }
+
+    void split_titles() {
+        for (cell_lines& title : titles_) {
+            const std::string whole = title.front();
+            if (const std::size_t blank = whole.find(' ', whole.size() / 3); blank != whole.npos)
+                title = {whole.substr(0, blank), whole.substr(blank + 1)};
+        }
+    }
+
+    void break_text() {
+        if (titles_.empty() || !is_text(titles_.size() - 1)) return;
+        const std::size_t others = width() - width_of(titles_.size() - 1);
+        const std::size_t room = std::max(least_text, widest_page - std::min(others, widest_page));
+        for (auto& row : rows_)
+            if (row.size() == titles_.size()) row.back() = lines_of(row.back().front(), room);
+    }
+
+    void append(std::string& out, const std::vector<cell_lines>& row, bool at_the_bottom) const {
+        std::size_t height = 0;
+        for (const cell_lines& cell : row)
+            height = std::max(height, cell.size());
+        for (std::size_t at = 0; at < height; ++at) {
+            std::string line = " ";
+            for (std::size_t i = 0; i < row.size(); ++i) {
+                const std::size_t above = at_the_bottom ? height - row[i].size() : 0;
+                const bool there = at >= above && at - above < row[i].size();
+                line += (i == 0 ? " " : "  ") +
+                        pad(there ? row[i][at - above] : "", widths_[i], shown_.columns[i].side);
+            }
+            out += without_trailing_blanks(line) + "\n";
+        }
+    }
+
+    const table& shown_;
+    std::vector<cell_lines> titles_{};
+    std::vector<std::vector<cell_lines>> rows_{};
+    std::vector<std::size_t> widths_{};
+};
+
+}  // namespace
+
 std::string render_text(const table& shown) {
-    std::vector<std::vector<std::string>> lines(1);
-    for (const column& one : shown.columns) {
-        lines[0].push_back(base::printable(one.title, longest_text_cell));
-    }
-    for (const auto& row : shown.rows) {
-        auto& line = lines.emplace_back();
-        for (const std::string& cell : row) {
-            line.push_back(base::printable(cell, longest_text_cell));
-        }
-    }
-    std::vector<std::size_t> widths(shown.columns.size(), 0);
-    for (const auto& line : lines) {
-        for (std::size_t i = 0; i < line.size(); ++i) {
-            widths[i] = std::max(widths[i], width_of(line[i]));
-        }
-    }
-    // A header without any text would only be an empty line.
-    const bool headed = std::any_of(lines[0].begin(), lines[0].end(),
-                                    [](const std::string& title) { return !title.empty(); });
-    std::string out = shown.title.empty() ? "" : base::printable(shown.title, 200) + "\n";
-    for (std::size_t at = headed ? 0 : 1; at < lines.size(); ++at) {
-        std::string line = " ";
-        for (std::size_t i = 0; i < lines[at].size(); ++i) {
-            line += (i == 0 ? " " : "  ") + pad(lines[at][i], widths[i], shown.columns[i].side);
-        }
-        out += without_trailing_blanks(line) + "\n";
-    }
-    if (!shown.note.empty()) out += "  (" + base::printable(shown.note, 400) + ")\n";
-    return out;
+    return text_layout(shown).printed();
 }
 
 std::string render_markdown(const table& shown) {

@@ -22,11 +22,6 @@ constexpr std::size_t most_said = 4;
 // Lines that are no curve, with as many errors and diagnostics as there may be.
 constexpr std::size_t other_lines = 9;
 
-std::size_t width_of(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 // Whole code points.
 std::string cut(std::string_view text, std::size_t columns) {
     std::size_t seen = 0;
@@ -42,7 +37,7 @@ line fitted(line pieces, std::size_t columns) {
     for (piece& one : pieces) {
         // Also of what seems to be ours: a server's words come in many ways.
         one.text = cut(base::printable(one.text, 4 * one.text.size()), columns);
-        columns -= width_of(one.text);
+        columns -= base::columns_of(one.text);
         if (!one.text.empty()) made.push_back(std::move(one));
     }
     return made;

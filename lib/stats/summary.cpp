@@ -243,10 +243,10 @@ std::string percentile_text(const ranking& values, double q) {
 std::string latency_row(std::string_view name, const ranking& values) {
     const percentile mean = values.mean();
     std::string text = fmt::format(
-        "  {:<12}{:>11}{:>10}", name, base::format_count(values.count()),
+        "  {:<12}{:>11}{:>9}", name, base::format_count(values.count()),
         values.count() == 0 ? "–" : (mean.reached ? "" : "≥") + base::format_latency(mean.value));
     for (const double q : {0.5, 0.9, 0.99, 0.999, 1.0})
-        text += fmt::format("{:>10}", percentile_text(values, q));
+        text += fmt::format("{:>9}", percentile_text(values, q));
     return text + "\n";
 }
 
@@ -263,8 +263,8 @@ std::string latency_table(const run_report& report) {
     }
     if (text.empty()) return text;
     const std::string head =
-        fmt::format("\n  {:<12}{:>11}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}\n", "latency", "count",
-                    "mean", "p50", "p90", "p99", "p99.9", "max");
+        fmt::format("\n  {:<12}{:>11}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}\n", "latency", "count", "mean",
+                    "p50", "p90", "p99", "p99.9", "max");
     const bool rough = text.find('~') != std::string::npos;
     const bool missed = text.find("≥") != std::string::npos;
     if (rough) text += "  ~ fewer than ten values lie beyond it\n";

@@ -97,3 +97,24 @@ TEST_CASE("text: a near name is found and a far one is not") {
         CHECK(nearest(mistyped, known) == wanted);
     }
 }
+
+TEST_CASE("text: lines that are too long go on below themselves") {
+    CHECK(columns_of("µs") == 2);
+    struct row {
+        std::string_view text, wanted, reason;
+    };
+    const row rows[] = {
+        {"short\n\nlines", "short\n\nlines", "nothing to do"},
+        {"aaaa bbbb cccc", "aaaa bbbb\n  cccc", "further in than the first"},
+        {"  label   aaa bbb", "  label   aaa\n          bbb", "below the text behind a label"},
+        {"  label   µµµ bbb", "  label   µµµ\n          bbb", "columns, not octets"},
+        {"aaaaaaaaaaaaaaaaaaa b", "aaaaaaaaaaaaaaaaaaa\n  b",
+         "a word that is too long stays whole"},
+        {"a  b  c d e f g h i j", "a  b  c d e f\n   g h i j", "blanks within stay"},
+        {"", "", "nothing"},
+    };
+    for (const row& one : rows) {
+        CAPTURE(one.reason);
+        CHECK(wrapped(one.text, 13) == one.wanted);
+    }
+}

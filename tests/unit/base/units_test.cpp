@@ -171,7 +171,7 @@ TEST_CASE("units: durations that are written are read back as the same") {
 
 TEST_CASE("units: what people read") {
     CHECK(format_latency(812ns) == "812 ns");
-    CHECK(format_latency(1234ns) == "1.23 us");
+    CHECK(format_latency(1234ns) == "1.23 µs");
     CHECK(format_latency(12345us) == "12.3 ms");
     CHECK(format_latency(999'700us) == "1.00 s");
     CHECK(format_latency(123s) == "123 s");

@@ -57,3 +57,22 @@ TEST_CASE("document: no text in it is an order to whoever reads it") {
     CHECK(test::harm_in(render_text(made)) == "");
     CHECK(test::harm_in_page(render_markdown(made)) == "");
 }
+
+TEST_CASE("table: has at most 80 columns, with titles and a text on several lines") {
+    const std::string words =
+        "one two three four five six seven eight nine ten eleven twelve thirteen";
+    const table wide{"t",
+                     "Title",
+                     {{"name"}, {"many messages", align::right}, {"meaning"}},
+                     {{"accepted", "1", words + " " + words}},
+                     {}};
+    CHECK(render_text(wide) ==
+          "Title\n"
+          "                many\n"
+          "  name      messages  meaning\n"
+          "  accepted         1  one two three four five six seven eight nine ten eleven\n"
+          "                      twelve thirteen one two three four five six seven eight\n"
+          "                      nine ten eleven twelve thirteen\n");
+    const table narrow{"t", "Title", {{"name"}, {"many messages", align::right}}, {{"a", "1"}}, {}};
+    CHECK(render_text(narrow) == "Title\n  name  many messages\n  a                 1\n");
+}

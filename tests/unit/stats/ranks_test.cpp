@@ -92,7 +92,7 @@ TEST_CASE("ranks: the summary says how they began and ended") {
     std::vector<rank_share> ranks = four_ranks();
     report.set_ranks(ranks);
     const std::string well = format_summary(report);
-    CHECK_THAT(well, Contains("4 ranks on 2 hosts, started within 300 us of each other"));
+    CHECK_THAT(well, Contains("4 ranks on 2 hosts, started within 300 µs of each other"));
     CHECK_THAT(well, Contains("first done rank 3 after 57.2 s, last rank 0 after 60.2 s"));
     CHECK_THAT(well, !Contains("LOST") && !Contains("LATE") && !Contains("CLOCK"));
     ranks[3].lost_s = 12.3;
