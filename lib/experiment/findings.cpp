@@ -111,22 +111,6 @@ std::string sentence(const results& of, const metric_result& metric, const compa
 
 }  // namespace
 
-std::string_view name_of(comparison_verdict one) {
-    switch (one) {
-        case comparison_verdict::none:
-            return "";
-        case comparison_verdict::equivalent:
-            return "equivalent";
-        case comparison_verdict::faster:
-            return "faster";
-        case comparison_verdict::slower:
-            return "slower";
-        case comparison_verdict::undecided:
-            return "undecided";
-    }
-    return "";
-}
-
 std::string verdict_on(std::string_view name, const experiment_record& record,
                        const analysis& found) {
     const stats::experiment_result& compared = found.verdict().compared;
