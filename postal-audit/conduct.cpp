@@ -164,7 +164,7 @@ void auditor::fill_record(std::uint64_t seed, const std::vector<std::string>& ar
     record_.text = whole_.text;
     record_.seed = seed;
     record_.cuts = whole_.audited.cuts;
-    record_.random_order = true;
+    record_.order = experiment::cut_order::random;
     record_.draws = whole_.audited.draws;
     record_.torn_percent = static_cast<std::uint64_t>(std::lround(whole_.audited.torn * 100));
     record_.messages = whole_.audited.messages;
@@ -242,7 +242,7 @@ bool auditor::audit_one(std::size_t number) {
          .of = *one.of,
          .variant = one.variant,
          .seed = record_.seed,
-         .random_order = record_.random_order,
+         .random_order = record_.order == experiment::cut_order::random,
          .out = out_,
          .folder = out_ + "/audit/" + folder,
          .where = fmt::format("{}/{} {}", number + 1, subjects_.size(), entry.name)},

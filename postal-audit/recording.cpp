@@ -3,8 +3,8 @@
 #include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "base/write_file.hpp"
-
-#include <nlohmann/json.hpp>
+#include "stats/json_fields.hpp"
+#include "stats/json_writer.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -12,7 +12,7 @@
 namespace postal::audit {
 namespace {
 
-constexpr const char* schema = "postal-recording/1";
+constexpr std::string_view schema = "postal-recording/1";
 
 std::string file_in(const std::string& folder) {
     return folder + "/recording.json";
@@ -38,45 +38,23 @@ bool is_recorded(const std::string& folder) {
 }
 
 base::expected<void> keep(const recording& one, const std::string& folder) {
-    const nlohmann::ordered_json made{
-        {"schema", schema},
-        {"started", one.started},
-        {"mounted", one.mounted},
-        {"disk_octets", one.disk_octets},
-        {"first", one.first},
-        {"last", one.last},
-        {"begin_us", one.begin_us},
-        {"end_us", one.end_us},
-        {"longest_gap_s", one.longest_gap_s},
-        {"last_us", one.last_us},
-    };
-    return base::write_file(file_in(folder), made.dump() + "\n");
+    stats::json_writer to(-1, {}, stats::decimals::all);
+    to("schema", schema);
+    fields<stats::json_writer>(to, one);
+    return base::write_file(file_in(folder), to.take() + "\n");
 }
 
 base::expected<recording> read_recording(const std::string& folder) {
     const std::string path = file_in(folder);
     const auto text = base::read_file(path);
     if (!text) return text.error();
-    recording one;
-    try {
-        const auto read = nlohmann::json::parse(*text);
-        if (read.at("schema") != schema)
-            return base::fail("{}: is no recording of this version", base::printable(path, 300));
-        read.at("started").get_to(one.started);
-        read.at("mounted").get_to(one.mounted);
-        read.at("disk_octets").get_to(one.disk_octets);
-        read.at("first").get_to(one.first);
-        read.at("last").get_to(one.last);
-        read.at("begin_us").get_to(one.begin_us);
-        read.at("end_us").get_to(one.end_us);
-        read.at("longest_gap_s").get_to(one.longest_gap_s);
-        read.at("last_us").get_to(one.last_us);
-    } catch (const nlohmann::json::exception& problem) {
-        return base::fail("{}: is no recording: {}", base::printable(path, 300), problem.what());
-    }
-    if (one.first > one.last || one.last_us.size() != one.last - one.first + 1)
-        return base::fail("{}: is no recording: times are missing", base::printable(path, 300));
-    return {boost::system::in_place_value, std::move(one)};
+    const auto check = [](const recording& one, stats::complaint& problems) {
+        if (one.first > one.last || one.last_us.size() != one.last - one.first + 1)
+            problems.add("last_us", "a list of one number for each of the entries first to last");
+    };
+    auto read = stats::parse_fields<recording>(*text, schema, check);
+    if (!read) return base::at(base::printable(path, 300), read.error());
+    return read;
 }
 
 }  // namespace postal::audit

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "postal-audit/log_watch.hpp"
 #include "postal-audit/write_log.hpp"
+#include "stats/record_fields.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,15 @@ struct recording {
     // What was acknowledged until then was acknowledged before a cut at so many entries.
     [[nodiscard]] std::int64_t time_of(std::size_t entries) const;
 };
+
+// What stands in recording.json; see stats/record_fields.hpp.
+template <class Archive>
+void fields(Archive& each, stats::field<Archive, recording>& of) {
+    stats::plain_fields<true>(each, "started", of.started, "mounted", of.mounted, "disk_octets",
+                              of.disk_octets, "first", of.first, "last", of.last, "begin_us",
+                              of.begin_us, "end_us", of.end_us, "longest_gap_s", of.longest_gap_s,
+                              "last_us", of.last_us);
+}
 
 [[nodiscard]] std::string log_in(const std::string& folder);
 [[nodiscard]] std::string ledger_in(const std::string& folder);

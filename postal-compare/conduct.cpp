@@ -19,7 +19,6 @@
 #include "stats/record_writer.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <sys/stat.h>
 
@@ -295,9 +294,8 @@ bool conductor::run_one(const experiment::planned_run& one) {
 }
 
 bool conductor::write_record() {
-    const auto analysis = to_json(experiment::analyse(results_), results_.record);
-    const auto written =
-        base::write_file(out_ + "/experiment.json", record_text(results_.record, analysis));
+    const auto written = base::write_file(
+        out_ + "/experiment.json", record_text(results_.record, experiment::analyse(results_)));
     if (!written) here_.say(written.error().message);
     write_failed_ = write_failed_ || !written;
     return written.has_value();

@@ -16,7 +16,7 @@ const percent = ratio => (ratio < 1 ? '−' : ratio > 1 ? '+' : '')
 const ratioText = ratio => ratio >= 2 || ratio <= 0.5 ? Number(ratio.toPrecision(3)) + ' times' : percent(ratio);
 // An interval of few blocks may be so wide that nothing else could be seen: it goes on beyond the chart.
 const ratioSpan = () => {
-    const counted = data.ratios.flatMap(one => one.blocks.filter(each => !each[2]).map(each => Math.log(each[1])));
+    const counted = data.ratios.flatMap(one => one.blocks.filter(each => !each.voided).map(each => Math.log(each.ratio)));
     const ends = data.ratios.flatMap(one => one.interval || []).map(each => Math.log(Math.max(each, 1e-300)));
     const band = Math.log(1 + data.margin) * 1.5;
     const least = Math.min(-band, ...counted), most = Math.max(band, ...counted);
@@ -69,16 +69,16 @@ const ratioChart = () => {
     const sets = rows.flatMap((one, row) => {
         const stroke = own(one.variant);
         const blocks = one.blocks.map((each, index) => ({
-            x: Math.log(each[1]), y: row - 0.38 + 0.3 * (index + 0.5) / one.blocks.length, of: each
+            x: Math.log(each.ratio), y: row - 0.38 + 0.3 * (index + 0.5) / one.blocks.length, of: each
         }));
         const mean = { x: Math.log(one.mean), y: row + 0.14, of: one };
         const ends = (one.interval || []).map(each =>
             ({ x: Math.log(Math.max(each, 1e-300)), y: row + 0.14, of: one }));
         return [
             {
-                data: blocks, showLine: false, pointStyle: blocks.map(each => each.of[2] ? 'crossRot' : 'circle'),
+                data: blocks, showLine: false, pointStyle: blocks.map(each => each.of.voided ? 'crossRot' : 'circle'),
                 pointRadius: 4, pointHoverRadius: 6, borderWidth: 1.4, backgroundColor: 'transparent',
-                borderColor: blocks.map(each => each.of[2] ? colour('--soft') : stroke)
+                borderColor: blocks.map(each => each.of.voided ? colour('--soft') : stroke)
             },
             {
                 data: one.mean === null ? [] : ends.length === 2 ? [ends[0], mean, ends[1]] : [mean],
@@ -91,7 +91,7 @@ const ratioChart = () => {
     const text = item => item.raw.of === rows[Math.round(item.raw.y)]
         ? 'mean ' + ratioText(item.raw.of.mean)
             + (item.raw.of.interval ? ' (' + item.raw.of.interval.map(ratioText).join(' to ') + ')' : '')
-        : 'block ' + item.raw.of[0] + ': ' + ratioText(item.raw.of[1]) + (item.raw.of[2] ? ', voided' : '');
+        : 'block ' + item.raw.of.block + ': ' + ratioText(item.raw.of.ratio) + (item.raw.of.voided ? ', voided' : '');
     const narrow = document.body.clientWidth < 640;
     const short = label => label.length > (narrow ? 14 : 32) ? label.slice(0, narrow ? 13 : 31) + '…' : label;
     const better = data.higher ? 'lower ← → higher' : 'less ← → more';
@@ -119,14 +119,12 @@ const ratioChart = () => {
 
 const plain = value => value >= 100 ? number(value) : String(Number(value.toPrecision(3)));
 
-// A point's time is [start_s, end_s, intervals together, warm-up].
-const [START, END, TOGETHER, WARMUP] = [0, 1, 2, 3];
 const course = (one, values) => one.times.slice(0, values.length).map((of, index) =>
-    ({ x: (of[START] + of[END]) / 2, y: values[index], of }));
+    ({ x: (of.start + of.end) / 2, y: values[index], of }));
 const spanTitle = items => {
     const of = items[0].raw.of;
-    return elapsed(of[START]) + ' – ' + elapsed(of[END]) + (of[WARMUP] ? ' (warm-up)' : '')
-        + (of[TOGETHER] > 1 ? ', ' + of[TOGETHER] + ' intervals' : '');
+    return elapsed(of.start) + ' – ' + elapsed(of.end) + (of.warmup ? ' (warm-up)' : '')
+        + (of.together > 1 ? ', ' + of.together + ' intervals' : '');
 };
 const timeChart = (key, title, show) => () => {
     const runs = key !== 'rate' ? [] : data.variants.flatMap((one, index) => one.runs.map(values =>

@@ -171,8 +171,9 @@ std::string course_json(const course& of, const std::string& name, bool with_run
     std::array<std::vector<value>, quantities.size()> columns;
     for (const moment& one : of.moments) {
         const interval& at = one.of.covered;
-        times.push_back(fmt::format("[{},{},{},{:d}]", number(at.start_s), number(at.end_s),
-                                    one.of.together, at.warmup));
+        times.push_back(fmt::format(R"({{"start":{},"end":{},"together":{},"warmup":{}}})",
+                                    number(at.start_s), number(at.end_s), one.of.together,
+                                    at.warmup));
         rates.push_back(one.rate.result());
         for (std::size_t i = 0; i < columns.size(); ++i) {
             columns[i].push_back(one.costs[i].result());
@@ -205,7 +206,8 @@ std::string ratio_json(const experiment::results& of, const experiment::analysis
         const value& mine = values[one.variant];
         const value& other = values[one.baseline];
         if (!mine || !other || !(*mine > 0) || !(*other > 0)) continue;
-        blocks.push_back(fmt::format("[{},{},{:d}]", found.blocks[i].number, number(*mine / *other),
+        blocks.push_back(fmt::format(R"({{"block":{},"ratio":{},"voided":{}}})",
+                                     found.blocks[i].number, number(*mine / *other),
                                      table.blocks[i].voided));
     }
     return fmt::format(

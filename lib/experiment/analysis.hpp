@@ -17,8 +17,6 @@
 #include "stats/experiment/validity.hpp"
 #include "stats/record_reader.hpp"
 
-#include <nlohmann/json_fwd.hpp>
-
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -115,6 +113,7 @@ struct analysis {
 // Whether there is a block that a verdict, or a figure, could be made from.
 [[nodiscard]] bool any_block_counts(const analysis& of);
 
-[[nodiscard]] nlohmann::ordered_json to_json(const analysis& of, const experiment_record& record);
+// The record with its analysis.
+[[nodiscard]] std::string record_text(const experiment_record& record, const analysis& found);
 
 }  // namespace postal::experiment

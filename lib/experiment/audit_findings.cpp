@@ -223,7 +223,7 @@ std::uint64_t gone_of(const audited_image& one) {
 audit_analysis analyse(const audit_record& of) {
     audit_analysis to;
     for (const audited_variant& one : of.variants)
-        to.variants.push_back(result_of(one, of.random_order));
+        to.variants.push_back(result_of(one, of.order == cut_order::random));
     judge_controls(of, to);
     return to;
 }

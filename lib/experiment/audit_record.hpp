@@ -4,13 +4,15 @@
 //
 // It stands in the same folder as postal-compare's experiment.json, which may be missing, and is
 // written anew after each cut, so that it is true whenever somebody looks. What follows from it is
-// audit_findings.hpp's business. parse_audit_record() refuses, with one line that names the key, what
-// is no such record. Keys that are not known are ignored.
+// audit_findings.hpp's business, and what it consists of is in record_fields.hpp. parse_audit_record()
+// refuses, with one line that names the key, what is no such record. Keys that are not known are ignored.
 #pragma once
 
 #include "base/host.hpp"
 #include "base/result.hpp"
+#include "base/words.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,6 +34,9 @@ enum class survival : std::uint8_t {
     all,
     some,  // a random subset
 };
+constexpr auto words_of(survival) {
+    return std::to_array<std::string_view>({"none", "all", "some"});
+}
 
 // What a variant is in the audit for.
 enum class control : std::uint8_t {
@@ -39,9 +44,17 @@ enum class control : std::uint8_t {
     must_lose,  // a server whose flushes do nothing
     must_keep,  // a writer that flushes file and folder
 };
+constexpr auto words_of(control) {
+    return std::to_array<std::string_view>({"no", "must_lose", "must_keep"});
+}
 
-[[nodiscard]] std::string_view name_of(survival one);
-[[nodiscard]] std::string_view name_of(control one);
+// Of the cuts. In a random one, the first of them are a sample of all.
+enum class cut_order : std::uint8_t { log, random };
+constexpr auto words_of(cut_order) {
+    return std::to_array<std::string_view>({"log", "random"});
+}
+
+using base::name_of;
 
 // As the sender's ledger has it.
 struct lost_message {
@@ -111,8 +124,8 @@ struct audit_record {
     std::string file{};  // the experiment's
     std::string text{};  // the whole of it
     std::uint64_t seed = 0;
-    std::uint64_t cuts = 0;          // wanted of each variant
-    bool random_order = false;       // of the cuts, so that the first of them are a sample of all
+    std::uint64_t cuts = 0;  // wanted of each variant
+    cut_order order = cut_order::log;
     std::uint64_t draws = 0;         // of each cut, at most
     std::uint64_t torn_percent = 0;  // of the surviving writes of a draw
     std::uint64_t messages = 0;      // that each load was to send

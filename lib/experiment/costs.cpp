@@ -4,6 +4,7 @@
 
 #include "base/units.hpp"
 #include "stats/json_fields.hpp"
+#include "stats/json_writer.hpp"
 #include "stats/record_writer.hpp"
 
 #include <algorithm>
@@ -193,40 +194,34 @@ std::vector<Costs> fill_all(const Rows& rows, const std::vector<cost_columns>& f
 
 // ---- the file ----
 
-// Four decimals as in a run record; a count without any.
-json number(double one) {
-    if (!std::isfinite(one)) return nullptr;
-    constexpr double exact = 9007199254740992.0;  // 2^53
-    if (one == std::floor(one) && one < exact) return static_cast<std::uint64_t>(one);
-    return std::round(one * 1e4) / 1e4;
-}
+// A device's or a program's columns by their rows, as an archive writes them.
+template <const auto& Rows>
+struct told {
+    const cost_columns& of;
+};
 
-json numbers(const std::vector<double>& values) {
-    json to = json::array();
-    for (const double one : values)
-        to.push_back(number(one));
+template <const auto& Rows>
+std::vector<told<Rows>> all_of(const std::vector<cost_columns>& all) {
+    std::vector<told<Rows>> to;
+    for (const cost_columns& one : all)
+        to.push_back({one});
     return to;
 }
 
 template <class Rows>
-void write(json& to, const Rows& rows, const cost_columns& from) {
+void write(stats::json_writer& to, const Rows& rows, const cost_columns& from) {
     for (std::size_t index = 0; index < rows.size(); ++index) {
         const auto& values = from.columns[index].values;
         const bool any = std::any_of(values.begin(), values.end(),
                                      [](double one) { return std::isfinite(one); });
-        to[rows[index].key] = any ? numbers(values) : json(nullptr);
+        to(rows[index].key, any ? std::optional(values) : std::nullopt);
     }
 }
 
-template <class Rows>
-json write_all(const Rows& rows, const std::vector<cost_columns>& from) {
-    json to = json::array();
-    for (const cost_columns& one : from) {
-        json object{{"name", one.name}};
-        write(object, rows, one);
-        to.push_back(std::move(object));
-    }
-    return to;
+template <class Archive, const auto& Rows>
+void fields(Archive& each, const told<Rows>& one) {
+    each("name", one.of.name);
+    write(each, Rows, one.of);
 }
 
 // Empty where the column is absent or null.
@@ -317,12 +312,14 @@ std::optional<costs> cost_log::between(std::chrono::nanoseconds start,
 }
 
 std::string to_json(const cost_log& log) {
-    json to{{"schema", schema}, {"started", log.started_}, {"t_s", numbers(log.seconds_)}};
-    write(to["machine"], machine_rows, log.machine_);
-    to["devices"] = write_all(device_rows, log.devices_);
-    to["programs"] = write_all(program_rows, log.programs_);
-    // Octets that are no UTF-8 become replacement characters.
-    return to.dump(-1, ' ', false, json::error_handler_t::replace);
+    stats::json_writer to(-1, {}, stats::decimals::needed);
+    to("schema", schema);
+    to("started", log.started_);
+    to("t_s", log.seconds_);
+    to.group("machine", [&](auto& inner) { write(inner, machine_rows, log.machine_); });
+    to("devices", all_of<device_rows>(log.devices_));
+    to("programs", all_of<program_rows>(log.programs_));
+    return to.take();
 }
 
 base::expected<cost_log> from_json(std::string_view text) {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "base/words.hpp"
 
 #include <array>
 #include <chrono>
@@ -112,6 +113,9 @@ enum class metric : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 6> metric_names{"messages", "p50",     "p99",
                                                               "cpu",      "written", "flushes"};
+constexpr auto words_of(metric) {
+    return metric_names;
+}
 
 struct verdict_rules {
     metric about = metric::messages;
@@ -180,8 +184,6 @@ using overrides = std::vector<std::pair<std::string, std::string>>;
 [[nodiscard]] base::expected<experiment> load_experiment(const std::string& path,
                                                          const overrides& set = {});
 
-[[nodiscard]] constexpr std::string_view name_of(metric one) {
-    return metric_names[static_cast<std::size_t>(one)];
-}
+using base::name_of;
 
 }  // namespace postal::experiment

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -33,22 +34,22 @@ std::string needed(const comparison& one) {
                            : fmt::format("about {}", *one.needed_blocks));
 }
 
-std::string what_is_compared(metric about) {
-    switch (about) {
-        case metric::messages:
-            return "";
-        case metric::p50:
-            return " by its median latency";
-        case metric::p99:
-            return " by its 99th percentile of latency";
-        case metric::cpu:
-            return " in processor time a message";
-        case metric::written:
-            return " in what is written a message";
-        case metric::flushes:
-            return " in flushes a message";
-    }
-    return "";
+// By metric: what its values are, and what a sentence about it ends with.
+struct metric_texts {
+    const char* title;
+    const char* compared;
+};
+constexpr std::array<metric_texts, metric_names.size()> texts{{
+    {"messages/min", ""},
+    {"median latency", " by its median latency"},
+    {"99th percentile of latency", " by its 99th percentile of latency"},
+    {"processor time a message", " in processor time a message"},
+    {"written a message", " in what is written a message"},
+    {"flushes a message", " in flushes a message"},
+}};
+
+const char* what_is_compared(metric about) {
+    return texts[static_cast<std::size_t>(about)].compared;
 }
 
 // "faster" and "slower" are for speeds; costs are lower or higher.
@@ -111,22 +112,6 @@ std::string sentence(const results& of, const metric_result& metric, const compa
 
 }  // namespace
 
-std::string_view name_of(comparison_verdict one) {
-    switch (one) {
-        case comparison_verdict::none:
-            return "";
-        case comparison_verdict::equivalent:
-            return "equivalent";
-        case comparison_verdict::faster:
-            return "faster";
-        case comparison_verdict::slower:
-            return "slower";
-        case comparison_verdict::undecided:
-            return "undecided";
-    }
-    return "";
-}
-
 std::string verdict_on(std::string_view name, const experiment_record& record,
                        const analysis& found) {
     const stats::experiment_result& compared = found.verdict().compared;
@@ -145,21 +130,7 @@ std::string verdict_on(std::string_view name, const experiment_record& record,
 }
 
 std::string title_of(metric one) {
-    switch (one) {
-        case metric::messages:
-            return "messages/min";
-        case metric::p50:
-            return "median latency";
-        case metric::p99:
-            return "99th percentile of latency";
-        case metric::cpu:
-            return "processor time a message";
-        case metric::written:
-            return "written a message";
-        case metric::flushes:
-            return "flushes a message";
-    }
-    return "";
+    return texts[static_cast<std::size_t>(one)].title;
 }
 
 std::string show_value(metric about, const std::optional<double>& value) {

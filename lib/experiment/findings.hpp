@@ -41,10 +41,7 @@ using report::remark;
 // All of these but empty ones, in this order.
 [[nodiscard]] std::vector<report::table> tables(const results& of, const analysis& found);
 
-// "faster", "undecided", "" without a verdict.
-[[nodiscard]] std::string_view name_of(stats::comparison_verdict one);
-
-// The verdict on the variant of that name: a word as above, or "none".
+// The verdict on the variant of that name: "faster", "undecided"; "none" without one.
 [[nodiscard]] std::string verdict_on(std::string_view name, const experiment_record& record,
                                      const analysis& found);
 

@@ -2,8 +2,10 @@
 
 #include "base/read_file.hpp"
 #include "base/text.hpp"
+#include "experiment/record_fields.hpp"
 #include "os/process.hpp"
 #include "stats/json_fields.hpp"
+#include "stats/json_writer.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,7 +13,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -19,23 +20,20 @@
 namespace postal::experiment {
 namespace {
 
-using stats::json;
-
 constexpr std::string_view schema = "postal-journal/1";
-constexpr std::array<std::string_view, 7> kinds{"process", "stop", "command", "mount",
-                                                "loop",    "file", "setting"};
-template <class Value, std::size_t size>
-void read_name(const std::array<std::string_view, size>& names, const stats::json_fields& from,
-               std::string_view key, Value& to) {
-    std::string name;
-    from.read(key, name);
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) return from.complain(key, "a word that is known here");
-    to = static_cast<Value>(found - names.begin());
-}
+constexpr std::chrono::hours longest_limit{24};
 
-std::string dump(const json& line) {
-    return line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+// line_of("undone", 3): {"undone":3}
+template <class... Members>
+std::string line_of(const Members&... members) {
+    stats::json_writer to(-1);
+    stats::plain_fields(to, members...);
+    return to.take() + "\n";
+}
+std::string line_of(const undo_entry& one) {
+    stats::json_writer to(-1);
+    fields<stats::json_writer>(to, one);
+    return to.take() + "\n";
 }
 
 // What JSON cannot hold could not be undone by who reads it.
@@ -45,58 +43,32 @@ bool can_be_kept(const undo_entry& one) {
            std::all_of(one.words.begin(), one.words.end(), base::is_valid_utf8);
 }
 
-// Without what is empty.
-json to_json(const undo_entry& one) {
-    json line{{"undo", one.number}, {"kind", kinds[static_cast<std::size_t>(one.kind)]}};
-    const auto limit_ms = std::chrono::ceil<std::chrono::milliseconds>(one.limit).count();
-    if (!one.path.empty()) line["path"] = one.path;
-    if (!one.device.empty()) line["device"] = one.device;
-    if (!one.words.empty()) line["words"] = one.words;
-    if (!one.where.empty()) line["where"] = one.where;
-    if (!one.log.empty()) line["log"] = one.log;
-    if (one.pid != 0) line["pid"] = one.pid;
-    if (one.started != 0) line["started"] = one.started;
-    if (limit_ms != 0) line["limit_ms"] = limit_ms;
-    line["boot"] = one.boot;
-    return line;
-}
-
-undo_entry entry_from(const stats::json_fields& line) {
-    undo_entry one;
-    std::uint64_t limit_ms = 0;
-    line.read("undo", one.number, "path", one.path, "device", one.device, "words", one.words,
-              "where", one.where, "log", one.log, "pid", one.pid, "started", one.started,
-              "limit_ms", limit_ms, "boot", one.boot);
-    read_name(kinds, line, "kind", one.kind);
-    one.limit = std::chrono::milliseconds(std::min<std::uint64_t>(limit_ms, 86'400'000));
-    return one;
-}
-
 bool strike(std::vector<undo_entry>& from, std::uint64_t number) {
     return std::erase_if(from, [&](const undo_entry& one) { return one.number == number; }) == 1;
 }
 
 // One whole line behind the first.
-void take_line(journal_content& to, const json& line, stats::complaint& problems) {
-    const stats::json_fields fields(line, "", problems);
-    if (fields.has("undone")) {
+void take_line(journal_content& to, const stats::json& line, stats::complaint& problems) {
+    const stats::json_fields from(line, "", problems);
+    if (from.has("undone")) {
         std::uint64_t number = 0;
-        fields.read("undone", number);
-        if (!problems && !strike(to.left, number)) fields.complain("undone", "announced above");
-    } else if (fields.has("undo")) {
-        to.left.push_back(entry_from(fields));
-        if (to.left.back().number <= to.last_number)
-            fields.complain("undo", "larger than those above");
-        to.last_number = std::max(to.last_number, to.left.back().number);
-    } else if (fields.has("making")) {
+        from.read("undone", number);
+        if (!problems && !strike(to.left, number)) from.complain("undone", "announced above");
+    } else if (from.has("undo")) {
+        undo_entry& one = to.left.emplace_back();
+        fields<const stats::json_fields>(from, one);
+        one.limit = std::min<std::chrono::milliseconds>(one.limit, longest_limit);
+        if (one.number <= to.last_number) from.complain("undo", "larger than those above");
+        to.last_number = std::max(to.last_number, one.number);
+    } else if (from.has("making")) {
         std::string device;
-        fields.read("making", device);
+        from.read("making", device);
         to.making.insert(device);
-    } else if (fields.has("made")) {
+    } else if (from.has("made")) {
         std::string device;
-        fields.read("device", device);
+        from.read("device", device);
         to.making.erase(device);
-        fields.read("made", to.made[device]);
+        from.read("made", to.made[device]);
     } else {
         problems.add("this line", "one that is known here");
     }
@@ -130,11 +102,11 @@ base::expected<journal_content> parse_journal(std::string_view text, const std::
     if (result.octets == 0) return result;
     const auto lines = base::split(text.substr(0, end), '\n');
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        const json line = json::parse(lines[i], nullptr, false);
+        const auto line = stats::json::parse(lines[i], nullptr, false);
         stats::complaint problems;
         if (i > 0)
             take_line(result, line, problems);
-        else if (!line.is_object() || line.value("journal", json()) != schema)
+        else if (!line.is_object() || line.value("journal", stats::json()) != schema)
             problems.add("the first line", fmt::format("{{\"journal\":\"{}\"}}", schema));
         if (problems)
             return base::fail("{}:{}: {}", base::printable(path, 300), i + 1, problems.first);
@@ -166,7 +138,7 @@ base::expected<journal> journal::open(const std::string& folder) {
     if (::ftruncate(made.file_.get(), whole) != 0 || ::lseek(made.file_.get(), whole, SEEK_SET) < 0)
         return cannot(made.path_, "written");
     if (whole == 0) {
-        const auto begun = made.append(dump({{"journal", schema}}));
+        const auto begun = made.append(line_of("journal", schema));
         if (!begun) return begun.error();
     }
     // Its name has to be on the disk as well.
@@ -192,7 +164,7 @@ base::expected<std::uint64_t> journal::announce(undo_entry how) {
                           base::printable(how.path + base::join(how.words, " "), 300));
     how.number = content_.last_number + 1;
     how.boot = boot_;
-    const auto written = append(dump(to_json(how)));
+    const auto written = append(line_of(how));
     if (!written) return written.error();
     content_.left.push_back(std::move(how));
     return ++content_.last_number;
@@ -206,12 +178,12 @@ base::expected<std::uint64_t> journal::announce_process(pid_t pid, const std::st
                      .where = where,
                      .pid = pid,
                      .started = found->start,
-                     .limit = limit});
+                     .limit = std::chrono::ceil<std::chrono::milliseconds>(limit)});
 }
 
 base::expected<void> journal::strike_out(std::uint64_t number) {
     if (number == 0) return {};
-    const auto written = append(dump({{"undone", number}}));
+    const auto written = append(line_of("undone", number));
     if (written) strike(content_.left, number);
     return written;
 }
@@ -223,13 +195,13 @@ std::string journal::made_on(const std::string& device) const {
 
 base::expected<void> journal::note_making(const std::string& device) {
     content_.making.insert(device);
-    return append(dump({{"making", device}}));
+    return append(line_of("making", device));
 }
 
 base::expected<void> journal::note_made(const std::string& device, const std::string& uuid) {
     content_.making.erase(device);
     content_.made[device] = uuid;
-    return append(dump({{"made", uuid}, {"device", device}}));
+    return append(line_of("made", uuid, "device", device));
 }
 
 }  // namespace postal::experiment

@@ -15,9 +15,11 @@
 
 #include "base/file_descriptor.hpp"
 #include "base/result.hpp"
+#include "base/words.hpp"
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -37,6 +39,10 @@ enum class undo_kind : std::uint8_t {
     file,     // remove `path`: a file, or a folder that is empty
     setting,  // write the one of `words` to `path`, a file of the kernel's; well where it is gone
 };
+constexpr auto words_of(undo_kind) {
+    return std::to_array<std::string_view>(
+        {"process", "stop", "command", "mount", "loop", "file", "setting"});
+}
 
 // How one step is undone.
 struct undo_entry {
@@ -48,9 +54,9 @@ struct undo_entry {
     std::string where{};               // "mail.toml:7"
     std::string log{};                 // of a command
     pid_t pid = 0;
-    std::uint64_t started = 0;         // of the process, as os::process_stat::start has it
-    std::chrono::nanoseconds limit{};  // for a command or the end of a process
-    std::string boot{};                // when it was done, as os::boot_id() says
+    std::uint64_t started = 0;          // of the process, as os::process_stat::start has it
+    std::chrono::milliseconds limit{};  // for a command or the end of a process
+    std::string boot{};                 // when it was done, as os::boot_id() says
     bool operator==(const undo_entry&) const = default;
 };
 

@@ -22,6 +22,9 @@ struct planned_run {
 };
 
 enum class run_end : std::uint8_t { complete, failed, interrupted };
+constexpr auto words_of(run_end) {
+    return std::to_array<std::string_view>({"complete", "failed", "interrupted"});
+}
 
 [[nodiscard]] std::vector<planned_run> runs_of_block(std::uint64_t seed, std::uint64_t block,
                                                      std::size_t variants);

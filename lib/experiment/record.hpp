@@ -3,16 +3,14 @@
 //
 // It is written anew after each run, so that it is true whenever somebody looks. The verdicts are in
 // it for readers; they follow from the runs' own records (analysis.hpp), whose digests stand here.
-// parse_experiment_record() refuses, with one line that names the key, what is no such record. Keys
-// that are not known are ignored.
+// What it consists of is in record_fields.hpp. parse_experiment_record() refuses, with one line that
+// names the key, what is no such record. Keys that are not known are ignored.
 #pragma once
 
 #include "base/host.hpp"
 #include "base/result.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/plan.hpp"
-
-#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -22,6 +20,8 @@
 #include <vector>
 
 namespace postal::experiment {
+
+inline constexpr std::string_view experiment_schema = "postal-experiment/1";
 
 // A file of a run, named from DIR.
 struct kept_file {
@@ -35,8 +35,6 @@ inline constexpr const char* all_blocks_done = "all blocks done";
 inline constexpr const char* enough_for_width = "as many blocks as the width takes";
 // Of records that were ended as soon as intervals happened to be narrow; they held the truth in 92 to 94 %.
 inline constexpr const char* narrow_enough = "the intervals are narrow enough";
-
-[[nodiscard]] std::string_view name_of(run_end one);
 
 // Every run that was begun, in the order of time; one that was begun again after an interruption is
 // there twice.
@@ -86,13 +84,7 @@ struct experiment_record {
 
 [[nodiscard]] std::vector<recorded_variant> recorded_variants(const experiment& whole);
 
-// `analysis` is put in as it is, under that key.
-[[nodiscard]] std::string record_text(const experiment_record& record,
-                                      const nlohmann::ordered_json& analysis);
 [[nodiscard]] base::expected<experiment_record> parse_experiment_record(std::string_view text);
-
-// The analysis that stands in the text; null without one.
-[[nodiscard]] nlohmann::ordered_json recorded_analysis(std::string_view text);
 
 // 64 hexadecimal digits.
 [[nodiscard]] std::string sha256_of(std::string_view text);

@@ -202,11 +202,12 @@ done one_run::set_up() {
     if (!down) return down.error();
     for (std::size_t i = down->size(); i-- > 0;) {
         const job& one = (*down)[i];
-        const auto kept = announce({.kind = undo_kind::command,
-                                    .words = one.words,
-                                    .where = one.where,
-                                    .log = one.log,
-                                    .limit = what_.command_limit});
+        const auto kept =
+            announce({.kind = undo_kind::command,
+                      .words = one.words,
+                      .where = one.where,
+                      .log = one.log,
+                      .limit = std::chrono::ceil<std::chrono::milliseconds>(what_.command_limit)});
         if (!kept) return kept;
     }
     return run_commands(variant_.setup);

@@ -49,11 +49,12 @@ pid_t pid_in(const std::string& path, std::uint64_t since) {
 base::expected<void> announce_stop(const server_plan& plan, journal& into) {
     for (std::size_t i = plan.stop.size(); i-- > 0;) {
         const job& one = plan.stop[i];
-        const auto done = into.announce({.kind = undo_kind::stop,
-                                         .words = one.words,
-                                         .where = one.where,
-                                         .log = one.log,
-                                         .limit = plan.command_limit});
+        const auto done = into.announce(
+            {.kind = undo_kind::stop,
+             .words = one.words,
+             .where = one.where,
+             .log = one.log,
+             .limit = std::chrono::ceil<std::chrono::milliseconds>(plan.command_limit)});
         if (!done) return done.error();
     }
     return {};

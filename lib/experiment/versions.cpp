@@ -35,8 +35,14 @@ versions ask_versions(std::string_view program, const experiment& whole, const s
         if (!said) continue;
         // The log begins with the command.
         const std::string line(base::trim(base::split(*said + "\n", '\n')[1]));
-        const std::pair<std::string, std::string> one{base::shell_line(*words), line};
-        if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+        const std::string asked_by = base::shell_line(*words);
+        // A record has one answer for each command, the last.
+        const auto found = std::find_if(all.begin(), all.end(),
+                                        [&](const auto& one) { return one.first == asked_by; });
+        if (found == all.end())
+            all.emplace_back(asked_by, line);
+        else
+            found->second = line;
     }
     return all;
 }

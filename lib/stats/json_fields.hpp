@@ -24,6 +24,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/result.hpp"
+#include "base/text.hpp"
+#include "base/words.hpp"
 #include "stats/record_fields.hpp"
 
 namespace postal::stats {
@@ -36,7 +39,7 @@ struct complaint {
     counter_rows counters = all_counters();  // that the document may have
 
     void add(const std::string& path, std::string_view wanted) {
-        if (first.empty()) first = path + " is not " + std::string{wanted};
+        if (first.empty()) first = fmt::format("{} is not {}", base::printable(path, 300), wanted);
     }
     explicit operator bool() const noexcept { return !first.empty(); }
 };
@@ -77,7 +80,10 @@ class json_fields {
     template <class T>
     void operator()(std::string_view key, T& to, std::string_view = {}, as how = {}) const {
         const json* value = find(key);
-        if (value == nullptr) return;
+        if (value == nullptr) {
+            if (how.needed) complain(key, "there");
+            return;
+        }
         if (how.any_sign) return take_any_sign(to, *value, place(*this, key));
         take(to, *value, place(*this, key));
     }
@@ -215,6 +221,22 @@ class json_fields {
         take(word, value, path);
         to = cause_of(word);
     }
+    template <base::worded Enum>
+    void take(Enum& to, const json& value, const place& path) const {
+        std::string word;
+        take(word, value, path);
+        const auto words = words_of(to);
+        const auto found = std::find(words.begin(), words.end(), word);
+        if (found == words.end())
+            return problems_->add(path, fmt::format("one of {}", fmt::join(words, ", ")));
+        to = static_cast<Enum>(found - words.begin());
+    }
+    // Up to 49 days.
+    void take(std::chrono::milliseconds& to, const json& value, const place& path) const {
+        std::uint32_t number = 0;
+        take(number, value, path);
+        to = std::chrono::milliseconds(number);
+    }
     void take(thread_share& to, const json& value, const place& path) const {
         take(to.busy, value, path);
     }
@@ -225,10 +247,13 @@ class json_fields {
         });
     }
     // Options are kept as they stand, whatever they are.
-    void take(std::vector<std::pair<std::string, option_value>>& to, const json& value,
+    void take(option_value& to, const json& value, const place&) const { to = option_of(value); }
+    template <class Value>
+    void take(std::vector<std::pair<std::string, Value>>& to, const json& value,
               const place& path) const {
-        json_fields(value, path, *problems_).members([&](const std::string& name, const json& one) {
-            to.emplace_back(name, option_of(one));
+        const json_fields inner(value, path, *problems_);
+        inner.members([&](const std::string& name, const json& one) {
+            inner.take(to.emplace_back(name, Value{}).second, one, place(inner, name));
         });
     }
     static std::string plain(const json& value) {
@@ -306,5 +331,25 @@ class json_fields {
     std::string path_;
     complaint* problems_;
 };
+
+// The text as a T of that schema. check(const T&, complaint&) says what the list of fields cannot.
+template <class T, class Check>
+base::expected<T> parse_fields(std::string_view text, std::string_view schema, Check check) {
+    T made;
+    complaint problems;
+    try {
+        const json all = json::parse(text);
+        const json_fields from(all, "", problems);
+        std::string named;
+        from.read("schema", named);
+        if (!problems && named != schema) from.complain("schema", schema);
+        if (!problems) fields<const json_fields>(from, made);
+    } catch (const json::exception& broken) {
+        return base::fail("is no JSON: {}", reason_of(broken));
+    }
+    if (!problems) check(std::as_const(made), problems);
+    if (problems) return base::failure{problems.first};
+    return {boost::system::in_place_value, std::move(made)};
+}
 
 }  // namespace postal::stats

@@ -2,7 +2,7 @@
 //
 // Keys keep the order of the lists. No number that is infinite or none gets in, and what is not known
 // is null, so that the text is valid JSON whatever was measured; four decimals are enough for every
-// share, rate and second. Latencies are microseconds, to the nanosecond. Octets that are no UTF-8
+// share, rate and second of a run. Latencies are microseconds, to the nanosecond. Octets that are no UTF-8
 // become replacement characters. Nothing fails but memory.
 #pragma once
 
@@ -22,6 +22,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/words.hpp"
 #include "stats/record_fields.hpp"
 
 namespace postal::stats {
@@ -32,6 +33,12 @@ inline std::string json_number(double value, double decimals = 1e4) {
                                 : "null";
 }
 
+enum class decimals : std::uint8_t {
+    few,     // four
+    needed,  // four, and none of a whole number
+    all,     // as many as tell the number from all others
+};
+
 class json_writer {
   public:
     template <class T>
@@ -39,8 +46,9 @@ class json_writer {
 
     // Indented by that many blanks; on one line if there are none. `counted`: the counters that mean
     // something in the run.
-    json_writer(int indent, std::vector<counter> counted)
-        : indent_(indent), counted_(std::move(counted)) {
+    explicit json_writer(int indent, std::vector<counter> counted = {},
+                         decimals digits = decimals::few)
+        : indent_(indent), digits_(digits), counted_(std::move(counted)) {
         open('{');
     }
 
@@ -93,16 +101,11 @@ class json_writer {
 
   private:
     template <class T>
-    static bool is_empty(const std::optional<T>& value) {
-        return !value;
-    }
-    template <class T>
-    static bool is_empty(const std::vector<T>& list) {
-        return list.empty();
-    }
-    static bool is_empty(std::uint64_t number) { return number == 0; }
-    template <class T>
-    static bool is_empty(const T&) {
+    static bool is_empty(const T& value) {
+        if constexpr (requires { value.has_value(); }) return !value.has_value();
+        if constexpr (requires { value.empty(); }) return value.empty();
+        if constexpr (std::integral<T> || std::same_as<T, std::chrono::milliseconds>)
+            return value == T{};
         return false;
     }
 
@@ -111,7 +114,15 @@ class json_writer {
     void write(Number value, as) {
         text_ += std::to_string(value);
     }
-    void write(double value, as how) { text_ += json_number(value, how.fine ? 1e9 : 1e4); }
+    void write(double value, as how) {
+        constexpr double exact = 9007199254740992.0;  // 2^53
+        if (digits_ == decimals::all && std::isfinite(value))
+            return put(nlohmann::json(value).dump());
+        if (digits_ == decimals::needed && value == std::floor(value) && std::abs(value) < exact)
+            return put(std::to_string(static_cast<std::int64_t>(value)));
+        put(json_number(value, how.fine ? 1e9 : 1e4));
+    }
+    void write(std::chrono::milliseconds value, as how) { write(value.count(), how); }
     void write(std::chrono::nanoseconds value, as) {
         text_ += json_number(static_cast<double>(value.count()) / 1e3);
     }
@@ -124,6 +135,10 @@ class json_writer {
     void write(generator_verdict value, as how) { write(to_text(value), how); }
     void write(generator_cause value, as how) { write(to_text(value), how); }
     void write(const thread_share& value, as how) { write(value.busy, how); }
+    template <base::worded Enum>
+    void write(Enum value, as how) {
+        write(base::name_of(value), how);
+    }
     template <class T>
     void write(const std::optional<T>& value, as how) {
         if (!value) return put("null");
@@ -145,11 +160,15 @@ class json_writer {
         }
         close('}');
     }
-    void write(const std::vector<std::pair<std::string, option_value>>& all, as how) {
+    void write(const option_value& value, as how) {
+        std::visit([&](const auto& one) { write(one, how); }, value);
+    }
+    template <class Value>
+    void write(const std::vector<std::pair<std::string, Value>>& all, as how) {
         open('{');
         for (const auto& [name, value] : all) {
             begin(name);
-            std::visit([&](const auto& one) { write(one, how); }, value);
+            write(value, how);
         }
         close('}');
     }
@@ -198,6 +217,7 @@ class json_writer {
     }
 
     int indent_;
+    decimals digits_;
     std::vector<counter> counted_;
     std::string text_;
     std::size_t depth_ = 0;

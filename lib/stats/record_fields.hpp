@@ -13,10 +13,14 @@
 // Nothing here includes JSON, and nothing but the archives includes this.
 #pragma once
 
+#include "base/words.hpp"
 #include "stats/figures.hpp"
 #include "stats/run_record.hpp"
 
 #include <functional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace postal::stats {
 
@@ -27,12 +31,20 @@ struct as {
     bool fine = false;         // nine decimals instead of four
     bool newer = false;        // records of earlier versions lack it
     bool empty_null = false;   // a text that is null where it is empty
+    bool needed = false;       // neither absent nor null
     std::string_view words{};  // all that it may be, with blanks between
     std::string_view form{};   // a regular expression that it matches
 };
 
 template <class Archive, class T>
 using field = typename Archive::template field<T>;
+
+// Several of which there is no more to say than key and value. Words, and all where `needed`, are there.
+template <bool needed = false, class Archive, class Value, class... More>
+void plain_fields(Archive& each, std::string_view key, Value&& value, More&&... more) {
+    each(key, value, "", as{.needed = needed || base::worded<std::remove_cvref_t<Value>>});
+    if constexpr (sizeof...(more) > 0) plain_fields<needed>(each, std::forward<More>(more)...);
+}
 
 inline bool is_integrity(const counter& one) {
     return one.kind == counter_kind::integrity;
@@ -58,11 +70,16 @@ void fields(Archive& each, field<Archive, base::clock_state>& of) {
 }
 
 template <class Archive>
-void fields(Archive& each, field<Archive, base::host_info>& of) {
+void machine_fields(Archive& each, field<Archive, base::host_info>& of) {
     each("name", of.name);
     each("kernel", of.kernel);
     each("cpus", of.cpus, "that the program may run on");
     each("memory_bytes", of.memory_bytes);
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, base::host_info>& of) {
+    machine_fields<Archive>(each, of);
     each("boot_id", of.boot_id, "of the running kernel, and so of its clock");
     each("clock", of.clock, "what the kernel says of it", as{.left_out = true});
 }

@@ -156,14 +156,15 @@ def test_the_pages_numbers_are_the_records(run, folder):
         [f"{round(rates[block, variant]):,}/min" for variant in range(3)] for block in (1, 2, 3)]
     data = data_of(page)
     for variant, ratios in ((1, data["ratios"][0]), (2, data["ratios"][1])):
-        for block, ratio, voided in ratios["blocks"]:
-            assert ratio == pytest.approx(rates[block, variant] / rates[block, 0], rel=1e-4) and not voided
+        for one in ratios["blocks"]:
+            wanted = rates[one["block"], variant] / rates[one["block"], 0]
+            assert one["ratio"] == pytest.approx(wanted, rel=1e-4) and not one["voided"]
         assert ratios["interval"][0] < ratios["mean"] < ratios["interval"][1]
     first = data["variants"][0]
     mine = [(record, log) for run_, record, log in seen if run_["variant"] == 0]
     for second in (0, 10, 29):
         wanted = sum(record["intervals"][second]["messages"] for record, _ in mine) / 3 * 60
-        assert first["times"][second] == [second, second + 1, 1, second < 5]
+        assert first["times"][second] == {"start": second, "end": second + 1, "together": 1, "warmup": second < 5}
         assert first["rate"][second] == pytest.approx(wanted, rel=1e-4)
         system = [log["machine"]["system_s"] for _, log in mine]
         assert first["system"][second] == pytest.approx(sum(one[second + 4] - one[second + 3] for one in system) / 3, rel=1e-4)
@@ -182,9 +183,10 @@ def test_long_runs_are_decimated_and_it_is_said(run, folder, shown):
     made = folder(variants={"default": 1.0, "other": 1.1}, blocks=2, seconds=1201, warmup=61)
     page = run(made, "--html", "-").stdout
     first = data_of(page)["variants"][0]
-    assert len(first["times"]) <= 310 and first["times"][-1][1] == 1201
-    assert sum(point[2] for point in first["times"]) == 1201 and max(point[2] for point in first["times"]) == 5
-    assert [point[3] for point in first["times"]].count(1) == 13 and first["times"][12][1] == 61
+    assert len(first["times"]) <= 310 and first["times"][-1]["end"] == 1201
+    together = [point["together"] for point in first["times"]]
+    assert sum(together) == 1201 and max(together) == 5
+    assert [point["warmup"] for point in first["times"]].count(True) == 13 and first["times"][12]["end"] == 61
     assert "stands for up to 5 intervals" in page
     assert len(page) < 1_000_000
     shown(page)
@@ -233,8 +235,8 @@ def test_a_failed_run_voids_its_block_and_is_told(run, folder, shown):
     made = folder(blocks=4, change=fail)
     page = run(made, "--html", "-").stdout
     assert "Block 2 is voided: noatime: server: ended with status 1" in page
-    crosses = [each for each in data_of(page)["ratios"][1]["blocks"] if each[2]]
-    assert [each[0] for each in crosses] == [2]
+    crosses = [each for each in data_of(page)["ratios"][1]["blocks"] if each["voided"]]
+    assert [each["block"] for each in crosses] == [2]
     shown(page)
 
 

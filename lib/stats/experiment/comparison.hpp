@@ -16,6 +16,7 @@
 // Nothing here fails, and no number is NaN or infinite: what cannot be known is an empty optional.
 #pragma once
 
+#include "base/words.hpp"
 #include "stats/experiment/paired.hpp"
 #include "stats/experiment/sign_flip.hpp"
 
@@ -24,6 +25,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace postal::stats {
@@ -67,6 +69,9 @@ inline constexpr std::size_t pilot_blocks = 6;
 // is sure and too small to matter is none in practice; an interval at `level` that leaves out 1 is `faster`
 // or `slower`; the rest is `undecided`.
 enum class comparison_verdict { none, equivalent, faster, slower, undecided };
+constexpr auto words_of(comparison_verdict) {
+    return std::to_array<std::string_view>({"", "equivalent", "faster", "slower", "undecided"});
+}
 
 // What a pair would say without the blocks that stand apart from its others.
 struct without_outliers {

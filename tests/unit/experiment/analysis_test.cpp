@@ -185,7 +185,7 @@ TEST_CASE("analysis: what a folder holds, where runs were begun again") {
     // In the order in which they ended.
     record.runs[1].loads = {load("rabid", 40), load("postal", 80)};
     record.runs[1].costs = write("costs.json", costs);
-    write("experiment.json", record_text(record, nullptr));
+    write("experiment.json", record_text(record, analyse(results{.record = record})));
     const auto read = read_results(here.path());
     REQUIRE(read.has_value());
     CHECK(read->damaged.empty());

@@ -176,7 +176,7 @@ TEST_CASE("audit findings: what is not finished says so") {
     of.variants[0].cuts = 100;
     of.variants[0].end = "interrupted";
     of.end = "interrupted";
-    of.random_order = true;
+    of.order = cut_order::random;
     for (audited_image& one : of.variants[0].images)
         one.draws = 2;
     of.variants.push_back({.name = "b", .cuts = 100});
@@ -222,7 +222,7 @@ TEST_CASE("audit findings: an audit that was interrupted bounds only what is a s
     CHECK(lost_by_power_cut("a", of, analyse(of)) ==
           "none in 3 cuts (no bound); interrupted after 3 of 100 cuts");
     CHECK(loss_table(of, analyse(of)).rows.at(0)[2] == "–");
-    of.random_order = true;
+    of.order = cut_order::random;
     CHECK(has(verdict_sentences(of, analyse(of)).front(), "none lost in 3 cuts (at most 63 %"));
     of.variants[0].images.pop_back();  // it may harm yet
     CHECK(has(verdict_sentences(of, analyse(of)).front(), "none lost in 2 cuts"));

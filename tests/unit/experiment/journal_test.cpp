@@ -26,20 +26,13 @@ std::string refusal(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("journal: what was announced and not struck out is left, with all that undoes it") {
+TEST_CASE("journal: what was announced and not struck out is left") {
     const test::folder here;
     {
         auto written = test::open_journal(here.path());
         REQUIRE(written.announce(mount("/a b")).value() == 1);
-        REQUIRE(written
-                    .announce({.kind = undo_kind::command,
-                               .words = {"rm", "", "\"x\"\n", "\xc3\xa9"},
-                               .where = "mail.toml:7",
-                               .log = "/out/log",
-                               .limit = std::chrono::milliseconds(1500)})
-                    .value() == 2);
-        REQUIRE(written.announce({.kind = undo_kind::process, .pid = 12, .started = 99}).value() ==
-                3);
+        for (const std::uint64_t number : {2, 3})
+            REQUIRE(written.announce({.kind = undo_kind::process, .pid = 12}).value() == number);
         REQUIRE(written.strike_out(1).has_value());
         CHECK(written.made_on("/dev/sdb").empty());
         for (const char* const device : {"/dev/sdb", "/dev/sdc"})
@@ -51,15 +44,8 @@ TEST_CASE("journal: what was announced and not struck out is left, with all that
     }
     auto again = test::open_journal(here.path());
     REQUIRE(again.left().size() == 2);
-    CHECK(again.left()[0] == experiment::undo_entry{.number = 2,
-                                                    .kind = undo_kind::command,
-                                                    .words = {"rm", "", "\"x\"\n", "\xc3\xa9"},
-                                                    .where = "mail.toml:7",
-                                                    .log = "/out/log",
-                                                    .limit = std::chrono::milliseconds(1500),
-                                                    .boot = os::boot_id()});
+    CHECK(again.left()[0].number == 2);
     CHECK(again.left()[1].pid == 12);
-    CHECK(again.left()[1].started == 99);
     CHECK(again.made_on("/dev/sdb") == "3-4");
     CHECK_FALSE(again.is_making("/dev/sdb"));
     CHECK(again.is_making("/dev/sdc"));
@@ -111,7 +97,7 @@ TEST_CASE("journal: what somebody else wrote is refused with its line") {
          "j:1: the first line is not {\"journal\":\"postal-journal/1\"}"},
         {first + "\n" + first, "j:2:  is not an object"},
         {first + "{\"undo\":1,\"kind\":\"explode\"}\n",
-         "j:2: kind is not a word that is known here"},
+         "j:2: kind is not one of process, stop, command, mount, loop, file, setting"},
         {first + "{\"undo\":\"1\",\"kind\":\"file\"}\n",
          "j:2: undo is not a whole number, 0 or more"},
         {first + "{\"undo\":0,\"kind\":\"file\"}\n", "j:2: undo is not larger than those above"},

@@ -40,7 +40,7 @@ struct scene {
         if (!started) FAIL(started.error().message);
         return std::move(*started);
     }
-    void announce(const experiment::process& one, std::chrono::nanoseconds limit = 1min) {
+    void announce(const experiment::process& one, std::chrono::milliseconds limit = 1min) {
         const auto found = os::find_process(one.started.pid);
         REQUIRE(found.has_value());
         announce({.kind = undo_kind::process,

@@ -95,6 +95,11 @@ json data_of(const experiment::results& of) {
     return json::parse(report::charts_of(of, experiment::analyse(of)).data);
 }
 
+// As the data has it.
+json point(int start, int end, int together, bool warmup) {
+    return {{"start", start}, {"end", end}, {"together", together}, {"warmup", warmup}};
+}
+
 }  // namespace
 
 TEST_CASE("experiment charts: a variant's course is the mean over its runs that count") {
@@ -108,8 +113,8 @@ TEST_CASE("experiment charts: a variant's course is the mean over its runs that 
     const json data = data_of(of);
     const json& first = data["variants"][0];
     REQUIRE(first["times"].size() == 6);
-    CHECK(first["times"][1] == json({1, 2, 1, 1}));
-    CHECK(first["times"][2] == json({2, 3, 1, 0}));
+    CHECK(first["times"][1] == point(1, 2, 1, true));
+    CHECK(first["times"][2] == point(2, 3, 1, false));
     for (const json& rate : first["rate"])
         CHECK(rate == 6600);
     CHECK(first["runs"] ==
@@ -124,7 +129,9 @@ TEST_CASE("experiment charts: a variant's course is the mean over its runs that 
         CHECK(point[1].get<double>() == Approx(point[0] < 1.83 ? 2000 : 8000).epsilon(0.01));
     CHECK(first["tail"].back()[0] == 880);
 
-    CHECK(data["ratios"][0]["blocks"] == json({{1, 1.5, 0}, {2, 1.25, 0}}));
+    CHECK(data["ratios"][0]["blocks"] ==
+          json({{{"block", 1}, {"ratio", 1.5}, {"voided", false}},
+                {{"block", 2}, {"ratio", 1.25}, {"voided", false}}}));
     CHECK(data["ratios"][0]["mean"].get<double>() == Approx(std::sqrt(1.5 * 1.25)));
     CHECK(data["warmup_s"] == 2);
     CHECK(data["longest_s"] == 6);
@@ -148,14 +155,14 @@ TEST_CASE("experiment charts: neighbours are put together, the warm-up's with th
     const auto charts = report::charts_of(of, experiment::analyse(of));
     CHECK(charts.together == 4);
     const json times = json::parse(charts.data)["variants"][0]["times"];
-    CHECK(times[0] == json({0, 2, 2, 1}));
-    CHECK(times[1] == json({2, 6, 4, 0}));
+    CHECK(times[0] == point(0, 2, 2, true));
+    CHECK(times[1] == point(2, 6, 4, false));
     std::size_t together = 0;
     for (const json& each : times)
-        together += each[2].get<std::size_t>();
+        together += each["together"].get<std::size_t>();
     CHECK(together == 901);
     CHECK(times.size() <= 300);
-    CHECK(times.back()[1] == 901);
+    CHECK(times.back()["end"] == 901);
     CHECK_FALSE(charts.runs);  // one run is its own mean
 }
 

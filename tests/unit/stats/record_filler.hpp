@@ -1,6 +1,7 @@
 // A run record with something in every field: the archive that fills what the lists of fields name.
 #pragma once
 
+#include "base/words.hpp"
 #include "stats/record_fields.hpp"
 
 #include <algorithm>
@@ -80,6 +81,16 @@ class filler {
         to = static_cast<postal::stats::generator_cause>(random_() % 6);
     }
     void fill(postal::stats::thread_share& to) { fill(to.busy); }
+    void fill(std::chrono::milliseconds& to) {
+        to = std::chrono::milliseconds(1 + random_() % 1'000'000);
+    }
+    template <postal::base::worded Enum>
+    void fill(Enum& to) {
+        to = static_cast<Enum>(random_() % words_of(to).size());
+    }
+    void fill(std::vector<std::pair<std::string, std::string>>& to) {
+        to = {{"one", "text"}, {"another", ""}};
+    }
     void fill(std::vector<std::pair<std::string, postal::stats::option_value>>& to) {
         to = {{"one", "text"},
               {"several", std::vector<std::string>{"a", "b"}},
@@ -105,7 +116,7 @@ class filler {
     }
     template <class T>
     requires std::is_class_v<T>
-    void fill(T& to) { postal::stats::fields<filler>(*this, to); }
+    void fill(T& to) { fields<filler>(*this, to); }
 
     std::mt19937 random_;
     unsigned percent_;
@@ -113,12 +124,18 @@ class filler {
     double finest_ = 1;
 };
 
+template <class T>
+T filled(unsigned seed, unsigned percent = 75) {
+    T made;
+    filler each(seed, percent);
+    fields<filler>(each, made);
+    return made;
+}
+
 // What must fit together does.
 inline postal::stats::run_record filled_record(unsigned seed, unsigned percent = 75) {
     using namespace postal::stats;
-    run_record made;
-    filler each(seed, percent);
-    fields<filler>(each, made);
+    auto made = filled<run_record>(seed, percent);
     const auto more = [](const auto& one, const auto& other) { return one.count > other.count; };
     std::sort(made.errors.begin(), made.errors.end(), more);
     std::sort(made.errors_with_warmup.begin(), made.errors_with_warmup.end(), more);

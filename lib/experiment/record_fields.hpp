@@ -1,0 +1,124 @@
+// The one list of what stands in the records of experiments and audits and in their journal: as
+// stats/record_fields.hpp is for runs, which says what an archive is.
+#pragma once
+
+#include "experiment/audit_record.hpp"
+#include "experiment/journal.hpp"
+#include "experiment/record.hpp"
+#include "stats/record_fields.hpp"
+
+namespace postal::experiment {
+
+using stats::as;
+using stats::field;
+using stats::plain_fields;
+
+inline constexpr as where_there{.left_out = true};
+
+template <class Archive>
+void fields(Archive& each, field<Archive, kept_file>& of) {
+    plain_fields(each, "name", of.name, "path", of.path, "sha256", of.sha256);
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, recorded_run>& of) {
+    plain_fields(each, "block", of.at.block, "position", of.at.position, "variant", of.at.variant,
+                 "state", of.end, "reason", of.reason, "folder", of.folder, "started", of.started,
+                 "seconds", of.seconds, "mounted", of.mounted, "flush_median_s", of.flush_median_s,
+                 "flush_max_s", of.flush_max_s, "caches", of.caches, "loads", of.loads, "costs",
+                 of.costs, "devices", of.devices);
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, verdict_rules>& of) {
+    plain_fields(each, "metric", of.about, "program", of.program, "margin", of.margin, "confidence",
+                 of.confidence, "max_errors", of.max_errors);
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, recorded_variant>& of) {
+    plain_fields(each, "name", of.name, "same_as", of.same_as, "values", of.values);
+}
+
+// What the records of an experiment and of an audit begin with.
+template <class Archive, class Record>
+void head_fields(Archive& each, Record& of) {
+    plain_fields(each, "version", of.version, "argv", of.argv, "title", of.title, "started",
+                 of.started, "ended", of.ended, "end", of.end);
+}
+
+// And what they go on with.
+template <class Archive, class Record>
+void machine_fields(Archive& each, Record& of) {
+    each.group("host", [&](auto& inner) { stats::machine_fields<Archive>(inner, of.host); });
+    each("versions", of.versions);
+}
+
+// Behind the analysis, which is written and not read.
+template <class Archive>
+void rest_fields(Archive& each, field<Archive, experiment_record>& of) {
+    each("verdict", of.verdict, "", as{.needed = true});
+    plain_fields(each, "seed", of.seed, "duration_s", of.duration_s, "warmup_s", of.warmup_s,
+                 "blocks", of.blocks, "until_width", of.until_width);
+    machine_fields(each, of);
+    plain_fields(each, "programs", of.programs, "variants", of.variants, "runs", of.runs, "file",
+                 of.file, "text", of.text);
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, experiment_record>& of) {
+    head_fields(each, of);
+    rest_fields(each, of);
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, lost_message>& of) {
+    plain_fields(each, "run", of.run, "session", of.session, "sequence", of.sequence, "recipient",
+                 of.recipient, "acknowledged", of.acknowledged);
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, audited_image>& of) {
+    plain_fields(each, "cut", of.cut, "at_s", of.at_s, "draw", of.draw, "draws", of.draws, "seed",
+                 of.seed, "survival", of.what, "at_risk", of.at_risk, "survived", of.survived,
+                 "torn", of.torn, "acknowledged", of.acknowledged, "found", of.found, "lost",
+                 of.lost, "misplaced", of.misplaced, "duplicated", of.duplicated, "truncated",
+                 of.truncated, "changed", of.changed, "unopened", of.unopened, "lost_window_s",
+                 of.lost_window_s, "first_lost", of.first_lost, "failure", of.failure,
+                 "fsck_status", of.fsck_status, "fsck", of.fsck, "seconds", of.seconds);
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, audited_variant>& of) {
+    plain_fields(each, "name", of.name, "control", of.as, "started", of.started, "mounted",
+                 of.mounted, "acknowledged", of.acknowledged, "entries", of.entries, "writes",
+                 of.writes, "flushes", of.flushes, "octets", of.octets, "recording_s",
+                 of.recording_s, "longest_gap_s", of.longest_gap_s, "cuts", of.cuts, "end", of.end,
+                 "images", of.images);
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, audit_record>& of) {
+    head_fields(each, of);
+    plain_fields(each, "seed", of.seed, "cuts", of.cuts);
+    each("order", of.order, "of the cuts", as{.newer = true});
+    plain_fields(each, "draws", of.draws, "torn_percent", of.torn_percent, "messages", of.messages);
+    machine_fields(each, of);
+    plain_fields(each, "variants", of.variants, "file", of.file, "text", of.text);
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, undo_entry>& of) {
+    plain_fields(each, "undo", of.number, "kind", of.kind);
+    each("path", of.path, "", where_there);
+    each("device", of.device, "", where_there);
+    each("words", of.words, "", where_there);
+    each("where", of.where, "", where_there);
+    each("log", of.log, "", where_there);
+    each("pid", of.pid, "", where_there);
+    each("started", of.started, "", where_there);
+    each("limit_ms", of.limit, "", where_there);
+    each("boot", of.boot);
+}
+
+}  // namespace postal::experiment
