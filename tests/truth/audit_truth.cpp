@@ -59,7 +59,7 @@ audited_image image_of(std::size_t cut, std::uint64_t draw, bool harms) {
 audit_record audited(const fate& of, const std::vector<std::size_t>& order, std::size_t disks,
                      bool random_order) {
     audit_record made;
-    made.random_order = random_order;
+    made.order = random_order ? cut_order::random : cut_order::log;
     made.ended = "2026-01-01T01:00:00.000Z";
     audited_variant& one = made.variants.emplace_back();
     one.cuts = order.size();
