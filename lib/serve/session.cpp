@@ -276,7 +276,7 @@ void session::keep_input() {
 
 session::next session::process() {
     if (then_ != next::read) return std::exchange(then_, next::read);
-    if (cut_.ending != cut::no) return next::cut;
+    if (cut_ != cut::no) return next::cut;
     if (opening_ != opening::done) {
         const next what = open();
         if (what != next::read) return what;
@@ -468,7 +468,7 @@ void session::on_stop(load::stop_kind how) {
     const bool idle = at_rest() || state_ == state::shaking_hands;
     if (idle && state_ == state::held_back) timer_->cancel();
     const bool reads = state_ == state::reading || state_ == state::shaking_hands;
-    if (reads && (idle || cut_.ending == cut::silence)) connection_.cancel(net::cancelled_by::stop);
+    if (reads && (idle || cut_ == cut::silence)) connection_.cancel(net::cancelled_by::stop);
 }
 
 std::optional<std::size_t> session::session_state() const noexcept {

@@ -45,8 +45,8 @@
 
 #include "load/watched.hpp"
 #include "net/connection.hpp"
-#include "net/cut.hpp"
 #include "proto/smtp/server.hpp"
+#include "proto/smtp/stage_effect.hpp"
 #include "serve/accepted_client.hpp"
 #include "serve/heard_answers.hpp"
 #include "serve/patience.hpp"
@@ -61,19 +61,8 @@ struct auth_answer {
     proto::server_reply reply = proto::replies::auth_wrong;
 };
 
-using net::cut;
-
-// What a program adds to the stage that is being answered.
-struct stage_effect {
-    std::chrono::nanoseconds delay{0};  // beside that of the rules
-    cut ending = cut::no;
-    bool says_reply = true;  // before that ending
-    std::string_view
-        why{};  // of the ending, for the error that it is counted as; outlives the session
-    bool is_error = true;         // that ending: not where a 421 has said so
-    std::uint64_t read_rate = 0;  // octets a second that are read from here on; 0: as before
-    std::uint64_t window = 0;     // octets of the socket's receive buffer; 0: as before
-};
+using proto::cut;
+using proto::stage_effect;
 
 // What a session may be at: stats::run_description's.
 [[nodiscard]] std::vector<std::string> session_states();
@@ -159,8 +148,9 @@ class session : public load::watched {
     // Something has changed: answers_ready(), work_left().
     void wake();
     // Within judge() and end_message(), for the stage that is being judged. The longer of two
-    // delays holds, and the first of two endings.
-    void add_effect(const stage_effect& one);
+    // delays holds, beside that of --delay, and the first of two closes; the reply is judge()'s to
+    // give. `answered`: other replies stand before the close.
+    void add_effect(const stage_effect& one, bool answered = false);
 
     static constexpr proto::server_reply closing_for_stop{421, "4.3.2", "Shutting down"};
 
@@ -226,7 +216,7 @@ class session : public load::watched {
     void hang_up();
     bool over() const noexcept { return state_ == state::over; }
     // The connection is cut in the place of a reply.
-    bool unsaid() const noexcept { return cut_.ending != cut::no && !cut_.says_reply; }
+    bool unsaid() const noexcept { return cut_ != cut::no && !says_last_reply_; }
 
     void command_answered(proto::server_stage stage, const proto::server_reply& reply);
     void sender_answered(const proto::server_reply& reply);
@@ -266,9 +256,11 @@ class session : public load::watched {
     const bool holds_back_;  // replies are written aside first, for they may have to wait
     std::string held_;       // one whose time has not come
     std::chrono::nanoseconds hold_for_{0};
-    next then_ = next::read;       // once it has come
-    stage_effect effect_{};        // of the stage that is being answered
-    stage_effect cut_{};           // the one that ends the connection
+    next then_ = next::read;  // once it has come
+    stage_effect effect_{};   // of the stage that is being answered
+    bool answered_ = false;   // before its close
+    cut cut_ = cut::no;       // the one that ends the connection
+    bool says_last_reply_ = false;
     std::uint64_t read_rate_ = 0;  // octets a second; 0: as they come
     std::size_t read_at_once_ = 0;
     state state_ = state::at_work;

@@ -28,12 +28,14 @@ std::string_view to_text(cut how) {
 session::next session::in_time(server_stage stage, next what) {
     if (!holds_back_) return what;
     const stage_effect effect = std::exchange(effect_, {});
-    if (effect.ending != cut::no) {
-        cut_ = effect;
+    if (effect.close != cut::no) {
+        cut_ = effect.close;
+        says_last_reply_ = effect.reply || answered_;
         what = next::cut;
         if (unsaid()) held_.clear();
-        if (effect.is_error)
-            tally().errors.add(proto::to_text(stage), 0, to_text(effect.ending), effect.why);
+        // What is refused is one error, though the connection ends with it.
+        if (!effect.reply || effect.reply->positive())
+            tally().errors.add(proto::to_text(stage), 0, to_text(cut_), effect.why);
     }
     const auto delay = delay_at(stage) + effect.delay;
     // What is cut behind a reply that is still to come: process() cuts it then.
@@ -55,14 +57,13 @@ void session::let_go() {
     held_.clear();
 }
 
-void session::add_effect(const stage_effect& one) {
-    effect_.delay = std::max(effect_.delay, one.delay);
-    if (effect_.ending == cut::no && one.ending != cut::no) {
-        effect_.ending = one.ending;
-        effect_.says_reply = one.says_reply;
-        effect_.why = one.why;
-        effect_.is_error = one.is_error;
+void session::add_effect(const stage_effect& one, bool answered) {
+    const auto delay = std::max(effect_.delay, one.delay);
+    if (effect_.close == cut::no && one.close != cut::no) {
+        effect_ = one;
+        answered_ = answered;
     }
+    effect_.delay = delay;
     if (one.read_rate != 0) read_rate_ = one.read_rate;
     if (one.window != 0) connection_.shrink_window(one.window);
 }
@@ -96,8 +97,8 @@ asio::awaitable<void> session::hold_back() {
 
 // On purpose: of what is under way the client hears nothing more.
 asio::awaitable<void> session::cut_off() {
-    if (slot_.transcript != nullptr) slot_.transcript->note(to_text(cut_.ending));
-    if (cut_.ending == cut::silence) {
+    if (slot_.transcript != nullptr) slot_.transcript->note(to_text(cut_));
+    if (cut_ == cut::silence) {
         input_ = {};
         wait_for_client();
         while (!context_.own.stopping() && connection_.is_open()) {
@@ -112,7 +113,7 @@ asio::awaitable<void> session::cut_off() {
         }
     }
     state_ = state::over;
-    cut_.ending == cut::rst ? connection_.reset() : hang_up();
+    cut_ == cut::rst ? connection_.reset() : hang_up();
 }
 
 // What was read last takes its time.
