@@ -16,20 +16,14 @@ behaviour::nanoseconds session::since_start() const {
     return now() - context_.own.start();
 }
 
-session::arrival session::arrival_of(const worker_context& context,
-                                     const serve::accepted_client& who) {
-    arrival how{.number = who.number, .listener = who.listener};
-    if (context.of_run.rules_name_listeners)
-        how.own_end = own_end_text(who.socket.descriptor.get());
-    return how;
-}
-
 // The first that is asked: who it is that came.
 void session::meet() {
     conduct_ = std::make_unique<conduct>(
         *context_.of_run.engine,
         conduct::origin{.listener = listener_ == nullptr ? std::string() : net::to_text(*listener_),
-                        .local = own_end_,
+                        .local = context_.of_run.rules_name_listeners
+                                     ? own_end_text(connection().native())
+                                     : std::string(),
                         .client = client_address(),
                         .session = number_,
                         .lmtp = context_.of_run.chosen.dialect == proto::dialect::lmtp});
