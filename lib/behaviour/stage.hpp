@@ -44,11 +44,6 @@ class stage_set {
     friend constexpr stage_set operator|(stage_set some, stage_set others) noexcept {
         return some |= others;
     }
-    [[nodiscard]] static constexpr stage_set all_but(stage_set others) noexcept {
-        stage_set rest;
-        rest.bits_ = static_cast<std::uint16_t>(~others.bits_ & ((1U << stage_count) - 1));
-        return rest;
-    }
     [[nodiscard]] constexpr bool contains(stage one) const noexcept {
         return (bits_ >> static_cast<unsigned>(one) & 1U) != 0;
     }

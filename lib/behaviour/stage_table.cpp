@@ -25,6 +25,8 @@ using namespace std::chrono_literals;
 
 constexpr stage_set with_recipient{stage::rcpt, stage::data, stage::chunk, stage::end};
 constexpr stage_set in_envelope = with_recipient | stage_set{stage::mail};
+constexpr stage_set before_mail{stage::ehlo, stage::tls, stage::auth};
+constexpr stage_set behind_mail{stage::rset, stage::quit};
 
 struct knowledge_row {
     std::string_view what;
@@ -32,13 +34,13 @@ struct knowledge_row {
 };
 
 constexpr std::array<knowledge_row, 7> knowledge{{
-    {"helo", stage_set::all_but({stage::connect, stage::banner})},
+    {"helo", before_mail | in_envelope | behind_mail},
     {"sender", in_envelope},
     {"recipient", with_recipient},
     {"domain", with_recipient},
     {"known", with_recipient},
     {"size", stage_set{stage::mail, stage::end}},
-    {"message", in_envelope | stage_set{stage::rset, stage::quit}},
+    {"message", in_envelope | behind_mail},
 }};
 
 // Codes that a stage can have (RFC 5321 4.3.2). What would change the state of the dialogue, such
@@ -49,7 +51,7 @@ struct reply_row {
     std::uint16_t last;
 };
 
-constexpr stage_set refusable = in_envelope | stage_set{stage::ehlo, stage::tls, stage::auth};
+constexpr stage_set refusable = in_envelope | before_mail;
 
 constexpr std::array<reply_row, 9> replies{{
     {stage_set{stage::quit}, 221, 221},
@@ -60,7 +62,7 @@ constexpr std::array<reply_row, 9> replies{{
     {stage_set{stage::banner}, 554, 554},
     {stage_set{stage::rset}, 421, 421},
     {stage_set{stage::quit}, 421, 421},
-    {stage_set{stage::rset, stage::quit}, 500, 599},
+    {behind_mail, 500, 599},
 }};
 
 bool may_answer(stage at, std::uint16_t code) {
