@@ -72,7 +72,7 @@ proto::server_reply session::judge_recipient() {
     if (conduct_) judged = conduct_->at_recipient(who, listed != nullptr, since_start());
     auto own = obey(judged);
     // Who hears nothing is not refused.
-    if (judged.close != net::cut::no && !own) own = proto::replies::recipient_ok;
+    if (judged.close != proto::cut::no && !own) own = proto::replies::recipient_ok;
     if (!own && what == fate::greylisted) judged.grey = ask_greylist(who);
     proto::server_reply answer = own                 ? *own
                                  : listed != nullptr ? answer_for(what, judged.grey)

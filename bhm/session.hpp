@@ -29,25 +29,14 @@ namespace postal::bhm {
 class session final : public serve::session, private worker_context::held {
   public:
     session(worker_context& context, serve::accepted_client&& who)
-        : session(context, std::move(who), arrival_of(context, who)) {}
-    ~session() override { context_.forget(*this); }
-
-  private:
-    // Where and when a client came, beside its socket.
-    struct arrival {
-        std::uint64_t number = 0;  // in the order in which clients came
-        const net::address* listener = nullptr;
-        std::string own_end{};  // with rules that name listeners
-    };
-    static arrival arrival_of(const worker_context& context, const serve::accepted_client& who);
-    session(worker_context& context, serve::accepted_client&& who, arrival how)
         : serve::session(context, std::move(who),
                          context.of_run.names.name_of_socket(who.socket.descriptor.get())),
           context_(context),
-          number_(how.number),
-          listener_(how.listener),
-          own_end_(std::move(how.own_end)) {}
+          number_(who.number),
+          listener_(who.listener) {}
+    ~session() override { context_.forget(*this); }
 
+  private:
     // A message between its end and the moment when its reply is due.
     struct delayed_reply {
         std::uint64_t octets = 0;
@@ -109,12 +98,11 @@ class session final : public serve::session, private worker_context::held {
     };
 
     worker_context& context_;
-    serve::held_octets::share held_;  // what the transaction makes bhm keep
-    bool no_room_ = false;            // for all of the message
-    const std::uint64_t number_;
+    serve::held_octets::share held_;      // what the transaction makes bhm keep
+    bool no_room_ = false;                // for all of the message
+    const std::uint64_t number_;          // in the order in which clients came
     const net::address* const listener_;  // null: unknown
-    const std::string own_end_;
-    std::unique_ptr<conduct> conduct_;  // with a behaviour only
+    std::unique_ptr<conduct> conduct_;    // with a behaviour only
     // From the first MAIL on, where recipients may be deferred.
     std::unique_ptr<attempts> attempts_;
     // What takes the place of 250: of the message, or in LMTP of each of its recipients.

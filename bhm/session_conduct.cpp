@@ -9,52 +9,11 @@
 #include "net/endpoint.hpp"
 
 namespace postal::bhm {
-namespace {
 
-using behaviour::stage;
 using proto::server_stage;
-
-// Of those that the machine asks about.
-std::optional<stage> stage_of(server_stage at, std::string_view verb) {
-    switch (at) {
-        case server_stage::connect:
-            return stage::connect;
-        case server_stage::banner:
-            return stage::banner;
-        case server_stage::ehlo:
-            return stage::ehlo;
-        case server_stage::tls:
-            return stage::starttls;
-        case server_stage::auth:
-            return stage::auth;
-        case server_stage::data:
-            return verb == "BDAT" ? stage::chunk : stage::data;
-        case server_stage::end:
-            return stage::end;
-        case server_stage::rset:
-            return stage::rset;
-        case server_stage::quit:
-            return stage::quit;
-        case server_stage::other:
-        case server_stage::mail:
-        case server_stage::rcpt:
-            break;
-    }
-    return std::nullopt;
-}
-
-}  // namespace
 
 behaviour::nanoseconds session::since_start() const {
     return now() - context_.own.start();
-}
-
-session::arrival session::arrival_of(const worker_context& context,
-                                     const serve::accepted_client& who) {
-    arrival how{.number = who.number, .listener = who.listener};
-    if (context.of_run.rules_name_listeners)
-        how.own_end = own_end_text(who.socket.descriptor.get());
-    return how;
 }
 
 // The first that is asked: who it is that came.
@@ -62,7 +21,9 @@ void session::meet() {
     conduct_ = std::make_unique<conduct>(
         *context_.of_run.engine,
         conduct::origin{.listener = listener_ == nullptr ? std::string() : net::to_text(*listener_),
-                        .local = own_end_,
+                        .local = context_.of_run.rules_name_listeners
+                                     ? own_end_text(connection().native())
+                                     : std::string(),
                         .client = client_address(),
                         .session = number_,
                         .lmtp = context_.of_run.chosen.dialect == proto::dialect::lmtp});
@@ -71,15 +32,7 @@ void session::meet() {
 }
 
 std::optional<proto::server_reply> session::obey(const behaviour::decision& what) {
-    if (what.by == nullptr) return std::nullopt;
-    add_effect({.delay = what.delay,
-                .ending = what.close,
-                .says_reply = what.reply.has_value() || !own_answers_.empty(),
-                .why = what.by->name,
-                // What is refused is one error, though the connection ends with it.
-                .is_error = !what.reply || what.reply->positive(),
-                .read_rate = what.read_rate,
-                .window = what.window});
+    if (what.by != nullptr) add_effect(what, !own_answers_.empty());
     return what.reply;
 }
 
@@ -91,18 +44,18 @@ std::optional<proto::server_reply> session::judge(const proto::server_step& aske
     if (connection().secure()) conduct_->secured();
     if (at == server_stage::ehlo) conduct_->greeted(asked.text.substr(0, asked.text.find(' ')));
     if (at == server_stage::end) return judge_end();
-    const auto which = stage_of(at, asked.text);
-    if (!which || !conduct_->may_act(*which)) return std::nullopt;
-    const auto judged = conduct_->at(*which, machine().message_octets(), since_start());
-    if (at == server_stage::data) note_refusal(at, judged);
+    if (!conduct_->may_act(at)) return std::nullopt;
+    const auto judged = conduct_->at(at, machine().message_octets(), since_start());
+    if (at == server_stage::data || at == server_stage::chunk)
+        note_refusal(server_stage::data, judged);
     return obey(judged);
 }
 
 // Over LMTP each recipient has an answer of its own, judged when all else is known.
 std::optional<proto::server_reply> session::judge_end() {
     if (context_.of_run.chosen.dialect == proto::dialect::lmtp) return std::nullopt;
-    if (!conduct_->may_act(stage::end)) return std::nullopt;
-    const auto judged = conduct_->at(stage::end, machine().message_octets(), since_start());
+    if (!conduct_->may_act(server_stage::end)) return std::nullopt;
+    const auto judged = conduct_->at(server_stage::end, machine().message_octets(), since_start());
     note_refusal(server_stage::end, judged);
     const auto own = obey(judged);
     if (!own || !own->positive()) return own;
@@ -120,7 +73,7 @@ void session::judge_deliveries(delayed_reply& found) {
     for (std::uint32_t i = 0; i < asked; ++i) {
         const auto judged = conduct_->at_delivery(i, found.octets, since_start());
         const auto own = obey(judged);
-        const bool cut = judged.close != net::cut::no;
+        const bool cut = judged.close != proto::cut::no;
         if (cut && !own) break;
         own_answers_.push_back(own);
         if (own && !own->positive()) {
@@ -131,7 +84,7 @@ void session::judge_deliveries(delayed_reply& found) {
         }
         if (cut) break;
         // RFC 5321 3.8: whoever is told 421 is sent away; behind the replies for the others.
-        if (own && own->code == 421) add_effect({.ending = serve::cut::fin, .is_error = false});
+        if (own && own->code == 421) add_effect({.reply = own, .close = proto::cut::fin});
     }
     unanswered_ = own_answers_.size() < asked;
     found.units = found.recipients;

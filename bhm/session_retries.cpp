@@ -28,7 +28,7 @@ void session::note_sender() {
 // A cut that takes the place of the reply leaves nothing said.
 void session::note_recipient(const behaviour::decision& judged, unsigned code) {
     if (!attempts_) return;
-    const bool said = judged.close == net::cut::no || judged.reply.has_value();
+    const bool said = judged.close == proto::cut::no || judged.reply.has_value();
     const deferrals& of_run = context_.of_run.defers;
     const bool later = of_run.taken && conduct_ && conduct_->may_meet_later();
     attempts_->recipient(machine().current_path(), {.code = said ? code : 0U,

@@ -164,10 +164,10 @@ void check_knowledge(section& of, const rule& one) {
             if (!may_be_known(name, at))
                 of.refuse(name, fmt::format("is not known at {}, so that the rule can never match "
                                             "there",
-                                            to_text(at)));
+                                            name_of(at)));
         }
     }
-    if (one.when.tls == true && one.at[static_cast<std::size_t>(stage::starttls)])
+    if (one.when.tls == true && one.at[static_cast<std::size_t>(stage::tls)])
         of.refuse("tls",
                   "a connection that has TLS cannot have STARTTLS, so that the rule can "
                   "never match there");

@@ -281,6 +281,7 @@ void engine::carry_out(std::uint32_t number, stage at, const situation& here,
     base::random_source random = source(number, at, here);
     (void)takes(one.when, random);  // which decide() has asked; the delay's draw is the next
     made.by = &one;
+    made.why = one.name;
     if (what.reply) made.reply = what.reply->view();
     made.delay = draw(what.before, here.size.value_or(0), random);
     made.close = what.close;

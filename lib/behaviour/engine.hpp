@@ -37,14 +37,9 @@
 
 namespace postal::behaviour {
 
-// What happens: nothing, as long as `by` is null.
-struct decision {
+// What happens: nothing, as long as `by` is null. The texts are views of the rule.
+struct decision : proto::stage_effect {
     const rule* by = nullptr;
-    std::optional<proto::server_reply> reply{};  // views of the rule
-    nanoseconds delay{};
-    net::cut close = net::cut::no;
-    std::uint64_t read_rate = 0;  // octets a second from here on; 0: as before
-    std::uint64_t window = 0;     // octets; 0: as before
     // Of the last greylist that was asked, also where it let pass and nothing happens.
     std::optional<grey_verdict> grey{};
 };

@@ -1,5 +1,6 @@
 // explain(): the engine's rules, in words.
 #include "behaviour/engine.hpp"
+#include "behaviour/stage_table.hpp"
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -14,24 +15,13 @@
 namespace postal::behaviour {
 namespace {
 
-constexpr bool helo_said(stage at) {
-    return at != stage::connect && at != stage::banner;
-}
-// Of the transaction that is open.
-constexpr bool mail_said(stage at) {
-    return at >= stage::mail && at <= stage::end;
-}
-constexpr bool rcpt_said(stage at) {
-    return at >= stage::rcpt && at <= stage::end;
-}
-
 situation known_at(stage at, situation here) {
-    if (!helo_said(at)) here.helo.reset();
-    if (at == stage::starttls) here.tls = false;
-    if (at != stage::mail && at != stage::end) here.size.reset();
-    if (!mail_said(at)) here.sender = nullptr;
-    if (at < stage::mail) here.message = 0;
-    if (rcpt_said(at)) return here;
+    if (!may_be_known("helo", at)) here.helo.reset();
+    if (at == stage::tls) here.tls = false;
+    if (!may_be_known("size", at)) here.size.reset();
+    if (!may_be_known("sender", at)) here.sender = nullptr;
+    if (!may_be_known("message", at)) here.message = 0;
+    if (may_be_known("recipient", at)) return here;
     here.recipient = nullptr;
     here.known.reset();
     here.recipient_number = 0;
@@ -151,14 +141,14 @@ std::string words(const possible_case& that, const situation& here) {
 // One line for each rule that may act, down to one that acts for certain.
 std::string explain_stage(const engine& rules, stage at, const situation& here) {
     std::string lines;
-    std::string start = fmt::format("{}: ", to_text(at));
+    std::string start = fmt::format("{}: ", name_of(at));
     for (const std::uint32_t number : rules.holding(at, here)) {
         const rule& one = rules.what().rules[number];
         const possible_case that{one, *one.at[static_cast<std::size_t>(at)],
                                  rules.drawn(number, at, here)};
         lines += start + words(that, here) + "\n";
         if (that.certain()) return lines;
-        start = fmt::format("{}: else ", to_text(at));
+        start = fmt::format("{}: else ", name_of(at));
     }
     return lines + start + "nothing\n";
 }

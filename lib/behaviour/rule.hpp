@@ -7,9 +7,8 @@
 #include "behaviour/stage.hpp"
 
 #include "base/random.hpp"
-#include "net/cut.hpp"
 #include "net/ip_address.hpp"
-#include "proto/smtp/server_reply.hpp"
+#include "proto/smtp/stage_effect.hpp"
 
 #include <array>
 #include <chrono>
@@ -120,7 +119,7 @@ struct greylist {
 struct action {
     std::optional<reply_text> reply{};  // in place of the usual one
     delay before{};                     // the reply
-    net::cut close = net::cut::no;      // behind the reply, or in its place
+    proto::cut close = proto::cut::no;  // behind the reply, or in its place
     number_range read_rate{0,
                            0};  // octets a second from here on, drawn for each session; 0: no limit
     std::uint64_t window = 0;   // octets of the socket's receive buffer; 0: as it is

@@ -1,45 +1,27 @@
-// The moments at which a behaviour may have its say, named as in a behaviour's file.
+// The stages at which a behaviour may have its say, named as in its file, and sets of them.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <optional>
 #include <string_view>
+
+#include "proto/smtp/server_stage.hpp"
 
 namespace postal::behaviour {
 
-enum class stage : std::uint8_t {
-    connect,   // a client was let in, before anything else
-    banner,    // the greeting
-    ehlo,      // EHLO, HELO, LHLO
-    starttls,  // STARTTLS
-    auth,      // AUTH, before its exchange begins
-    mail,      // MAIL
-    rcpt,      // RCPT
-    data,      // DATA, before the content
-    chunk,     // a BDAT that is not the last of its message
-    end,       // the whole message: its final reply, over LMTP each recipient's
-    rset,      // RSET
-    quit       // QUIT
-};
+using stage = proto::server_stage;
 
-inline constexpr std::size_t stage_count = 12;
+// Of `other` no rule says anything.
+inline constexpr auto stage_count = static_cast<std::size_t>(stage::other);
 
 inline constexpr std::array<std::string_view, stage_count> stage_names{
     "connect", "banner", "ehlo",  "starttls", "auth", "mail",
     "rcpt",    "data",   "chunk", "end",      "rset", "quit"};
 
-constexpr std::string_view to_text(stage one) noexcept {
+constexpr std::string_view name_of(stage one) noexcept {
     return stage_names[static_cast<std::size_t>(one)];
-}
-
-constexpr std::optional<stage> stage_of(std::string_view name) noexcept {
-    for (std::size_t i = 0; i < stage_count; ++i) {
-        if (stage_names[i] == name) return static_cast<stage>(i);
-    }
-    return std::nullopt;
 }
 
 // Some of them.

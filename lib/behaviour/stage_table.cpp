@@ -23,64 +23,51 @@ namespace {
 using cli::section;
 using namespace std::chrono_literals;
 
-using stages = std::uint32_t;  // a bit for each
-
-constexpr stages set_of(std::initializer_list<stage> several) {
-    stages all = 0;
-    for (const stage one : several)
-        all |= stages{1} << static_cast<unsigned>(one);
-    return all;
-}
-
-constexpr bool has(stages all, stage one) {
-    return (all >> static_cast<unsigned>(one) & 1U) != 0;
-}
-
-constexpr stages everywhere = (stages{1} << stage_count) - 1;
-constexpr stages in_envelope =
-    set_of({stage::mail, stage::rcpt, stage::data, stage::chunk, stage::end});
-constexpr stages with_recipient = set_of({stage::rcpt, stage::data, stage::chunk, stage::end});
+constexpr stage_set with_recipient{stage::rcpt, stage::data, stage::chunk, stage::end};
+constexpr stage_set in_envelope = with_recipient | stage_set{stage::mail};
+constexpr stage_set before_mail{stage::ehlo, stage::tls, stage::auth};
+constexpr stage_set behind_mail{stage::rset, stage::quit};
 
 struct knowledge_row {
     std::string_view what;
-    stages at;
+    stage_set at;
 };
 
 constexpr std::array<knowledge_row, 7> knowledge{{
-    {"helo", everywhere & ~set_of({stage::connect, stage::banner})},
+    {"helo", before_mail | in_envelope | behind_mail},
     {"sender", in_envelope},
     {"recipient", with_recipient},
     {"domain", with_recipient},
     {"known", with_recipient},
-    {"size", set_of({stage::mail, stage::end})},
-    {"message", in_envelope | set_of({stage::rset, stage::quit})},
+    {"size", stage_set{stage::mail, stage::end}},
+    {"message", in_envelope | behind_mail},
 }};
 
 // Codes that a stage can have (RFC 5321 4.3.2). What would change the state of the dialogue, such
 // as 354 or 235, is no rule's business.
 struct reply_row {
-    stages at;
+    stage_set at;
     std::uint16_t first;
     std::uint16_t last;
 };
 
-constexpr stages refusable = in_envelope | set_of({stage::ehlo, stage::starttls, stage::auth});
+constexpr stage_set refusable = in_envelope | before_mail;
 
 constexpr std::array<reply_row, 9> replies{{
-    {set_of({stage::quit}), 221, 221},
-    {set_of({stage::mail, stage::rcpt, stage::end, stage::rset}), 250, 250},
-    {set_of({stage::rcpt}), 251, 251},
+    {stage_set{stage::quit}, 221, 221},
+    {stage_set{stage::mail, stage::rcpt, stage::end, stage::rset}, 250, 250},
+    {stage_set{stage::rcpt}, 251, 251},
     {refusable, 400, 599},
-    {set_of({stage::banner}), 421, 421},
-    {set_of({stage::banner}), 554, 554},
-    {set_of({stage::rset}), 421, 421},
-    {set_of({stage::quit}), 421, 421},
-    {set_of({stage::rset, stage::quit}), 500, 599},
+    {stage_set{stage::banner}, 421, 421},
+    {stage_set{stage::banner}, 554, 554},
+    {stage_set{stage::rset}, 421, 421},
+    {stage_set{stage::quit}, 421, 421},
+    {behind_mail, 500, 599},
 }};
 
 bool may_answer(stage at, std::uint16_t code) {
     return std::any_of(replies.begin(), replies.end(), [&](const reply_row& row) {
-        return has(row.at, at) && code >= row.first && code <= row.last;
+        return row.at.contains(at) && code >= row.first && code <= row.last;
     });
 }
 
@@ -88,7 +75,7 @@ bool may_answer(stage at, std::uint16_t code) {
 std::string codes_of(stage at) {
     std::vector<std::string> all;
     for (const reply_row& row : replies) {
-        if (!has(row.at, at)) continue;
+        if (!row.at.contains(at)) continue;
         all.push_back(row.first == row.last ? fmt::format("{}", row.first)
                                             : fmt::format("{}-{}", row.first, row.last));
     }
@@ -114,7 +101,7 @@ void read_reply(section& of, stage at, action& into) {
     if (!reply) return of.refuse("reply", reply.error().message);
     if (!may_answer(at, reply->code))
         return of.refuse("reply", fmt::format("{} is no reply at {}; it can have {}", reply->code,
-                                              to_text(at), codes_of(at)));
+                                              name_of(at), codes_of(at)));
     into.reply = std::move(*reply);
 }
 
@@ -133,9 +120,9 @@ void read_delay(section& of, stage at, delay& into) {
     if (into.per_octet > 1s) of.refuse("delay_per_octet", "want at most 1s");
 }
 
-void read_close(section& of, net::cut& into) {
-    static constexpr std::array<std::pair<std::string_view, net::cut>, 3> ways{
-        {{"fin", net::cut::fin}, {"rst", net::cut::rst}, {"silence", net::cut::silence}}};
+void read_close(section& of, proto::cut& into) {
+    static constexpr std::array<std::pair<std::string_view, proto::cut>, 3> ways{
+        {{"fin", proto::cut::fin}, {"rst", proto::cut::rst}, {"silence", proto::cut::silence}}};
     std::string text;
     of.read("close", text);
     if (!of.has("close")) return;
@@ -175,7 +162,7 @@ void read_per(section& of, stage at, key& into) {
         return of.refuse("per", fmt::format("\"{}\" is no key; there are {}",
                                             base::printable(text, 40), fmt::join(key_names, ", ")));
     if (!may_be_known(text, at))
-        return of.refuse("per", fmt::format("nothing is known of the {} at {}", text, to_text(at)));
+        return of.refuse("per", fmt::format("nothing is known of the {} at {}", text, name_of(at)));
     into = static_cast<key>(std::distance(key_names.begin(), found));
 }
 
@@ -240,13 +227,13 @@ void read_greylist(section& of, stage at, action& into) {
 // What a gate says that is given nothing else to say.
 reply_text usual_reply(stage at, const action& of) {
     if (of.grey) return {450, "4.2.0", "Greylisted, try again later"};
-    if (has(in_envelope, at)) return {451, "4.7.1", "Too many, try again later"};
+    if (in_envelope.contains(at)) return {451, "4.7.1", "Too many, try again later"};
     return {421, "4.7.0", "Too many, try again later"};
 }
 
 void complete_gate(section& of, stage at, action& into) {
     if (!into.beyond && !into.grey) return;
-    if (into.reply || into.close != net::cut::no || of.has("reply") || of.has("close")) return;
+    if (into.reply || into.close != proto::cut::no || of.has("reply") || of.has("close")) return;
     if (at != stage::connect) {
         into.reply = usual_reply(at, into);
         return;
@@ -263,7 +250,7 @@ bool may_be_known(std::string_view what, stage at) noexcept {
     const auto* const row =
         std::find_if(knowledge.begin(), knowledge.end(),
                      [&](const knowledge_row& one) { return one.what == what; });
-    return row == knowledge.end() || has(row->at, at);
+    return row == knowledge.end() || row->at.contains(at);
 }
 
 std::optional<std::string> text_or_number(section& of, std::string_view name) {
@@ -292,7 +279,7 @@ action read_action(section of, stage at) {
     if (of.keys().empty())
         of.problems().add(one.line, fmt::format("[rule.{}] is empty; give reply, delay or another "
                                                 "key",
-                                                to_text(at)));
+                                                name_of(at)));
     return one;
 }
 

@@ -3,6 +3,7 @@
 #include <thread>
 #include <utility>
 
+#include "cluster/rank_clocks.hpp"
 #include "cluster/wait.hpp"
 #include "os/host.hpp"
 
@@ -11,7 +12,6 @@ namespace postal::cluster {
 namespace {
 
 using std::chrono::steady_clock;
-using std::chrono::system_clock;
 
 // How long the next question of a burst is waited for without a nap.
 constexpr auto burst_patience = std::chrono::milliseconds(2);
@@ -19,13 +19,8 @@ constexpr auto burst_patience = std::chrono::milliseconds(2);
 }  // namespace
 
 void follower::answer(const ping& question) {
-    const auto now = [] {
-        return std::pair(
-            steady_clock::now().time_since_epoch(),
-            std::chrono::duration_cast<nanoseconds>(system_clock::now().time_since_epoch()));
-    };
-    const auto [steady, wall] = now();
-    pong answer{question.number, steady, wall, {}};
+    const auto read = rank_clocks::now();
+    pong answer{question.number, read.at.time_since_epoch(), read.wall, {}};
     if (!question.more)
         if (const auto kernel = os::clock_state()) answer.most_drift = kernel->most_drift();
     tell(answer);

@@ -1,6 +1,7 @@
 #include "cluster/leader.hpp"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "base/text.hpp"
@@ -12,6 +13,29 @@ namespace postal::cluster {
 namespace {
 
 using std::chrono::steady_clock;
+
+// Before the start a rank's clock is asked so often, and in the run again and again.
+constexpr unsigned first_burst = 60;
+constexpr unsigned next_burst = 12;
+// From telling the ranks to the start itself: more than the slowest way.
+constexpr auto lead_time = std::chrono::milliseconds(150);
+constexpr auto first_answer_nap = std::chrono::microseconds(500);
+
+// The first line in which two ranks' loads differ, as a refusal has it.
+std::string first_difference(std::string_view theirs, std::string_view ours) {
+    const auto next_line = [](std::string_view& text) {
+        const auto line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        return line;
+    };
+    while (!theirs.empty() || !ours.empty()) {
+        const auto one = next_line(theirs), other = next_line(ours);
+        if (one != other)
+            return fmt::format("{} in place of {}", one.empty() ? "nothing" : one,
+                               other.empty() ? "nothing" : other);
+    }
+    return "nothing";
+}
 
 // What people are shown of another rank's texts.
 constexpr std::size_t most_name = 64;
@@ -40,6 +64,141 @@ void leader::tell_others(const word& what) {
 std::string leader::name_of(unsigned rank) const {
     const std::string& host = members_[rank].said.host;
     return host.empty() ? fmt::format("rank {}", rank) : fmt::format("rank {} on {}", rank, host);
+}
+
+// ---- before the start ----
+
+base::expected<void> leader::everybody_is_ready(const hello& mine) {
+    members_[0].said = mine;
+    members_[0].greeted = true;
+    const auto all_greeted = [this] {
+        hear_all();
+        return std::all_of(members_.begin(), members_.end(),
+                           [](const member& one) { return one.greeted; });
+    };
+    wait_for(answers_within, all_greeted);
+    if (const auto silent = lose_who_did_not_greet())
+        return base::fail("rank {} has said nothing for {} s; is it the same program?", *silent,
+                          answers_within.count());
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        const hello& said = members_[rank].said;
+        if (!said.refusal.empty()) return base::fail("{}: {}", name_of(rank), said.refusal);
+        if (said.workers > most_workers)
+            return base::fail("{} says that it has {} workers", name_of(rank), said.workers);
+        if (said.load != mine.load)
+            return base::fail("{} has {} of rank 0; all ranks need the same load", name_of(rank),
+                              first_difference(said.load, mine.load));
+    }
+    return {};
+}
+
+// The first of them.
+std::optional<unsigned> leader::lose_who_did_not_greet() {
+    std::optional<unsigned> first;
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        if (members_[rank].greeted) continue;
+        lose(rank, "said nothing");
+        if (!first) first = rank;
+    }
+    return first;
+}
+
+base::expected<void> leader::know_clocks() {
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        if (measure(rank, first_burst, answers_within)) continue;
+        lose(rank, "does not answer");
+        return base::fail("{} does not answer questions about its clock", name_of(rank));
+    }
+    return {};
+}
+
+base::expected<start> leader::assemble(const hello& mine, nanoseconds first_interval,
+                                       std::optional<nanoseconds> start_at) {
+    auto ready = everybody_is_ready(mine);
+    if (ready) ready = know_clocks();
+    if (!ready) {
+        tell_last(refused{1});
+        return ready.error();
+    }
+    const nanoseconds now = steady_clock::now().time_since_epoch();
+    const nanoseconds at = std::max(now + lead_time, start_at.value_or(nanoseconds(0)));
+    for (unsigned rank = 1; rank < members_.size(); ++rank)
+        tell(rank, start{members_[rank].clocks.tell_start(at), first_interval});
+    way_.unsent();  // moves them along
+    return start{at, first_interval};
+}
+
+std::vector<std::string> leader::refuse(const std::string& why, std::uint64_t status) {
+    wait_for(answers_within, [this] {
+        hear_all();
+        return std::all_of(members_.begin() + 1, members_.end(),
+                           [](const member& one) { return one.greeted; });
+    });
+    lose_who_did_not_greet();
+    tell_last(refused{status});
+    std::vector<std::string> others;
+    for (unsigned rank = 1; rank < members_.size(); ++rank) {
+        const std::string& theirs = members_[rank].said.refusal;
+        if (!theirs.empty() && theirs != why) others.push_back(name_of(rank) + ": " + theirs);
+    }
+    return others;
+}
+
+std::optional<std::string> leader::bound_ranks() const {
+    const auto bound = [](const member& one) {
+        return one.said.processors < one.said.machine_processors;
+    };
+    const auto first = std::find_if(members_.begin(), members_.end(), bound);
+    if (first == members_.end()) return std::nullopt;
+    return fmt::format(
+        "{} of {} ranks may use some of their machine's processors only (rank {}: {} of {}); "
+        "mpirun --bind-to none leaves them all",
+        std::count_if(members_.begin(), members_.end(), bound), members_.size(),
+        first - members_.begin(), first->said.processors, first->said.machine_processors);
+}
+
+// ---- clocks ----
+
+// Asks a rank for its clock so often; whether it answered in time. What comes meanwhile is heard.
+bool leader::measure(unsigned rank, unsigned answers, nanoseconds patience) {
+    for (unsigned left = answers; left > 0; --left) {
+        asked_ = {asked_.number + 1, rank, rank_clocks::now(), false};
+        tell(rank, ping{asked_.number, left > 1});
+        const auto until = asked_.when.at + patience;
+        while (!asked_.answered && !members_[rank].lost_s) {
+            hear_all();
+            const auto now = steady_clock::now();
+            if (now > until) break;
+            // The other side naps before the first of a burst, and waits for the rest.
+            if (left == answers)
+                std::this_thread::sleep_for(first_answer_nap);
+            else
+                std::this_thread::yield();
+        }
+        if (!asked_.answered) return false;
+    }
+    members_[rank].clocks.end_burst();
+    return true;
+}
+
+void leader::on_pong(unsigned rank, const pong& answer) {
+    if (asked_.answered || rank != asked_.rank || answer.number != asked_.number) return;
+    asked_.answered = true;
+    members_[rank].clocks.add(asked_.when, answer);
+}
+
+// One rank after the other, so that no poll takes long; it also shows them that we live.
+void leader::measure_next() {
+    const auto now = steady_clock::now();
+    if (members_.size() < 2 || now < measure_at_) return;
+    const auto others = static_cast<nanoseconds::rep>(members_.size() - 1);
+    const nanoseconds period =
+        std::clamp<nanoseconds>(others * between_bursts, measure_period, longest_measure_period);
+    measure_at_ = now + period / others;
+    if (measured_next_ >= members_.size()) measured_next_ = 1;
+    const unsigned rank = measured_next_++;
+    const member& one = members_[rank];
+    if (!one.lost_s && !one.done) measure(rank, next_burst, std::chrono::milliseconds(20));
 }
 
 // ---- while the run goes on ----
@@ -227,23 +386,12 @@ std::vector<stats::rank_share> leader::shares() const {
         share.sessions = one.said.sessions;
         share.processors = one.said.processors;
         share.machine_processors = one.said.machine_processors;
-        if (one.steady.known()) {
-            share.clock_offset_s = base::seconds_of(one.told_offset);
-            share.wall_offset_s = base::seconds_of(one.wall.offset(wall_now()));
-            share.clock_bound_s = base::seconds_of(start_bound(one));
-            share.clock_drift = one.steady.drift();
-            share.clock_drift_limit = one.drift_limit;
-            share.clock_steps = one.steady.steps();
-            share.wall_steps = one.wall.steps();
-            if (share.clock_steps + share.wall_steps > 0)
-                share.clock_step_s =
-                    base::seconds_of(larger(one.steady.largest_step(), one.wall.largest_step()));
-        } else if (rank == 0) {
-            share.clock_offset_s = share.wall_offset_s = share.clock_bound_s = 0;
-        }
+        one.clocks.describe(share);
+        if (rank == 0) share.clock_offset_s = share.wall_offset_s = share.clock_bound_s = 0;
         if (one.late) {
             share.start_late_s = base::seconds_of(*one.late);
-            share.missed_start = *one.late > std::chrono::milliseconds(1) + start_bound(one);
+            share.missed_start =
+                *one.late > std::chrono::milliseconds(1) + one.clocks.start_bound();
         }
         share.messages = one.messages;
         share.totals = one.measured;

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "cluster/clock.hpp"
 #include "cluster/merger.hpp"
+#include "cluster/rank_clocks.hpp"
 #include "cluster/transport.hpp"
 #include "cluster/words.hpp"
 #include "load/worker.hpp"
@@ -97,10 +97,7 @@ class leader {
     struct member {
         hello said{};
         bool greeted = false;
-        clock_estimate steady{}, wall{};
-        nanoseconds told_offset{}, told_bound{};  // of its steady clock, for the start
-        double most_drift = 0;                    // of both clocks, as the last burst's end said
-        double drift_limit = 0;                   // the most of these
+        rank_clocks clocks{};
         std::chrono::steady_clock::time_point heard{};
         std::optional<nanoseconds> late{};
         stats::live_state shown{};
@@ -115,7 +112,6 @@ class leader {
 
     void add(unsigned rank, stats::time_slice slice);
     void hand_on();
-    nanoseconds start_bound(const member& of) const;
     void lose(unsigned rank, const std::string& why);
     void lose_silent();
     void hear_all();
@@ -131,12 +127,9 @@ class leader {
     void tell_others(const word& what);
     void tell_last(const word& what);
     std::string name_of(unsigned rank) const;
-    void end_burst(member& of);
-    static nanoseconds wall_now();
 
     transport& way_;
     std::vector<member> members_;
-    nanoseconds start_told_{};
     std::size_t phases_ = 0;
     std::chrono::steady_clock::time_point start_{};
     std::optional<slice_merger> merger_;
@@ -144,11 +137,12 @@ class leader {
     bool running_ = false;
     bool hurries_ = false;
     // The question that waits for its answer.
-    std::uint64_t asked_number_ = 0;
-    unsigned asked_ = 0;
-    std::chrono::steady_clock::time_point asked_at_{};
-    std::chrono::nanoseconds asked_wall_{};
-    bool answered_ = true;
+    struct {
+        std::uint64_t number = 0;
+        unsigned rank = 0;
+        rank_clocks::moment when{};
+        bool answered = true;
+    } asked_;
     unsigned measured_next_ = 1;
     std::chrono::steady_clock::time_point measure_at_{};
 };

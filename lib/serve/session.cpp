@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <chrono>
 #include <span>
 #include <utility>
-
-#include <sys/socket.h>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include "base/release.hpp"
+#include "net/proxy_header.hpp"
+#include "net/tls_check.hpp"
 
 namespace postal::serve {
 namespace {
@@ -22,19 +22,18 @@ using proto::server_event;
 using proto::server_stage;
 using std::chrono::steady_clock;
 
+constexpr proto::server_reply closing_for_silence{421, "4.4.2", "Timeout, closing"};
+constexpr proto::server_reply too_many_from_there{
+    421, "4.7.0", "Too many sessions from your address, try again later", "sessions-per-address"};
+
 constexpr unsigned reads_a_turn = 16;
 constexpr unsigned commands_a_turn = 256;
 constexpr unsigned most_last_reads = 64;
 constexpr std::size_t output_full = 64 * 1024;
 constexpr std::size_t kept_capacity = 4096;  // what an idle session may hold on to
 
-enum class shown : std::uint8_t { idle, transaction, content, delivery, delayed, replies, tls };
-constexpr std::array state_names{"idle",    "transaction", "content", "delivery",
-                                 "delayed", "replies",     "tls"};
-
-// Octets that are read at once at a rate: those of a fifth of a second, and never nothing.
-std::size_t room_for(std::uint64_t rate, std::size_t most) {
-    return static_cast<std::size_t>(std::clamp<std::uint64_t>(rate / 5, 1, most));
+std::string_view to_text(cut how) {
+    return how == cut::fin ? "closed" : how == cut::rst ? "reset" : "silence";
 }
 
 // At the end of a session, whose other steps must not be left out for want of memory in this one.
@@ -49,27 +48,27 @@ void whatever_happens(Step step) noexcept {
 }  // namespace
 
 std::vector<std::string> session_states() {
-    return {state_names.begin(), state_names.end()};
+    return {"idle", "transaction", "content", "delivery", "delayed", "replies", "tls"};
 }
 
 session::session(worker_context& context, accepted_client&& who, std::string_view host_name)
     : context_(context),
-      slot_(std::move(who.where)),
-      trusted_(who.socket.family == AF_UNIX),
       connection_(context.own.context()),
+      visitor_(who, context.rules, connection_),
       output_(context.output),
       machine_(context.rules.server, host_name),
-      holds_back_(context.rules.may_hold_back()),
-      patience_(context.rules, trusted_),
-      tls_at_once_(who.tls) {
+      input_(context.input, visitor_.transcript()),
+      reply_(context.rules.may_hold_back()),
+      books_(context.own, context.rules, machine_),
+      patience_(context.rules, visitor_.trusted()) {
     context_.own.watch(*this);
-    if (trusted_) machine_.trust_client();
+    if (visitor_.trusted()) machine_.trust_client();
     const net::fault why = connection_.adopt(std::move(who.socket));
     if (why != net::fault::none) {
         tally().errors.add("connect", 0, net::to_text(why), "cannot use an accepted socket");
         state_ = state::over;
     }
-    if (slot_.transcript != nullptr) slot_.transcript->begin_connection("a client");
+    if (auto* shown = visitor_.transcript()) shown->begin_connection("a client");
     context_.own.connection_opened();
     ++tally().connections;
 }
@@ -111,7 +110,9 @@ asio::awaitable<void> session::converse() {
                     close_politely(closing_for_stop);
                     co_return;
                 }
-                if (read_rate_ != 0 && read_at_once_ != 0) co_await read_no_faster();
+                // What was read last takes its time.
+                if (const auto takes = input_.take_time(); takes.count() != 0)
+                    co_await pause(takes);
                 if (over()) co_return;
                 be_patient();
                 state_ = state::reading;
@@ -127,7 +128,7 @@ asio::awaitable<void> session::converse() {
             case next::flush:
                 break;
             case next::others:
-                keep_input();
+                input_.keep();
                 co_await let_others_run();
                 now_ = steady_clock::now();
                 break;
@@ -157,11 +158,17 @@ asio::awaitable<void> session::converse() {
 asio::awaitable<void> session::let_in() {
     // A stop may have come before this coroutine first ran, when nobody could tell it; a client
     // that has to begin with TLS or a header could not read a goodbye.
-    const bool client_begins = tls_at_once_ || !context_.rules.proxies.empty();
+    const bool client_begins = visitor_.begins_with_tls() || !context_.rules.proxies.empty();
     if (client_begins && context_.own.stopping()) state_ = state::over;
     if (!over() && !context_.rules.proxies.empty()) co_await hear_proxy();
-    if (over() || !admitted()) co_return;
-    if (tls_at_once_) co_await secure();
+    if (!over() && !visitor_.admitted()) {
+        count_refusal(server_stage::connect, too_many_from_there);
+        // Who begins with TLS could not read why.
+        if (visitor_.begins_with_tls()) state_ = state::over;
+        if (!over()) close_politely(too_many_from_there);
+    }
+    if (over()) co_return;
+    if (visitor_.begins_with_tls()) co_await secure();
     now_ = steady_clock::now();
     patience_.begin_anew(now_);
 }
@@ -174,7 +181,7 @@ asio::awaitable<void> session::let_others_run() {
 
 // The whole message is here. Whether the client waits for the answers decides only what is begun.
 asio::awaitable<void> session::wait_for_answers() {
-    keep_input();
+    input_.keep();
     clear_deadline();
     bool told = false;
     while (!answers_ready()) {
@@ -192,7 +199,7 @@ asio::awaitable<void> session::wait_for_answers() {
     patience_.begin_anew(now_);
     if (stopped_now_) co_return lost(net::fault::stopped);
     give_answers();
-    let_go();
+    reply_.let_go(output_->text);
 }
 
 asio::awaitable<void> session::finish_work() {
@@ -226,7 +233,7 @@ asio::awaitable<void> session::send_slowly() {
         unsent_.append(static_cast<const char*>(part.iov_base), part.iov_len);
     }
     output_.give_back();
-    keep_input();
+    input_.keep();
     net::gather rest;
     rest.add(unsent_);
     wait_for_client();
@@ -242,15 +249,10 @@ asio::awaitable<void> session::send_slowly() {
 
 // Nothing may have come, or the session be over.
 void session::read_input() {
-    std::span<char> room = context_.input;
-    if (read_rate_ != 0) room = room.first(room_for(read_rate_, room.size()));
-    const net::read_result got = connection_.read_ready(room);
+    const net::read_result got = input_.read(connection_);
     if (got.why != net::fault::none) lost(got.why);
-    // What came before a rate was set was read as it came.
-    read_at_once_ = read_rate_ == 0 ? 0 : got.size;
     const load::steady_time before = std::exchange(now_, steady_clock::now());
     if (machine_.content_begun()) patience_.content_waited(now_ - before);
-    input_ = {context_.input.data(), got.size};
 }
 
 void session::wait_for_client() {
@@ -259,24 +261,12 @@ void session::wait_for_client() {
 
 void session::be_patient() {
     if (machine_.in_line()) return;
-    set_deadline(patience_.of_client(now_, machine_, read_rate_ != 0));
-}
-
-// Before a suspension: the thread's buffer will be another session's.
-void session::keep_input() {
-    const auto begins = [](std::string_view first, std::string_view then) {
-        return std::less_equal<>()(first.data(), then.data());
-    };
-    const std::string_view behind(kept_.data() + kept_.size(), 0);
-    if (begins(kept_, input_) && begins(input_, behind)) return;  // there already
-    std::string kept(input_);
-    kept_.swap(kept);
-    input_ = kept_;
+    set_deadline(patience_.of_client(now_, machine_, input_.slow()));
 }
 
 session::next session::process() {
     if (then_ != next::read) return std::exchange(then_, next::read);
-    if (cut_.ending != cut::no) return next::cut;
+    if (reply_.ending() != cut::no) return next::cut;
     if (opening_ != opening::done) {
         const next what = open();
         if (what != next::read) return what;
@@ -309,17 +299,12 @@ session::next session::consume() {
         if (machine_.answers_due() != 0) return next::answers;
         // A client that pipelines is between two transactions only here.
         if (context_.own.stopping() && at_rest()) return next::stop;
-        const was_reading before_it = machine_.reading_content() ? was_reading::content
-                                      : machine_.in_auth()       ? was_reading::secrets
-                                                                 : was_reading::commands;
-        const proto::server_step step = machine_.consume(input_, output());
-        if (slot_.transcript != nullptr && step.consumed != 0) {
-            write_down(input_.substr(0, step.consumed), before_it);
-        }
-        input_.remove_prefix(step.consumed);
+        const auto what_comes = client_input::next_of(machine_);
+        const proto::server_step step = machine_.consume(input_.left(), output());
+        input_.took(step.consumed, what_comes, machine_);
         if (step.event == server_event::need_more) {
-            if (kept_.capacity() > kept_capacity) base::release(kept_);
-            if (held_.capacity() > kept_capacity) base::release(held_);
+            input_.give_back(kept_capacity);
+            reply_.give_back(kept_capacity);
             return next::read;
         }
         const next what = step.event == server_event::ask
@@ -332,7 +317,7 @@ session::next session::consume() {
 }
 
 std::optional<proto::server_reply> session::asked(const proto::server_step& about) {
-    if (about.stage == server_stage::mail && !may_hold_more()) return too_much_in_hand;
+    if (about.stage == server_stage::mail && !visitor_.may_hold_more()) return too_much_in_hand;
     return judge(about);
 }
 
@@ -348,12 +333,16 @@ session::next session::act_on(const proto::server_step& step) {
             what = answer_auth(step);
             break;
         case server_event::message_begin:
-            message_begins();
+            books_.message_begins(now_);
+            patience_.content_begins();
+            begin_message();
             // Of a chunk the reply follows its octets.
             if (step.replies == 0) return next::read;
             break;
         case server_event::message_end:
-            message_ends();
+            books_.message_ends(now_);
+            patience_.begin_anew(now_);
+            end_message();
             break;
         case server_event::message_refused:
             message_refused(step);
@@ -374,7 +363,7 @@ session::next session::act_on(const proto::server_step& step) {
             return next::read;
     }
     what = in_time(step.stage, what);
-    if (what != next::hold && !unsaid()) answers_due_now();
+    if (what != next::hold && !reply_.unsaid()) answers_due_now();
     return what;
 }
 
@@ -391,21 +380,12 @@ session::next session::answer_auth(const proto::server_step& step) {
     return next::close;
 }
 
-// A command stands in the transcript when it is whole, so that what AUTH must hide can be seen.
-void session::write_down(std::string_view taken, was_reading before) {
-    constexpr std::size_t longest_shown = 4096;
-    if (before == was_reading::content) return slot_.transcript->received_data(taken);
-    half_secret_ = half_secret_ || before == was_reading::secrets;
-    half_line_.append(taken.substr(0, longest_shown));
-    if (machine_.in_line()) return half_line_.resize(std::min(half_line_.size(), longest_shown));
-    const std::string line = std::exchange(half_line_, {});
-    const bool secret = std::exchange(half_secret_, false);
-    slot_.transcript->received(secret ? "***" : proto::without_secret(line));
-}
-
 void session::act_on_reply(const proto::server_step& step) {
     const bool nested = !step.reply.positive() && machine_.in_transaction();
-    if (step.stage == server_stage::mail && !nested) sender_comes();
+    if (step.stage == server_stage::mail && !nested) {
+        books_.sender_comes(now_);
+        patience_.mail_comes(now_);
+    }
     if (step.reply.positive() && step.stage == server_stage::ehlo) greeted(step.text);
     command_answered(step.stage, step.reply);
 }
@@ -413,7 +393,7 @@ void session::act_on_reply(const proto::server_step& step) {
 // True when all of the output is on its way, or the connection has failed.
 bool session::send_now(closing_after close) {
     if (output_->text.empty()) return true;
-    if (slot_.transcript != nullptr) slot_.transcript->sent(output_->text);
+    if (auto* shown = visitor_.transcript()) shown->sent(output_->text);
     heard_.said(output_->text.size());
     if (heard_.has_news()) heard_.sending(client_may_have_gone(), connection_.octets_out);
     output_->parts.add(output_->text);
@@ -449,6 +429,278 @@ void session::close_politely(const proto::server_reply& last_words) {
     hang_up();
 }
 
+// ---- who comes, and TLS ----
+
+asio::awaitable<void> session::hear_proxy() {
+    if (!visitor_.speaks_for_another()) co_return;
+    now_ = steady_clock::now();
+    wait_for_client();
+    net::proxy_header_reader header;
+    std::array<char, 1024> octets;
+    net::read_result got;
+    while (header.wanted() != 0 && got.why == net::fault::none) {
+        state_ = state::reading;
+        const std::span<char> space(octets.data(), std::min(header.wanted(), octets.size()));
+        got = co_await connection_.read_some(space);
+        state_ = state::at_work;
+        header.feed({octets.data(), got.size});
+    }
+    now_ = steady_clock::now();
+    if (header.good()) {
+        visitor_.stands_for(header.client());
+        co_return;
+    }
+    state_ = state::over;
+    if (got.why == net::fault::stopped) co_return;
+    const bool broken = got.why == net::fault::none;
+    tally().errors.add("connect", 0, broken ? "no_proxy_header" : net::to_text(got.why),
+                       "a trusted proxy did not say whom it speaks for");
+}
+
+asio::awaitable<void> session::secure() {
+    now_ = steady_clock::now();
+    const load::steady_time begun = now_;
+    wait_for_client();
+    auto engine = context_.rules.tls->begin(net::tls_peer{});
+    state_ = state::shaking_hands;
+    const net::fault why = co_await connection_.start_tls(std::move(engine));
+    state_ = state::at_work;
+    now_ = steady_clock::now();
+    if (auto* shown = visitor_.transcript())
+        shown->note(why == net::fault::none ? "TLS" : net::to_text(why));
+    if (why != net::fault::none) {
+        state_ = state::over;
+        const net::tls_problem& problem = connection_.tls_problem();
+        const bool own = why == net::fault::tls;
+        if (why == net::fault::stopped) co_return;
+        tally().errors.add("tls", 0, own ? std::string_view(problem.reason) : net::to_text(why),
+                           own ? std::string_view(problem.text) : "in the handshake");
+        net::end_if_broken(*context_.rules.tls, why, problem);
+        co_return;
+    }
+    const net::tls_facts agreed = connection_.tls();
+    ++tally().tls_connections;
+    tally().tls.add(
+        {agreed.version, agreed.cipher, agreed.group, agreed.verification, agreed.resumed});
+    const std::size_t phase =
+        agreed.resumed ? context_.rules.tls_resumed_phase : context_.rules.tls_phase;
+    tally().latency[phase].record(now_ - begun);
+    machine_.secured();
+    message_dropped();
+    if (!visitor_.begins_with_tls()) connection_ready();
+}
+
+// What stands behind STARTTLS already was not said over TLS and must not be taken for it (RFC 3207
+// 6; CVE-2011-0411).
+session::next session::begin_tls() {
+    if (input_.empty()) {
+        proto::append_reply(output(), proto::replies::start_tls);
+        return next::secure;
+    }
+    proto::append_reply(output(), proto::replies::tls_injection);
+    tally().errors.add("tls", 0, "injection", "the client said more behind STARTTLS");
+    return next::close;
+}
+
+// ---- what is done to a client on purpose ----
+
+// What is to be done behind the reply that was written last; now, or when its delay is over.
+session::next session::in_time(server_stage stage, next what) {
+    if (!reply_.may_wait()) return what;
+    const stage_effect effect = reply_.settle();
+    if (effect.close != cut::no) {
+        what = next::cut;
+        // What is refused is one error, though the connection ends with it.
+        if (!effect.reply || effect.reply->positive())
+            tally().errors.add(proto::to_text(stage), 0, to_text(reply_.ending()), effect.why);
+    }
+    const auto delay = context_.rules.delays[static_cast<std::size_t>(stage)] + effect.delay;
+    // What is cut behind a reply that is still to come: process() cuts it then.
+    const bool answers_first = what == next::cut && !reply_.unsaid() && !answers_ready();
+    const bool nothing_to_delay =
+        reply_.empty() && what == next::read && stage != server_stage::connect;
+    if (!answers_first && (delay.count() <= 0 || nothing_to_delay)) {
+        reply_.let_go(output_->text);
+        return what;
+    }
+    hold_for_ = delay;
+    then_ = answers_first ? next::answers : what;
+    return next::hold;
+}
+
+asio::awaitable<void> session::pause(std::chrono::nanoseconds how_long) {
+    if (stopped_now_) co_return lost(net::fault::stopped);
+    clear_deadline();
+    asio::steady_timer timer(context_.own.context(), how_long);
+    timer_ = &timer;
+    state_ = state::held_back;
+    boost::system::error_code cancelled;
+    co_await timer.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    state_ = state::at_work;
+    timer_ = nullptr;
+    const load::steady_time before = std::exchange(now_, steady_clock::now());
+    patience_.held_back(now_ - before);
+    if (cancelled) co_return lost(net::fault::stopped);
+    // converse() sets none while a line has begun.
+    wait_for_client();
+}
+
+// What was written last waits for its time; what stood before it has been sent.
+asio::awaitable<void> session::hold_back() {
+    input_.keep();
+    co_await pause(hold_for_);
+    if (over()) co_return;
+    reply_.let_go(output_->text);
+    reply_.give_back(0);
+    if (!reply_.unsaid()) answers_due_now();
+}
+
+// On purpose: of what is under way the client hears nothing more.
+asio::awaitable<void> session::cut_off() {
+    if (auto* shown = visitor_.transcript()) shown->note(to_text(reply_.ending()));
+    if (reply_.ending() == cut::silence) {
+        input_.forget();
+        wait_for_client();
+        while (!context_.own.stopping() && connection_.is_open()) {
+            state_ = state::reading;
+            if (connection_.something_to_read()) {
+                co_await let_others_run();
+            } else {
+                co_await connection_.wait_to_read();
+            }
+            state_ = state::at_work;
+            if (connection_.read_ready(context_.input).why != net::fault::none) break;
+        }
+    }
+    state_ = state::over;
+    reply_.ending() == cut::rst ? connection_.reset() : hang_up();
+}
+
+// ---- what is counted ----
+
+// After the machine has taken it in.
+void session::command_answered(server_stage stage, const proto::server_reply& reply) {
+    // What strikes a limit does not follow from anything else.
+    if (!reply.positive() && (!reply.limit.empty() || !books_.follows_refusal(stage)))
+        count_refusal(stage, reply);
+    if (stage == server_stage::mail) return books_.sender_answered(reply, !input_.empty());
+    if (stage == server_stage::rcpt) return books_.recipient_answered(reply, !input_.empty());
+    const unsigned refused = stage == server_stage::data ? books_.content_answered(reply) : 0;
+    if (machine_.in_transaction()) return;
+    message_dropped();
+    books_.refused_with(refused);
+}
+
+void session::message_refused(const proto::server_step& step) {
+    patience_.begin_anew(now_);
+    books_.message_refused(step.reply.code);
+    drop_message();
+    for (std::uint32_t i = 0; i < step.replies; ++i)
+        count_refusal(step.stage, step.reply);
+}
+
+// The connection ends with this reply, and with it what is under way.
+void session::sent_away(const proto::server_step& step) {
+    quit_ = step.stage == server_stage::quit;
+    if (step.stage == server_stage::end) {
+        message_refused(step);
+    } else if (!step.reply.positive()) {
+        command_answered(step.stage, step.reply);
+    }
+    if (!quit_) books_.refused_with(step.reply.code);
+}
+
+// Whatever was begun and has no outcome yet.
+void session::message_dropped() {
+    const bool in_doubt = outcome_pending();
+    const std::uint32_t units = books_.dropped(in_doubt);
+    drop_message();
+    for (std::uint32_t i = 0; stopped_now_ && i < units; ++i) {
+        tally().errors.add(in_doubt ? "end" : "data", 0, net::to_text(net::fault::stopped),
+                           "a message was abandoned when the server stopped");
+    }
+}
+
+void session::count_refusal(server_stage stage, const proto::server_reply& reply) {
+    tally().errors.add(proto::to_text(stage), reply.code, reply.enhanced, reply.text);
+    if (!reply.limit.empty()) tally().limits.add(reply.limit);
+}
+
+// Their replies have been handed to the kernel.
+void session::count_answered() {
+    const load::steady_time sent = steady_clock::now();
+    for (const load::steady_time begun : output_->answered) {
+        tally().latency[context_.rules.message_phase].record(sent - begun);
+    }
+    output_->answered.clear();
+}
+
+void session::count_unheard() {
+    if (connection_.is_open()) connection_.settle();
+    tally().unheard += heard_.unheard(connection_.octets_out, quit_);
+    doubtful_answers(quit_);
+}
+
+// The session ends without QUIT.
+void session::lost(net::fault why) {
+    if (over()) return;
+    state_ = state::over;
+    if (auto* shown = visitor_.transcript()) shown->note(net::to_text(why));
+    if (why == net::fault::closed && leaves_idle()) {
+        ++tally().idle_closes;
+        return;
+    }
+    // Of a message that may still be delivered its client must not be told otherwise.
+    if (why == net::fault::stopped && outcome_pending()) return hang_up();
+    if (why == net::fault::stopped) return close_politely(closing_for_stop);
+    if (why == net::fault::timeout && !patience_.silence()) {
+        const auto [stage, words] = patience_.of_end(machine_);
+        count_refusal(stage, words);
+        return close_politely(words);
+    }
+    const std::string_view stage = outcome_pending()            ? "end"
+                                   : machine_.reading_content() ? "data"
+                                                                : "quit";
+    const bool left = why == net::fault::closed;
+    if (why == net::fault::tls) {
+        tally().errors.add(stage, 0, connection_.tls_problem().reason,
+                           connection_.tls_problem().text);
+        return;
+    }
+    tally().errors.add(stage, 0, left ? "no_quit" : net::to_text(why),
+                       left ? "the client closed the connection without QUIT"
+                            : "the session did not end with QUIT");
+    if (why == net::fault::timeout) close_politely(closing_for_silence);
+}
+
+// ---- how a client leaves ----
+
+void session::watch_for_leaving() {
+    connection_.when_readable([this] {
+        if (connection_.peer_has_ended()) return wake();
+        watch_for_leaving();
+    });
+}
+
+// A reset, or a closed Unix socket, is certain: nobody is there. Of TCP the kernel shows a close and a
+// client that has only shut its sending side in the same way, as an end of what the client says. RFC
+// 5321 (4.1.1.10) has clients say QUIT before they close, and wait for the reply: so an end without
+// QUIT is a client that has left, and one with QUIT behind what is to be answered still waits. Who
+// leaves is answered all the same; a client that shuts its side down without QUIT and reads on is told
+// what became of its mail.
+bool session::client_has_left() {
+    if (!connection_.peer_has_ended()) return false;
+    return connection_.peer_is_deaf() || !input_.ends_in_quit(connection_);
+}
+
+// Its last transaction is over and answered, and it has had the answer: clients that keep connections
+// for the next message, as Postfix does, close them so when none comes.
+bool session::leaves_idle() {
+    connection_.settle();
+    return books_.had_transaction() && books_.begun() == 0 && at_rest() &&
+           heard_.all(connection_.octets_out) && !machine_.in_line() && !machine_.in_auth();
+}
+
 // ---- the worker's calls ----
 
 void session::on_deadline() {
@@ -468,28 +720,16 @@ void session::on_stop(load::stop_kind how) {
     const bool idle = at_rest() || state_ == state::shaking_hands;
     if (idle && state_ == state::held_back) timer_->cancel();
     const bool reads = state_ == state::reading || state_ == state::shaking_hands;
-    if (reads && (idle || cut_.ending == cut::silence)) connection_.cancel(net::cancelled_by::stop);
+    if (reads && (idle || reply_.ending() == cut::silence))
+        connection_.cancel(net::cancelled_by::stop);
 }
 
+// Their places in session_states().
 std::optional<std::size_t> session::session_state() const noexcept {
-    const auto at = [](shown what) { return static_cast<std::size_t>(what); };
-    switch (state_) {
-        case state::shaking_hands:
-            return at(shown::tls);
-        case state::sending:
-            return at(shown::replies);
-        case state::held_back:
-            return at(shown::delayed);
-        case state::awaiting_answers:
-            return at(shown::delivery);
-        case state::at_work:
-        case state::reading:
-        case state::over:
-            break;
-    }
-    return at(machine_.reading_content()  ? shown::content
-              : machine_.in_transaction() ? shown::transaction
-                                          : shown::idle);
+    if (state_ >= state::awaiting_answers)
+        return 3 + static_cast<std::size_t>(state_) -
+               static_cast<std::size_t>(state::awaiting_answers);
+    return machine_.reading_content() ? 2 : machine_.in_transaction() ? 1 : 0;
 }
 
 // Nothing is under way, and no message waits for its answer.

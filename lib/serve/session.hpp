@@ -17,22 +17,17 @@
 // count. Whoever is too slow, is one too many from an address, or does too much that is wrong or for
 // nothing, hears why, and is counted as the refusal that it hears and as a strike of that limit.
 //
-// What it counts: a message is started with MAIL; over LMTP the first recipient is, and each other
-// with its RCPT. Those that the program does not count itself end as rejected or deferred, as their
-// client counts them (by the reply to MAIL, to the content, to DATA or BDAT, or to RCPT: over SMTP
-// when no recipient was taken, deferred if one of them was), failed (lost or given up before their
-// end), or in doubt (lost while outcome_pending()). Of those that the program has accepted, the ones
-// whose reply could not be written, or that had it written when their client had closed already and
-// had not said QUIT, are unheard. Every refusal is an error by stage and code, but for what only
-// follows from one before (RFC 2920 3.1), and so is every end without QUIT that is not our own stop
-// or the close of an idle connection (session_leaving.cpp), and every message that our own stop ended. What cannot be allocated for a client ends its session,
-// as an error with the reason `resources`, and no other.
+// What it counts of messages is in transaction_books.hpp. Of those that the program has accepted, the
+// ones whose reply could not be written, or that had it written when their client had closed already and
+// had not said QUIT, are unheard. Every refusal is an error by stage and code, but for what only follows
+// from one before (RFC 2920 3.1), and so is every end without QUIT that is not our own stop or the close
+// of an idle connection, and every message that our own stop ended. What cannot be allocated for a client
+// ends its session, as an error with the reason `resources`, and no other.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -45,11 +40,15 @@
 
 #include "load/watched.hpp"
 #include "net/connection.hpp"
-#include "net/cut.hpp"
 #include "proto/smtp/server.hpp"
+#include "proto/smtp/stage_effect.hpp"
 #include "serve/accepted_client.hpp"
+#include "serve/client_input.hpp"
 #include "serve/heard_answers.hpp"
+#include "serve/held_reply.hpp"
 #include "serve/patience.hpp"
+#include "serve/transaction_books.hpp"
+#include "serve/visitor.hpp"
 #include "serve/worker_context.hpp"
 
 namespace postal::serve {
@@ -61,19 +60,8 @@ struct auth_answer {
     proto::server_reply reply = proto::replies::auth_wrong;
 };
 
-using net::cut;
-
-// What a program adds to the stage that is being answered.
-struct stage_effect {
-    std::chrono::nanoseconds delay{0};  // beside that of the rules
-    cut ending = cut::no;
-    bool says_reply = true;  // before that ending
-    std::string_view
-        why{};  // of the ending, for the error that it is counted as; outlives the session
-    bool is_error = true;         // that ending: not where a 421 has said so
-    std::uint64_t read_rate = 0;  // octets a second that are read from here on; 0: as before
-    std::uint64_t window = 0;     // octets of the socket's receive buffer; 0: as before
-};
+using proto::cut;
+using proto::stage_effect;
 
 // What a session may be at: stats::run_description's.
 [[nodiscard]] std::vector<std::string> session_states();
@@ -132,55 +120,54 @@ class session : public load::watched {
     proto::smtp_server& machine() noexcept { return machine_; }
     const proto::smtp_server& machine() const noexcept { return machine_; }
     // What the machine says comes here: into the output, or where it may have to wait beside it.
-    std::string& output() noexcept { return holds_back_ ? held_ : output_->text; }
+    std::string& output() noexcept { return reply_.room(output_->text); }
     stats::tally& tally() noexcept { return context_.own.tally(); }
     load::steady_time now() const noexcept { return now_; }
     // Who is served: the peer's address, or what a trusted proxy says it is.
-    std::string client_name() const;
-    std::optional<net::ip_address> client_address() const;  // nothing over a Unix socket
+    std::string client_name() const { return visitor_.name(); }
+    std::optional<net::ip_address> client_address() const { return visitor_.address(); }
     // An error, and a strike of the limit that it names.
     void count_refusal(proto::server_stage stage, const proto::server_reply& reply);
-    // Of what all may hold, within what may be held for this client.
-    held_octets::share share_of_held() const {
-        return held_octets::share(context_.rules.held.get(), holder_);
-    }
+    held_octets::share share_of_held() const { return visitor_.share_of_held(); }
     net::connection& connection() noexcept { return connection_; }
     // Messages (LMTP: recipients) begun and without an outcome.
-    std::uint32_t units_begun() const noexcept { return begun_; }
-    void units_ended(std::uint32_t units) noexcept { begun_ -= units; }
+    std::uint32_t units_begun() const noexcept { return books_.begun(); }
+    void units_ended(std::uint32_t units) noexcept { books_.ended(units); }
     // What stands in the output now answers a message, of which so many units are accepted; its time
     // is counted when it has been sent.
     void answered(std::uint32_t accepted) {
-        output_->answered.push_back(mail_at_);
+        output_->answered.push_back(books_.mail_at());
         heard_.accepted(accepted);
     }
     // Who closes before an answer, and has not said QUIT, does not hear it.
     bool client_may_have_gone() const noexcept { return connection_.peer_has_ended(); }
     // Something has changed: answers_ready(), work_left().
     void wake();
-    // Within judge() and end_message(), for the stage that is being judged. The longer of two
-    // delays holds, and the first of two endings.
-    void add_effect(const stage_effect& one);
+    // Within judge() and end_message(), for the stage that is being judged, and beside the delay of the
+    // rules (held_reply.hpp); the reply is judge()'s to give.
+    void add_effect(const stage_effect& one, bool answered = false) {
+        reply_.add(one, answered);
+        if (one.read_rate != 0) input_.slow_down(one.read_rate);
+        if (one.window != 0) connection_.shrink_window(one.window);
+    }
 
     static constexpr proto::server_reply closing_for_stop{421, "4.3.2", "Shutting down"};
 
   private:
     // What process() stopped for.
     enum class next : std::uint8_t { read, flush, others, hold, answers, secure, cut, close, stop };
-    // Suspended for what, or over.
+    // Suspended for what, or over. From awaiting_answers on in the order of session_states().
     enum class state : std::uint8_t {
         at_work,
         reading,
-        sending,
-        held_back,
+        over,
         awaiting_answers,
-        shaking_hands,
-        over
+        held_back,
+        sending,
+        shaking_hands
     };
     // What comes before the client's first word.
     enum class opening : std::uint8_t { connect, banner, done };
-    // What the next octets were before the machine took them.
-    enum class was_reading : std::uint8_t { commands, secrets, content };
     // Whether the connection is closed behind what is sent: it must not be put off then.
     enum class closing_after : std::uint8_t { no, yes };
 
@@ -191,24 +178,18 @@ class session : public load::watched {
     boost::asio::awaitable<void> secure();
     boost::asio::awaitable<void> hold_back();
     boost::asio::awaitable<void> cut_off();
-    boost::asio::awaitable<void> read_no_faster();
     boost::asio::awaitable<void> wait_for_answers();
     boost::asio::awaitable<void> finish_work();
     boost::asio::awaitable<void> sleep_until_woken();
     void watch_for_leaving();
     bool client_has_left();
-    bool quit_is_said();
     bool leaves_idle();
     boost::asio::awaitable<void> pause(std::chrono::nanoseconds how_long);
     boost::asio::awaitable<void> send_slowly();
 
-    std::optional<net::ip_address> limited_origin() const;
-    bool may_hold_more() const;
-    bool admitted();
     void be_patient();
     void wait_for_client();
     void read_input();
-    void keep_input();
     next process();
     next open();
     next greet(const proto::server_step& step);
@@ -216,29 +197,15 @@ class session : public load::watched {
     std::optional<proto::server_reply> asked(const proto::server_step& about);
     next act_on(const proto::server_step& step);
     next in_time(proto::server_stage stage, next what);
-    void let_go();
     next begin_tls();
     void act_on_reply(const proto::server_step& step);
     next answer_auth(const proto::server_step& step);
-    void write_down(std::string_view taken, was_reading before);
     bool at_rest() const;
     bool send_now(closing_after close = closing_after::no);
     void hang_up();
     bool over() const noexcept { return state_ == state::over; }
-    // The connection is cut in the place of a reply.
-    bool unsaid() const noexcept { return cut_.ending != cut::no && !cut_.says_reply; }
 
     void command_answered(proto::server_stage stage, const proto::server_reply& reply);
-    void sender_answered(const proto::server_reply& reply);
-    void recipient_answered(const proto::server_reply& reply);
-    void content_answered(const proto::server_reply& reply);
-    bool follows_refusal(proto::server_stage stage) const;
-    bool lmtp() const noexcept { return context_.rules.server.speaks == proto::dialect::lmtp; }
-    void units_begin();
-    void units_refused(std::uint32_t units, unsigned code);
-    void sender_comes();
-    void message_begins();
-    void message_ends();
     void message_refused(const proto::server_step& step);
     void sent_away(const proto::server_step& step);
     void message_dropped();
@@ -247,48 +214,25 @@ class session : public load::watched {
     void lost(net::fault why);
     void close_politely(const proto::server_reply& last_words);
 
-    std::chrono::nanoseconds delay_at(proto::server_stage stage) const noexcept {
-        return context_.rules.delays[static_cast<std::size_t>(stage)];
-    }
-
     worker_context& context_;
-    const session_slot slot_;
-    const bool trusted_;  // over a Unix socket
     net::connection connection_;
+    visitor visitor_;
     shared_output::loan output_;
+    std::string unsent_;  // output, while the client does not read it
     proto::smtp_server machine_;
-    std::string_view input_;  // what is left of the last read: in context_.input or kept_
-    std::string kept_;        // input across a suspension
-    std::string unsent_;      // output, while the client does not read it
-    std::string half_line_;   // of a command, until the transcript may have it
-    bool half_secret_ = false;
-    std::shared_ptr<held_octets::client> holder_{};  // where it is one of many
-    const bool holds_back_;  // replies are written aside first, for they may have to wait
-    std::string held_;       // one whose time has not come
+    client_input input_;
+    held_reply reply_;
     std::chrono::nanoseconds hold_for_{0};
-    next then_ = next::read;       // once it has come
-    stage_effect effect_{};        // of the stage that is being answered
-    stage_effect cut_{};           // the one that ends the connection
-    std::uint64_t read_rate_ = 0;  // octets a second; 0: as they come
-    std::size_t read_at_once_ = 0;
+    next then_ = next::read;  // once its time has come
+    transaction_books books_;
+    heard_answers heard_;
+    patience patience_;
     state state_ = state::at_work;
     opening opening_ = opening::connect;
     boost::asio::steady_timer* timer_ = nullptr;  // while it is held back or awaits answers
     load::steady_time now_{};
-    load::steady_time mail_at_{};
-    load::steady_time data_at_{};
-    patience patience_;
     unsigned commands_left_ = 0;  // before others have their turn
-    std::uint32_t begun_ = 0;     // units of the transaction, without an outcome yet
-    // The code that refused the transaction's sender, content or, so far, all its recipients.
-    unsigned refusal_ = 0;
-    bool had_transaction_ = false;
-    bool recipient_named_ = false;
-    bool pipelined_ = false;  // more stood in the input when MAIL, or a RCPT, was answered
-    heard_answers heard_;
     unsigned reads_in_a_row_ = 0;
-    bool tls_at_once_ = false;
-    std::optional<net::ip_endpoint> client_{};  // as a proxy has it
     bool quit_ = false;
     bool stopped_now_ = false;
 };

@@ -218,15 +218,14 @@ server_step smtp_server::answer(const std::optional<server_reply>& own, std::str
             return answer_recipient(own ? *own : replies::recipient_ok, out);
         case server_stage::end:
             return own ? refuse_message(*own, out) : message_is_whole();
+        case server_stage::chunk:
+            chunk_refusal_ = own;
+            chunk_judged_ = own.has_value();
+            return begin_chunk();
         default:
-            break;
+            return own ? answer_command(*own, out)
+                       : (this->*asked_command_->run)(asked_argument_, out);
     }
-    if (const command* row = std::exchange(asked_command_, nullptr)) {
-        return own ? answer_command(*own, out) : (this->*row->run)(asked_argument_, out);
-    }
-    chunk_refusal_ = own;
-    chunk_judged_ = own.has_value();
-    return begin_chunk();
 }
 
 server_step smtp_server::answer_sender(const server_reply& reply, std::string& out) {

@@ -250,7 +250,7 @@ class smtp_server {
     std::string_view host_name_;
     path path_{};
     server_stage asked_ = server_stage::other;  // what the owner is to answer
-    const command* asked_command_ = nullptr;    // null of a chunk
+    const command* asked_command_ = nullptr;
     std::string_view asked_argument_{};
     std::string partial_{};  // a command line that has not come whole
     std::uint64_t octets_ = 0;

@@ -188,7 +188,7 @@ server_step smtp_server::on_bdat(std::string_view argument, std::string& out) {
             smtp && refused_recipient_ ? replies::no_valid_recipient : replies::rcpt_first;
     }
     const bool judged = config_->judges_stages && !chunk_refusal_ && !chunk_last_;
-    return judged ? ask(server_stage::data, "BDAT") : begin_chunk();
+    return judged ? ask(server_stage::chunk, "BDAT") : begin_chunk();
 }
 
 server_step smtp_server::begin_chunk() noexcept {

@@ -1,7 +1,7 @@
-// server_stage: the moments at which an SMTP or LMTP server speaks.
+// server_stage: the moments at which an SMTP or LMTP server speaks, or may be told what to do.
 //
 // The state machine tells its owner the stage of every reply before it is sent, so that the owner can hold
-// it back. Names are those of `--delay STAGE=DURATION`. Never fails.
+// it back. Names are those of errors, and of `--delay STAGE=DURATION`. Never fails.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 
 namespace postal::proto {
 
+// Those before `other` in the order in which draws of rules count them.
 enum class server_stage : std::uint8_t {
     connect,  // between the connection and the session's first work
     banner,
@@ -23,18 +24,19 @@ enum class server_stage : std::uint8_t {
     auth,  // AUTH, and each reply of its exchange
     mail,
     rcpt,
-    data,  // the 354, or the reply to a chunk that is not the last
-    end,   // the reply (LMTP: replies) to a whole message
+    data,   // the 354, or the reply to a chunk that is not the last
+    chunk,  // that the owner is asked about one; its reply is one of `data`
+    end,    // the reply (LMTP: replies) to a whole message
     rset,
-    other,  // NOOP, VRFY, EXPN, HELP and what is not understood
-    quit
+    quit,
+    other  // NOOP, VRFY, EXPN, HELP and what is not understood
 };
 
-inline constexpr std::size_t server_stage_count = 12;
+inline constexpr std::size_t server_stage_count = 13;
 
 inline constexpr std::array<std::string_view, server_stage_count> server_stage_names{
-    "connect", "banner", "ehlo", "tls",  "auth",  "mail",
-    "rcpt",    "data",   "end",  "rset", "other", "quit"};
+    "connect", "banner", "ehlo", "tls",  "auth", "mail", "rcpt",
+    "data",    "data",   "end",  "rset", "quit", "other"};
 
 static_assert(std::all_of(server_stage_names.begin(), server_stage_names.end(),
                           base::is_error_stage));

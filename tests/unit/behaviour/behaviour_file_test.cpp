@@ -87,7 +87,7 @@ reply = "greeting-refused"
     const action& end = at(one, stage::end);
     CHECK_FALSE(end.reply.has_value());
     CHECK(end.before.per_octet == 10us);
-    CHECK(end.close == postal::net::cut::rst);
+    CHECK(end.close == postal::proto::cut::rst);
     CHECK(end.read_rate == number_range{1024, 10240});
     CHECK(end.window == 4096);
     CHECK_FALSE(one.at[static_cast<std::size_t>(stage::mail)].has_value());
@@ -126,8 +126,9 @@ TEST_CASE("behaviour file: a gate that is given nothing to say defers") {
     };
     for (const row& one : rows) {
         INFO(one.stage);
-        const action does =
-            at(only_rule("[rule." + one.stage + "]\nlimit = 1"), stage_of(one.stage).value());
+        const auto place = std::find(stage_names.begin(), stage_names.end(), one.stage);
+        const auto where = static_cast<stage>(place - stage_names.begin());
+        const action does = at(only_rule("[rule." + one.stage + "]\nlimit = 1"), where);
         REQUIRE(does.reply.has_value());
         CHECK(does.reply->code == one.code);
         CHECK(does.reply->enhanced == one.enhanced);

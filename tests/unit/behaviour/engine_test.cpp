@@ -182,7 +182,7 @@ TEST_CASE("engine: a rule is asked at its own stages only") {
     const envelope mail("ann@example.org", "bob@example.com");
     for (std::size_t i = 0; i < stage_count; ++i) {
         const auto at = static_cast<stage>(i);
-        CAPTURE(to_text(at));
+        CAPTURE(name_of(at));
         const std::uint32_t wanted = at == stage::mail || at == stage::end ? 1
                                      : at == stage::rcpt                   ? 2
                                                                            : 0;
@@ -209,7 +209,7 @@ TEST_CASE("engine: the whole action becomes the decision, also without a reply")
     at_rcpt(slow).read_rate = {1000, 1000};
     at_rcpt(slow).window = 4096;
     rule broken = refusal(2);
-    at_rcpt(broken).close = postal::net::cut::rst;
+    at_rcpt(broken).close = postal::proto::cut::rst;
     const envelope mail("ann@example.org", "bob@example.com");
 
     engine first(file({slow, broken}), 1);
@@ -218,7 +218,7 @@ TEST_CASE("engine: the whole action becomes the decision, also without a reply")
     CHECK(made.by->line == 1);
     CHECK_FALSE(made.reply);
     CHECK(made.delay == 20ms);
-    CHECK(made.close == postal::net::cut::no);
+    CHECK(made.close == postal::proto::cut::no);
     CHECK(made.read_rate == 1000);
     CHECK(made.window == 4096);
 
@@ -228,7 +228,7 @@ TEST_CASE("engine: the whole action becomes the decision, also without a reply")
     CHECK(closes.reply->code == 450);
     CHECK(closes.reply->enhanced == "4.2.1");
     CHECK(closes.reply->text == "Later");
-    CHECK(closes.close == postal::net::cut::rst);
+    CHECK(closes.close == postal::proto::cut::rst);
     CHECK(closes.read_rate == 0);
 }
 

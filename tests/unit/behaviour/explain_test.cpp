@@ -53,10 +53,10 @@ TEST_CASE("explain: what an action does, in words") {
     constexpr auto most = std::numeric_limits<std::uint64_t>::max();
     const reply_text plain{421, "", "Busy"};
     const row rows[] = {
-        {{.reply = plain, .close = postal::net::cut::fin}, "421 Busy, connection closed"},
-        {{.reply = plain, .close = postal::net::cut::rst}, "421 Busy, connection reset"},
-        {{.close = postal::net::cut::silence}, "silence from here on"},
-        {{.close = postal::net::cut::rst}, "connection reset"},
+        {{.reply = plain, .close = postal::proto::cut::fin}, "421 Busy, connection closed"},
+        {{.reply = plain, .close = postal::proto::cut::rst}, "421 Busy, connection reset"},
+        {{.close = postal::proto::cut::silence}, "silence from here on"},
+        {{.close = postal::proto::cut::rst}, "connection reset"},
         {{.before = lognormal}, "as usual, after lognormal 200ms 0.8"},
         {{.before = each}, "as usual, after 1s and 10us an octet"},
         {{.before = only_each}, "as usual, after 10us an octet"},
@@ -112,7 +112,7 @@ TEST_CASE("explain: at each stage only what is known there counts") {
     const row rows[] = {
         {{.helo = {"*"}}, stage::banner, false, "before EHLO"},
         {{.helo = {"*"}}, stage::ehlo, true, "EHLO"},
-        {{.tls = true}, stage::starttls, false, "TLS begins after it"},
+        {{.tls = true}, stage::tls, false, "TLS begins after it"},
         {{.tls = true}, stage::mail, true, "after STARTTLS"},
         {{.sender = {"*"}}, stage::auth, false, "before MAIL"},
         {{.sender = {"*"}}, stage::mail, true, "MAIL"},
@@ -129,13 +129,13 @@ TEST_CASE("explain: at each stage only what is known there counts") {
         {{.size = number_range{1}}, stage::end, true, "as it came"},
     };
     for (const row& one : rows) {
-        CAPTURE(to_text(one.at), one.reason);
+        CAPTURE(name_of(one.at), one.reason);
         envelope mail("ann@example.org", "bob@example.com");
         mail.here.tls = true;
         mail.here.known = true;
         mail.here.size = 1000;
         const std::string text = explain(file({refusal(1, one.when, one.at)}), 1, mail.here);
-        const std::string start = std::string(to_text(one.at)) + ": ";
+        const std::string start = std::string(name_of(one.at)) + ": ";
         CHECK(text == start + (one.wanted ? "line 1: 450 4.2.1 Later\n" : "nothing\n"));
     }
 }

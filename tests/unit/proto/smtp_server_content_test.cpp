@@ -320,15 +320,15 @@ TEST_CASE("smtp_server: a judge answers in the place of the machine") {
          false},
         {server_stage::data, closing, after(envelope, {"-> DATA", "<- 421 4.3.2 Not now"}), 0,
          true},
-        {server_stage::data, rejected,
+        {server_stage::chunk, rejected,
          after(envelope,
                {"=> BDAT 2\r\nhi", "<- 550 5.7.1 Not you", "-> RSET", "<- 250 2.0.0 Flushed"}),
          0, false},
-        {server_stage::data, rejected,
+        {server_stage::chunk, rejected,
          after(envelope, {"=> BDAT 2\r\nhiBDAT 1 LAST\r\n!", "<- 550 5.7.1 Not you",
                           "<- 503 5.5.1 MAIL comes first"}),
          0, false},
-        {server_stage::data, closing, after(envelope, {"=> BDAT 2\r\nhi", "<- 421 4.3.2 Not now"}),
+        {server_stage::chunk, closing, after(envelope, {"=> BDAT 2\r\nhi", "<- 421 4.3.2 Not now"}),
          0, true},
         {server_stage::end, rejected,
          after(envelope, {"=> BDAT 2 LAST\r\nhi", "<- 550 5.7.1 Not you", "-> MAIL FROM:<a@b>",
@@ -364,7 +364,7 @@ TEST_CASE("smtp_server: a judge answers in the place of the machine") {
 TEST_CASE("smtp_server: a chunk that is refused takes what came before with it") {
     int chunks = 0;
     const auto second = [&](server_stage stage) -> std::optional<server_reply> {
-        if (stage != server_stage::data || ++chunks % 2 != 0) return std::nullopt;
+        if (stage != server_stage::chunk || ++chunks % 2 != 0) return std::nullopt;
         return server_reply{452, "4.3.1", "Full"};
     };
     const server_config config;

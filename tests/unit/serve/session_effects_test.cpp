@@ -12,7 +12,8 @@ namespace {
 settings cut_at(stage at, cut how, std::optional<proto::server_reply> reply = {}) {
     return judged({.at = at,
                    .reply = reply,
-                   .effect = {.ending = how, .says_reply = reply.has_value(), .why = "a rule"}});
+                   .effect = {.close = how, .why = "a rule"},
+                   .answered = reply.has_value()});
 }
 
 settings delayed(stage at, std::optional<proto::server_reply> reply = {}) {
@@ -37,7 +38,7 @@ TEST_CASE("serve session: cut in the place of a reply") {
          "1 started, 1 failed, 1x rcpt 0 closed", false},
         {"data", cut_at(stage::data, cut::rst), recipient_given + line("DATA\r\n"),
          "1 started, 1 failed, 1x data 0 reset"},
-        {"chunk, when it has come", cut_at(stage::data, cut::fin),
+        {"chunk, when it has come", cut_at(stage::chunk, cut::fin),
          recipient_given + line("BDAT 4\r\nbody"), "1 started, 1 failed, 1x data 0 closed"},
         {"end", cut_at(stage::end, cut::fin), content_sent + transcript{closed},
          "1 started, 1 in doubt, 1x end 0 closed"},
@@ -80,7 +81,7 @@ TEST_CASE("serve session: a client that talks into the silence keeps nobody from
 
 TEST_CASE("serve session: an answer that takes its time is heard before the end") {
     settings late = cut_at(stage::end, cut::fin);
-    late.judged.effect.says_reply = true;
+    late.judged.answered = true;
     late.how = answering::later;
     settings delayed_too = late;
     delayed_too.judged.effect.delay = 1us;
@@ -95,7 +96,7 @@ TEST_CASE("serve session: delays, of refusals and ends too") {
         {"banner", delayed(stage::banner), accepted + quits, "1 started, 1 accepted"},
         {"mail", delayed(stage::mail), accepted + quits, "1 started, 1 accepted"},
         {"end", delayed(stage::end), accepted + quits, "1 started, 1 accepted"},
-        {"chunk", delayed(stage::data),
+        {"chunk", delayed(stage::chunk),
          recipient_given +
              transcript{says("BDAT 4\r\nbody"), hears("250 2.0.0 Chunk received\r\n"),
                         says("BDAT 0 LAST\r\n"), hears(message_ok)} +

@@ -37,6 +37,7 @@ struct judging {
     std::optional<proto::server_stage> at{};
     std::optional<proto::server_reply> reply{};
     stage_effect effect{};
+    bool answered = false;  // before its close
 };
 
 // Takes every recipient but `nobody`, and accepts every message; memory runs out at "no memory".
@@ -67,7 +68,7 @@ class accepting_session final : public serve::session {
     void client_left() override { ++left; }
     void greeted(std::string_view name) override { greeting = name; }
     std::optional<proto::server_reply> judge(const proto::server_step& asked) override {
-        if (judging_.at == asked.stage) add_effect(judging_.effect);
+        if (judging_.at == asked.stage) add_effect(judging_.effect, judging_.answered);
         if (judging_.at == asked.stage && judging_.reply) return judging_.reply;
         const bool unknown = asked.stage == proto::server_stage::rcpt &&
                              machine().current_path().local_part == "nobody";

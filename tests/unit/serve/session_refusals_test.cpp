@@ -89,10 +89,10 @@ TEST_CASE("serve session: a message that is refused early has begun, and ends on
          recipient_given + said("DATA now\r\n", "501 5.5.4 No argument allowed\r\n") +
              said("DATA\r\n", go) + said(".\r\n", done) + quits,
          "1 started, 1 accepted, 1x data 501 5.5.4"},
-        {"a chunk", refusing(stage::data, fault.reject),
+        {"a chunk", refusing(stage::chunk, fault.reject),
          recipient_given + said("BDAT 4\r\nbodyRSET\r\n", rejected + flushed) + quits,
          "1 started, 1 rejected, 1x data 550 5.7.1"},
-        {"a chunk, and those behind it", refusing(stage::data, fault.reject),
+        {"a chunk, and those behind it", refusing(stage::chunk, fault.reject),
          recipient_given +
              said("BDAT 4\r\nbodyBDAT 4\r\nbodyBDAT 0 LAST\r\n",
                   rejected + mail_first + mail_first) +
