@@ -6,9 +6,9 @@
 
 #include "base/random.hpp"
 #include "base/standard_output.hpp"
-#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/write_file.hpp"
+#include "os/terminal_size.hpp"
 #include "postal-report/page.hpp"
 
 namespace postal::report {
@@ -49,7 +49,7 @@ cli::exit_status refuse(const base::failure& reason, cli::exit_status status) {
 cli::exit_status show(const options& wanted, const subject& of) {
     const output kind = wanted.printed();
     const std::string text = printed_text(kind, of);
-    const auto columns = base::terminal_columns(STDOUT_FILENO);
+    const auto columns = os::terminal_columns(STDOUT_FILENO);
     base::print(kind == output::text && columns ? base::wrapped(text, *columns) : text);
     return wanted.html.empty() ? cli::exit_status::done : write_page(wanted, of);
 }

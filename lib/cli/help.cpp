@@ -1,9 +1,9 @@
 #include "cli/help.hpp"
 
-#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "cli/rows.hpp"
+#include "os/terminal_size.hpp"
 
 #include <fmt/format.h>
 
@@ -166,8 +166,8 @@ std::string usage_line(const program& description) {
 }
 
 std::size_t page_width() {
-    const auto asked = base::asked_columns();
-    const auto columns = asked ? asked : base::terminal_columns(STDOUT_FILENO);
+    const auto asked = os::asked_columns();
+    const auto columns = asked ? asked : os::terminal_columns(STDOUT_FILENO);
     return std::clamp(columns.value_or(usual_page), narrowest_page, widest_page);
 }
 

@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "base/terminal.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/write_file.hpp"
 #include "os/patient_write.hpp"
+#include "os/terminal_size.hpp"
 #include "os/usage.hpp"
 #include "stats/diagnostics.hpp"
 #include "stats/record_writer.hpp"
@@ -25,7 +25,7 @@ namespace {
 
 // Lines in a file stay whole, for those that look for them.
 std::string fitted(std::string text) {
-    const auto columns = base::terminal_columns(STDERR_FILENO);
+    const auto columns = os::terminal_columns(STDERR_FILENO);
     return columns ? base::wrapped(text, *columns) : text;
 }
 

@@ -1,4 +1,4 @@
-#include "base/terminal.hpp"
+#include "os/terminal_size.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace postal::base {
+namespace postal::os {
 
 std::optional<std::size_t> asked_columns() noexcept {
     const char* const told = std::getenv("COLUMNS");
@@ -25,4 +25,4 @@ std::optional<std::size_t> terminal_columns(int descriptor) noexcept {
     return now.ws_col;
 }
 
-}  // namespace postal::base
+}  // namespace postal::os
