@@ -208,8 +208,8 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     program.positionals = {{"USER-LIST",
                             "file of valid recipients, one a line (without it all are valid)",
                             cli::text(into.user_list), false}};
-    program.usual = {"--listen", "--port",      "--lmtp",     "--max-size", "--delay", "--speed",
-                     "--rules",  "--behaviour", "--duration", "--record",   "--live"};
+    program.usual = {"--port",  "--listen",    "--lmtp",     "--max-size", "--delay",
+                     "--speed", "--behaviour", "--duration", "--record",   "--live"};
     program.notes =
         "Runs until interrupted, unless --duration ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed.";

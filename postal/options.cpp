@@ -270,9 +270,9 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     program.usual = {"--sessions", "--messages-per-connection",
                      "--lmtp",     "--max-size",
                      "--tls",      "--rate",
-                     "--dry-run",  "--duration",
-                     "--warmup",   "--record",
-                     "--live"};
+                     "--duration", "--warmup",
+                     "--record",   "--live",
+                     "--dry-run"};
     program.notes =
         "Runs until interrupted, unless --duration, --messages or --stages ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing "

@@ -152,8 +152,8 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
          cli::text(into.servers), true},
         {"USER-LIST", "file of addresses and passwords, one a line", cli::text(into.user_list),
          true}};
-    program.usual = {"--sessions", "--connections", "--imap",   "--auth",   "--tls", "--delete",
-                     "--dry-run",  "--duration",    "--warmup", "--record", "--live"};
+    program.usual = {"--sessions", "--imap",        "--imap-percent", "--download", "--tls",
+                     "--dry-run",  "--connections", "--duration",     "--record",   "--live"};
     program.notes =
         "Deletes what it has read and found to be postal's; -d 100:0 deletes nothing.\n"
         "Runs until interrupted, unless --duration, --connections or --stages ends it.\n"

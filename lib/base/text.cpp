@@ -134,6 +134,20 @@ std::size_t columns_of(std::string_view text) noexcept {
 
 namespace {
 
+// Where the word that begins at `from` ends.
+std::size_t end_of_word(std::string_view text, std::size_t from, std::size_t room) {
+    const std::size_t blank = std::min(text.find(' ', from), text.size());
+    const std::size_t open = text.substr(0, blank).find('[', from);
+    const std::size_t shut = open == text.npos ? text.npos : text.find(']', open);
+    if (shut != text.npos && shut > blank) {
+        const std::size_t end = std::min(text.find(' ', shut), text.size());
+        if (columns_of(text.substr(from, end - from)) <= room) return end;
+    }
+    const std::string_view word = text.substr(from, blank - from);
+    const std::size_t comma = columns_of(word) <= room ? word.npos : word.rfind(',', room - 1);
+    return comma == word.npos ? blank : from + comma + 1;
+}
+
 // A line's beginning that stays as it is, and the column at which what does not fit goes on.
 struct line_shape {
     std::size_t kept;
@@ -149,32 +163,33 @@ line_shape shape_of(std::string_view line) {
     return {text, columns_of(line.substr(0, text))};
 }
 
-void append_line(std::string& out, std::string_view line, std::size_t width) {
-    const auto [kept, indent] = shape_of(line);
-    out.append(line.substr(0, kept));
-    std::size_t column = columns_of(line.substr(0, kept));
+}  // namespace
+
+void append_wrapped(std::string& out, std::string_view text, std::size_t at, std::size_t indent,
+                    std::size_t width) {
+    const std::size_t room = std::max(width, indent + 1) - indent;
     bool begun = false;
-    for (line.remove_prefix(kept); !line.empty();) {
-        const std::size_t word = std::min(line.find_first_not_of(' '), line.size());
-        const std::size_t end = std::min(line.find(' ', word), line.size());
-        const std::size_t columns = columns_of(line.substr(0, end));
-        if (std::exchange(begun, true) && column + columns > width) {
-            out.append(1, '\n').append(indent, ' ').append(line.substr(word, end - word));
-            column = indent + columns - word;
+    while (!text.empty()) {
+        const std::size_t word = std::min(text.find_first_not_of(' '), text.size());
+        const std::size_t end = end_of_word(text, word, room);
+        const std::size_t columns = columns_of(text.substr(0, end));
+        if (std::exchange(begun, true) && at + columns > width) {
+            out.append(1, '\n').append(indent, ' ').append(text.substr(word, end - word));
+            at = indent + columns - word;
         } else {
-            out.append(line.substr(0, end));
-            column += columns;
+            out.append(text.substr(0, end));
+            at += columns;
         }
-        line.remove_prefix(end);
+        text.remove_prefix(end);
     }
 }
-
-}  // namespace
 
 std::string wrapped(std::string_view text, std::size_t width) {
     std::string out;
     for (const std::string_view line : split(text, '\n')) {
-        append_line(out, line, width);
+        const auto [kept, indent] = shape_of(line);
+        out.append(line.substr(0, kept));
+        append_wrapped(out, line.substr(kept), columns_of(line.substr(0, kept)), indent, width);
         out += '\n';
     }
     out.pop_back();

@@ -73,8 +73,14 @@ namespace postal::base {
 // What a text takes on a terminal, one column for each code point: right for all but East Asian text.
 [[nodiscard]] std::size_t columns_of(std::string_view text) noexcept;
 
-// Lines that are longer than `width` columns go on below themselves, broken at blanks; behind a label (two
-// blanks or more follow it) below their text. A word that is too long stays whole.
+// Appends a text whose first word comes to column `at`: words that would go beyond `width` go on in new
+// lines, from column `indent` on. What stands in brackets is one word where a line has room for it; a word
+// that is longer than a line is cut behind a comma, or stays whole.
+void append_wrapped(std::string& out, std::string_view text, std::size_t at, std::size_t indent,
+                    std::size_t width);
+
+// Lines that are longer than `width` columns go on below themselves; behind a label (two blanks or more
+// follow it) below their text.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width);
 
 // The known word nearest to a mistyped one, for "did you mean"; empty when none is near.

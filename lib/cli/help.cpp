@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -26,23 +27,11 @@ struct help_row {
     std::string text;
 };
 
-// The length of the word that a text begins with; "[default: 10 s]" counts as one, and of a list that is
-// longer than the room what fits of it.
-std::size_t first_word(std::string_view text, std::size_t room) {
-    if (text.starts_with("[default: ")) {
-        const std::size_t end = std::min(text.find(']') + 1, text.size());
-        if (end <= room) return end;
-    }
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::size_t comma = end <= room ? text.npos : text.rfind(',', room - 1);
-    return comma == text.npos ? end : comma + 1;
-}
-
 // As much of a sentence as fits, up to where it could have ended.
 std::string_view first_clause(std::string_view text, std::size_t room) {
     if (text.size() <= room) return text;
     std::size_t end = 0;
-    for (const std::string_view mark : {"; ", " (", ", ", ": "})
+    for (const std::string_view mark : {"; ", " (", ": "})
         if (const std::size_t at = text.rfind(mark, room); at != text.npos) end = std::max(end, at);
     return end == 0 ? text : text.substr(0, end);
 }
@@ -53,28 +42,8 @@ struct layout {
     std::size_t column;
 };
 
-// Appends `text` wrapped between the columns `indent` and `width`; the first line starts at column
-// `at`.
-void append_wrapped(std::string& out, std::string_view text, std::size_t at, std::size_t indent,
-                    std::size_t width) {
-    while (!text.empty()) {
-        const std::size_t end = first_word(text, width - indent);
-        if (at > indent && at + 1 + end > width) {
-            out += '\n';
-            at = 0;
-        }
-        if (at < indent) {
-            out.append(indent - at, ' ');
-            at = indent;
-        } else if (at > indent) {
-            out += ' ';
-            ++at;
-        }
-        out += text.substr(0, end);
-        at += end;
-        text.remove_prefix(end);
-        if (text.starts_with(' ')) text.remove_prefix(1);
-    }
+void append_paragraph(std::string& out, std::string_view text, std::size_t width) {
+    base::append_wrapped(out, text, 0, 0, width);
     out += '\n';
 }
 
@@ -102,7 +71,9 @@ void append_rows(std::string& out, const std::vector<help_row>& rows, const layo
             out += '\n';
             at = 0;
         }
-        append_wrapped(out, row.text, at, page.column, page.width);
+        out.append(page.column - at, ' ');
+        base::append_wrapped(out, row.text, page.column, page.column, page.width);
+        out += '\n';
     }
 }
 
@@ -120,8 +91,8 @@ layout layout_of(const std::vector<group>& groups, std::size_t width) {
 
 void append_beginning(std::string& out, const program& description, const layout& page,
                       bool whole = true) {
-    append_wrapped(out, "Usage: " + usage_line(description), 0, 0, page.width);
-    append_wrapped(out, description.summary, 0, 0, page.width);
+    append_paragraph(out, "Usage: " + usage_line(description), page.width);
+    append_paragraph(out, description.summary, page.width);
     if (description.positionals.empty()) return;
     std::vector<help_row> rows;
     for (const auto& one : description.positionals)
@@ -140,6 +111,14 @@ void append_group(std::string& out, const group& one, const layout& page) {
     append_rows(out, rows, page);
 }
 
+// A name that no option has is a mistake in the program's own rows.
+const option& option_of(const std::vector<group>& groups, std::string_view name) {
+    for (const group& one : groups)
+        for (const option& row : one.options)
+            if (long_name(row) == name) return row;
+    throw std::logic_error("no option " + std::string(name));
+}
+
 // Lines that are indented are examples, and stay as they are.
 void append_notes(std::string& out, std::string_view notes, std::size_t width) {
     if (notes.empty()) return;
@@ -149,7 +128,7 @@ void append_notes(std::string& out, std::string_view notes, std::size_t width) {
         if (line.starts_with(' ') || line.empty()) {
             out.append(line) += '\n';
         } else {
-            append_wrapped(out, line, 0, 0, width);
+            append_paragraph(out, line, width);
         }
     }
 }
@@ -186,13 +165,10 @@ std::string help_text(const program& description, std::size_t width, std::string
 
 std::string short_help_text(const program& description, std::size_t width) {
     if (description.usual.empty()) return help_text(description, width);
+    const auto groups = all_groups(description);
     group shown{"Most runs need", {}};
-    const auto& usual = description.usual;
-    for (const group& one : all_groups(description)) {
-        for (const option& row : one.options)
-            if (std::find(usual.begin(), usual.end(), long_name(row)) != usual.end())
-                shown.options.push_back(row);
-    }
+    for (const std::string_view name : description.usual)
+        shown.options.push_back(option_of(groups, name));
     const layout page = layout_of({shown}, width);
     for (option& row : shown.options) {
         row.help = first_clause(row.help, width - page.column);
@@ -205,11 +181,11 @@ std::string short_help_text(const program& description, std::size_t width) {
     auto words = help_words(description);
     words.erase(words.begin());  // "all"
     out += '\n';
-    append_wrapped(
+    append_paragraph(
         out,
         fmt::format("All options: --help; of one group: --help with {}. Explained: man {}.",
                     base::join(words, ", "), description.name),
-        0, 0, width);
+        width);
     return out;
 }
 

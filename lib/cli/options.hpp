@@ -61,8 +61,9 @@ struct program {
     std::string summary;  // one sentence
     std::vector<group> groups;
     std::vector<positional> positionals = {};
-    std::string notes = {};                    // free text under the options, examples for instance
-    std::vector<std::string_view> usual = {};  // names of the options that -h shows; none: all
+    std::string notes = {};  // free text under the options, examples for instance
+    std::vector<std::string_view> usual =
+        {};  // long names of the options that -h shows, in order; none: all
     // For --version; empty in programs that have no use for it.
     std::string tls = {};  // the libraries, or "not built in"
     std::string mpi = {};  // with which it is one of many, or "no"

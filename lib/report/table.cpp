@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 
@@ -66,18 +67,18 @@ class text_layout {
         }
         if (width() > widest_page) split_titles();
         if (width() > widest_page) break_text();
-    }
-
-    [[nodiscard]] std::string printed() {
         for (std::size_t i = 0; i < titles_.size(); ++i)
             widths_.push_back(width_of(i));
+    }
+
+    [[nodiscard]] std::string printed() const {
         std::string out = shown_.title.empty() ? "" : base::printable(shown_.title, 200) + "\n";
         // A header without any text would only be an empty line.
         if (std::any_of(titles_.begin(), titles_.end(),
                         [](const cell_lines& title) { return title != cell_lines{""}; }))
-            append(out, titles_, /*at_the_bottom=*/true);
+            append(out, titles_, stands::at_the_bottom);
         for (const auto& row : rows_)
-            append(out, row, false);
+            append(out, row, stands::on_top);
         if (!shown_.note.empty())
             out +=
                 base::wrapped("  (" + base::printable(shown_.note, 400) + ")", widest_page) + "\n";
@@ -85,6 +86,9 @@ class text_layout {
     }
 
   private:
+    // Of a cell that has fewer lines than others of its row.
+    enum class stands : std::uint8_t { on_top, at_the_bottom };
+
     // The last column is one of words.
     [[nodiscard]] bool is_text(std::size_t column) const {
         return column + 1 == shown_.columns.size() && shown_.columns[column].side == align::left;
@@ -125,14 +129,14 @@ class text_layout {
             if (row.size() == titles_.size()) row.back() = lines_of(row.back().front(), room);
     }
 
-    void append(std::string& out, const std::vector<cell_lines>& row, bool at_the_bottom) const {
+    void append(std::string& out, const std::vector<cell_lines>& row, stands where) const {
         std::size_t height = 0;
         for (const cell_lines& cell : row)
             height = std::max(height, cell.size());
         for (std::size_t at = 0; at < height; ++at) {
             std::string line = " ";
             for (std::size_t i = 0; i < row.size(); ++i) {
-                const std::size_t above = at_the_bottom ? height - row[i].size() : 0;
+                const std::size_t above = where == stands::on_top ? 0 : height - row[i].size();
                 const bool there = at >= above && at - above < row[i].size();
                 line += (i == 0 ? " " : "  ") +
                         pad(there ? row[i][at - above] : "", widths_[i], shown_.columns[i].side);

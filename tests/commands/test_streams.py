@@ -1,10 +1,14 @@
 """Where a run's words go: the record and the log through pipes, and what Ctrl-C leaves behind."""
+import errno
+import fcntl
 import json
 import os
 import re
 import signal
 import socket
+import struct
 import subprocess
+import termios
 
 import pytest
 
@@ -41,6 +45,41 @@ def test_a_record_has_standard_output_for_itself(programs, briefly, name, form):
     assert log, done.stderr
     if form == "jsonl":
         assert all(re.fullmatch(RFC_3339, json.loads(line)["time"]) for line in log)
+
+
+def on_terminal(columns, stream, words):
+    """What a command writes to that stream when it is a terminal of so many columns."""
+    ours, its = os.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    with subprocess.Popen(words, env=environment, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, stream: its}) as process:
+        os.close(its)
+        text = b""
+        try:
+            while octets := os.read(ours, 65536):
+                text += octets
+        except OSError as ended:  # how Linux tells that nobody has the other side any more
+            assert ended.errno == errno.EIO
+        assert process.wait(30) == 0
+    os.close(ours)
+    return text.decode().replace("\r\n", "\n").rpartition("\r\033[K")[2]
+
+
+def test_lines_fit_a_terminal_and_stay_whole_elsewhere(programs, briefly, folder):
+    record = folder / "run.json"
+    words = briefly("postal", "--record", record, "--threshold", "errors<1", "--force")
+    whole = run(words).stderr
+    outcomes = re.search(r"(?m)^  outcomes  .*started$", whole)
+    assert outcomes and len(outcomes[0]) > 60
+    table = [line for line in whole.splitlines() if re.match(r"  (latency|message) ", line)]
+    assert table and all(len(line) <= 80 for line in table)
+    summary = on_terminal(60, "stderr", words)
+    assert "  outcomes " in summary and "started" in summary
+    assert all(len(line) <= 60 for line in summary.splitlines()), summary
+    assert summary.split() and "5 accepted" in " ".join(summary.split())
+    report = [programs.postal_report, record]
+    assert max(map(len, on_terminal(60, "stdout", report).splitlines())) <= 60
+    assert max(map(len, run(report).stdout.splitlines())) > 60
 
 
 def closed_pipe():

@@ -57,11 +57,11 @@ TEST_CASE("completion: zsh gets a specification for each name, with quotes and b
 }
 
 TEST_CASE("completion: fish gets a line for each row") {
-    check_contains("fish",
-                   {"complete -c sample-tool -s t -l sessions -x -d 'sessions [at once]'\n",
-                    " -l mode -x -a 'off auto' -d 'the server\\'s mode'\n", " -l record -r -F -d ",
-                    " -l profile -r -F -a 'phone' -d ",
-                    " -l store -x -a '(__fish_complete_directories)' -d ", " -s h -d ", " -l help -x -a 'all load general' -d "});
+    check_contains("fish", {"complete -c sample-tool -s t -l sessions -x -d 'sessions [at once]'\n",
+                            " -l mode -x -a 'off auto' -d 'the server\\'s mode'\n",
+                            " -l record -r -F -d ", " -l profile -r -F -a 'phone' -d ",
+                            " -l store -x -a '(__fish_complete_directories)' -d ", " -s h -d ",
+                            " -l help -x -a 'all load general' -d "});
 }
 
 TEST_CASE("completion: another shell is refused") {

@@ -44,9 +44,9 @@ TEST_CASE("help: fits the page, with names in one column and explanations in ano
     CHECK_THAT(text, Catch::StartsWith("Usage: sample-tool [OPTION]... SERVER [USER-LIST]\n"
                                        "Shows how a page of help looks.\n"));
     CHECK_THAT(text, Catch::EndsWith("\nNotes stand at the end.\n"));
-    for (const char* wanted : {"\nLoad:\n", "\nRun and report:\n", "\nGeneral:\n",
-                               "  -t, --sessions N ", "      --body KIND ", "  -L, --lmtp ",
-                               "[default: 1]", "  -h ", "      --help [GROUP]"}) {
+    for (const char* wanted :
+         {"\nLoad:\n", "\nRun and report:\n", "\nGeneral:\n", "  -t, --sessions N ",
+          "      --body KIND ", "  -L, --lmtp ", "[default: 1]", "  -h ", "      --help [GROUP]"}) {
         CHECK_THAT(text, Catch::Contains(wanted));
     }
     CHECK_THAT(text, Catch::Contains("--completion bash|zsh|fish"));

@@ -310,20 +310,6 @@ TEST_CASE("report: a run that was given up says so, and its rate has the digits 
     CHECK(report::show_rate(rate, &report::message_rate::mean) == "4,546,000");
 }
 
-TEST_CASE("page: values are put in once and never searched again") {
-    CHECK(report::fill("a@X@b@Y@c@Z@", {{"X", "@Y@"}, {"Y", "2"}}) == "a@Y@b2c@Z@");
-    CHECK(report::fill("@", {{"X", "1"}}) == "@");
-    CHECK(report::fill("user@example.com @X", {{"X", "1"}}) == "user@example.com @X");
-}
-
-TEST_CASE("page: a missing chart library is said with its path and package") {
-    const auto missing = report::read_chart_library("/nonexistent/chart.js");
-    REQUIRE(missing.has_error());
-    CHECK_THAT(missing.error().message, Contains("/nonexistent/chart.js"));
-    CHECK_THAT(missing.error().message, Contains("libjs-chart.js"));
-    CHECK(report::read_chart_library("/dev/null").has_error());
-}
-
 TEST_CASE("chart data: a tail has the percentiles of its values") {
     report::phase of;
     of.distribution.emplace();
@@ -440,32 +426,4 @@ TEST_CASE("chart data: cannot end the element that it stands in") {
     const std::string text = report::script_string(given);
     CHECK(text.find('<') == std::string::npos);
     CHECK(json::parse(text) == base::printable(given, 200));
-}
-
-TEST_CASE("page: blocks stand in their places, whatever the order in which they were added") {
-    using namespace report;
-    document made{"subject"};
-    made.page = {.title = "<t>", .subtitle = {"one", "two"}, .kind = "kind", .footnote = "foot"};
-    made.add_tables({{"late", "Late", {{"a"}}, {{"1"}}}}, place::folded);
-    made.add(placed_table{{"top", "Top", {{"a"}}, {{"1"}}}, place::headline});
-    made.add(remark{"bad", "first", true});
-    made.add(remark{"note", "second"});
-    made.add(
-        findings{.id = "said", .sentences = std::vector<std::string>(12, "s"), .counts = false});
-    made.add(chart{"chart-x", "Chart \"x\"", "caption", 9});
-    made.add(statement{"not on a page"});
-    const std::string page = render_page(made, {"/* Chart */", "abc"});
-    std::size_t before = 0;
-    for (const std::string part :
-         {"<h1>&lt;t&gt;</h1>", "one<br>\ntwo", "remark bad loud", "remark note",
-          "card verdicts voided several\" id=\"said\"", "2 more", "id=\"top\"", "charts kind",
-          "Chart &quot;x&quot;", "height:9rem", "Late (1)", "id=\"late\"", "foot"}) {
-        CAPTURE(part);
-        const std::size_t at = page.find(part, before);
-        CHECK(at != page.npos);
-        before = at == page.npos ? before : at;
-    }
-    CHECK(count_of(page, "class=\"remarks\"") == 1);
-    CHECK(page.find("not on a page") == page.npos);
-    CHECK(page.find("/* Chart */") == page.npos);  // nothing draws
 }
