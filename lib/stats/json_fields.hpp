@@ -39,7 +39,9 @@ struct complaint {
     counter_rows counters = all_counters();  // that the document may have
 
     void add(const std::string& path, std::string_view wanted) {
-        if (first.empty()) first = fmt::format("{} is not {}", base::printable(path, 300), wanted);
+        const std::string_view blank = path.empty() ? "" : " ";  // of the whole text
+        if (first.empty())
+            first = fmt::format("{}{}is not {}", base::printable(path, 300), blank, wanted);
     }
     explicit operator bool() const noexcept { return !first.empty(); }
 };
@@ -61,7 +63,7 @@ class json_fields {
     json_fields(const json& object, std::string path, complaint& problems)
         : object_{&object}, path_{std::move(path)}, problems_{&problems} {
         if (object.is_object()) return;
-        problems.add(path_, "an object");
+        problems.add(path_, path_.empty() ? "a JSON object" : "an object");
         object_ = &no_members;
     }
 

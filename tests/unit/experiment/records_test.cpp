@@ -127,7 +127,7 @@ void check_refused(const std::string& text, const std::vector<harm>& table,
         CHECK(refusal_of(bad.dump()) == place.substr(1) + " is not " + wanted);
     }
     for (const char* const other : {"[]", "null"})
-        CHECK(refusal_of(other) == " is not an object");
+        CHECK(refusal_of(other) == "is not a JSON object");
     for (const std::string& broken : {std::string(), std::string("{\"schema\":NaN}"),
                                       std::string(100000, '['), text.substr(0, 500)}) {
         CHECK(refusal_of(broken).starts_with("is no JSON: parse error at line"));
