@@ -95,7 +95,7 @@ TEST_CASE("journal: what somebody else wrote is refused with its line") {
         {"hello\n", "j:1: the first line is not {\"journal\":\"postal-journal/1\"}"},
         {"{\"journal\":\"postal-journal/2\"}\n",
          "j:1: the first line is not {\"journal\":\"postal-journal/1\"}"},
-        {first + "\n" + first, "j:2:  is not an object"},
+        {first + "\n" + first, "j:2: is not a JSON object"},
         {first + "{\"undo\":1,\"kind\":\"explode\"}\n",
          "j:2: kind is not one of process, stop, command, mount, loop, file, setting"},
         {first + "{\"undo\":\"1\",\"kind\":\"file\"}\n",
