@@ -13,6 +13,7 @@
 #include "experiment/versions.hpp"
 #include "experiment/workplace.hpp"
 #include "os/host.hpp"
+#include "os/terminal_size.hpp"
 #include "postal-audit/controls.hpp"
 #include "postal-audit/variant_audit.hpp"
 #include "stats/record_writer.hpp"
@@ -312,9 +313,8 @@ void auditor::name_lost() const {
 
 exit_status auditor::finish() {
     here_.console().finish();
-    const std::string text =
-        report::render_text(document_of(record_, analyse(record_), report::medium::text));
-    base::print(text);
+    base::print(report::render_text(document_of(record_, analyse(record_), report::medium::text),
+                                    os::terminal_columns(STDOUT_FILENO)));
     if (given_.replay) name_lost();
     if (!given_.replay) base::print(here_.tables_hint());
     if (record_.end != experiment::all_cuts_done)

@@ -14,6 +14,7 @@
 #include "experiment/versions.hpp"
 #include "experiment/workplace.hpp"
 #include "os/host.hpp"
+#include "os/terminal_size.hpp"
 #include "postal-compare/console.hpp"
 #include "postal-compare/resume.hpp"
 #include "stats/record_writer.hpp"
@@ -21,6 +22,7 @@
 #include <fmt/format.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -310,8 +312,8 @@ void conductor::end(const std::string& why) {
 exit_status conductor::finish() {
     here_.console().finish();
     const auto found = experiment::analyse(results_);
-    const std::string text = report::render_text(brief_document_of(results_, found));
-    base::print(text);
+    base::print(report::render_text(brief_document_of(results_, found),
+                                    os::terminal_columns(STDOUT_FILENO)));
     base::print(here_.tables_hint());
     if (results_.record.end != experiment::all_blocks_done)
         here_.say("ended before all blocks were done: " + results_.record.end);

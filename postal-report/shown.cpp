@@ -6,7 +6,6 @@
 
 #include "base/random.hpp"
 #include "base/standard_output.hpp"
-#include "base/text.hpp"
 #include "base/write_file.hpp"
 #include "os/terminal_size.hpp"
 #include "postal-report/page.hpp"
@@ -18,7 +17,7 @@ namespace {
 std::string printed_text(output kind, const subject& of) {
     switch (kind) {
         case output::text:
-            return render_text(of.made(medium::text));
+            return render_text(of.made(medium::text), os::terminal_columns(STDOUT_FILENO));
         case output::markdown:
             return render_markdown(of.made(medium::markdown));
         case output::csv:
@@ -47,10 +46,7 @@ cli::exit_status refuse(const base::failure& reason, cli::exit_status status) {
 }
 
 cli::exit_status show(const options& wanted, const subject& of) {
-    const output kind = wanted.printed();
-    const std::string text = printed_text(kind, of);
-    const auto columns = os::terminal_columns(STDOUT_FILENO);
-    base::print(kind == output::text && columns ? base::wrapped(text, *columns) : text);
+    base::print(printed_text(wanted.printed(), of));
     return wanted.html.empty() ? cli::exit_status::done : write_page(wanted, of);
 }
 

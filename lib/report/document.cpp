@@ -16,6 +16,7 @@ std::string line(const std::string& text) {
 }
 
 struct text_printer {
+    std::size_t columns;
     std::string out{};
 
     // In Markdown only, but for the room before a part.
@@ -27,7 +28,7 @@ struct text_printer {
             out += line(sentence) + ".\n";
     }
     void operator()(const remark& one) { out += "! " + line(one.text) + ".\n"; }
-    void operator()(const placed_table& one) { out += "\n" + render_text(one.shown); }
+    void operator()(const placed_table& one) { out += "\n" + render_text(one.shown, columns); }
     void operator()(const auto& /* of pages only */) {}
 };
 
@@ -85,11 +86,11 @@ void document::append(document part) {
                   std::move_iterator(part.blocks.end()));
 }
 
-std::string render_text(const document& of) {
-    text_printer printer;
+std::string render_text(const document& of, std::optional<std::size_t> columns) {
+    text_printer printer{columns.value_or(widest_text)};
     for (const block& one : of.blocks)
         std::visit(printer, one);
-    return std::move(printer.out);
+    return columns ? base::wrapped(printer.out, *columns) : std::move(printer.out);
 }
 
 std::string render_markdown(const document& of) {

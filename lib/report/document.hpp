@@ -7,6 +7,7 @@
 // output. Nothing here fails.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -139,8 +140,10 @@ struct document {
     void append(document part);
 };
 
-// Safe to print whatever the texts hold; both end in a line feed.
-[[nodiscard]] std::string render_text(const document& of);
+// Safe to print whatever the texts hold; both end in a line feed. The first one fits a terminal of so many
+// columns; elsewhere its tables have at most widest_text of them and a sentence is one line.
+[[nodiscard]] std::string render_text(const document& of,
+                                      std::optional<std::size_t> columns = std::nullopt);
 [[nodiscard]] std::string render_markdown(const document& of);
 
 }  // namespace postal::report

@@ -14,8 +14,7 @@ namespace postal::report {
 
 namespace {
 
-constexpr std::size_t widest_page = 80;  // of text
-constexpr std::size_t least_text = 24;   // columns for words that are broken
+constexpr std::size_t least_text = 24;  // columns for words that are broken
 constexpr std::size_t longest_text_cell = 120;
 constexpr std::size_t longest_text = 400;       // in the last column
 constexpr std::size_t most_narrow_columns = 3;  // that a telephone has room for
@@ -53,10 +52,11 @@ cell_lines lines_of(const std::string& cell, std::size_t width) {
 }
 
 // How a table stands on a page of so many columns: titles of two words on two lines and the last column's
-// text on several, if it has to be.
+// text on several, if it has to be. What still has no room comes below the rest, behind the first column
+// once more.
 class text_layout {
   public:
-    explicit text_layout(const table& of) : shown_(of) {
+    text_layout(const table& of, std::size_t page) : shown_(of), page_(page) {
         for (const column& one : of.columns)
             titles_.push_back({base::printable(one.title, longest_text_cell)});
         for (const auto& row : of.rows) {
@@ -65,23 +65,20 @@ class text_layout {
                 made.push_back(
                     {base::printable(row[i], is_text(i) ? longest_text : longest_text_cell)});
         }
-        if (width() > widest_page) split_titles();
-        if (width() > widest_page) break_text();
+        if (width() > page_) split_titles();
+        if (width() > page_) break_text();
         for (std::size_t i = 0; i < titles_.size(); ++i)
             widths_.push_back(width_of(i));
     }
 
     [[nodiscard]] std::string printed() const {
         std::string out = shown_.title.empty() ? "" : base::printable(shown_.title, 200) + "\n";
-        // A header without any text would only be an empty line.
-        if (std::any_of(titles_.begin(), titles_.end(),
-                        [](const cell_lines& title) { return title != cell_lines{""}; }))
-            append(out, titles_, stands::at_the_bottom);
-        for (const auto& row : rows_)
-            append(out, row, stands::on_top);
+        for (std::size_t from = 1; const std::size_t to : ends_of_parts()) {
+            append_part(out, from, to);
+            from = to;
+        }
         if (!shown_.note.empty())
-            out +=
-                base::wrapped("  (" + base::printable(shown_.note, 400) + ")", widest_page) + "\n";
+            out += base::wrapped("  (" + base::printable(shown_.note, 400) + ")", page_) + "\n";
         return out;
     }
 
@@ -124,28 +121,59 @@ class text_layout {
     void break_text() {
         if (titles_.empty() || !is_text(titles_.size() - 1)) return;
         const std::size_t others = width() - width_of(titles_.size() - 1);
-        const std::size_t room = std::max(least_text, widest_page - std::min(others, widest_page));
+        const std::size_t room = std::max(least_text, page_ - std::min(others, page_));
         for (auto& row : rows_)
             if (row.size() == titles_.size()) row.back() = lines_of(row.back().front(), room);
     }
 
-    void append(std::string& out, const std::vector<cell_lines>& row, stands where) const {
+    // Behind the last column of each part that the page has room for; the first column is in all of them.
+    [[nodiscard]] std::vector<std::size_t> ends_of_parts() const {
+        std::vector<std::size_t> ends;
+        const std::size_t first = widths_.empty() ? 0 : 2 + widths_.front();
+        std::size_t taken = first;
+        for (std::size_t i = 1; i < widths_.size(); ++i) {
+            if (taken > first && taken + 2 + widths_[i] > page_) {
+                ends.push_back(i);
+                taken = first;
+            }
+            taken += 2 + widths_[i];
+        }
+        ends.push_back(widths_.size());
+        return ends;
+    }
+
+    void append_part(std::string& out, std::size_t from, std::size_t to) const {
+        // A header without any text would only be an empty line.
+        if (std::any_of(titles_.begin(), titles_.end(),
+                        [](const cell_lines& title) { return title != cell_lines{""}; }))
+            append(out, titles_, from, to, stands::at_the_bottom);
+        for (const auto& row : rows_)
+            append(out, row, from, to, stands::on_top);
+    }
+
+    // The first cell of a row, and those from one column to before another.
+    void append(std::string& out, const std::vector<cell_lines>& row, std::size_t from,
+                std::size_t to, stands where) const {
+        std::vector<std::size_t> shown;
+        for (std::size_t i = 0; i < std::min(to, row.size()); ++i)
+            if (i == 0 || i >= from) shown.push_back(i);
         std::size_t height = 0;
-        for (const cell_lines& cell : row)
-            height = std::max(height, cell.size());
+        for (const std::size_t i : shown)
+            height = std::max(height, row[i].size());
         for (std::size_t at = 0; at < height; ++at) {
-            std::string line = " ";
-            for (std::size_t i = 0; i < row.size(); ++i) {
+            std::string line;
+            for (const std::size_t i : shown) {
                 const std::size_t above = where == stands::on_top ? 0 : height - row[i].size();
                 const bool there = at >= above && at - above < row[i].size();
-                line += (i == 0 ? " " : "  ") +
-                        pad(there ? row[i][at - above] : "", widths_[i], shown_.columns[i].side);
+                line +=
+                    "  " + pad(there ? row[i][at - above] : "", widths_[i], shown_.columns[i].side);
             }
             out += without_trailing_blanks(line) + "\n";
         }
     }
 
     const table& shown_;
+    std::size_t page_;  // columns
     std::vector<cell_lines> titles_{};
     std::vector<std::vector<cell_lines>> rows_{};
     std::vector<std::size_t> widths_{};
@@ -153,8 +181,8 @@ class text_layout {
 
 }  // namespace
 
-std::string render_text(const table& shown) {
-    return text_layout(shown).printed();
+std::string render_text(const table& shown, std::size_t columns) {
+    return text_layout(shown, std::min(columns, widest_text)).printed();
 }
 
 std::string render_markdown(const table& shown) {

@@ -6,6 +6,7 @@
 // right for what a report contains apart from East Asian text.
 #pragma once
 
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -31,7 +32,12 @@ struct table {
     std::string note = {};                       // one sentence under the table
 };
 
-std::string render_text(const table& shown);
+// Plain text is not wider, where cells of one word allow it.
+inline constexpr std::size_t widest_text = 80;
+
+// For a terminal of so many columns: one that is less wide than the table gets the columns that it has no
+// room for below the others.
+std::string render_text(const table& shown, std::size_t columns = widest_text);
 std::string render_markdown(const table& shown);
 std::string render_html(const table& shown);
 

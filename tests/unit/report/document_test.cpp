@@ -76,3 +76,43 @@ TEST_CASE("table: has at most 80 columns, with titles and a text on several line
     const table narrow{"t", "Title", {{"name"}, {"many messages", align::right}}, {{"a", "1"}}, {}};
     CHECK(render_text(narrow) == "Title\n  name  many messages\n  a                 1\n");
 }
+
+TEST_CASE("table: columns that a terminal has no room for come below the others") {
+    const table shown{
+        "t",
+        "Title",
+        {{"phase"}, {"count", align::right}, {"mean", align::right}, {"p50", align::right}},
+        {{"connect", "5", "87.8 µs", "81.4 µs"}, {"data", "12", "9 µs", "8 µs"}},
+        {}};
+    const std::string_view whole =
+        "Title\n"
+        "  phase    count     mean      p50\n"
+        "  connect      5  87.8 µs  81.4 µs\n"
+        "  data        12     9 µs     8 µs\n";
+    CHECK(render_text(shown) == whole);
+    CHECK(render_text(shown, 34) == whole);
+    CHECK(render_text(shown, 33) ==
+          "Title\n"
+          "  phase    count     mean\n"
+          "  connect      5  87.8 µs\n"
+          "  data        12     9 µs\n"
+          "  phase        p50\n"
+          "  connect  81.4 µs\n"
+          "  data        8 µs\n");
+    // No less than one behind the first, however narrow it is.
+    CHECK(render_text(shown, 1) ==
+          "Title\n"
+          "  phase    count\n"
+          "  connect      5\n"
+          "  data        12\n"
+          "  phase       mean\n"
+          "  connect  87.8 µs\n"
+          "  data        9 µs\n"
+          "  phase        p50\n"
+          "  connect  81.4 µs\n"
+          "  data        8 µs\n");
+    document made{"D"};
+    made.add_tables({shown});
+    CHECK(render_text(made, 33) == "\n" + render_text(shown, 33));
+    CHECK(render_text(made) == "\n" + render_text(shown));
+}
