@@ -55,6 +55,27 @@ std::string bar_html(const std::vector<part>& parts) {
     return bar + "</div>\n" + legend + "</ul>\n";
 }
 
+std::string marks_html(const marks& of) {
+    std::string out = fmt::format("<figure class=\"card marks\" id=\"{}\">\n<h2>{}</h2>\n", of.id,
+                                  escape_html(of.title));
+    out += "<ul class=\"legend\">";
+    for (std::size_t kind = 0; kind < of.kinds.size(); ++kind)
+        out += fmt::format("<li><span class=\"sign\"><i class=\"m{}\"></i></span>{}</li>", kind,
+                           escape_html(of.kinds[kind]));
+    out += "</ul>\n";
+    for (const marks_row& row : of.rows) {
+        out += fmt::format(
+            "<div class=\"row\"><p class=\"name\">{}</p><p class=\"counts\">{}</p>\n"
+            "<div class=\"line\" aria-hidden=\"true\">",
+            escape_html(row.name), escape_html(row.counts));
+        for (const mark& one : row.each)
+            out += fmt::format("<i class=\"m{}\" style=\"left:{:.2f}%\" title=\"{}\"></i>",
+                               one.kind, one.at * 100, escape_html(one.text));
+        out += "</div></div>\n";
+    }
+    return out + "<figcaption>" + escape_html(of.caption) + "</figcaption>\n</figure>\n";
+}
+
 std::string lane_html(const lane& one) {
     std::string out = fmt::format(
         "<div class=\"lane\"><p class=\"name\">{}</p><p class=\"value\"><b>{}</b> {} "
@@ -110,8 +131,9 @@ struct page_printer {
     }
 
     void operator()(const remark& one) {
-        noted += fmt::format("<p class=\"remark {}{}\" role=\"note\">{}.</p>\n", one.kind,
-                             one.loud ? " loud" : "", escape_html(one.text));
+        (one.late ? tables : noted) +=
+            fmt::format("<p class=\"remark {}{}\" role=\"note\">{}.</p>\n", one.kind,
+                        one.loud ? " loud" : "", escape_html(one.text));
     }
 
     void operator()(const placed_table& one) {
@@ -148,6 +170,8 @@ struct page_printer {
                 fmt::format("<div class=\"s{}\">{}</div>\n", at % colours, lane_html(one.each[at]));
         headline += "</section>\n";
     }
+
+    void operator()(const marks& one) { headline += marks_html(one); }
 
     void operator()(const chart& one) {
         const std::string height =
