@@ -12,6 +12,7 @@
 #include "base/version.hpp"
 #include "postal-report/assets.hpp"
 #include "postal-report/figures.hpp"
+#include "proto/base64.hpp"
 
 namespace postal::report {
 
@@ -20,6 +21,7 @@ namespace {
 constexpr std::size_t most_sentences = 10;       // that are not folded away
 constexpr std::size_t most_large_sentences = 3;  // in the largest type
 constexpr std::size_t colours = 8;               // as many as the style sheet has
+constexpr std::size_t largest_download = 256 * 1024;
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
     for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
@@ -156,9 +158,11 @@ struct page_printer {
             "<dl class=\"tiles\">\n",
             escape_html(one.value), escape_html(one.unit), escape_html(one.note));
         for (const tile& each : one.tiles)
-            headline +=
-                fmt::format("<div class=\"tile {}\"><dt>{}</dt><dd>{}</dd></div>\n",
-                            each.bad ? "bad" : "", escape_html(each.name), escape_html(each.value));
+            headline += fmt::format("<div class=\"tile {}\"><dt>{}</dt><dd>{}</dd></div>\n",
+                                    each.bad    ? "bad"
+                                    : each.good ? "good"
+                                                : "",
+                                    escape_html(each.name), escape_html(each.value));
         headline += "</dl>\n" + bar_html(one.parts) + "</section>\n";
     }
 
@@ -192,6 +196,21 @@ struct page_printer {
         tables += folded(one.summary, "<pre>" + lines + "</pre>\n");
     }
 };
+
+// A link that holds its data, so that nothing need be fetched and no script need run.
+std::string download_html(const char* name, const char* type, const std::string& text) {
+    return fmt::format("<a download=\"postal-report.{0}\" href=\"data:{1};base64,{2}\">{3}</a>",
+                       name, type, proto::to_base64(text), base::format_size(text.size()));
+}
+
+std::string downloads_html(const sheet& of) {
+    if (of.rows.empty()) return {};
+    const std::string csv = render_csv(of);
+    if (csv.size() > largest_download)
+        return "<p>The figures are too large to be a part of this page; --csv prints them.</p>";
+    return "<p>Figures to download: CSV " + download_html("csv", "text/csv", csv) + ", JSON " +
+           download_html("json", "application/json", render_json(of)) + "</p>";
+}
 
 std::string lines_html(const std::vector<std::string>& lines) {
     std::string out;
@@ -245,6 +264,7 @@ std::string render_page(const document& of, const page_parts& parts) {
                  {"KIND", of.page.kind.empty() ? "" : " " + of.page.kind},
                  {"TABLES", printer.tables},
                  {"FOOTNOTE", of.page.footnote},
+                 {"DOWNLOADS", downloads_html(parts.figures)},
                  {"DATA", of.page.chart_data},
                  {"LIBRARY", std::string{draws ? parts.chart_library : ""}},
                  {"SCRIPT", draws ? std::string{page_script} + std::string{of.page.script} : ""}});

@@ -88,12 +88,13 @@ const latencyChart = () => {
         return [
             line(of + 'p99', middles(one, P99), single ? colour('--p99') : own(index),
                 { pointRadius: marked(true), pointStyle: single ? 'triangle' : shapes[index % shapes.length], segment: single ? { borderDash: dashed } : {} }),
+            // Of several runs the tail is compared; the others come when their name is chosen.
             ...(withP90 && latencies(one).some(each => each[P90] !== null)
                 ? [line(of + (single ? 'p90' : 'p90 (dashed)'), middles(one, P90), single ? colour('--p90') : own(index),
-                    { pointRadius: marked(true), pointStyle: single ? 'rect' : shapes[index % shapes.length], borderDash: single ? undefined : [7, 3], segment: single ? { borderDash: dashed } : {} })]
+                    { hidden: !single, pointRadius: marked(true), pointStyle: single ? 'rect' : shapes[index % shapes.length], borderDash: single ? undefined : [7, 3], segment: single ? { borderDash: dashed } : {} })]
                 : []),
             line(of + (single ? 'p50' : 'p50 (dotted)'), middles(one, P50), own(index),
-                { pointRadius: marked(true), pointStyle: single ? 'circle' : shapes[index % shapes.length], borderDash: single ? undefined : [2, 3], segment: single ? { borderDash: dashed } : {} })
+                { hidden: !single, pointRadius: marked(true), pointStyle: single ? 'circle' : shapes[index % shapes.length], borderDash: single ? undefined : [2, 3], segment: single ? { borderDash: dashed } : {} })
         ];
     });
     return {

@@ -66,6 +66,7 @@ struct tile {
     std::string name{};
     std::string value{};
     bool bad = false;
+    bool good = false;
 };
 
 // A part of a whole, and its colour among eight.

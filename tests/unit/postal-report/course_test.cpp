@@ -156,7 +156,8 @@ TEST_CASE("course: of several records what one has is drawn for all, and sentenc
     other.label = "b";
     CHECK_THAT(page_of({steady, other}), Contains("each second: a&lt;b 4, b 8 to 9.") &&
                                              !Contains("id=\"chart-open\"") &&
-                                             Contains("id=\"chart-workers\""));
+                                             Contains("Processors that the workers kept busy") &&
+                                             !Contains("id=\"chart-workers\""));
     other = short_run({1, 5, 9});
     CHECK_THAT(page_of({steady, other}), Contains("id=\"chart-open\""));
     other.seconds = {};

@@ -93,6 +93,8 @@ TEST_CASE("figures: units, separators and no more digits than mean something") {
     CHECK(report::show_share(5, 5) == "100.00 %");
     CHECK(report::show_share(0, 0) == "–");
     CHECK(report::show_change(110.0, 100.0) == " (+10.0 %)");
+    CHECK(report::show_change(2350.0, 100.0) == " (23.5 times)");
+    CHECK(report::show_change(2350000.0, 100.0) == " (23,500 times)");
     CHECK(report::show_change(100.0, 0.0).empty());
     CHECK(report::show_change(100.0, 100.01).empty());
     report::record one;
