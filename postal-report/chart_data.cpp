@@ -15,7 +15,7 @@ namespace postal::report {
 
 namespace {
 
-constexpr std::size_t most_points = 1500;
+constexpr std::size_t most_points = 750;
 constexpr std::size_t longest_name = 200;
 
 void widen(std::optional<std::chrono::nanoseconds>& highest,

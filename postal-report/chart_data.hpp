@@ -1,6 +1,6 @@
 // What the page's charts draw, as JSON that is small and safe to put between <script> tags.
 //
-// Intervals, but for what is finished after the stop: at most 1500 points for each record; where
+// Intervals, but for what is finished after the stop: at most 750 points for each record; where
 // there are more, neighbours of one kind (warm-up, partial or neither) are put together: messages are
 // a minute's, whatever the length, percentiles the highest of them, and `together` says how many went
 // into a point. Where there was no message percentiles are null.

@@ -23,7 +23,7 @@ const timesChart = () => {
         data: {
             datasets: [
                 line('acknowledged', middles.map(at => ({ ...at, y: data.times[at.index][0] })), colour('--soft'),
-                    { type: 'line', yAxisID: 'y2', borderWidth: 1.2, pointRadius: 0, backgroundColor: 'transparent' }),
+                    { type: 'line', yAxisID: 'y2', borderWidth: 1.2, marked: null, backgroundColor: 'transparent' }),
                 ...data.kinds.map((kind, index) => ({
                     label: kind.label, backgroundColor: of[index], borderColor: of[index], yAxisID: 'y', stack: 'found',
                     pointStyle: shapes[index % shapes.length], barPercentage: 1, categoryPercentage: 0.9,

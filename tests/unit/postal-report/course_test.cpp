@@ -199,8 +199,8 @@ TEST_CASE("course: many points are put together") {
         one.intervals.back().message_p90 = std::chrono::microseconds{i};
     }
     const json points = series_of(one)["intervals"];
-    CHECK(points.size() == 1500);
-    CHECK(points[1][10] == 3);  // the highest
-    CHECK(points[1][11] == 2.5);
+    CHECK(points.size() == 750);
+    CHECK(points[1][10] == 7);  // the highest
+    CHECK(points[1][11] == 5.5);
     CHECK(points[1][12] == 0.25);
 }
