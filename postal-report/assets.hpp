@@ -11,5 +11,6 @@ extern const std::string_view page_script;        // page.js, what all kinds of 
 extern const std::string_view records_script;     // records.js
 extern const std::string_view experiment_script;  // experiment.js
 extern const std::string_view relay_script;       // relay.js
+extern const std::string_view ledger_script;      // ledger.js
 
 }  // namespace postal::report

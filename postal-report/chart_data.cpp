@@ -15,7 +15,7 @@ namespace postal::report {
 
 namespace {
 
-constexpr std::size_t most_points = 1500;
+constexpr std::size_t most_points = 750;
 constexpr std::size_t longest_name = 200;
 
 void widen(std::optional<std::chrono::nanoseconds>& highest,
@@ -240,16 +240,30 @@ std::vector<interval> course_of(const record& one) {
     return course;
 }
 
-std::optional<open_range> open_range_of(const std::vector<interval>& course) {
-    std::optional<open_range> range;
+namespace {
+
+template <class Level>
+std::optional<level_range> range_of(const std::vector<interval>& course, double small,
+                                    Level level_of) {
+    std::optional<level_range> range;
     for (const interval& each : course) {
-        if (!each.open_connections) continue;
-        const double open = *each.open_connections;
-        if (!range) range = open_range{open, open};
-        range->least = std::min(range->least, open);
-        range->most = std::max(range->most, open);
+        const std::optional<double> level = level_of(each);
+        if (!level) continue;
+        if (!range) range = level_range{*level, *level, small};
+        range->least = std::min(range->least, *level);
+        range->most = std::max(range->most, *level);
     }
     return range;
+}
+
+}  // namespace
+
+std::optional<level_range> open_range_of(const std::vector<interval>& course) {
+    return range_of(course, 1.0, [](const interval& each) { return each.open_connections; });
+}
+
+std::optional<level_range> processors_range_of(const std::vector<interval>& course) {
+    return range_of(course, 0.05, [](const interval& each) { return each.processors(); });
 }
 
 std::string chart_data(const std::vector<record>& records) {

@@ -1,6 +1,6 @@
 // What the page's charts draw, as JSON that is small and safe to put between <script> tags.
 //
-// Intervals, but for what is finished after the stop: at most 1500 points for each record; where
+// Intervals, but for what is finished after the stop: at most 750 points for each record; where
 // there are more, neighbours of one kind (warm-up, partial or neither) are put together: messages are
 // a minute's, whatever the length, percentiles the highest of them, and `together` says how many went
 // into a point. Where there was no message percentiles are null.
@@ -68,13 +68,19 @@ bool shown_by_second(const record& one);
 // What counts over time are drawn from: intervals, or seconds; not what was finished after the stop.
 std::vector<interval> course_of(const record& one);
 
-// How many connections were open on the average of each of those stretches.
-struct open_range {
+// Between what something was on the average of each of those stretches.
+struct level_range {
     double least = 0;
     double most = 0;
+    double small = 0;  // a difference that says nothing
     // So near each other that a sentence says as much as a curve.
-    [[nodiscard]] bool steady() const noexcept { return most - least <= std::max(1.0, most / 10); }
+    [[nodiscard]] bool steady() const noexcept {
+        return most - least <= std::max(small, most / 10);
+    }
 };
-std::optional<open_range> open_range_of(const std::vector<interval>& course);
+// How many connections were open, and how many processors the workers kept busy; none where no
+// stretch has it.
+std::optional<level_range> open_range_of(const std::vector<interval>& course);
+std::optional<level_range> processors_range_of(const std::vector<interval>& course);
 
 }  // namespace postal::report

@@ -19,6 +19,9 @@ struct sheet {
 
 std::string render_csv(const sheet& of);
 
+// The same as a JSON list of an object for each line: numbers are numbers, what is not known is null.
+std::string render_json(const sheet& of);
+
 // A text as one field.
 std::string csv_cell(const std::string& text);
 

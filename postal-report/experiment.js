@@ -129,7 +129,7 @@ const spanTitle = items => {
 const timeChart = (key, title, show) => () => {
     const runs = key !== 'rate' ? [] : data.variants.flatMap((one, index) => one.runs.map(values =>
         line('', course(one, values), faded(own(index), 0.35),
-            { borderWidth: 0.8, pointRadius: 0, pointHitRadius: 0, pointHoverRadius: 0 })));
+            { borderWidth: 0.8, marked: null, pointHitRadius: 0, pointHoverRadius: 0 })));
     const made = options(
         { x: timeAxis(), y: axis(title, { beginAtZero: true, grace: '8%', ticks: { callback: plain } }) },
         { title: spanTitle, label: item => ' ' + (many ? item.dataset.label + ': ' : '') + show(item.raw.y) }, many);

@@ -94,8 +94,8 @@ std::string show_change(std::optional<double> now, std::optional<double> referen
     const double percent = (*now / *reference - 1) * 100;
     if (!std::isfinite(percent) || std::abs(percent) < 0.05) return {};
     const double times = *now / *reference;
-    if (times >= 999.5) return fmt::format(" (x {})", show_number(times));
-    if (percent >= 1000) return fmt::format(" (x {:.3g})", times);
+    if (times >= 999.5) return fmt::format(" ({} times)", show_number(times));
+    if (percent >= 1000) return fmt::format(" ({:.3g} times)", times);
     return fmt::format(" ({:+.1f} %)", percent);
 }
 
@@ -128,6 +128,13 @@ std::string show_threshold_value(const threshold& one) {
 std::string show_code(const error_entry& one) {
     if (one.code == 0) return one.detail.empty() ? unknown : one.detail;
     return fmt::format("{}{}{}", one.code, one.detail.empty() ? "" : " ", one.detail);
+}
+
+std::string show_option(const stats::option_value& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&value))
+        return base::join(*texts, ", ");
+    return std::to_string(std::get<std::uint64_t>(value));
 }
 
 std::string show_command(const record& one) {

@@ -49,6 +49,9 @@ std::string show_threshold_value(const threshold& one);
 // "550 5.1.1" or the reason's word when no server sent a code.
 std::string show_code(const error_entry& one);
 
+// An option's value; several have commas between them.
+std::string show_option(const stats::option_value& value);
+
 // The command line with quotes where a shell would need them.
 std::string show_command(const record& one);
 

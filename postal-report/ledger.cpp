@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/standard_output.hpp"
@@ -21,7 +22,8 @@ using ledger::condition;
 using ledger::outcome;
 using ledger::summary;
 
-constexpr std::size_t most_named = 3;  // runs, in a remark
+constexpr std::size_t most_named = 3;           // runs, in a remark
+constexpr std::uint64_t examples_of_page = 20;  // of each kind
 
 // What is odd, but breaks no promise.
 std::string oddities(const summary& of) {
@@ -38,8 +40,7 @@ std::string oddities(const summary& of) {
     return result;
 }
 
-std::string result_line(const ledger_report& one) {
-    const summary& of = one.found.totals;
+std::string result_of(const summary& of) {
     std::string result = "no message was acknowledged";
     if (of.acknowledged() > 0) {
         result = plural(of.acknowledged(), "acknowledged message: ", "acknowledged messages: ");
@@ -62,7 +63,7 @@ std::string result_line(const ledger_report& one) {
             result += fmt::format(", {} not looked for", format_count(of.not_looked_for));
         }
     }
-    return one.file + ": " + result + oddities(of);
+    return result + oddities(of);
 }
 
 // Names the runs that have not noted their end; empty when all have.
@@ -333,51 +334,61 @@ sheet sheet_of(const ledger_report& one) {
     return made;
 }
 
-document document_of(const ledger_report& one) {
+document document_of(const ledger_report& one, medium wanted) {
     document made{"Ledger"};
-    made.add(statement{result_line(one)});
+    const std::string result = result_of(one.found.totals);
+    made.add(statement{one.file + ": " + result});
+    if (wanted == medium::page) add_ledger_page(made, one, result);
     for (std::string& each : remarks_on(one))
         made.add(remark{"limit", std::move(each)});
     made.add_tables(tables_of(one));
     return made;
 }
 
-std::string printed(const ledger_report& one, output kind) {
-    if (kind == output::csv) return render_csv(sheet_of(one));
-    return kind == output::markdown ? render_markdown(document_of(one))
-                                    : render_text(document_of(one));
+namespace {
+
+// One behind the other, for people.
+std::string name_of(const options& wanted) {
+    const std::size_t more = wanted.records.size();
+    return more == 0 ? wanted.ledger : fmt::format("{} and {} more", wanted.ledger, more);
 }
 
-base::expected<bool> print_ledger(const options& wanted) {
+}  // namespace
+
+base::expected<ledger_report> read_ledger(const options& wanted) {
     auto book = ledger::reader::open(wanted.ledgers());
     if (!book) return book.error();
     ledger_report one;
-    one.file = wanted.ledger;
-    if (const std::size_t more = wanted.records.size(); more > 0)
-        one.file += fmt::format(" and {} more", more);
-    const output kind = wanted.printed();
+    one.file = name_of(wanted);
     ledger::questions questions;
     questions.on_delivery = [&](std::int64_t us) {
         one.delivery.record(std::chrono::microseconds(us));
     };
-    questions.list = wanted.list;
     questions.one_store = wanted.one_store;
-    bool first = true;
-    const auto print = [](const std::string& text) { base::print(text); };
-    questions.on_row = [&](const ledger::discrepancy_row& row) {
-        if (first) print(discrepancy_header(kind));
-        first = false;
-        print(render_discrepancy(row, kind));
-    };
+    questions.examples = wanted.html.empty() ? 0 : examples_of_page;
     auto found = book->reconcile(questions);
     if (!found) return found.error();
     one.found = std::move(*found);
-    if (!wanted.list) {
-        print(printed(one, kind));
-    } else if (first && kind != output::text) {
-        print(discrepancy_header(kind));
-    }
-    return !one.found.totals.broken_promise();
+    return one;
+}
+
+base::expected<bool> print_list(const options& wanted) {
+    auto book = ledger::reader::open(wanted.ledgers());
+    if (!book) return book.error();
+    const output kind = wanted.printed();
+    ledger::questions questions;
+    questions.list = wanted.list;
+    questions.one_store = wanted.one_store;
+    bool first = true;
+    questions.on_row = [&](const ledger::discrepancy_row& row) {
+        if (first) base::print(discrepancy_header(kind));
+        first = false;
+        base::print(render_discrepancy(row, kind));
+    };
+    const auto found = book->reconcile(questions);
+    if (!found) return found.error();
+    if (first && kind != output::text) base::print(discrepancy_header(kind));
+    return !found->totals.broken_promise();
 }
 
 }  // namespace postal::report

@@ -1,4 +1,5 @@
-// What a ledger says of every message: the summary, and the rows of one kind of discrepancy.
+// What a ledger says of every message: the summary, on a page with examples, and the rows of one kind of
+// discrepancy.
 //
 // The summary says the result first: how many of the acknowledged messages (one for each recipient)
 // are lost or corrupt. A list has one line for each message and nothing else, in the order in which
@@ -23,11 +24,16 @@ struct ledger_report {
     stats::histogram delivery;
 };
 
-// Prints what the options ask for to standard output. True when the server has kept its word: all
-// that it acknowledged is there, unharmed. A failure is one line about the file.
-base::expected<bool> print_ledger(const options& wanted);
+// A failure is one line about the file. For a page it has examples.
+base::expected<ledger_report> read_ledger(const options& wanted);
 
-document document_of(const ledger_report& one);
+// Prints the list that the options ask for. True when the server has kept its word: all that it
+// acknowledged is there, unharmed. A failure is one line about the file.
+base::expected<bool> print_list(const options& wanted);
+
+document document_of(const ledger_report& one, medium wanted);
+// What only a page has; `result` is the sentence that says what came of it.
+void add_ledger_page(document& to, const ledger_report& one, const std::string& result);
 sheet sheet_of(const ledger_report& one);  // of one line
 
 // What must be known of a ledger before its figures are believed, one sentence each: that nobody

@@ -24,10 +24,19 @@ using report::refuse;
 using report::show;
 
 cli::exit_status show_ledger(const report::options& wanted) {
-    const auto kept_word = report::print_ledger(wanted);
-    if (!kept_word) {
+    const auto read = report::read_ledger(wanted);
+    if (!read) return refuse(base::at("--ledger", read.error()), cli::exit_status::bad_parameters);
+    const cli::exit_status shown =
+        show(wanted, {[&](report::medium kind) { return document_of(*read, kind); },
+                      [&] { return sheet_of(*read); }});
+    if (shown != cli::exit_status::done || !read->found.totals.broken_promise()) return shown;
+    return cli::exit_status::threshold_not_met;
+}
+
+cli::exit_status list_of_ledger(const report::options& wanted) {
+    const auto kept_word = report::print_list(wanted);
+    if (!kept_word)
         return refuse(base::at("--ledger", kept_word.error()), cli::exit_status::bad_parameters);
-    }
     return *kept_word ? cli::exit_status::done : cli::exit_status::threshold_not_met;
 }
 
@@ -61,6 +70,7 @@ cli::exit_status run(int argc, char** argv) {
     if (!parsed) return refuse(parsed.error(), cli::exit_status::bad_parameters);
     if (*parsed == cli::parse_result::done) return cli::exit_status::done;
     if (wanted.relay) return show_relay(wanted);
+    if (wanted.list) return list_of_ledger(wanted);
     if (!wanted.ledger.empty()) return show_ledger(wanted);
     const auto folder =
         std::find_if(wanted.records.begin(), wanted.records.end(), report::is_experiment);

@@ -98,6 +98,7 @@ cli::program describe_program(options& into) {
             "  postal-report --csv runs/*.json > runs.csv\n"
             "  postal-report --html ext4.html ext4-mount-options.results\n"
             "  postal-report --ledger mail.ledger --list lost\n"
+            "  postal-report --ledger mail.ledger --html mail.html\n"
             "  postal-report --ledger mail.rank-*.ledger\n"
             "  postal-report --relay --ledger mail.ledger --html relay.html\n"
             "  postal-report --relay postal.json bhm.json\n"
@@ -135,9 +136,8 @@ base::expected<void> check(const options& given) {
     if (given.ledger.empty() && given.records.empty()) {
         return base::fail("RECORD is missing; give a run record, or --ledger FILE");
     }
-    if (!given.ledger.empty() && !given.html.empty() && !given.relay) {
-        return base::fail("--html: is for records and --relay; leave it out with --ledger");
-    }
+    if (given.list && !given.html.empty())
+        return base::fail("--html: is not for --list; leave one of them out");
     if (static_cast<int>(given.text) + static_cast<int>(given.markdown) +
             static_cast<int>(given.csv) >
         1) {

@@ -12,6 +12,7 @@
 #include "base/version.hpp"
 #include "postal-report/assets.hpp"
 #include "postal-report/figures.hpp"
+#include "proto/base64.hpp"
 
 namespace postal::report {
 
@@ -20,6 +21,7 @@ namespace {
 constexpr std::size_t most_sentences = 10;       // that are not folded away
 constexpr std::size_t most_large_sentences = 3;  // in the largest type
 constexpr std::size_t colours = 8;               // as many as the style sheet has
+constexpr std::size_t largest_download = 256 * 1024;
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
     for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
@@ -53,6 +55,27 @@ std::string bar_html(const std::vector<part>& parts) {
                         one.count > 0 ? escape_html(show_share(count, sum)) : "");
     }
     return bar + "</div>\n" + legend + "</ul>\n";
+}
+
+std::string marks_html(const marks& of) {
+    std::string out = fmt::format("<figure class=\"card marks\" id=\"{}\">\n<h2>{}</h2>\n", of.id,
+                                  escape_html(of.title));
+    out += "<ul class=\"legend\">";
+    for (std::size_t kind = 0; kind < of.kinds.size(); ++kind)
+        out += fmt::format("<li><span class=\"sign\"><i class=\"m{}\"></i></span>{}</li>", kind,
+                           escape_html(of.kinds[kind]));
+    out += "</ul>\n";
+    for (const marks_row& row : of.rows) {
+        out += fmt::format(
+            "<div class=\"row\"><p class=\"name\">{}</p><p class=\"counts\">{}</p>\n"
+            "<div class=\"line\" aria-hidden=\"true\">",
+            escape_html(row.name), escape_html(row.counts));
+        for (const mark& one : row.each)
+            out += fmt::format("<i class=\"m{}\" style=\"left:{:.2f}%\" title=\"{}\"></i>",
+                               one.kind, one.at * 100, escape_html(one.text));
+        out += "</div></div>\n";
+    }
+    return out + "<figcaption>" + escape_html(of.caption) + "</figcaption>\n</figure>\n";
 }
 
 std::string lane_html(const lane& one) {
@@ -110,8 +133,9 @@ struct page_printer {
     }
 
     void operator()(const remark& one) {
-        noted += fmt::format("<p class=\"remark {}{}\" role=\"note\">{}.</p>\n", one.kind,
-                             one.loud ? " loud" : "", escape_html(one.text));
+        (one.late ? tables : noted) +=
+            fmt::format("<p class=\"remark {}{}\" role=\"note\">{}.</p>\n", one.kind,
+                        one.loud ? " loud" : "", escape_html(one.text));
     }
 
     void operator()(const placed_table& one) {
@@ -134,9 +158,11 @@ struct page_printer {
             "<dl class=\"tiles\">\n",
             escape_html(one.value), escape_html(one.unit), escape_html(one.note));
         for (const tile& each : one.tiles)
-            headline +=
-                fmt::format("<div class=\"tile {}\"><dt>{}</dt><dd>{}</dd></div>\n",
-                            each.bad ? "bad" : "", escape_html(each.name), escape_html(each.value));
+            headline += fmt::format("<div class=\"tile {}\"><dt>{}</dt><dd>{}</dd></div>\n",
+                                    each.bad    ? "bad"
+                                    : each.good ? "good"
+                                                : "",
+                                    escape_html(each.name), escape_html(each.value));
         headline += "</dl>\n" + bar_html(one.parts) + "</section>\n";
     }
 
@@ -148,6 +174,8 @@ struct page_printer {
                 fmt::format("<div class=\"s{}\">{}</div>\n", at % colours, lane_html(one.each[at]));
         headline += "</section>\n";
     }
+
+    void operator()(const marks& one) { headline += marks_html(one); }
 
     void operator()(const chart& one) {
         const std::string height =
@@ -168,6 +196,21 @@ struct page_printer {
         tables += folded(one.summary, "<pre>" + lines + "</pre>\n");
     }
 };
+
+// A link that holds its data, so that nothing need be fetched and no script need run.
+std::string download_html(const char* name, const char* type, const std::string& text) {
+    return fmt::format("<a download=\"postal-report.{0}\" href=\"data:{1};base64,{2}\">{3}</a>",
+                       name, type, proto::to_base64(text), base::format_size(text.size()));
+}
+
+std::string downloads_html(const sheet& of) {
+    if (of.rows.empty()) return {};
+    const std::string csv = render_csv(of);
+    if (csv.size() > largest_download)
+        return "<p>The figures are too large to be a part of this page; --csv prints them.</p>";
+    return "<p>Figures to download: CSV " + download_html("csv", "text/csv", csv) + ", JSON " +
+           download_html("json", "application/json", render_json(of)) + "</p>";
+}
 
 std::string lines_html(const std::vector<std::string>& lines) {
     std::string out;
@@ -221,6 +264,7 @@ std::string render_page(const document& of, const page_parts& parts) {
                  {"KIND", of.page.kind.empty() ? "" : " " + of.page.kind},
                  {"TABLES", printer.tables},
                  {"FOOTNOTE", of.page.footnote},
+                 {"DOWNLOADS", downloads_html(parts.figures)},
                  {"DATA", of.page.chart_data},
                  {"LIBRARY", std::string{draws ? parts.chart_library : ""}},
                  {"SCRIPT", draws ? std::string{page_script} + std::string{of.page.script} : ""}});

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "postal-report/csv.hpp"
 #include "report/document.hpp"
 
 namespace postal::report {
@@ -20,6 +21,7 @@ namespace postal::report {
 struct page_parts {
     std::string_view chart_library;  // the text of Chart.js
     std::string_view nonce;          // a word that nobody can guess
+    sheet figures = {};              // to be downloaded, as CSV and as JSON, unless it is too large
 };
 
 std::string render_page(const document& of, const page_parts& parts);

@@ -4,7 +4,12 @@ const data = JSON.parse(document.getElementById('chart-data').textContent);
 const charts = [];
 const longest = Math.max(1, data.longest_s);
 
-const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+// Asked for at each point of some lines, so that it is remembered until all is drawn anew.
+const colours = new Map();
+const colour = name => {
+    if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+    return colours.get(name);
+};
 const own = index => colour('--s' + index % 8);
 const faded = (hex, share) => hex + Math.round(share * 255).toString(16).padStart(2, '0');
 
@@ -50,12 +55,27 @@ const warmup = {
 // line so that they do not hide one another. A point between two gaps is always marked.
 const shapes = ['circle', 'rect', 'triangle', 'rectRot', 'crossRot', 'star', 'rectRounded', 'cross'];
 const marks = Math.max(4, Math.min(12, Math.ceil(40 / (data.series || data.variants).length)));
-const marked = more => context => {
-    const points = context.dataset.data, at = context.dataIndex;
-    const gap = index => !points[index] || points[index].y === null;
-    const every = Math.max(1, Math.floor(points.length / marks));
-    const mine = Math.floor(every * ((0.5 + context.datasetIndex * 0.38) % 1));
-    return gap(at - 1) && gap(at + 1) ? 3 : more && at % every === mine ? 4 : 0;
+// A line's `marked` says whether it has them: true, false for single points only, null for none. They
+// are drawn here, since points whose size is asked for one by one make a long line slow.
+const markPoints = {
+    id: 'markPoints',
+    afterDatasetsDraw(chart) {
+        for (const { index: set, data: drawn } of chart.getSortedVisibleDatasetMetas()) {
+            const { data: points, marked } = chart.data.datasets[set];
+            if (typeof marked !== 'boolean') continue;
+            const gap = at => !points[at] || points[at].y === null;
+            const every = Math.max(1, Math.floor(points.length / marks));
+            const mine = Math.floor(every * ((0.5 + set * 0.38) % 1));
+            drawn.forEach((point, at) => {
+                const radius = gap(at) ? 0 : gap(at - 1) && gap(at + 1) ? 3 : marked && at % every === mine ? 4 : 0;
+                if (radius === 0 || point.active) return;
+                const own = point.options;
+                point.options = { ...own, radius };
+                point.draw(chart.ctx, chart.chartArea);
+                point.options = own;
+            });
+        }
+    }
 };
 
 const grid = () => ({ color: colour('--line'), borderColor: colour('--line'), tickColor: colour('--line') });
@@ -87,7 +107,7 @@ const options = (scales, callbacks, shown) => ({
 });
 const line = (label, points, stroke, more = {}) => ({
     label, data: points, borderColor: stroke, backgroundColor: faded(stroke, 0.16), borderWidth: 1.8,
-    pointRadius: marked(true), pointStyle: 'circle', pointHoverRadius: 5, pointHitRadius: 8, ...more
+    pointRadius: 0, marked: true, pointStyle: 'circle', pointHoverRadius: 5, pointHitRadius: 8, ...more
 });
 
 // A point of a tail is [one in how many was slower, latency_us]: the axis stretches what lies
@@ -126,6 +146,7 @@ const draw = (id, make) => {
 };
 const drawAll = () => {
     while (charts.length) charts.pop().destroy();
+    colours.clear();
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
     Chart.defaults.font.size = 12;
     for (const [id, make] of Object.entries(makers)) draw(id, make);
@@ -133,6 +154,7 @@ const drawAll = () => {
 // Draws { id of a figure: function that makes its chart }.
 const show = all => {
     makers = all;
+    Chart.register(markPoints);
     drawAll();
     // Canvases do not follow a style sheet: they are drawn again for the other scheme and for paper.
     for (const query of ['(prefers-color-scheme: dark)', 'print']) {

@@ -24,7 +24,7 @@ sheet sheet_of_ranks(const std::vector<record>& records);
 // the one that accepted least, in this order.
 std::vector<const stats::rank_share*> charted_ranks(const record& one);
 // JSON: [{"label", "intervals": [[start_s, end_s, messages a minute], ...]}, ...]; as the intervals
-// of the record are, at most 1500 points each.
+// of the record are, at most 750 points each.
 std::string rank_series(const record& one);
 
 }  // namespace postal::report

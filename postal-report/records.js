@@ -34,7 +34,7 @@ const spanTitle = items => {
 };
 
 const stepOf = (one, index, column, more = {}) => line(single ? one.word : one.label, steps(one, column), own(index), {
-    stepped: true, pointRadius: marked(!single), pointStyle: shapes[index % shapes.length], fill: single ? 'origin' : false,
+    stepped: true, marked: !single, pointStyle: shapes[index % shapes.length], fill: single ? 'origin' : false,
     segment: {
         borderDash: dashed,
         backgroundColor: context => kindOf(context.p0.raw.of) ? faded(own(index), 0.06) : undefined
@@ -63,7 +63,7 @@ const rateChart = () => {
     const offered = single && isOffered(data.series[0]);
     if (offered) {
         sets.push(line('offered (dashed)', steps(data.series[0], OFFERED), own(1),
-            { stepped: true, pointRadius: marked(true), pointStyle: 'rect', borderDash: [6, 4] }));
+            { stepped: true, pointStyle: 'rect', borderDash: [6, 4] }));
     }
     return stepChart(sets, 'messages', !single || offered);
 };
@@ -87,13 +87,14 @@ const latencyChart = () => {
         const of = single ? '' : one.label + ' ';
         return [
             line(of + 'p99', middles(one, P99), single ? colour('--p99') : own(index),
-                { pointRadius: marked(true), pointStyle: single ? 'triangle' : shapes[index % shapes.length], segment: single ? { borderDash: dashed } : {} }),
+                { pointStyle: single ? 'triangle' : shapes[index % shapes.length], segment: single ? { borderDash: dashed } : {} }),
+            // Of several runs the tail is compared; the others come when their name is chosen.
             ...(withP90 && latencies(one).some(each => each[P90] !== null)
                 ? [line(of + (single ? 'p90' : 'p90 (dashed)'), middles(one, P90), single ? colour('--p90') : own(index),
-                    { pointRadius: marked(true), pointStyle: single ? 'rect' : shapes[index % shapes.length], borderDash: single ? undefined : [7, 3], segment: single ? { borderDash: dashed } : {} })]
+                    { hidden: !single, pointStyle: single ? 'rect' : shapes[index % shapes.length], borderDash: single ? undefined : [7, 3], segment: single ? { borderDash: dashed } : {} })]
                 : []),
             line(of + (single ? 'p50' : 'p50 (dotted)'), middles(one, P50), own(index),
-                { pointRadius: marked(true), pointStyle: single ? 'circle' : shapes[index % shapes.length], borderDash: single ? undefined : [2, 3], segment: single ? { borderDash: dashed } : {} })
+                { hidden: !single, pointStyle: single ? 'circle' : shapes[index % shapes.length], borderDash: single ? undefined : [2, 3], segment: single ? { borderDash: dashed } : {} })
         ];
     });
     return {
@@ -112,7 +113,7 @@ const latencyChart = () => {
 const distributionChart = () => {
     const sets = data.series.flatMap((one, index) => {
         const of = single ? '' : one.label + ' ';
-        const shape = { pointStyle: shapes[index % shapes.length], pointRadius: marked(true) };
+        const shape = { pointStyle: shapes[index % shapes.length] };
         const shown = [line(of + one.phase, tail(one.message), own(index), shape)];
         if (one.service.length > 0) {
             shown.push(line(of + 'service (dashed)', tail(one.service), single ? own(1) : own(index),
@@ -125,7 +126,7 @@ const distributionChart = () => {
 
 const rankChart = () => {
     const sets = (data.ranks || []).map((one, index) => line(one.label, steps(one), own(index), {
-        stepped: true, pointRadius: marked(true), pointStyle: shapes[index % shapes.length],
+        stepped: true, pointStyle: shapes[index % shapes.length],
         borderDash: index < 8 ? undefined : [5, 3]
     }));
     return {

@@ -4,25 +4,42 @@
 const [START, END, ACCEPTED, DELIVERED, BACKLOG] = [0, 1, 2, 3, 4];
 const course = (part, column) => part.course.map(of => ({ x: (of[START] + of[END]) / 2, y: of[column], of }));
 
+// Lines without a name are in neither legend nor tips.
+const named = made => {
+    made.plugins.legend.labels.filter = item => item.text !== '';
+    made.plugins.tooltip.filter = item => item.dataset.label !== '';
+    return made;
+};
 const courseChart = part => () => {
     const there = part.there ? { course: part.there } : null;
     const most = Math.max(1, ...[...part.course, ...part.there ?? []].map(of => of[BACKLOG]));
+    // Messages come in bursts, and a second alone is nearly nothing or a spike: the mean of its neighbours is drawn, and
+    // it itself thin behind it. A tip has the step's own number.
+    const reach = Math.min(10, Math.floor(part.course.length / 60));
+    const smooth = column => course(part, column).map((point, at, all) => {
+        const near = all.slice(Math.max(0, at - reach), at + reach + 1);
+        return { ...point, y: near.reduce((sum, each) => sum + each.y, 0) / near.length };
+    });
+    const raw = (column, stroke) => reach === 0 ? [] : [line('', course(part, column), faded(stroke, 0.35),
+        { yAxisID: 'y', borderWidth: 0.8, marked: null, pointHitRadius: 0, pointHoverRadius: 0 })];
+    const rates = { accepted: ACCEPTED, delivered: DELIVERED };
     const show = item => item.dataset.yAxisID === 'y'
-        ? number(item.raw.y) + ' messages/min' : number(item.raw.y) + ' messages';
+        ? number(item.raw.of[rates[item.dataset.label]]) + ' messages/min' : number(item.raw.y) + ' messages';
     return {
         type: 'line',
         data: {
             datasets: [
-                line('accepted', course(part, ACCEPTED), own(0), { yAxisID: 'y', pointStyle: 'circle' }),
-                line('delivered', course(part, DELIVERED), own(2),
+                line('accepted', smooth(ACCEPTED), own(0), { yAxisID: 'y', pointStyle: 'circle' }),
+                line('delivered', smooth(DELIVERED), own(2),
                     { yAxisID: 'y', pointStyle: 'triangle', borderDash: [7, 3] }),
                 line('backlog', course(part, BACKLOG), own(1),
                     { yAxisID: 'y2', pointStyle: 'rect', fill: 'origin', borderWidth: 1.2 }),
                 ...there ? [line('backlog there', course(there, BACKLOG), own(3),
-                    { yAxisID: 'y2', pointStyle: 'rectRot', borderWidth: 1.2, borderDash: [5, 4] })] : []
+                    { yAxisID: 'y2', pointStyle: 'rectRot', borderWidth: 1.2, borderDash: [5, 4] })] : [],
+                ...raw(ACCEPTED, own(0)), ...raw(DELIVERED, own(2))
             ]
         },
-        options: options(
+        options: named(options(
             {
                 x: timeAxis(),
                 y: axis('messages / min', { beginAtZero: true, grace: '8%', ticks: { callback: number } }),
@@ -35,7 +52,7 @@ const courseChart = part => () => {
                 title: items => elapsed(items[0].raw.of[START]) + ' – ' + elapsed(items[0].raw.of[END]),
                 label: item => ' ' + item.dataset.label + ': ' + show(item)
             },
-            true)
+            true))
     };
 };
 

@@ -108,7 +108,10 @@ std::vector<chart> charts(const shown_relay& one) {
                         "neither delivered nor returned, the "
                         "area, on the right. Each point is " +
                             span_of_points(of.all(), most_points) + ", known to " +
-                            show_seconds(of.resolution_s) + "." + backlog_there(one)});
+                            show_seconds(of.resolution_s) +
+                            ". Rates of long courses are means of neighbours; thin: each point "
+                            "itself." +
+                            backlog_there(one)});
     }
     if (has_tails(of) || (one.against && has_tails(*one.against))) {
         const bool some = of.parts.size() > most_tails;
@@ -166,7 +169,24 @@ std::string relay_chart_data(const shown_relay& one) {
                        list_of(parts), tails_json(one));
 }
 
-document document_of(const shown_relay& one, medium wanted) {
+namespace {
+
+// Of what the relay has accepted the share that it neither delivered nor returned, then how long a message waited.
+std::pair<double, double> trouble_of(const relay_part& one) {
+    const auto accepted = static_cast<double>(std::max<std::uint64_t>(one.counts.accepted, 1));
+    return {static_cast<double>(one.counts.still_owed) / accepted, one.backlog.area_s / accepted};
+}
+
+// All mail stays first, and what has no name of its own last.
+void put_trouble_first(relay_report& of) {
+    const std::size_t named = std::min(of.parts.size(), of.domains.size() + 1);
+    std::stable_sort(of.parts.begin() + 1, of.parts.begin() + static_cast<std::ptrdiff_t>(named),
+                     [](const relay_part& one, const relay_part& other) {
+                         return trouble_of(one) > trouble_of(other);
+                     });
+}
+
+document made_of(const shown_relay& one, medium wanted) {
     const bool on_page = wanted == medium::page;
     document made{"Relay"};
     std::vector<std::string> results{relay_result(one.here)};
@@ -188,6 +208,15 @@ document document_of(const shown_relay& one, medium wanted) {
     made.add_tables({relay_course_table(one.here, on_page ? most_rows_of_page : most_printed_rows)},
                     place::folded);
     return made;
+}
+
+}  // namespace
+
+document document_of(const shown_relay& one, medium wanted) {
+    if (wanted != medium::page) return made_of(one, wanted);
+    shown_relay ordered = one;
+    put_trouble_first(ordered.here);
+    return made_of(ordered, wanted);
 }
 
 }  // namespace postal::report

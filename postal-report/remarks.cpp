@@ -94,8 +94,10 @@ std::vector<remark> remarks(const record& one) {
     for (const counter& each : one.counters) {
         const std::uint64_t count = one.totals.*each.value;
         if (each.remark.empty() || count == 0) continue;
-        list.push_back({each.kind == counter_kind::integrity ? "bad" : "note",
-                        fmt::format("{} {}", base::format_count(count), each.remark)});
+        const bool harm = each.kind == counter_kind::integrity;
+        list.push_back({harm ? "bad" : "note",
+                        fmt::format("{} {}", base::format_count(count), each.remark),
+                        harm && one.program == "rabid"});
     }
     if (one.transcript) {
         list.push_back({"note", "A transcript was written during this run, which slows it down"});

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "postal-report/assets.hpp"
@@ -24,7 +25,7 @@ page_details page_of(const std::vector<record>& records) {
         made.title = first.program;
         if (first.rate.mean)
             made.title += ": " + show_rate(first.rate, &message_rate::mean) + " messages/min";
-        made.subtitle = {describe(first)};
+        made.subtitle = {tested(first), describe(first)};
         return made;
     }
     made.title = fmt::format("{} runs compared", records.size());
@@ -59,9 +60,14 @@ document document_of(const std::vector<record>& records, medium wanted) {
     if (on_page) made.add(headline(records));
     for (std::string& each : differences(records))
         made.add(item{std::move(each)});
-    made.add_remarks(all_remarks(records));
+    std::vector<remark> noted = all_remarks(records);
+    // Who reads mail back wants to know first whether it is whole.
+    if (on_page)
+        std::stable_partition(noted.begin(), noted.end(),
+                              [](const auto& each) { return each.loud; });
+    made.add_remarks(std::move(noted));
     for (table& each : sections(records)) {
-        const bool on_top = each.name == compared_name;
+        const bool on_top = each.name == compared_name || (!several && each.name == "thresholds");
         made.add(placed_table{std::move(each), on_top ? place::headline : place::open});
     }
     if (on_page) add_course(made, records);

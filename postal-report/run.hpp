@@ -66,6 +66,9 @@ std::vector<remark> all_remarks(const std::vector<record>& records);
 // "postal 1.0.0 on host, started 2026-01-01T00:00:00.000Z, 10m, of which 1m warm-up"
 std::string describe(const record& one);
 
+// What was tested and how, as far as the record says: "127.0.0.1:25 over smtp, 4 sessions, at 30/s, …"
+std::string tested(const record& one);
+
 // The counters of that kind.
 std::vector<counter> counters_of(stats::counter_rows rows, counter_kind kind);
 

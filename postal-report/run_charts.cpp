@@ -40,7 +40,7 @@ struct shown_course {
     std::size_t together = 1;   // intervals, that a point stands for at most
     std::size_t stretches = 1;  // the same of what counts are drawn from
     bool open_varies = false;
-    bool processors = false;
+    bool processors_vary = false;
 };
 
 bool has_error(const interval& one) {
@@ -66,10 +66,8 @@ void add(shown_course& to, const record& one) {
     to.set_apart = to.set_apart || any_of(course, is_set_apart);
     const auto open = open_range_of(course);
     to.open_varies = to.open_varies || (open && !open->steady());
-    const auto measured = std::count_if(course.begin(), course.end(), [](const interval& each) {
-        return each.processors().has_value();
-    });
-    to.processors = to.processors || measured > 1;
+    const auto processors = processors_range_of(course);
+    to.processors_vary = to.processors_vary || (processors && !processors->steady());
 }
 
 // "one interval", "one second", "4 seconds"
@@ -94,22 +92,32 @@ std::string_view tables_of(const shown_course& of) {
 }
 
 // "4", "92 to 100"
-std::string open_text(const open_range& range) {
+std::string range_text(const level_range& range) {
     const std::string least = show_number(range.least), most = show_number(range.most);
     return least == most ? most : least + " to " + most;
 }
 
 // What the rates were made with, where no chart has it; empty where it is not known.
-std::string connections_text(const std::vector<record>& records, const shown_course& of) {
-    if (of.open_varies) return {};
+std::string level_text(std::string_view what, const std::vector<record>& records,
+                       const shown_course& of,
+                       std::optional<level_range> (*range_of)(const std::vector<interval>&)) {
     std::vector<std::string> known;
     for (const record& one : records)
-        if (const auto open = open_range_of(course_of(one)))
-            known.push_back((records.size() > 1 ? one.label + " " : "") + open_text(*open));
+        if (const auto range = range_of(course_of(one)))
+            known.push_back((records.size() > 1 ? one.label + " " : "") + range_text(*range));
     if (known.empty()) return {};
-    return fmt::format(" Connections open, on the average of each {}: {}.",
+    return fmt::format(" {}, on the average of each {}: {}.", what,
                        of.by_second && !of.by_interval ? "second" : "step",
                        base::join(known, ", "));
+}
+
+std::string levels_text(const std::vector<record>& records, const shown_course& of) {
+    std::string text;
+    if (!of.open_varies) text += level_text("Connections open", records, of, open_range_of);
+    if (!of.processors_vary)
+        text +=
+            level_text("Processors that the workers kept busy", records, of, processors_range_of);
+    return text;
 }
 
 std::string ranks_caption(const record& one) {
@@ -130,10 +138,10 @@ chart rate_chart(const std::vector<record>& records, const shown_course& of) {
     const std::string marked = of.set_apart ? "; dashed: warm-up and partial ones" : "";
     return {"chart-rate", "Messages " + std::string(counted_word(records)) + " a minute",
             why + step(of) + ", as wide as it lasted" + marked + ". The numbers stand in " +
-                std::string(tables_of(of)) + "." + connections_text(records, of)};
+                std::string(tables_of(of)) + "." + levels_text(records, of)};
 }
 
-chart latency_chart(std::string_view word, const shown_course& of) {
+chart latency_chart(std::string_view word, const shown_course& of, bool several) {
     const bool highest = (of.latency_by_interval && of.together > 1) ||
                          (of.latency_by_second && (of.stretches > 1 || of.second_s > 1));
     return {
@@ -144,7 +152,8 @@ chart latency_chart(std::string_view word, const shown_course& of) {
                     !of.latency_by_second     ? "interval"
                     : !of.latency_by_interval ? "second"
                                               : "interval, or second of a run with fewer than ten",
-                    highest ? ", the highest of each point's" : "")};
+                    highest ? ", the highest of each point's" : "") +
+            (several ? " p99 is drawn; choose another percentile's name to see it, too." : "")};
 }
 
 void add_worker_charts(std::vector<chart>& to, const std::vector<record>& records,
@@ -155,7 +164,7 @@ void add_worker_charts(std::vector<chart>& to, const std::vector<record>& record
                       "Of all workers together, each step " + step(of) +
                           ": one that was open for half of the time counts as half.",
                       height_rem});
-    if (of.processors)
+    if (of.processors_vary)
         to.push_back(
             {"chart-workers", "Processors that the workers kept busy",
              fmt::format(
@@ -189,7 +198,7 @@ std::vector<chart> charts(const std::vector<record>& records) {
                      (of.together > 1 ? fmt::format("the mean of up to {} intervals", of.together)
                                       : "one interval") +
                      "."});
-        made.push_back(latency_chart(word, of));
+        made.push_back(latency_chart(word, of, records.size() > 1));
     }
     if (std::any_of(records.begin(), records.end(), has_distribution))
         made.push_back({"chart-distribution", "Latency by percentile",

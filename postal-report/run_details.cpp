@@ -169,17 +169,10 @@ void add_texts(table& to, const std::vector<record>& records,
     }
 }
 
-std::string text_of(const stats::option_value& value) {
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
-    if (const auto* texts = std::get_if<std::vector<std::string>>(&value))
-        return base::join(*texts, ", ");
-    return std::to_string(std::get<std::uint64_t>(value));
-}
-
 named_texts options_of(const record& one) {
     named_texts made;
     for (const auto& [name, value] : one.options)
-        made.emplace_back(name, text_of(value));
+        made.emplace_back(name, show_option(value));
     return made;
 }
 

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
@@ -52,12 +54,27 @@ std::vector<part> parts_of(const record& one) {
     return made;
 }
 
+// What mail was when it was looked at; none where nobody has.
+std::optional<tile> integrity_of(const record& one) {
+    const auto& of = one.totals;
+    const std::uint64_t checked = of.verified + of.corrupt;
+    if (checked == 0 && of.duplicate == 0) return std::nullopt;
+    const std::string counted = base::format_count(checked) + " checked";
+    std::string wrong;
+    for (const auto& [count, word] :
+         {std::pair{of.corrupt, "corrupt"}, {of.duplicate, "duplicate"}})
+        if (count > 0) wrong += fmt::format("{} {}, ", base::format_count(count), word);
+    if (!wrong.empty()) return tile{.name = "integrity", .value = wrong + counted, .bad = true};
+    return tile{.name = "integrity", .value = "all whole, " + counted, .good = true};
+}
+
 result_card card_of(const record& one) {
     result_card made{show_rate(one.rate, &message_rate::mean), "messages/min",
                      confidence_line(one)};
     const auto add = [&](std::string_view name, std::string value, bool bad = false) {
         made.tiles.push_back({std::string(name), std::move(value), bad});
     };
+    if (auto found = integrity_of(one)) made.tiles.push_back(std::move(*found));
     add("latency p50", show_latency(one.main_phase(), &phase::p50));
     add("latency p99", show_latency(one.main_phase(), &phase::p99));
     add(counted_word(one), base::format_count(one.totals.messages));

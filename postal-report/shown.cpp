@@ -33,8 +33,8 @@ cli::exit_status write_page(const options& wanted, const subject& of) {
     if (!library) return refuse(library.error(), cli::exit_status::bad_parameters);
     const std::string nonce =
         fmt::format("{:016x}{:016x}", base::fresh_entropy(), base::fresh_entropy());
-    const auto written =
-        base::write_file(wanted.html, render_page(of.made(medium::page), {*library, nonce}));
+    const auto written = base::write_file(
+        wanted.html, render_page(of.made(medium::page), {*library, nonce, of.figures()}));
     if (!written) return refuse(written.error(), cli::exit_status::system_error);
     return cli::exit_status::done;
 }

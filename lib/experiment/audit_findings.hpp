@@ -114,6 +114,8 @@ inline constexpr std::size_t most_worst_cuts = 20;
 [[nodiscard]] report::table draw_table(const audit_record& of, const audit_analysis& found);
 [[nodiscard]] report::table worst_table(const audit_record& of, const audit_analysis& found);
 [[nodiscard]] report::table setting_table(const audit_record& of);
+// A row for each variant: held, lost or out of reach at each place of its log.
+[[nodiscard]] report::marks cut_marks(const audit_record& of, const audit_analysis& found);
 // All of these but empty ones, in this order.
 [[nodiscard]] std::vector<report::table> tables(const audit_record& of,
                                                 const audit_analysis& found);

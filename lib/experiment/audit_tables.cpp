@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace postal::experiment {
 namespace {
@@ -182,6 +184,85 @@ report::table setting_table(const audit_record& of) {
     return made;
 }
 
+namespace {
+
+// More would hide one another: of those at one place the worst is drawn.
+constexpr std::size_t most_places = 300;
+
+// In the order of report::marks::kinds; the worst of a place is the highest.
+enum class cut_mark : std::uint8_t { before_mail, held, complained, lost, out_of_reach };
+
+cut_mark mark_of(const audited_variant& of, const cut_result& cut) {
+    cut_mark worst = cut_mark::before_mail;
+    for (std::size_t i = cut.first; i < cut.first + cut.images; ++i) {
+        const audited_image& one = of.images[i];
+        const bool complained = one.fsck_status != 0 || !one.fsck.empty();
+        const cut_mark here = !one.failure.empty()   ? cut_mark::out_of_reach
+                              : gone_of(one) > 0     ? cut_mark::lost
+                              : complained           ? cut_mark::complained
+                              : one.acknowledged > 0 ? cut_mark::held
+                                                     : cut_mark::before_mail;
+        worst = std::max(worst, here);
+    }
+    return worst;
+}
+
+std::string mark_text(const audited_variant& of, const cut_result& cut) {
+    const audited_image& first = of.images[cut.first];
+    std::string what = fmt::format("cut {} at {:.2f} s, {} acknowledged", first.cut, first.at_s,
+                                   first.acknowledged);
+    if (cut.worst) what += ": " + what_it_was(of.images[*cut.worst]);
+    for (std::size_t i = cut.first; i < cut.first + cut.images; ++i)
+        if (!of.images[i].fsck.empty())
+            return what + "; fsck: " + base::printable(of.images[i].fsck, 120);
+    return what;
+}
+
+report::marks_row marks_of(const audited_variant& of, const variant_result& found,
+                           const std::vector<std::string>& kinds) {
+    report::marks_row made{.name = row_name(of)};
+    std::vector<std::size_t> counts(kinds.size(), 0);
+    std::array<const cut_result*, most_places> worst{};
+    std::array<cut_mark, most_places> drawn{};
+    const double entries = static_cast<double>(std::max<std::uint64_t>(of.entries, 1));
+    for (const cut_result& cut : found.cuts) {
+        const cut_mark kind = mark_of(of, cut);
+        ++counts[static_cast<std::size_t>(kind)];
+        const double share = std::min(static_cast<double>(of.images[cut.first].cut) / entries, 1.0);
+        const auto place = static_cast<std::size_t>(share * (most_places - 1));
+        if (worst[place] != nullptr && drawn[place] >= kind) continue;
+        worst[place] = &cut;
+        drawn[place] = kind;
+    }
+    for (std::size_t place = 0; place < most_places; ++place)
+        if (worst[place] != nullptr)
+            made.each.push_back({static_cast<double>(place) / (most_places - 1),
+                                 static_cast<std::size_t>(drawn[place]),
+                                 mark_text(of, *worst[place])});
+    std::vector<std::string> words;
+    for (std::size_t kind = kinds.size(); kind-- > 0;)
+        if (counts[kind] > 0) words.push_back(fmt::format("{} {}", counts[kind], kinds[kind]));
+    made.counts = words.empty() ? "not audited" : base::join(words, " · ");
+    return made;
+}
+
+}  // namespace
+
+report::marks cut_marks(const audit_record& of, const audit_analysis& found) {
+    report::marks made{
+        .id = "power-cut-places",
+        .title = "Where the power was cut, and what was left of the acknowledged mail",
+        .caption =
+            "A mark for each cut, from the first entry of a variant's log of writes on the "
+            "left to its last on the right, by the worst draw of what survived. Where "
+            "several are at one place the worst is drawn; the counts are of all.",
+        .kinds = {"before any mail", "held", "held, fsck complained", "lost or damaged",
+                  "out of reach"}};
+    for (std::size_t i = 0; i < of.variants.size(); ++i)
+        made.rows.push_back(marks_of(of.variants[i], found.variants[i], made.kinds));
+    return made;
+}
+
 std::vector<report::table> tables(const audit_record& of, const audit_analysis& found) {
     std::vector<report::table> all{loss_table(of, found), draw_table(of, found),
                                    worst_table(of, found), setting_table(of)};
@@ -193,12 +274,23 @@ report::document document_of(const audit_record& of, const audit_analysis& found
                              report::medium wanted) {
     report::document made{of.title.empty() ? of.file : of.title};
     std::vector<report::remark> noted = remarks(of, found);
-    if (wanted == report::medium::page && !found.counts())
-        made.add_remarks(std::exchange(noted, {}));
+    std::vector<report::remark> late;
+    if (wanted == report::medium::page) {
+        // What could not be shown is no part of the result.
+        for (report::remark& each : noted)
+            each.late = each.kind == "note";
+        const auto first_late = std::stable_partition(noted.begin(), noted.end(),
+                                                      [](const auto& one) { return !one.late; });
+        late.assign(std::move_iterator(first_late), std::move_iterator(noted.end()));
+        noted.erase(first_late, noted.end());
+        if (!found.counts()) made.add_remarks(std::exchange(noted, {}));
+    }
     made.add(report::findings{.id = "power-cuts", .sentences = verdict_sentences(of, found)});
     made.add_remarks(std::move(noted));
     made.add(report::statement{describe(of)});
+    if (wanted == report::medium::page) made.add(cut_marks(of, found));
     made.add_tables(tables(of, found));
+    made.add_remarks(std::move(late));
     return made;
 }
 

@@ -87,8 +87,8 @@ std::string sentence(const results& of, const metric_result& metric, const compa
                     show_value(metric.about, typical[one.baseline]));
     const std::string few = one.few ? "; few blocks" : "";
     if (metric.compared.voided)
-        return fmt::format("{} against {}{}: no verdict counts ({}); {}", name, baseline,
-                           what_is_compared(metric.about), show_ratio(one), figures);
+        return fmt::format("{} against {}{}: no verdict counts {}; {}", name, baseline,
+                           what_is_compared(metric.about), ratio_in_brackets(one), figures);
     switch (one.verdict) {
         case comparison_verdict::faster:
         case comparison_verdict::slower:
@@ -96,12 +96,13 @@ std::string sentence(const results& of, const metric_result& metric, const compa
                                few);
         case comparison_verdict::equivalent:
             return fmt::format(
-                "{} and {} are equivalent{}: the difference is less than {:g} % ({}){}", name,
+                "{} and {} are equivalent{}: the difference is less than {:g} % {}{}", name,
                 baseline, what_is_compared(metric.about), of.record.verdict.margin * 100,
-                show_ratio(one), few);
+                ratio_in_brackets(one), few);
         case comparison_verdict::undecided:
-            return fmt::format("{} against {} is undecided{} ({}); {}{}", name, baseline,
-                               what_is_compared(metric.about), show_ratio(one), needed(one), few);
+            return fmt::format("{} against {} is undecided{} {}; {}{}", name, baseline,
+                               what_is_compared(metric.about), ratio_in_brackets(one), needed(one),
+                               few);
         case comparison_verdict::none:
             break;
     }
@@ -155,8 +156,11 @@ std::string show_value(metric about, const std::optional<double>& value) {
     return unknown;
 }
 
-std::string show_ratio(const comparison& one) {
-    if (!one.ratio) return unknown;
+namespace {
+
+// The ratio, and its interval where there is one.
+std::pair<std::string, std::string> ratio_texts(const comparison& one) {
+    if (!one.ratio) return {unknown, ""};
     // From fewer blocks there is no verdict, and an interval would be as wide as anything.
     const bool has_interval = one.interval && one.blocks >= stats::fewest_blocks;
     const bool factor =
@@ -166,8 +170,20 @@ std::string show_ratio(const comparison& one) {
         return factor ? factor_text(ratio) : percent(ratio);
     };
     const std::string all = show(*one.ratio) + (factor ? " times" : "");
-    if (!has_interval) return all;
-    return fmt::format("{} ({} to {})", all, show((*one.interval)[0]), show((*one.interval)[1]));
+    if (!has_interval) return {all, ""};
+    return {all, fmt::format("{} to {}", show((*one.interval)[0]), show((*one.interval)[1]))};
+}
+
+}  // namespace
+
+std::string show_ratio(const comparison& one) {
+    const auto [ratio, interval] = ratio_texts(one);
+    return interval.empty() ? ratio : fmt::format("{} ({})", ratio, interval);
+}
+
+std::string ratio_in_brackets(const comparison& one) {
+    const auto [ratio, interval] = ratio_texts(one);
+    return interval.empty() ? fmt::format("({})", ratio) : fmt::format("({}, {})", ratio, interval);
 }
 
 std::vector<std::string> verdict_sentences(const results& of, const analysis& found) {
@@ -197,10 +213,10 @@ std::vector<remark> remarks(const results& of, const analysis& found) {
     if (compared.voided && compared.same) {
         all.push_back(
             {"bad", fmt::format("The verdicts do not count: {} and {} are the same and were told "
-                                "apart ({}), so something else than the variants made a difference",
+                                "apart {}, so something else than the variants made a difference",
                                 in_quotes(of.record.variants[compared.same->variant].name),
                                 in_quotes(of.record.variants[compared.same->baseline].name),
-                                show_ratio(*compared.same))});
+                                ratio_in_brackets(*compared.same))});
     }
     for (const std::string& one : of.damaged)
         all.push_back({"bad", one});
@@ -263,6 +279,16 @@ std::string describe(const results& of, const analysis& found) {
         record.host.name, record.host.kernel, record.started);
 }
 
+namespace {
+
+// Probabilities and how many blocks they come from.
+bool has_statistics(const report::table& one) {
+    return std::any_of(one.columns.begin(), one.columns.end(),
+                       [](const report::column& each) { return each.title == "p (t)"; });
+}
+
+}  // namespace
+
 report::document document_of(const results& of, const analysis& found, report::medium wanted) {
     const bool counts = !found.verdict().compared.voided;
     report::document made{of.record.title.empty() ? of.record.file : of.record.title};
@@ -277,9 +303,11 @@ report::document document_of(const results& of, const analysis& found, report::m
     made.add_remarks(std::move(noted));
     made.add(report::statement{describe(of, found)});
     for (report::table& one : tables(of, found)) {
-        const bool is_long = one.rows.size() > most_open_rows;
+        // What a verdict rests on is for who looks for it; the verdicts themselves stand on top.
+        const bool is_folded = one.rows.size() > most_open_rows ||
+                               (wanted == report::medium::page && has_statistics(one));
         made.add(report::placed_table{std::move(one),
-                                      is_long ? report::place::folded : report::place::open});
+                                      is_folded ? report::place::folded : report::place::open});
     }
     return made;
 }

@@ -50,6 +50,8 @@ using report::remark;
 [[nodiscard]] std::string show_value(metric about, const std::optional<double>& value);
 // "+12.3 % (+10.1 % to +14.6 %)", or from a factor of 2 on "2.31 times (2.20 to 2.43)".
 [[nodiscard]] std::string show_ratio(const stats::comparison& one);
+// The same for a sentence: "(+12.3 %, +10.1 % to +14.6 %)".
+[[nodiscard]] std::string ratio_in_brackets(const stats::comparison& one);
 
 // Verdicts, what must not be overlooked, and all tables.
 [[nodiscard]] report::document document_of(const results& of, const analysis& found,

@@ -65,14 +65,15 @@ void add_outlier(std::vector<remark>& to, const results& of, const analysis& fou
     others.interval = one.without->interval;
     if (one.without->verdict == one.verdict)
         to.push_back(
-            {"note", fmt::format("{}: {} {} apart; without, the verdict is the same ({})", pair,
+            {"note", fmt::format("{}: {} {} apart; without, the verdict is the same {}", pair,
                                  base::join(blocks, ", "), blocks.size() == 1 ? "stands" : "stand",
-                                 show_ratio(others))});
+                                 ratio_in_brackets(others))});
     else
-        to.push_back({"limit", fmt::format("{}: the verdict rests on {}; without, it would be {} "
-                                           "({})",
-                                           pair, base::join(blocks, ", "),
-                                           name_of(one.without->verdict), show_ratio(others))});
+        to.push_back(
+            {"limit", fmt::format("{}: the verdict rests on {}; without, it would be {} "
+                                  "{}",
+                                  pair, base::join(blocks, ", "), name_of(one.without->verdict),
+                                  ratio_in_brackets(others))});
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "ledger/reader.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -185,16 +184,15 @@ expected<answers> reader::reconcile(const questions& wanted) {
     sent_by_run_.clear();
     seen_by_run_.clear();
     file_.limit_reading();  // a ledger that is written to has grown since it was opened
-    const int begun = file_.execute(
-        "BEGIN; CREATE TEMP TABLE IF NOT EXISTS findings(sent INTEGER, seen INTEGER); "
-        "DELETE FROM findings");
+    const int begun = file_.execute("BEGIN");
     if (begun != SQLITE_OK) return file_.failure(begun);
     auto all = read_runs();
     if (!all) return all.error();
     auto seen_from = read_observation(*all, wanted.one_store);
     if (!seen_from) return seen_from.error();
-    auto note = file_.prepare("INSERT INTO findings VALUES(?1, ?2)");
-    if (!note) return note.error();
+    auto noted = findings::make(file_, wanted.examples > 0 ? std::nullopt : wanted.list);
+    if (!noted) return noted.error();
+    const bool is_noted = wanted.examples > 0 || wanted.list;
     auto domains = recipient_domains::look_up(file_, wanted.domains);
     if (!domains) return domains.error();
     std::function<void(const judgement&)> on_judged;
@@ -203,21 +201,26 @@ expected<answers> reader::reconcile(const questions& wanted) {
             wanted.on_judged(one, domains->place_of(one.sent->recipient));
         };
     }
-    int noted = SQLITE_OK;
     reconciler judge({[&](discrepancy what, std::int64_t sent, std::int64_t seen) {
-                          if (what != wanted.list || noted != SQLITE_OK) return;
-                          note->bind(1, sent);
-                          note->bind(2, seen);
-                          noted = note->run();
+                          if (is_noted) noted->note(what, sent, seen);
                       },
                       wanted.on_delivery, on_judged},
                      std::move(*seen_from));
     auto done = judge_strangers(judge);
     if (done) done = judge_all(judge, wanted.one_store);
-    if (done && noted != SQLITE_OK) done = file_.failure(noted);
+    if (done) done = noted->result();
     if (done && domains->result() != SQLITE_OK) done = file_.failure(domains->result());
-    if (done && wanted.list && wanted.on_row) done = print_list(wanted, judge.readers());
+    if (done && wanted.list && wanted.on_row)
+        done = noted->list(*wanted.list, std::numeric_limits<std::int64_t>::max(), judge.readers(),
+                           wanted.on_row);
     answers result;
+    if (done && wanted.examples > 0) {
+        auto where = noted->break_down(wanted.examples, judge.readers());
+        if (where)
+            result.where = std::move(*where);
+        else
+            done = where.error();
+    }
     result.totals = judge.result();
     if (done) done = name_unread(judge, result);
     if (done && result.totals.same_on_two_servers > 0) done = name_servers(result);
@@ -295,42 +298,6 @@ expected<void> reader::judge_all(reconciler& judge, bool one_store) {
     for (const cursor* each : {&sent, &seen, &removed, &returned}) {
         if (each->result() != SQLITE_DONE) return file_.failure(each->result());
     }
-    return {};
-}
-
-// In the order in which the messages were sent, or else seen.
-// Why a message was not looked for stands where a copy's condition would; of one that came back the
-// notification stands in the copy's place.
-expected<void> reader::print_list(const questions& wanted, const coverage& readers) {
-    const bool came_back = wanted.list == discrepancy::bounced;
-    auto ask = file_.prepare(
-        std::string("SELECT coalesce(s.run, o.run), coalesce(s.session, o.session), "
-                    "coalesce(s.sequence, o.sequence), s.sender, s.recipient, s.outcome, s.code, "
-                    "s.enhanced, s.time, o.mailbox, ") +
-        (came_back ? "o.action, trim(coalesce(o.status, '') || ' ' || coalesce(o.detail, ''))"
-                   : "o.condition, o.detail") +
-        ", o.time, o.way, (SELECT recipient FROM sent WHERE number = f.sent) FROM findings f "
-        "LEFT JOIN sent_messages s ON s.number = f.sent LEFT JOIN " +
-        (came_back ? "returned_messages" : "seen_messages") +
-        " o ON o.number = f.seen ORDER BY f.sent, f.seen");
-    if (!ask) return ask.error();
-    constexpr std::array columns{
-        &discrepancy_row::run,     &discrepancy_row::session,   &discrepancy_row::sequence,
-        &discrepancy_row::sender,  &discrepancy_row::recipient, &discrepancy_row::outcome,
-        &discrepancy_row::code,    &discrepancy_row::enhanced,  &discrepancy_row::ended,
-        &discrepancy_row::mailbox, &discrepancy_row::condition, &discrepancy_row::detail,
-        &discrepancy_row::seen,    &discrepancy_row::way};
-    int step = SQLITE_ROW;
-    discrepancy_row row;
-    while ((step = ask->step()) == SQLITE_ROW) {
-        for (std::size_t each = 0; each < columns.size(); ++each) {
-            row.*columns[each] = ask->text(static_cast<int>(each));
-        }
-        if (wanted.list == discrepancy::not_looked_for)
-            row.detail = readers.reason(ask->number(columns.size()));
-        wanted.on_row(row);
-    }
-    if (step != SQLITE_DONE) return file_.failure(step);
     return {};
 }
 

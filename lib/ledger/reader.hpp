@@ -17,6 +17,7 @@
 
 #include "base/result.hpp"
 #include "ledger/database.hpp"
+#include "ledger/findings.hpp"
 #include "ledger/reconciler.hpp"
 
 namespace postal::ledger {
@@ -34,24 +35,6 @@ struct run_row {
     std::uint64_t seen = 0;
 };
 
-// One message of a list, in words; what does not apply is empty.
-struct discrepancy_row {
-    std::string run;
-    std::string session;
-    std::string sequence;
-    std::string sender;
-    std::string recipient;
-    std::string outcome;
-    std::string code;
-    std::string enhanced;
-    std::string ended;  // when the reply came
-    std::string mailbox;
-    std::string condition;
-    std::string detail;
-    std::string seen;  // when
-    std::string way;
-};
-
 // A mailbox in which messages were not looked for.
 struct unread_mailbox {
     std::string address;
@@ -63,6 +46,8 @@ struct questions {
     std::function<void(std::int64_t us)> on_delivery;  // called for each message found
     std::optional<discrepancy> list;
     std::function<void(const discrepancy_row&)> on_row;  // called for each message of the list
+    // Of each kind so many messages, and where and when there were how many; 0: nothing of it.
+    std::uint64_t examples = 0;
     // Called for each recipient's message that was acknowledged or found, with the place of the
     // recipient's domain in `domains`, or its size for another domain.
     std::function<void(const judgement&, std::size_t domain)> on_judged;
@@ -79,6 +64,9 @@ struct answers {
     std::size_t unread_mailboxes = 0;
     // The servers that readers were given, when copies have the same ids on two of them.
     std::vector<std::string> servers{};
+
+    // With examples.
+    breakdown where{};
 
     static constexpr std::size_t most_unread = 20;
 };
@@ -100,7 +88,6 @@ class reader {
     explicit reader(database file) : file_(std::move(file)) {}
     base::expected<void> judge_all(reconciler& judge, bool one_store);
     base::expected<void> judge_strangers(reconciler& judge);
-    base::expected<void> print_list(const questions& wanted, const coverage& readers);
     base::expected<void> name_unread(const reconciler& judge, answers& into);
     base::expected<void> name_servers(answers& into);
 

@@ -59,6 +59,7 @@ enum class discrepancy : std::uint8_t {
     not_looked_for,
     bounced
 };
+inline constexpr std::size_t discrepancy_count = 11;
 
 // Rows as they stand in the file: numbers of rows, addresses and runs.
 struct sent_entry {

@@ -27,6 +27,7 @@ struct remark {
     std::string kind{};  // "bad", "limit" or "note"
     std::string text{};
     bool loud = false;  // nothing else counts
+    bool late = false;  // on a page among the tables: what they could not show
 };
 
 // The heading of a part; the document has its own.
@@ -66,6 +67,7 @@ struct tile {
     std::string name{};
     std::string value{};
     bool bad = false;
+    bool good = false;
 };
 
 // A part of a whole, and its colour among eight.
@@ -100,6 +102,27 @@ struct lanes {
     std::vector<lane> each{};
 };
 
+// Events of several, a row for each, with a mark at each one's place. A mark's kind counts from 0 and has a shape of
+// its own; the page's style sheet has as many as `kinds` may be long.
+struct mark {
+    double at = 0;  // from 0 to 1
+    std::size_t kind = 0;
+    std::string text{};  // what it was, where somebody points at it
+};
+struct marks_row {
+    std::string name{};
+    std::string counts{};
+    std::vector<mark> each{};
+};
+struct marks {
+    static constexpr std::size_t most_kinds = 5;
+    std::string id{};
+    std::string title{};
+    std::string caption{};
+    std::vector<std::string> kinds{};
+    std::vector<marks_row> rows{};
+};
+
 // The place of a chart, that the page's script draws into.
 struct chart {
     std::string id{};
@@ -115,7 +138,7 @@ struct folded_text {
 };
 
 using block = std::variant<heading, statement, item, findings, remark, placed_table, result_card,
-                           lanes, chart, folded_text>;
+                           lanes, marks, chart, folded_text>;
 
 // What a page has around its blocks.
 struct page_details {

@@ -281,7 +281,7 @@ def test_refused_when_locked(programs, users_file, book):
 
 @pytest.mark.parametrize("words, reason", [
     (["--list", "lost"], "give --ledger FILE too"), (["--ledger", "BOOK", "x.json"], "x.json: No such file"),
-    (["--ledger", "BOOK", "--html", "x.html"], "leave it out with --ledger"), (["--ledger", "BOOK", "--list", "x"], "--list")])
+    (["--ledger", "BOOK", "--list", "lost", "--html", "x.html"], "is not for --list"), (["--ledger", "BOOK", "--list", "x"], "--list")])
 def test_refused_options(programs, book, words, reason):
     done = run([programs.postal_report, *[book if word == "BOOK" else word for word in words]])
     assert done.status == 1 and reason in done.stderr and len(done.stderr.splitlines()) == 1

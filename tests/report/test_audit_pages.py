@@ -73,6 +73,13 @@ def test_the_page_is_whole_and_harmless(audited, folder, browser):
     text = page.read_text()
     assert "none lost in 100 cuts" in text and "<b>barrier" not in text and "&lt;b&gt;barrier" in text
     assert not re.search(r"@[A-Z]+@", text)
+    # A mark for each cut of each variant; what was lost is not what was held.
+    places = re.search(r'<figure class="card marks" id="power-cut-places">.*?</figure>', text, re.DOTALL).group()
+    rows = re.findall(r'<div class="row">.*?</div></div>', places, re.DOTALL)
+    assert [re.findall(r'class="counts">([^<]*)<', row)[0] for row in rows] == [
+        "100 lost or damaged", "100 held", "100 held", "100 lost or damaged"]
+    assert [set(re.findall(r'<i class="m(\d)"', row)) for row in rows] == [{"3"}, {"1"}, {"1"}, {"3"}]
+    assert all(len(re.findall("<i ", row)) == 34 for row in rows)  # three cuts are at one place
     assert not browser.open(page).complaints
     assert browser.too_wide_on_a_telephone(page) == ""
 

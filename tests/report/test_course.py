@@ -18,13 +18,13 @@ def figures_of(page):
 @pytest.fixture
 def short(tmp_path):
     """A run of 20 s within its first interval, with more and more connections."""
-    def write(name="short.json", open_connections=None, latencies=False, **changes):
+    def write(name="short.json", open_connections=None, processors=None, latencies=False, **changes):
         opened = open_connections or [min(20, 2 + 2 * second) for second in range(20)]
         made = sample_records.record(minutes=4, **changes)
         made["intervals"] = [{**made["intervals"][1], "start_s": 0.0, "t_s": 20.0, "message_p90_us": 5000.0, "asked": 6000.0,
                               "open_connections": opened[-1], "worker_cpu_s": 8.0, "partial": True}]
         made["seconds"] = {"width_s": 1, "warmup": 2, "t_s": [second + 1.0 for second in range(20)], "messages": [250] * 20,
-                           "errors": [second % 2 for second in range(20)], "worker_cpu_s": [0.4] * 20,
+                           "errors": [second % 2 for second in range(20)], "worker_cpu_s": processors or [0.1 * second + 0.1 for second in range(20)],
                            "open_connections": opened, "asked": [300.0] * 20}
         if latencies:
             made["seconds"].update({f"message_{name}_us": [None, *([us] * 19)] for name, us in (("p50", 1500), ("p90", 2500), ("p99", 9000))})
@@ -54,9 +54,10 @@ def test_latencies_are_drawn_by_the_second_where_the_record_has_them(run, short)
 
 
 def test_a_level_line_is_a_sentence(run, short):
-    page = run(short(open_connections=[11.5] + [12] * 19), "--html", "-").stdout
-    assert "chart-open" not in figures_of(page)
+    page = run(short(open_connections=[11.5] + [12] * 19, processors=[0.03] * 19 + [0.05]), "--html", "-").stdout
+    assert not {"chart-open", "chart-workers"} & set(figures_of(page))
     assert "Connections open, on the average of each second: 11.5 to 12." in page
+    assert "Processors that the workers kept busy, on the average of each second: 0.03 to 0.05." in page
 
 
 def test_records_of_before_are_drawn_by_the_interval(run, tmp_path):

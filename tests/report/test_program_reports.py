@@ -160,3 +160,16 @@ def test_nothing_is_wider_than_a_telephone(run, record, browser, tmp_path, sized
     for files in [[deliver, rabid], many, [record()], [deliver], [rabid], many[:2]][:sized(2, None)]:
         run(*files, "--html", page, "--force")
         assert browser.too_wide_on_a_telephone(page) == ""
+
+
+@pytest.mark.parametrize("harm, tile, loud", [
+    ({"corrupt": 3, "duplicate": 2}, "bad\"><dt>integrity</dt><dd>3 corrupt, 2 duplicate, 5,003 checked", 2),
+    ({"corrupt": 0, "duplicate": 0}, "good\"><dt>integrity</dt><dd>all whole, 5,000 checked", 0)])
+def test_a_readers_page_begins_with_whether_mail_is_whole(run, tmp_path, harm, tile, loud):
+    made = sample_records.record(program="rabid", integrity={"verified": 5000, "foreign": 0, **harm})
+    made["options"].update({"server": "127.0.0.1:110", "imap-percent": "50", "loop": "closed"})
+    page = run(sample_records.write(tmp_path / "rabid.json", made), "--html", "-").stdout
+    assert tile in page and page.count("remark bad loud") == loud
+    assert page.index("remark bad") == page.index("remark bad loud" if loud else "remark bad")
+    assert "127.0.0.1:110, 50 % over IMAP, 12 sessions, closed loop, sizes uniform:0..10K, no TLS" in page
+    assert page.index('id="headline"') < page.index('id="thresholds"') < page.index('id="chart-rate"')

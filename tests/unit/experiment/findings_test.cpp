@@ -84,7 +84,7 @@ TEST_CASE(
 TEST_CASE("findings: undecided and none say what is missing") {
     const auto undecided = test::made_up(metric::messages, 1.01, 6, 0.04);
     CHECK_THAT(only_sentence(undecided),
-               Catch::StartsWith("\"b\" against \"a\" is undecided (+1.0 % (") &&
+               Catch::StartsWith("\"b\" against \"a\" is undecided (+1.0 %, ") &&
                    Catch::Contains("; needs about ") &&
                    Catch::Contains(" if the difference is what it seems, about ") &&
                    Catch::Contains(" whatever it is"));

@@ -253,3 +253,47 @@ TEST_CASE("ledger report: a damaged file is refused, numbers out of range are sk
     CHECK(got.totals.acknowledged() == 1);
     CHECK(got.totals.duplicated == 0);
 }
+
+TEST_CASE("ledger report: examples, and whose and when what was found is") {
+    const folder here;
+    book all(here / "b");
+    all.sent(0, "a").sent(1, "b").sent(2, "b").sent(3, "c");
+    all.sent(5'000'000, "c").sent(90'000'000, "c");
+    for (const std::uint64_t each : {3, 90'000'000}) {
+        seen_row& row = all.seen(each, "c");
+        row.what = each == 3 ? condition::octet_changed : condition::verified;
+        row.detail = each == 3 ? "octet 4" : "";
+    }
+    (void)all.report();
+    auto opened = reader::open(here / "b");
+    REQUIRE(opened.has_value());
+    questions wanted;
+    wanted.examples = 3;
+    const auto said = opened->reconcile(wanted);
+    REQUIRE(said.has_value());
+    const breakdown& where = said->where;
+    REQUIRE(where.examples.size() == 2);
+    CHECK(where.examples[0].what == discrepancy::lost);
+    CHECK(where.examples[0].count == 4);
+    REQUIRE(where.examples[0].rows.size() == 3);
+    CHECK(where.examples[0].rows[2].recipient == "b");
+    CHECK(where.examples[1].what == discrepancy::corrupt);
+    REQUIRE(where.examples[1].rows.size() == 1);
+    CHECK(where.examples[1].rows[0].detail == "octet 4");
+    // Of "b" and "c" two are not as they should be, of "a" one.
+    CHECK(where.all_accounts == 3);
+    REQUIRE(where.accounts.size() == 3);
+    CHECK(where.accounts[0].name == "b");
+    CHECK(where.accounts[0].found[0] == 2);
+    CHECK(where.accounts[1].name == "c");
+    CHECK(where.accounts[2].found[0] == 1);
+    // Two seconds are the least width of which at most 60 cover 90 s.
+    CHECK(where.width_us == 2'000'000);
+    REQUIRE(where.times.size() == 46);
+    CHECK(where.times[0].from == "1970-01-01T00:00:00Z");
+    CHECK(where.times[0].acknowledged == 4);
+    CHECK(where.times[0].found[0] == 3);
+    CHECK(where.times[2].found[0] == 1);
+    CHECK(where.times[45].acknowledged == 1);
+    CHECK(reader::open(here / "b")->reconcile({})->where.examples.empty());
+}

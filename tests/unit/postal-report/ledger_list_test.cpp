@@ -23,8 +23,8 @@ TEST_CASE("ledger: no text of a row or a run is an order to whoever reads the li
     ledger::run_row run;
     run.run = run.program = run.started = attack;
     one.found.runs = {run, run};
-    const test::printed printed =
-        test::printed_of([&](report::medium) { return document_of(one); }, sheet_of(one));
+    const test::printed printed = test::printed_of(
+        [&](report::medium wanted) { return document_of(one, wanted); }, sheet_of(one));
     CHECK(test::harm_in_page(printed.page) == "");
     for (const auto kind : {report::output::text, report::output::markdown, report::output::csv}) {
         const std::string list = report::render_discrepancy(row, kind);

@@ -250,7 +250,7 @@ TEST_CASE("relay report: options that mean nothing together are refused") {
         {{"--relay", "--ledger", "x", "--list", "lost"}, "is not for --relay"},
         {{"--relay", "--against", "y", "a.json", "b.json"}, "compares ledgers"},
         {{"--ledger", "x", "--against", "y"}, "give --relay too"},
-        {{"--ledger", "x", "--html", "y"}, "leave it out with --ledger"}};
+        {{"--ledger", "x", "--list", "lost", "--html", "y"}, "is not for --list"}};
     for (const auto& [words, wanted] : rows) {
         report::options into;
         const auto got = report::parse_options(into, words);
@@ -260,6 +260,7 @@ TEST_CASE("relay report: options that mean nothing together are refused") {
     report::options into;
     CHECK(report::parse_options(into, {"--relay", "--ledger", "x", "--html", "y"}).has_value());
     CHECK(report::parse_options(into, {"--relay", "--ledger", "x"}).has_value());
+    CHECK(report::parse_options(into, {"--ledger", "x", "--html", "y"}).has_value());
     report::options several;
     CHECK(report::parse_options(several, {"--relay", "--ledger", "x", "y"}).has_value());
     CHECK(several.ledgers() == std::vector<std::string>{"x", "y"});

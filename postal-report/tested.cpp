@@ -1,0 +1,57 @@
+// What a run was about, from its options and what its connections turned out to be.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/run.hpp"
+
+namespace postal::report {
+
+namespace {
+
+struct told_option {
+    const char* name;
+    const char* before;
+    const char* behind;
+};
+
+// In the order in which a sentence has them; those that a record does not have are left out.
+constexpr std::array<told_option, 8> told{{{"server", "", ""},
+                                           {"protocol", "over ", ""},
+                                           {"imap-percent", "", " % over IMAP"},
+                                           {"profile", "profile ", ""},
+                                           {"sessions", "", " sessions"},
+                                           {"rate", "at ", ""},
+                                           {"loop", "", " loop"},
+                                           {"size", "sizes ", ""}}};
+
+std::string option_text(const record& one, std::string_view name) {
+    const auto found = std::find_if(one.options.begin(), one.options.end(),
+                                    [name](const auto& each) { return each.first == name; });
+    return found == one.options.end() ? std::string() : show_option(found->second);
+}
+
+std::string tls_text(const record& one) {
+    if (!one.tls || one.totals.tls_connections == 0) return "no TLS";
+    const std::string versions = counts_text(one.tls->versions);
+    return fmt::format("TLS on {} of {}{}", base::format_count(one.totals.tls_connections),
+                       plural(one.totals.connections, "connection", "connections"),
+                       versions.empty() ? "" : " (" + versions + ")");
+}
+
+}  // namespace
+
+std::string tested(const record& one) {
+    std::vector<std::string> parts;
+    for (const told_option& each : told)
+        if (const std::string text = option_text(one, each.name); !text.empty())
+            parts.push_back(each.before + base::printable(text, 100) + each.behind);
+    parts.push_back(tls_text(one));
+    return base::join(parts, ", ");
+}
+
+}  // namespace postal::report
