@@ -204,9 +204,14 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       delivery_group(into.delivery),
                       program::server_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
-                      cli::run_options_group(into.run, program::known_threshold(phase_names()))};
+                      cli::run_options_group(
+                          into.run, program::known_threshold(
+                                        phase_names(), static_cast<std::size_t>(phase::message),
+                                        {stats::counted_by::servers, stats::counted_by::deferrers,
+                                         stats::counted_by::checkers, stats::counted_by::sinks}))};
     program.positionals = {{"USER-LIST",
-                            "file of valid recipients, one a line (without it all are valid)",
+                            "file of valid recipients, one a line (without it all are valid); - is "
+                            "standard input",
                             cli::text(into.user_list), false}};
     program.usual = {"--port",  "--listen",    "--lmtp",     "--max-size", "--delay",
                      "--speed", "--behaviour", "--duration", "--record",   "--live"};

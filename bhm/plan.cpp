@@ -40,10 +40,11 @@ expected<void> find_places(plan& into) {
 
 expected<void> load_files(plan& into) {
     if (!into.chosen.user_list.empty()) {
-        auto users = mail::load_users(into.chosen.user_list);
-        if (!users) return users.error();
-        auto admitted = into.valid.admit(*users, into.chosen.user_list);
-        if (!admitted) return admitted.error();
+        const std::string& path = into.chosen.user_list;
+        auto users = mail::load_users(path);
+        if (!users) return base::at("USER-LIST", users.error());
+        auto admitted = into.valid.admit(*users, mail::list_name(path));
+        if (!admitted) return base::at("USER-LIST", admitted.error());
     }
     if (!into.chosen.host_names.empty()) {
         auto names = host_names::load(into.chosen.host_names);
@@ -88,7 +89,7 @@ expected<void> announce_auth(plan& into) {
     }
     if (needs_passwords(chosen.auth) && !into.valid.any_password()) {
         return base::fail("--auth: {}: no user has a password; give one behind the address",
-                          chosen.user_list);
+                          mail::list_name(chosen.user_list));
     }
     into.rules.server.requires_auth = chosen.requires_auth;
     return {};

@@ -205,7 +205,10 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       check_options(into),
                       program::server_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
-                      cli::run_options_group(into.run, program::known_threshold(phase_names()))};
+                      cli::run_options_group(
+                          into.run, program::known_threshold(
+                                        phase_names(), static_cast<std::size_t>(phase::message),
+                                        {stats::counted_by::servers}))};
     program.usual = {"--listen", "--agent", "--user", "--check", "--to", "--duration", "--record"};
     program.notes =
         "Runs until interrupted, unless --duration ends it.\n"

@@ -3,6 +3,7 @@
 #include "base/read_file.hpp"
 #include "base/standard_output.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "base/version.hpp"
 #include "base/write_file.hpp"
 #include "experiment/audit_findings.hpp"
@@ -256,8 +257,8 @@ bool auditor::audit_one(std::size_t number) {
         entry.end = record_.end = "interrupted";
         return false;
     }
-    here_.say(fmt::format("{} of {}: {}: {} disks looked at{}", number + 1, subjects_.size(),
-                          entry.name, entry.images.size(),
+    here_.say(fmt::format("{} of {}: {}: {} looked at{}", number + 1, subjects_.size(), entry.name,
+                          base::format_amount(entry.images.size(), "disk"),
                           ended.why == experiment::all_cuts_done ? "" : "; " + ended.why));
     if (!left_.empty()) record_.end = "something is left behind";
     if (!written) record_.end = "the record cannot be written";

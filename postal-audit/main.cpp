@@ -4,6 +4,7 @@
 // lib/experiment's, as postal-compare's are, and so is what the record says (audit_findings.hpp).
 #include "experiment/main.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "postal-audit/conduct.hpp"
 #include "postal-audit/options.hpp"
 
@@ -25,11 +26,13 @@ std::string plan_text(const audit::options& given, const experiment::experiment&
     const experiment::audit& of = whole.audited;
     const std::uint64_t cuts = given.cut_at ? 1 : of.cuts;
     return fmt::format(
-        "{}: two controls, then {} variants:\n{}"
-        "each: {} messages recorded; {} cuts, up to {} disks at each: at most {} disks\n"
+        "{}: two controls, then {}:\n{}"
+        "each: {} recorded; {}, up to {} at each: at most {}\n"
         "A disk takes half a second to some seconds: its server has to start and to be read.\n",
-        base::printable(whole.title.empty() ? whole.file : whole.title, 200), variants, text,
-        of.messages, cuts, of.draws, variants * cuts * of.draws);
+        base::printable(whole.title.empty() ? whole.file : whole.title, 200),
+        base::format_amount(variants, "variant"), text, base::format_amount(of.messages, "message"),
+        base::format_amount(cuts, "cut"), base::format_amount(of.draws, "disk"),
+        base::format_amount(variants * cuts * of.draws, "disk"));
 }
 
 base::expected<void> check(const audit::options& given, const experiment::experiment& whole) {

@@ -4,6 +4,7 @@
 // records say is lib/experiment's business (analysis.hpp, findings.hpp), as it is postal-report's.
 #include "experiment/main.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "experiment/check.hpp"
 #include "postal-compare/conduct.hpp"
 #include "postal-compare/options.hpp"
@@ -37,9 +38,9 @@ base::expected<void> check(const compare::options& given, const experiment::expe
     const auto checked = experiment::check_machine(
         whole, {.out = results_folder(given), .overwrite = given.overwrite});
     if (!checked) return checked;
-    base::print(fmt::format("{}: {} variants, {} blocks: it can run here\n",
-                            base::printable(whole.file, 200), whole.variants.size(),
-                            whole.offered.blocks));
+    base::print(fmt::format("{}: {}, {}: it can run here\n", base::printable(whole.file, 200),
+                            base::format_amount(whole.variants.size(), "variant"),
+                            base::format_amount(whole.offered.blocks, "block")));
     return {};
 }
 

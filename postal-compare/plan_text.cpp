@@ -75,10 +75,12 @@ std::string plan_text(const experiment::experiment& whole, std::uint64_t seed) {
     const std::size_t variants = whole.variants.size();
     const auto runs = static_cast<std::int64_t>(whole.offered.blocks * variants);
     std::string out = fmt::format(
-        "{} blocks of {} variants: {} runs of {}, of which {} are left out\nAt least {}, and what "
+        "{} of {}: {} of {}, of which {} are left out\nAt least {}, and what "
         "file systems and servers take to start\n\n",
-        whole.offered.blocks, variants, runs, base::format_duration(whole.offered.duration),
-        base::format_duration(whole.offered.warmup),
+        base::format_amount(whole.offered.blocks, "block"),
+        base::format_amount(variants, "variant"),
+        base::format_amount(static_cast<std::uint64_t>(runs), "run"),
+        base::format_duration(whole.offered.duration), base::format_duration(whole.offered.warmup),
         base::format_duration(whole.offered.duration * runs));
     report::table names{"variants", "", {{""}, {""}}, {}};
     for (std::size_t i = 0; i < variants; ++i)

@@ -56,7 +56,7 @@ base::expected<report::shown_relay> read_relay(const report::options& wanted) {
 
 cli::exit_status show_relay(const report::options& wanted) {
     const auto read = read_relay(wanted);
-    if (!read) return refuse(read.error(), cli::exit_status::bad_parameters);
+    if (!read) return refuse(base::at("RECORD", read.error()), cli::exit_status::bad_parameters);
     const cli::exit_status shown =
         show(wanted, {[&](report::medium kind) { return document_of(*read, kind); },
                       [&] { return sheet_of(*read); }});
@@ -86,7 +86,8 @@ cli::exit_status run(int argc, char** argv) {
     std::vector<report::record> records;
     for (const std::string& file : wanted.records) {
         auto read = report::read_record(file);
-        if (!read) return refuse(read.error(), cli::exit_status::bad_parameters);
+        if (!read)
+            return refuse(base::at("RECORD", read.error()), cli::exit_status::bad_parameters);
         records.push_back(std::move(*read));
     }
     report::label(records);

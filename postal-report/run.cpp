@@ -55,6 +55,7 @@ document document_of(const std::vector<record>& records, medium wanted) {
     if (on_page) made.page = page_of(records);
     for (const record& one : records) {
         if (several && !on_page) made.add(item{one.label + ": " + describe(one)});
+        if (!several && !one.labels.title.empty()) made.add(statement{one.labels.title});
         if (!several) made.add(statement{describe(one)});
     }
     if (on_page) made.add(headline(records));

@@ -157,6 +157,12 @@ further_column of_part(const char* name, std::optional<Part> stats::run_record::
             }};
 }
 
+void add_labels(std::vector<further_column>& to) {
+    to.push_back({"title", [](const record& one) { return csv_cell(one.labels.title); }});
+    to.push_back({"note", [](const record& one) { return csv_cell(one.labels.note); }});
+    to.push_back({"tags", [](const record& one) { return csv_cell(tags_text(one.labels)); }});
+}
+
 void add_tls(std::vector<further_column>& to) {
     using tls = stats::tls_summary;
     const auto add = [&](const char* name, auto show) {
@@ -244,6 +250,7 @@ std::vector<further_column> further_columns(const std::vector<record>& records) 
     std::vector<further_column> made;
     const auto any = [&](auto has) { return std::any_of(records.begin(), records.end(), has); };
     add_phases(made, records);
+    if (any([](const record& one) { return !one.labels.empty(); })) add_labels(made);
     if (any([](const record& one) { return one.tls.has_value(); })) add_tls(made);
     if (any([](const record& one) { return one.agents.has_value(); })) add_agents(made);
     if (any([](const record& one) { return one.commands.has_value(); })) add_commands(made);

@@ -292,11 +292,27 @@ table generator_table(const std::vector<record>& records) {
     return made;
 }
 
+// What runs are called, of those that have a name.
+void add_label_rows(table& to, const std::vector<record>& records) {
+    const auto add = [&](const char* title, auto text_of) {
+        const auto told = [&](const record& one) { return !text_of(one.labels).empty(); };
+        if (std::none_of(records.begin(), records.end(), told)) return;
+        add_rows(to, records, {{title, [text_of](const record& one) {
+                                    const std::string text = text_of(one.labels);
+                                    return text.empty() ? std::string{unknown} : text;
+                                }}});
+    };
+    add("title", [](const stats::run_labels& of) { return of.title; });
+    add("note", [](const stats::run_labels& of) { return of.note; });
+    add("tags", stats::tags_text);
+}
+
 table host_table(const std::vector<record>& records) {
     const auto or_unknown = [](const std::string& text) {
         return text.empty() ? std::string{unknown} : text;
     };
     table made{"host", "Run and host", record_columns(records), {}};
+    add_label_rows(made, records);
     add_rows(made, records,
              {{"program", [](const record& one) { return one.program + " " + one.version; }},
               {"started", [&](const record& one) { return or_unknown(one.started); }},

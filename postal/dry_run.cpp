@@ -37,25 +37,26 @@ std::string envelope_text(const plan& of, const transaction& tx) {
         text += base::printable(of.recipients[tx.recipients[i]].address, most_address);
     }
     if (tx.recipients.size() > shown)
-        text += fmt::format(" and {} others", tx.recipients.size() - shown);
+        text += " and " + base::format_amount(tx.recipients.size() - shown, "other");
     return fmt::format("{}, {} octets", text, base::format_count(tx.message->total_octets()));
 }
 
 std::string sizes_text(const plan& of) {
     if (of.corpus)
-        return fmt::format("one of the {} mails of the corpus", of.corpus->mails().size());
+        return fmt::format("one of the corpus, which has {}",
+                           base::format_amount(of.corpus->mails().size(), "mail"));
     return of.generated->options().sizes.text();
 }
 
 std::string per_connection(std::int64_t most) {
-    if (most < 0) return "without end";
-    if (most == 0) return "none: it only connects";
-    return most == 1 ? "1" : fmt::format("1 to {}, at random", most);
+    if (most < 0) return "messages without end";
+    if (most == 0) return "no message: it only connects";
+    return most == 1 ? "1 message" : fmt::format("1 to {} messages, at random", most);
 }
 
 std::string recipients_text(const recipient_range& range) {
-    return range.least == range.most ? std::to_string(range.least)
-                                     : fmt::format("{} to {}", range.least, range.most);
+    return range.least == range.most ? base::format_amount(range.least, "recipient")
+                                     : fmt::format("{} to {} recipients", range.least, range.most);
 }
 
 }  // namespace
@@ -67,11 +68,11 @@ std::string describe_dry_run(const plan& of) {
     program::add_servers(rows, "servers", of.targets);
     rows.emplace_back("sessions", std::to_string(of.load.sessions));
     program::add_load(rows, of.load, chosen, {"messages", "--messages", chosen.messages});
-    rows.emplace_back(
-        "users", fmt::format("{} recipients, {} senders", of.recipients.size(), of.senders.size()));
-    rows.emplace_back("a connection", per_connection(chosen.messages_a_connection) + " messages");
-    rows.emplace_back("a message", fmt::format("{} recipients; size {}",
-                                               recipients_text(chosen.recipients), sizes_text(of)));
+    rows.emplace_back("users", base::format_amount(of.recipients.size(), "recipient") + ", " +
+                                   base::format_amount(of.senders.size(), "sender"));
+    rows.emplace_back("a connection", per_connection(chosen.messages_a_connection));
+    rows.emplace_back("a message", fmt::format("{}; size {}", recipients_text(chosen.recipients),
+                                               sizes_text(of)));
     if (chosen.messages_a_connection == 0) return program::format_rows(rows);
     message_maker maker(of);
     const std::uint64_t sessions = std::min<std::uint64_t>(

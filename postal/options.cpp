@@ -6,6 +6,8 @@
 #include "base/text.hpp"
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
+#include "mail/given_fields.hpp"
+#include "mail/user_list.hpp"
 #include "postal/phases.hpp"
 #include "program/auth_options.hpp"
 #include "program/dry_run.hpp"
@@ -54,6 +56,13 @@ setter all_timeouts(client::timeouts& timeouts) {
     };
 }
 
+// As in a user list.
+expected<std::string> parse_address(std::string_view text) {
+    const auto fits = mail::check_address(text);
+    if (!fits) return fits.error();
+    return {boost::system::in_place_value, std::string(text)};
+}
+
 setter rate_option(std::optional<base::rate>& target) {
     return cli::rate(target, base::rate_unit::per_minute);
 }
@@ -82,7 +91,12 @@ cli::group session_options(options& o) {
                  "local addresses of connections, in turn", cli::text(o.local_addresses)},
                 {"--recipients", "N|N..M", "1", "recipients a transaction",
                  cli::parsed(o.recipients, parse_recipients)},
-                {"-f,--sender-list", "FILE", "", "who mail is from (the user list, if not given)",
+                {"--to", "ADDRESS", "", "who mail goes to, in place of USER-LIST",
+                 cli::appended(o.to, parse_address), true},
+                {"--from", "ADDRESS", "", "who mail is from, in place of a list",
+                 cli::parsed(o.from, parse_address)},
+                {"-f,--sender-list", "FILE", "",
+                 "who mail is from (those it goes to, if not given); - is standard input",
                  cli::text(o.sender_list)},
                 {"--helo", "NAME", "", "name in EHLO and Message-ID (this host's, if not given)",
                  cli::text(o.helo)},
@@ -123,7 +137,8 @@ cli::group envelope_options(options& o) {
 cli::group auth_options(options& o) {
     cli::group rows{"Authentication", program::auth_option_rows(o.auth, "off")};
     rows.options.push_back({"--auth-users", "FILE", "",
-                            "who logs in, with passwords (the senders, if not given)",
+                            "who logs in, with passwords (the senders, if not given); - is "
+                            "standard input",
                             cli::text(o.auth_users)});
     return rows;
 }
@@ -150,6 +165,10 @@ cli::group message_options(options& o) {
                                         {"sha256", mail::digest_kind::sha256}})},
                 {"-b,--breakage", "[no]netscape", "netscape",
                  "no blanks, or extra blanks, at the start of subjects", breakage(o.subject)},
+                {"--subject", "TEXT", "", "subject of every message, in place of random words",
+                 cli::parsed(o.subject_text, mail::parse_subject)},
+                {"--header", "NAME: VALUE", "", "add this field to the header of every message",
+                 cli::appended(o.header_fields, mail::parse_header_field), true},
                 program::ledger_option(o.ledger),
                 {"--seed", "N", "", "the same seed gives the same mail (random, if not given)",
                  cli::count(o.seed, 0)},
@@ -185,6 +204,7 @@ cli::group preview_options(options& o) {
                 program::dry_run_option(o.dry_run),
                 {"--dry-run-message", "", "", "print the first message, and connect to nothing",
                  cli::flag(o.dry_run_message)},
+                program::resolve_option(o.resolve),
                 program::explain_option(),
             }};
 }
@@ -209,8 +229,41 @@ cli::group timeout_options(options& o) {
         }};
 }
 
+expected<void> check_users(const options& o) {
+    if (o.to.empty() && o.user_list.empty())
+        return base::fail("USER-LIST is missing; give a file of addresses, or --to ADDRESS");
+    if (!o.to.empty() && !o.user_list.empty())
+        return base::fail("--to: is in place of USER-LIST {}; leave one of the two out",
+                          base::printable(o.user_list, 300));
+    if (!o.from.empty() && !o.sender_list.empty())
+        return base::fail("--from: is in place of --sender-list; leave one of the two out");
+    return program::check_lists({{"USER-LIST", o.user_list},
+                                 {"--sender-list", o.sender_list},
+                                 {"--auth-users", o.auth_users}});
+}
+
+expected<void> check_given_fields(const options& o) {
+    std::size_t octets = 0;
+    for (const std::string& one : o.header_fields)
+        octets += one.size() + 2;
+    if (octets > mail::most_given_octets)
+        return base::fail("--header: {} of fields; give at most {}", base::format_size(octets),
+                          base::format_size(mail::most_given_octets));
+    const bool described = !o.corpus.empty() || o.bodies.has(mail::body_kind::eight_bit);
+    if (described && mail::describes_body(o.header_fields))
+        return base::fail("--header: {} what its body is; leave MIME-Version and Content-... out",
+                          o.corpus.empty() ? "--body 8bit says" : "mail of --corpus says");
+    if (!o.subject_text.empty() && !o.corpus.empty())
+        return base::fail("--subject: mail of --corpus has its own; leave one of the two out");
+    return {};
+}
+
 // What only shows when all options are known.
 expected<void> check(const options& o) {
+    auto users = check_users(o);
+    if (!users) return users;
+    auto given = check_given_fields(o);
+    if (!given) return given;
     if (o.smallest_octets > o.largest_octets && !o.sizes) {
         return base::fail("--min-size: {} is above --max-size {}; give a smaller one",
                           base::format_size(o.smallest_octets),
@@ -262,11 +315,15 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       preview_options(into),
-                      cli::run_options_group(into.run, program::known_threshold(phase_names()))};
+                      cli::run_options_group(
+                          into.run, program::known_threshold(
+                                        phase_names(), static_cast<std::size_t>(phase::message),
+                                        {stats::counted_by::open_loops}))};
     program.positionals = {
         {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",
          cli::text(into.servers), true},
-        {"USER-LIST", "file of addresses, one a line", cli::text(into.user_list), true}};
+        {"USER-LIST", "file of addresses, one a line; - is standard input; or --to ADDRESS",
+         cli::text(into.user_list), false}};
     program.usual = {"--sessions", "--messages-per-connection",
                      "--lmtp",     "--max-size",
                      "--tls",      "--rate",

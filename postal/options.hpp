@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/parse.hpp"
 #include "mail/body_kind.hpp"
@@ -34,7 +35,9 @@ struct recipient_range {
 };
 
 struct options : program::client_options {
-    std::string sender_list;                 // -f; empty: the user list
+    std::vector<std::string> to;             // --to, in place of the user list
+    std::string from;                        // --from, in place of -f; empty: who that says
+    std::string sender_list;                 // -f; empty: the user list, or --to
     std::int64_t messages_a_connection = 1;  // -c; -1 without end, 0 none
     bool lmtp = false;
     std::optional<std::uint16_t> port;  // -p; of servers that name none
@@ -56,8 +59,9 @@ struct options : program::client_options {
     std::string corpus;
     mail::digest_kind digest = mail::digest_kind::xxh3;
     mail::subject_blanks subject = mail::subject_blanks::none;
+    std::string subject_text;                // empty: words that are drawn
+    std::vector<std::string> header_fields;  // --header
     std::optional<std::uint64_t> messages;
-    bool dry_run_message = false;  // in place of a run: the first message
 };
 
 // done when --help or --version was asked for and printed.

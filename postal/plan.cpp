@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.hpp"
+#include "base/units.hpp"
 #include "base/version.hpp"
 #include "os/host.hpp"
 #include "postal/phases.hpp"
@@ -18,20 +20,35 @@ constexpr std::uint16_t smtp_port = 25;
 constexpr std::uint16_t submissions_port = 465;  // RFC 8314 3.3
 constexpr std::uint16_t lmtp_port = 24;
 
-expected<void> load_users(plan& into) {
+mail::user user_of(const std::string& address) {
+    return {address, {}, {}, 0};
+}
+
+expected<void> load_recipients(plan& into) {
+    for (const std::string& address : into.chosen.to)
+        into.recipients.push_back(user_of(address));
+    if (!into.recipients.empty()) return {};
     auto recipients = program::load_list(into.chosen.user_list, "USER-LIST");
     if (!recipients) return recipients.error();
     into.recipients = std::move(*recipients);
+    return {};
+}
+
+expected<void> load_users(plan& into) {
+    auto recipients = load_recipients(into);
+    if (!recipients) return recipients;
     into.senders = into.recipients;
+    if (!into.chosen.from.empty()) into.senders = {user_of(into.chosen.from)};
     if (!into.chosen.sender_list.empty()) {
         auto senders = program::load_list(into.chosen.sender_list, "--sender-list");
         if (!senders) return senders.error();
         into.senders = std::move(*senders);
     }
     if (into.chosen.recipients.most > into.recipients.size()) {
-        return base::fail("--recipients: {} are more than the {} users of {}; give at most that",
-                          into.chosen.recipients.most, into.recipients.size(),
-                          into.chosen.user_list);
+        return base::fail("--recipients: {} are more than the {} of {}; give at most that",
+                          into.chosen.recipients.most,
+                          base::format_amount(into.recipients.size(), "user"),
+                          into.chosen.to.empty() ? mail::list_name(into.chosen.user_list) : "--to");
     }
     return {};
 }
@@ -47,10 +64,14 @@ expected<void> load_accounts(plan& into) {
                                    [](const mail::user& one) { return one.password.empty(); });
     if (bare == into.accounts().end()) return {};
     const options& chosen = into.chosen;
+    if (bare->line == 0)
+        return base::fail("--auth: {} of {} has no password; give --auth-users",
+                          base::printable(bare->address, 80),
+                          chosen.from.empty() ? "--to" : "--from");
     return base::fail("--auth: {}:{}: no password; give one behind the address",
-                      !chosen.auth_users.empty()    ? chosen.auth_users
-                      : !chosen.sender_list.empty() ? chosen.sender_list
-                                                    : chosen.user_list,
+                      mail::list_name(!chosen.auth_users.empty()    ? chosen.auth_users
+                                      : !chosen.sender_list.empty() ? chosen.sender_list
+                                                                    : chosen.user_list),
                       bare->line);
 }
 
@@ -112,6 +133,8 @@ expected<mail::message_options> message_options_of(const plan& from) {
     result.bodies = from.chosen.bodies;
     result.digest = from.chosen.digest;
     result.subject = from.chosen.subject;
+    result.subject_text = from.chosen.subject_text;
+    result.fields = from.chosen.header_fields;
     if (from.chosen.sizes) {
         result.sizes = *from.chosen.sizes;
         return result;

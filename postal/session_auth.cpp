@@ -15,7 +15,7 @@ asio::awaitable<session::step> session::authenticate() {
     if (plan_.auth_users.empty()) sender_ = number;
     client::login mine(shared_, channel_, stage::auth,
                        {account.address, account.password, plan_.chosen.lmtp ? "lmtp" : "smtp"});
-    if (!mine.begin(mechanisms_)) co_return step::refused;
+    if (!mine.begin(mechanisms_, offered_.starttls)) co_return step::refused;
     const load::steady_time begun = channel_.read_clock();
     const step how = co_await converse(mine);
     if (how == step::done) channel_.took(phase::auth, channel_.now() - begun);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "program/dry_run.hpp"
 
 namespace postal::rabid {
@@ -14,9 +15,11 @@ namespace {
 constexpr std::size_t most_accounts_shown = 5;
 
 std::string messages_text(const options& chosen) {
-    const std::string most = chosen.most_messages < 0
-                                 ? std::string("all messages")
-                                 : fmt::format("at most {} messages", chosen.most_messages);
+    const std::string most =
+        chosen.most_messages < 0
+            ? std::string("all messages")
+            : "at most " +
+                  base::format_amount(static_cast<std::uint64_t>(chosen.most_messages), "message");
     return fmt::format(
         "{} of a mailbox; reads {} % of them, and deletes {} % of those that it has "
         "read{}",

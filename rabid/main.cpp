@@ -58,6 +58,7 @@ exit_status run(int argc, char** argv) {
          .ledger_role = ledger::role::reader,
          .hint = [by_us = rabid::spoken_in(of)](
                      const auto& error) { return client::hint_for(error, by_us); },
+         .remarks = rabid::remarks_on(of),
          .begin =
              [&of](load::worker& own, ledger::writer* book) {
                  return std::make_shared<worker_sessions>(of, own, book);

@@ -145,20 +145,28 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       {"Checks without a run",
-                       {program::dry_run_option(into.dry_run), program::explain_option()}},
-                      cli::run_options_group(into.run, program::known_threshold(phase_names()))};
+                       {program::dry_run_option(into.dry_run),
+                        program::resolve_option(into.resolve), program::explain_option()}},
+                      cli::run_options_group(
+                          into.run, program::known_threshold(
+                                        phase_names(), static_cast<std::size_t>(phase::retrieve),
+                                        {stats::counted_by::open_loops, stats::counted_by::readers,
+                                         stats::counted_by::checkers}))};
     program.positionals = {
         {"SERVER[,SERVER...]", "host, host:port, [IPv6]:port, unix:/path; +host looks it up anew",
          cli::text(into.servers), true},
-        {"USER-LIST", "file of addresses and passwords, one a line", cli::text(into.user_list),
-         true}};
+        {"USER-LIST", "file of addresses and passwords, one a line; - is standard input",
+         cli::text(into.user_list), true}};
     program.usual = {"--sessions", "--imap",        "--imap-percent", "--download", "--tls",
                      "--dry-run",  "--connections", "--duration",     "--record",   "--live"};
     program.notes =
         "Deletes what it has read and found to be postal's; -d 100:0 deletes nothing.\n"
         "Runs until interrupted, unless --duration, --connections or --stages ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing read.";
-    program.check = [&into] { return program::check(into); };
+    program.check = [&into] {
+        auto list = program::check_lists({{"USER-LIST", into.user_list}});
+        return list ? program::check(into) : list;
+    };
     return cli::parse(program, words, into.effective);
 }
 

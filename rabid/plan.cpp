@@ -48,14 +48,14 @@ expected<void> load_accounts(plan& into) {
                                    [](const mail::user& one) { return one.password.empty(); });
     if (needs_passwords(into) && bare != users->end()) {
         return base::fail("USER-LIST: {}:{}: no password; give one behind the address",
-                          into.chosen.user_list, bare->line);
+                          mail::list_name(into.chosen.user_list), bare->line);
     }
     const sharing how = into.chosen.shared_accounts ? sharing::shared : sharing::exclusive;
     auto all = accounts_of(*users, into.chosen.strip_domain);
     const load::run_share& share = into.load.share;
     if (all.size() < share.of) {
         return base::fail("USER-LIST: {}: {} accounts are too few for {} ranks; give at least {}",
-                          into.chosen.user_list, all.size(), share.of, share.of);
+                          mail::list_name(into.chosen.user_list), all.size(), share.of, share.of);
     }
     into.accounts_of_all = all.size();
     into.users = std::make_unique<accounts>(part_of(std::move(all), share), how);
@@ -121,6 +121,21 @@ client::spoken spoken_in(const plan& plan) noexcept {
     return {client::dialect::mailbox, tls.percent > 0, tls.mode};
 }
 
+namespace {
+
+bool is_given(const options& chosen, std::string_view option) {
+    return std::any_of(
+        chosen.effective.begin(), chosen.effective.end(),
+        [&](const cli::effective_option& one) { return one.given && one.name == option; });
+}
+
+}  // namespace
+
+std::vector<std::string> remarks_on(const plan& plan) {
+    if (plan.chosen.imap_percent > 0 || !is_given(plan.chosen, "profile")) return {};
+    return {"--profile: is what IMAP sessions do, and this run has none; give --imap-percent, too"};
+}
+
 stats::run_description describe(const plan& plan, int argc, char** argv) {
     const options& chosen = plan.chosen;
     stats::run_description result =
@@ -131,11 +146,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.service_phase = static_cast<std::size_t>(phase::service);
     if (chosen.open_loop) result.due_phase = static_cast<std::size_t>(phase::session);
     // The default is no rate that anybody has asked for.
-    const bool asked = std::any_of(
-        chosen.effective.begin(), chosen.effective.end(), [](const cli::effective_option& one) {
-            return one.given && (one.name == "rate" || one.name == "stages");
-        });
-    if (plan.load.rate && asked) {
+    if (plan.load.rate && (is_given(chosen, "rate") || is_given(chosen, "stages"))) {
         result.asked = [curve = *plan.load.rate, most = chosen.connections](double seconds) {
             const double due = curve.due_until(seconds);
             return most ? std::min(static_cast<double>(*most), due) : due;
@@ -152,6 +163,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
             "far as the clocks agree";
     }
     result.options["accounts"] = plan.accounts_of_all;
+    result.options["server"] = chosen.servers;
     return result;
 }
 

@@ -43,6 +43,9 @@ std::uint64_t now_us();
 // What its sessions say, for hints.
 client::spoken spoken_in(const plan& plan) noexcept;
 
+// What was asked for and means nothing.
+std::vector<std::string> remarks_on(const plan& plan);
+
 // What the record says of it; of ranks it is that of the whole run.
 stats::run_description describe(const plan& plan, int argc, char** argv);
 

@@ -24,8 +24,8 @@ SAMPLES = {
     "bhm": (["/nonexistent/users"], "/nonexistent/users"),
     "lmtp-deliver": (["--agent", "x", "--agents", "/nonexistent/agents"], "/nonexistent/agents"),
 }
-# Of the command line only; --dry-run and --explain are postal's and rabid's, --check, --from and --to are lmtp-deliver's, --check-behaviour and --envelope bhm's.
-GENERAL = {"config", "force", "help", "version", "completion", "dry-run", "dry-run-message", "explain", "check", "from", "to", "check-behaviour", "envelope"}
+# Of the command line only; --dry-run, --resolve and --explain are postal's and rabid's, --check, --from and --to are lmtp-deliver's, --check-behaviour and --envelope bhm's.
+GENERAL = {"config", "force", "help", "version", "completion", "dry-run", "dry-run-message", "resolve", "explain", "check", "from", "to", "check-behaviour", "envelope"}
 
 
 # Lines that mean nothing without others, which are tried with them.

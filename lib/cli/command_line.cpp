@@ -47,14 +47,16 @@ const std::string& reader::next() {
 
 base::failure reader::unknown(std::string_view given) const {
     const std::string_view name = given.substr(0, given.find('='));
+    // Letters are all alike: no other one is near, and dashes make nothing more so.
     std::vector<std::string> names;
     for (const auto& one : line_.options) {
         for (const auto each : base::split(one.row->names, ','))
-            names.emplace_back(each);
+            if (each.starts_with("--")) names.emplace_back(each.substr(2));
     }
-    const std::string_view near = base::nearest(name, names);
+    const std::string_view word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    const std::string_view near = word.size() > 1 ? base::nearest(word, names) : "";
     if (near.empty()) return base::fail("{}: unknown option; --help lists them", name);
-    return base::fail("{}: unknown option; did you mean {}?", name, near);
+    return base::fail("{}: unknown option; did you mean --{}?", name, near);
 }
 
 // Behind --help: what follows may be an argument.

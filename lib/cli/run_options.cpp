@@ -2,11 +2,13 @@
 
 #include "base/units.hpp"
 #include "cli/binders.hpp"
+#include "cli/label_options.hpp"
 #include "os/host.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace postal::cli {
 
@@ -25,17 +27,17 @@ unsigned default_workers() noexcept {
     return std::min(os::usable_cpus(), most_workers);
 }
 
-group run_options_group(run_options& options, setter check_threshold) {
+group run_options_group(run_options& options, threshold_rule thresholds) {
     using namespace std::chrono_literals;
     setter keep_threshold = texts(options.thresholds);
-    if (check_threshold) {
-        keep_threshold = [keep = keep_threshold, check = std::move(check_threshold)](
+    if (thresholds.check) {
+        keep_threshold = [keep = keep_threshold, check = std::move(thresholds.check)](
                              const std::string& given) -> base::expected<void> {
             if (auto checked = check(given); !checked) return checked.error();
             return keep(given);
         };
     }
-    return {
+    group rows{
         "Run and report",
         {
             {"--duration", "DURATION", "until interrupted", "end after this time",
@@ -55,7 +57,8 @@ group run_options_group(run_options& options, setter check_threshold) {
              "write the run record, a JSON object, at the end; - is standard output",
              text(options.record), false, &run_record},
             {"--threshold", "EXPR", "",
-             "end with status 3 unless this holds, such as \"p99(message)<1s\" or \"errors<1%\"",
+             fmt::format("end with status 3 unless this holds, such as \"{}\" or \"errors<1%\"",
+                         thresholds.example),
              std::move(keep_threshold), true},
             {"--metrics", "HOST:PORT", "",
              "let Prometheus ask there, over HTTP, for what has been counted so far",
@@ -72,6 +75,9 @@ group run_options_group(run_options& options, setter check_threshold) {
              "operating-system threads", count(options.workers, 1, most_workers)},
         },
     };
+    for (option& one : label_rows(options.labels))
+        rows.options.push_back(std::move(one));
+    return rows;
 }
 
 base::expected<void> check(const run_options& options) {

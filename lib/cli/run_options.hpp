@@ -4,6 +4,7 @@
 
 #include "cli/options.hpp"
 #include "stats/log_format.hpp"
+#include "stats/run_labels.hpp"
 
 #include <chrono>
 #include <string>
@@ -24,15 +25,21 @@ struct run_options {
     stats::log_format format = stats::log_format::csv;
     std::string record = {};  // file for the run record, "-" for standard output, empty for none
     std::vector<std::string> thresholds = {};
+    stats::run_labels labels = {};
     std::string metrics = {};  // HOST:PORT for scrapers; empty: none
     bool live = false;         // a screen of its own in place of the live line
     bool progress = false;     // the live line although standard error is no terminal
     std::chrono::nanoseconds grace{std::chrono::seconds{10}};
 };
 
-// The rows, bound to `options`. `check_threshold` refuses expressions that the program cannot
-// evaluate.
-group run_options_group(run_options& options, setter check_threshold = {});
+// Refuses expressions that the program cannot evaluate; one that it can.
+struct threshold_rule {
+    setter check = {};
+    std::string example = "p99(message)<1s";
+};
+
+// The rows, bound to `options`.
+group run_options_group(run_options& options, threshold_rule thresholds = {});
 
 // What only shows when all options are known: a warm-up that is not shorter than the run, intervals
 // that cannot be aligned. Called after parse().

@@ -22,6 +22,14 @@ expected<std::string> load_token(const std::string& path) {
     return {boost::system::in_place_value, std::string(token)};
 }
 
+// A server may offer more once TLS has begun (RFC 4954 4), or what may be said then.
+std::string why_none(const auth_situation& on) {
+    const std::string offered = sasl::to_text(on.offered);
+    std::string text = "the server offers none";
+    if (!offered.empty()) text += " that fits: " + offered;
+    return on.tls_offered && !on.secure ? text + "; more after TLS, perhaps" : text;
+}
+
 }  // namespace
 
 expected<auth_plan> auth_plan::make(const auth_options& chosen) {
@@ -61,8 +69,7 @@ auth_choice choose_mechanism(const auth_plan& plan, const auth_situation& on) {
                                          .channel_binding = on.channel_binding,
                                          .may_send_secret = may_show});
         if (found) return {found, {}, {}};
-        return {
-            {}, "no_mechanism", "the server offers none that fits: " + sasl::to_text(on.offered)};
+        return {{}, "no_mechanism", why_none(on)};
     }
     const sasl::mechanism named = plan.chosen.named;
     if (!on.offered.has(named)) {

@@ -53,6 +53,7 @@ struct auth_situation {
     bool secure = false;           // TLS
     bool channel_binding = false;  // its tls-exporter is known
     bool password = true;
+    bool tls_offered = false;  // and not begun
 };
 
 struct auth_choice {

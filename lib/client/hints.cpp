@@ -89,6 +89,10 @@ constexpr rule rules[] = {
      "the server wants TLS first: give --tls"},
     {[](const clue& c) { return !c.mailbox() && c.what.code == 530 && !c.says("STARTTLS"); },
      "the server wants a login: give --auth, and passwords in the user list"},
+    {[](const clue& c) {
+         return c.at(stage::auth) && c.is("no_mechanism") && !c.by_us.tls && c.says("after TLS");
+     },
+     "many servers offer AUTH only after TLS: give --tls"},
     {[](const clue& c) { return c.at(stage::auth) && c.what.code == 535; },
      "are the passwords in the user list those of this server?"},
     {[](const clue& c) { return c.at(stage::rcpt) && c.what.code == 554; },

@@ -11,12 +11,13 @@ login::login(worker_context& shared, channel& connection, stage where, const acc
       who_(who),
       binding_(connection.connection().channel_binding()) {}
 
-bool login::begin(sasl::mechanism_set offered) {
+bool login::begin(sasl::mechanism_set offered, bool tls_offered) {
     const auth_plan& plan = shared_.of_run.auth;
     const auth_choice choice = choose_mechanism(plan, {.offered = offered,
                                                        .secure = connection_.connection().secure(),
                                                        .channel_binding = !binding_.empty(),
-                                                       .password = !who_.password.empty()});
+                                                       .password = !who_.password.empty(),
+                                                       .tls_offered = tls_offered});
     if (!choice.which) {
         connection_.refused(where_, choice.problem, choice.words);
         return false;

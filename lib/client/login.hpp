@@ -33,7 +33,7 @@ class login {
     // All must outlive it.
     login(worker_context& shared, channel& connection, stage where, const account& who);
 
-    bool begin(sasl::mechanism_set offered);
+    bool begin(sasl::mechanism_set offered, bool tls_offered = false);
     sasl::conversation& talk() noexcept { return *talk_; }
 
     // The server has agreed: whether that is to be believed.

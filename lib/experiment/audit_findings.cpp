@@ -277,10 +277,10 @@ std::vector<remark> remarks(const audit_record& of, const audit_analysis& found)
 std::string describe(const audit_record& of) {
     return fmt::format(
         "{}: power cuts at random entries of one recorded run of each of {}, {} and up to "
-        "{} of what survived for each, {} messages, on {} ({}), started {}",
+        "{} of what survived for each, {}, on {} ({}), started {}",
         of.title.empty() ? of.file : of.title, base::format_amount(of.variants.size(), "variant"),
-        base::format_amount(of.cuts, "cut"), base::format_amount(of.draws, "draw"), of.messages,
-        of.host.name, of.host.kernel, of.started);
+        base::format_amount(of.cuts, "cut"), base::format_amount(of.draws, "draw"),
+        base::format_amount(of.messages, "message"), of.host.name, of.host.kernel, of.started);
 }
 
 std::string lost_by_power_cut(std::string_view name, const audit_record& of,

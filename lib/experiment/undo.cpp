@@ -262,7 +262,7 @@ undo_report undo_above(std::uint64_t mark, journal& from, supervisor& by, failed
 bool undo_leftovers(journal& from, supervisor& by,
                     const std::function<void(const std::string&)>& say) {
     if (from.left().empty()) return true;
-    say(fmt::format("undoing what was left behind: {} steps", from.left().size()));
+    say("undoing what was left behind: " + base::format_amount(from.left().size(), "step"));
     const auto report = undo_above(0, from, by, failed_command::is_a_note);
     for (const std::string& one : report.notes)
         say(one);

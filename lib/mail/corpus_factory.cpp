@@ -51,12 +51,13 @@ base::expected<std::shared_ptr<const corpus_plan>> corpus_plan::create(
 }
 
 corpus_plan::corpus_plan(const message_options& options, std::vector<corpus_mail> mails)
-    : options_(options), mails_(std::move(mails)) {
+    : options_(options), mails_(std::move(mails)), given_fields_(joined_fields(options.fields)) {
     body_digester digester;
     for (const corpus_mail& mail : mails_) {
         digests_.push_back(digest_of_mail(mail, options_.digest, digester));
         heads_.push_back(header_octets(mail));
-        largest_ = std::max<std::uint64_t>(largest_, mail.raw.size() + 2 + most_identity_octets);
+        largest_ = std::max<std::uint64_t>(
+            largest_, mail.raw.size() + 2 + most_identity_octets + given_fields_.size());
     }
     postal_field_ = "X-Postal: postal/" + options_.version + "\r\n";
     postal_field_ += identity_field;
@@ -82,15 +83,18 @@ void corpus_factory::make(const message_request& request, message& into) {
     id.size = 0;
     id.head = 0;
     // Both figures are one digit now, and behind the field comes CRLF.
-    const std::size_t fixed = plan_->postal_field_.size() + identity_octets(id) - 2 + 2;
+    const std::size_t fixed =
+        plan_->postal_field_.size() + identity_octets(id) - 2 + 2 + plan_->given_fields_.size();
     const std::size_t own_head = plan_->heads_[index];
     settle_sizes(fixed + own_head, mail.raw.size() - own_head, id);
 
-    into.headers_.resize(plan_->postal_field_.size() + identity_octets(id) + 2);
+    into.headers_.resize(plan_->postal_field_.size() + identity_octets(id) + 2 +
+                         plan_->given_fields_.size());
     text_writer out(into.headers_.data());
     out.put(std::string_view(plan_->postal_field_));
     write_identity(id, out);
     out.put("\r\n");
+    out.put(std::string_view(plan_->given_fields_));
 
     into.needs_8bit_ = mail.needs_8bit;
     for (const std::string_view recipient : request.recipients) {

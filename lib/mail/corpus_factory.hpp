@@ -1,4 +1,5 @@
-// Makes messages of real mail: the mail as it is, with our X-Postal and identity headers on top.
+// Makes messages of real mail: the mail as it is, with our X-Postal and identity headers, and
+// those that were asked for, on top.
 //
 // Flow: auto plan = corpus_plan::create(options, load_corpus(path).value())   once, then only read
 //       corpus_factory factory(plan)                                          one a worker
@@ -22,7 +23,7 @@ namespace postal::mail {
 
 class corpus_plan {
   public:
-    // Of the options seed, run, version and digest are used.
+    // Of the options seed, run, version, digest and fields are used.
     [[nodiscard]] static base::expected<std::shared_ptr<const corpus_plan>> create(
         const message_options& options, std::vector<corpus_mail> mails);
 
@@ -39,6 +40,7 @@ class corpus_plan {
     std::vector<digest_value> digests_;
     std::vector<std::size_t> heads_;  // octets of each mail's own header section
     std::string postal_field_;        // up to the value of X-Postal-Id
+    std::string given_fields_;        // behind that field
     std::uint64_t largest_ = 0;
 };
 

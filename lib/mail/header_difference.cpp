@@ -14,6 +14,7 @@ namespace postal::mail {
 namespace {
 
 constexpr std::string_view any_other = "From, To, Message-ID or X-Postal-Id";
+constexpr std::string_view any_other_or_subject = "From, To, Subject, Message-ID or X-Postal-Id";
 
 // "subject:value CRLF CRLF": what the digest makes of one field.
 std::string canonical_field(const header_section& section, covered field) {
@@ -38,8 +39,10 @@ std::string subject_text(const message_plan::constants& prepared, std::uint64_t 
 
 // The Subject is drawn behind kind and size, and the receiver does not know how many draws a run's
 // mix of kinds and spread of sizes took; so it is whole when it follows from any small number.
+// One that the sender was given may be any.
 bool is_our_subject(std::string_view canonical, const identity& id) {
     constexpr int most_draws = 512;
+    if (id.given_subject) return true;
     message_options options;
     options.seed = id.seed;
     const auto plan = message_plan::create(std::move(options));
@@ -138,7 +141,7 @@ std::string rewritten_fields(std::string_view section, std::string_view body, co
         as_made.values[static_cast<std::size_t>(rule.field)] = value;
         if (!noted.empty() && digest_matches(as_made, body, id)) return std::string(rule.name);
     }
-    return std::string(any_other);
+    return std::string(id.given_subject ? any_other_or_subject : any_other);
 }
 
 }  // namespace postal::mail

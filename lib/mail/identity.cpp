@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t most_octets = 1024;
 constexpr std::size_t most_fields = 32;
 constexpr std::string_view coverage_letters = "ftsdm";
+constexpr std::string_view given = "given";
+constexpr std::string_view given_subject = "; subject=given";
 
 bool parse_decimal(std::string_view text, std::uint64_t& into) noexcept {
     const auto result = std::from_chars(text.data(), text.data() + text.size(), into, 10);
@@ -54,6 +56,11 @@ bool parse_coverage(std::string_view text, identity& into) noexcept {
     return true;
 }
 
+bool parse_subject_mark(std::string_view text, identity& into) noexcept {
+    into.given_subject = text == given;
+    return true;
+}
+
 bool parse_sum(std::string_view text, identity& into) noexcept {
     const auto value = parse_digest(text);
     if (value) into.digest = *value;
@@ -69,8 +76,8 @@ struct field_row {
     std::string_view name;
     bool (*parse)(std::string_view, identity&) noexcept;
 };
-// All but the last are required.
-constexpr std::array<field_row, 10> fields{{{"run", parse_run},
+// The first of them are required.
+constexpr std::array<field_row, 11> fields{{{"run", parse_run},
                                             {"s", parse_number<&identity::session>},
                                             {"n", parse_number<&identity::sequence>},
                                             {"seed", parse_number<&identity::seed>},
@@ -79,8 +86,9 @@ constexpr std::array<field_row, 10> fields{{{"run", parse_run},
                                             {"head", parse_number<&identity::head>},
                                             {"t", parse_time},
                                             {"d", parse_sum},
-                                            {"h", parse_coverage}}};
-constexpr unsigned required_fields = (1U << (fields.size() - 1)) - 1;
+                                            {"h", parse_coverage},
+                                            {"subject", parse_subject_mark}}};
+constexpr unsigned required_fields = (1U << 9U) - 1;
 
 // Parses one "name=value" and marks it in seen; false when it is damaged or given twice.
 bool parse_field(std::string_view piece, unsigned& seen, identity& into) noexcept {
@@ -165,6 +173,7 @@ void write_identity(const identity& id, text_writer& out) noexcept {
             if ((id.covers & (1U << i)) != 0) out.put(coverage_letters[i]);
         }
     }
+    if (id.given_subject) out.put(given_subject);
     out.put("; d=");
     out.put(name_of(id.digest.kind));
     out.put(':');
@@ -184,6 +193,7 @@ std::size_t identity_octets(const identity& id) noexcept {
     if (id.covers != all_covered) {
         octets += 4 + static_cast<std::size_t>(std::popcount(id.covers));
     }
+    if (id.given_subject) octets += given_subject.size();
     return octets;
 }
 

@@ -6,8 +6,8 @@
 // run is fresh for each run and not 0, s the session, n the message's number in it; seed, kind, size and head
 // (octets of the header section with its blank line, as sent) say how to remake the body; t is when
 // it was made. An optional h=ftsdm names the fields that the digest covers (From, To, Subject,
-// Date, Message-ID) when they are not all five, as in real mail without a Message-ID. Unknown
-// fields are skipped.
+// Date, Message-ID) when they are not all five, as in real mail without a Message-ID;
+// subject=given says that the Subject does not follow from the seed. Unknown fields are skipped.
 //
 // The parser takes text from anybody: it is bounded (at most 1024 octets, 32 fields), allocates
 // nothing and reports a damaged value, a missing field or a field given twice as unreadable.
@@ -38,6 +38,7 @@ struct identity {
     std::uint64_t head = 0;     // of them the header section
     std::uint64_t time_us = 0;  // since the epoch
     coverage covers = all_covered;
+    bool given_subject = false;
     digest_value digest;
     bool operator==(const identity&) const = default;
 };

@@ -5,6 +5,7 @@
 #include "mail/message_factory.hpp"
 
 #include "base/text.hpp"
+#include "mail/canonical.hpp"
 #include "mail/text_writer.hpp"
 
 #include <algorithm>
@@ -51,6 +52,12 @@ message_plan::constants prepare(const message_options& options) {
     made.postal_field = "X-Postal: postal/" + options.version + "\r\n";
     made.postal_field += identity_field;
     made.postal_field += ": ";
+    made.given_fields = joined_fields(options.fields);
+    if (options.subject_text.empty()) return made;
+    made.subject_field = options.subject == subject_blanks::leading ? "Subject:    " : "Subject: ";
+    made.subject_field += options.subject_text + "\r\n";
+    append_canonical(scan_headers(made.subject_field), all_covered, made.canonical_subject);
+    made.canonical_subject.resize(made.canonical_subject.size() - 2);  // the end of all fields
     return made;
 }
 
@@ -135,6 +142,13 @@ std::size_t settle_sizes(std::size_t fixed, std::uint64_t wanted, identity& id) 
 
 }  // namespace
 
+std::string joined_fields(const std::vector<std::string>& fields) {
+    std::string text;
+    for (const std::string& one : fields)
+        text.append(one).append("\r\n");
+    return text;
+}
+
 base::expected<std::shared_ptr<const message_plan>> message_plan::create(message_options options) {
     if (!is_word(options.host)) {
         return base::fail(
@@ -215,6 +229,7 @@ void message_factory::make(const message_request& request, message& into) {
     id.time_us = static_cast<std::uint64_t>(
         std::chrono::floor<std::chrono::microseconds>(request.now.time_since_epoch()).count());
     id.covers = all_covered;
+    id.given_subject = !options.subject_text.empty();
     id.digest.kind = options.digest;
     id.size = 0;
     id.head = 0;
@@ -223,8 +238,9 @@ void message_factory::make(const message_request& request, message& into) {
 
     const std::size_t begun = begin_headers(request, random, into);
     const bool mime = id.kind == body_kind::eight_bit;
-    const std::size_t fixed = begun + plan_->prepared().postal_field.size() + identity_octets(id) -
-                              2 + 2 + (mime ? mime_fields.size() : 0) + 2;
+    const message_plan::constants& prepared = plan_->prepared();
+    const std::size_t fixed = begun + prepared.postal_field.size() + identity_octets(id) - 2 + 2 +
+                              prepared.given_fields.size() + (mime ? mime_fields.size() : 0) + 2;
     const std::size_t padding = settle_sizes(fixed, wanted, id);
     add_body(id, into);
     end_headers(begun, padding, into);
@@ -235,7 +251,8 @@ std::size_t message_factory::begin_headers(const message_request& request,
                                            base::random_source& random, message& into) {
     const message_plan::constants& constants = plan_->prepared();
     std::size_t most = most_other_octets + request.from.size() + constants.message_id_end.size() +
-                       constants.postal_field.size();
+                       constants.postal_field.size() + constants.subject_field.size() +
+                       constants.given_fields.size();
     bool ascii = is_ascii(request.from);
     for (const std::string_view recipient : request.recipients) {
         most += recipient.size() + 6;
@@ -251,7 +268,12 @@ std::size_t message_factory::begin_headers(const message_request& request,
     out.put(request.from);
     out.put(">\r\n");
     put_to(request.recipients, out);
-    put_subject(random.next(), constants, plan_->options().subject, out);
+    const std::uint64_t drawn = random.next();
+    if (constants.subject_field.empty()) {
+        put_subject(drawn, constants, plan_->options().subject, out);
+    } else {
+        out.name(constants.subject_field, constants.canonical_subject);
+    }
     out.name("Date: ", "date:");
     out.put(date_.at(request.now));
     out.name("\r\nMessage-ID: ", "\r\nmessage-id:");
@@ -286,6 +308,7 @@ void message_factory::end_headers(std::size_t begun, std::size_t padding, messag
         out.put(' ');
     write_identity(into.id_, out);
     out.put("\r\n");
+    out.put(std::string_view(plan_->prepared().given_fields));
     if (into.id_.kind == body_kind::eight_bit) out.put(mime_fields);
     out.put("\r\n");
     into.headers_.resize(static_cast<std::size_t>(out.end() - into.headers_.data()));

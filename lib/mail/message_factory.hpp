@@ -9,7 +9,7 @@
 // and the size that of the headers. One crlf-edge body in 16 is empty whatever size was asked.
 //
 // create() fails on a host or version that would break a header. make() cannot fail; addresses must
-// have been checked when the user list was loaded. RFC 5322 (fields, folding), RFC 2047 not needed
+// have been checked when the user list was loaded, and given fields when the options were read. RFC 5322 (fields, folding), RFC 2047 not needed
 // (words are ASCII), RFC 6532 (UTF-8 addresses as they are).
 #pragma once
 
@@ -34,7 +34,12 @@ struct message_options {
     body_mix bodies;
     digest_kind digest = digest_kind::xxh3;
     subject_blanks subject = subject_blanks::none;
+    std::string subject_text = {};         // in place of the words that are drawn; empty: these
+    std::vector<std::string> fields = {};  // more of the header, without CRLF (given_fields.hpp)
 };
+
+// More fields as they stand in a header section.
+[[nodiscard]] std::string joined_fields(const std::vector<std::string>& fields);
 
 class message_plan {
   public:
@@ -51,6 +56,9 @@ class message_plan {
         std::string message_id_start;             // "<RUN."
         std::string message_id_end;               // "@host>"
         std::string postal_field;                 // "X-Postal: postal/VERSION\r\nX-Postal-Id: "
+        std::string subject_field;                // with --subject, and CRLF
+        std::string canonical_subject;            // the same as the digest covers it
+        std::string given_fields;                 // each with CRLF
     };
     [[nodiscard]] const constants& prepared() const noexcept { return constants_; }
 

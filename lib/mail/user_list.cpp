@@ -4,6 +4,8 @@
 #include "base/read_file.hpp"
 #include "base/text.hpp"
 
+#include <unistd.h>
+
 namespace postal::mail {
 namespace {
 
@@ -124,9 +126,11 @@ base::expected<std::vector<user>> parse_users(std::string_view text, std::string
 }
 
 base::expected<std::vector<user>> load_users(const std::string& path) {
-    const auto text = base::read_file(path);
+    const bool piped = path == standard_input;
+    const std::string name = list_name(path);
+    const auto text = piped ? base::read_descriptor(STDIN_FILENO, name) : base::read_file(path);
     if (!text) return text.error();
-    return parse_users(*text, path);
+    return parse_users(*text, name);
 }
 
 }  // namespace postal::mail

@@ -11,6 +11,7 @@
 // 5321 4.5.3.1.4). A bare name without a domain is allowed, as is UTF-8 (RFC 6531; such an address
 // needs SMTPUTF8).
 //
+// The path "-" is standard input.
 // Limits: read whole into memory.
 #pragma once
 
@@ -29,6 +30,12 @@ struct user {
     std::string behaviour;
     std::size_t line = 0;
 };
+
+inline constexpr std::string_view standard_input = "-";
+// What failures call the list.
+[[nodiscard]] inline std::string list_name(const std::string& path) {
+    return path == standard_input ? "standard input" : path;
+}
 
 [[nodiscard]] base::expected<std::vector<user>> load_users(const std::string& path);
 

@@ -193,6 +193,16 @@ void add_generator(exposition& to, const stats::run_report& so_far, const beside
                         total.slip);
 }
 
+// Tags have a prefix, since Prometheus has labels of its own.
+labels info_labels(const stats::run_description& run) {
+    labels made{{"version", run.version}};
+    if (!run.labels.title.empty()) made.push_back({"title", run.labels.title});
+    if (!run.labels.note.empty()) made.push_back({"note", run.labels.note});
+    for (const auto& [key, value] : run.labels.tags)
+        made.push_back({"tag_" + key, value});
+    return made;
+}
+
 void add_agents(exposition& to, const stats::run_report& so_far) {
     if (!so_far.description().runs_agents) return;
     const stats::agent_counts& agents = so_far.totals_with_warmup().agents;
@@ -214,7 +224,8 @@ void add_agents(exposition& to, const stats::run_report& so_far) {
 std::vector<MetricFamily> families_of(const stats::run_report& so_far, const beside_report& more) {
     const stats::run_description& run = so_far.description();
     exposition made(run.program);
-    made.gauge("run_info", "1, with the program's version", 1, {{"version", run.version}});
+    made.gauge("run_info", "1, with the program's version and what the run is called", 1,
+               info_labels(run));
     made.gauge("start_time_seconds", "when the run began, since the epoch",
                std::chrono::duration<double>(run.started.time_since_epoch()).count());
     made.gauge("warmup", "1 within the warm-up, whose counts records leave out", more.in_warmup);

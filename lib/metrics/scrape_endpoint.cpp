@@ -52,6 +52,12 @@ void answer(response& with, std::string_view type, std::string text) {
     with.body() = std::move(text);
 }
 
+// For people who come with a browser.
+constexpr std::string_view front_page =
+    "<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Postal</title>\n"
+    "<p>A run of Postal goes on here. What it has counted so far, for Prometheus: "
+    "<a href=\"/metrics\">/metrics</a></p>\n</html>\n";
+
 }  // namespace
 
 base::expected<net::endpoint> parse_place(std::string_view text) {
@@ -164,6 +170,8 @@ class scrape_endpoint::server {
             made.result(http::status::method_not_allowed);
         } else if (target.substr(0, target.find('?')) == "/metrics") {
             answer(made, "text/plain; version=0.0.4; charset=utf-8", page());
+        } else if (target == "/") {
+            answer(made, "text/html; charset=utf-8", std::string(front_page));
         } else {
             made.result(http::status::not_found);
             answer(made, "text/plain; charset=utf-8", "The counts are at /metrics.\n");

@@ -92,13 +92,16 @@ void transcript::file::close() noexcept {
 }
 
 base::expected<void> check_transcripts(const transcript_options& options) {
-    for (const std::string& name : {options.session_base, options.connection_base}) {
+    const std::pair<std::string_view, const std::string&> bases[] = {
+        {"--transcript", options.session_base},
+        {"--connection-transcript", options.connection_base}};
+    for (const auto& [option, name] : bases) {
         if (name.empty()) continue;
         const std::string path = name + ":0";
         const bool was_there = ::access(path.c_str(), F_OK) == 0;
         std::FILE* file = open_own(path, true);
         if (file == nullptr) {
-            return base::fail("{}: cannot write the transcript: {}", path,
+            return base::fail("{}: {}: cannot write the transcript: {}", option, path,
                               base::system_message(errno));
         }
         std::fclose(file);

@@ -5,6 +5,7 @@
 
 #include "base/random.hpp"
 #include "cli/binders.hpp"
+#include "cluster/launcher.hpp"
 #include "mail/identity.hpp"
 
 namespace postal::program {
@@ -81,6 +82,8 @@ expected<void> check(const client_options& chosen) {
     if (!tls) return tls.error();
     auto origin = check(chosen.origin);
     if (!origin) return origin.error();
+    if (chosen.resolve && !chosen.dry_run && !chosen.dry_run_message)
+        return base::fail("--resolve: a run looks names up by itself; give it with --dry-run");
     return cli::check(chosen.run);
 }
 
@@ -159,6 +162,21 @@ expected<std::vector<mail::user>> load_list(const std::string& path, std::string
     return users;
 }
 
+expected<void> check_lists(const std::vector<named_list>& lists) {
+    std::string_view reader;
+    for (const named_list& one : lists) {
+        if (one.path != mail::standard_input) continue;
+        if (!reader.empty())
+            return base::fail("{}: {} reads standard input already; name a file", one.option,
+                              reader);
+        reader = one.option;
+    }
+    const auto here = cluster::launched_here();
+    if (reader.empty() || !here || here->ranks < 2) return {};
+    return base::fail("{}: the {} ranks of a run have no standard input together; name a file",
+                      reader, here->ranks);
+}
+
 expected<std::vector<client::target>> find_servers(const std::string& text, std::string_view option,
                                                    std::uint16_t port,
                                                    const client_options& chosen) {
@@ -168,6 +186,10 @@ expected<std::vector<client::target>> find_servers(const std::string& text, std:
     for (net::endpoint& where : *servers) {
         auto fit = net::check_destination(where);
         if (!fit) return base::at(option, fit.error());
+        if (leaves_names(chosen) && !where.is_unix() && !net::parse_ip(where.host)) {
+            result.push_back({std::move(where), {}, chosen.allowed});
+            continue;
+        }
         auto found = net::resolve(where);
         if (!found) return base::at(option, found.error());
         auto allowed = chosen.allowed.check(where, *found);

@@ -44,6 +44,8 @@ struct client_options {
     std::optional<std::chrono::nanoseconds> give_up;  // nothing: see prepare(); 0: never
     bool fail_fast = false;                           // the first error ends the run
     bool dry_run = false;                             // there is none
+    bool dry_run_message = false;                     // nor here, of postal: the first message
+    bool resolve = false;                             // and names are looked up all the same
     std::string ledger;                               // a file; empty: none
     program::client_tls tls{};
     program::origin_choice origin{};  // --proxy-protocol, --xclient
@@ -68,6 +70,11 @@ cli::option start_at_option(client_options& target);
 // What only shows when all options are known.
 base::expected<void> check(const client_options& chosen);
 
+// Whether names stay as they are: nothing is connected to, and nobody asked for their addresses.
+inline bool leaves_names(const client_options& chosen) noexcept {
+    return (chosen.dry_run || chosen.dry_run_message) && !chosen.resolve;
+}
+
 // The sessions of this process, over all servers: its part of --sessions-total, or `otherwise`.
 base::expected<unsigned> own_sessions(const client_options& chosen, const load::run_share& share,
                                       unsigned otherwise);
@@ -89,7 +96,14 @@ stats::run_description describe_share(stats::run_description whole, const load::
 
 // Each fails with one line, which begins with the option. Servers are a comma-separated list, and
 // resolved, and must be allowed; with a `+` only to see that they are, and anew for each connection.
+// Those whose names are left have no address.
 base::expected<std::vector<mail::user>> load_list(const std::string& path, std::string_view option);
+// Standard input can be read once, and by a process that runs alone.
+struct named_list {
+    std::string_view option;
+    const std::string& path;
+};
+base::expected<void> check_lists(const std::vector<named_list>& lists);
 base::expected<std::vector<client::target>> find_servers(const std::string& text,
                                                          std::string_view option,
                                                          std::uint16_t port,

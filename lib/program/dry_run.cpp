@@ -23,6 +23,8 @@ std::string rate_text(double per_second) {
 
 std::string addresses_of(const client::target& server) {
     if (server.where.fresh_lookup) return "looked up anew for each connection";
+    if (server.addresses.empty())
+        return "not looked up, nor whether it may have load (--resolve does both)";
     std::vector<std::string> texts;
     for (const net::address& one : server.addresses)
         texts.push_back(net::to_text(one));
@@ -51,8 +53,10 @@ std::string pace_text(const client_options& chosen, std::string_view units) {
 std::string end_text(const client_options& chosen, const counted_units& counted) {
     std::vector<std::string> ends;
     if (counted.most)
-        ends.push_back(
-            fmt::format("after {} {} ({})", *counted.most, counted.units, counted.option));
+        ends.push_back(fmt::format(
+            "after {} {} ({})", *counted.most,
+            counted.units.substr(0, counted.units.size() - (*counted.most == 1 ? 1 : 0)),
+            counted.option));
     if (chosen.run.duration.count() > 0)
         ends.push_back("after " + base::format_duration(chosen.run.duration));
     if (chosen.fail_fast) ends.emplace_back("at the first error (--fail-fast)");
@@ -66,6 +70,10 @@ std::string end_text(const client_options& chosen, const counted_units& counted)
 cli::option dry_run_option(bool& target) {
     return {"--dry-run", "", "", "say what a run would do, and connect to nothing",
             cli::flag(target)};
+}
+
+cli::option resolve_option(bool& target) {
+    return {"--resolve", "", "", "look names up in a dry run, too", cli::flag(target)};
 }
 
 std::string format_rows(const dry_run_rows& rows) {
@@ -86,7 +94,7 @@ void add_servers(dry_run_rows& to, std::string_view label,
         to.emplace_back(i == 0 ? label : "", name == found ? name : name + ": " + found);
     }
     if (servers.size() > most_servers)
-        to.emplace_back("", fmt::format("and {} others", servers.size() - most_servers));
+        to.emplace_back("", "and " + base::format_amount(servers.size() - most_servers, "other"));
 }
 
 void add_load(dry_run_rows& to, const client::load_plan& plan, const client_options& chosen,

@@ -1,6 +1,6 @@
 // --dry-run: what a run would do, said in its plan's own numbers on standard output. The plan is
-// made as for a run, so that everything that a run refuses is refused; names are looked up, and
-// nothing is connected to.
+// made as for a run, so that what a run refuses is refused, but for what names of servers stand for:
+// they are not looked up unless --resolve asks for it. Nothing is connected to.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@
 namespace postal::program {
 
 cli::option dry_run_option(bool& target);
+cli::option resolve_option(bool& target);
 
 // "label   text" a line.
 using dry_run_rows = std::vector<std::pair<std::string, std::string>>;

@@ -174,6 +174,8 @@ expected<void> say_what_begins(const client_run& what, const run_reports& report
     if (!what.others.leads()) return {};
     run_console& speaking = reports.speaking();
     say_unverified(speaking, what.chosen.tls);
+    for (const std::string& one : what.remarks)
+        speaking.say(one);
     const auto header = speaking.begin();
     if (!header) return header.error();
     if (what.plan.start_at) speaking.say("starts at " + format_start(*what.chosen.start_at));

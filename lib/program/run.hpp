@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct client_run {
     ledger::role ledger_role = ledger::role::sender;
     std::uint64_t messages = 0;  // the stop rule, for the live line's estimate; 0: none
     std::function<std::string(const stats::first_error&)> hint{};  // as in console_options
+    std::vector<std::string> remarks{};                            // said before it begins
     // Makes and spawns a worker's sessions (program::worker_sessions), in its thread. Without a
     // ledger the writer is null. What it gives is kept until the loop has ended.
     std::function<std::shared_ptr<void>(load::worker&, ledger::writer*)> begin;

@@ -24,9 +24,10 @@ namespace postal::program {
 namespace {
 
 // Lines in a file stay whole, for those that look for them.
-std::string fitted(std::string text) {
+std::string fitted_summary(const stats::run_report& report) {
     const auto columns = os::terminal_columns(STDERR_FILENO);
-    return columns ? base::wrapped(text, *columns) : text;
+    if (!columns) return stats::format_summary(report);
+    return base::wrapped(stats::format_summary(report, *columns), *columns);
 }
 
 // To standard error. That nobody reads it is no reason to hold a run up, or to end it.
@@ -45,7 +46,7 @@ base::expected<std::unique_ptr<run_console>> run_console::create(stats::run_desc
     if (!thresholds) return base::at("--threshold", thresholds.error());
     if (!options.record.empty()) {
         auto writable = base::check_writable(options.record);
-        if (!writable) return writable.error();
+        if (!writable) return base::at("--record", writable.error());
     }
     if (!options.silent && options.run.live) {
         const auto able = screen::check_terminal();
@@ -171,10 +172,24 @@ void run_console::tell_first(const stats::first_error& what, const std::string& 
     if (options_.worth_telling && !options_.worth_telling(what.what)) return;
     if (!first_errors_.add(what.what)) return;
     const std::string who = whose.empty() ? "" : whose + ": ";
-    say(fmt::format("{}first error of its kind: {}", who, stats::describe_first(what)));
+    say(fmt::format("{}first error of its kind: {}{}", who, stats::describe_first(what),
+                    patience_with(what.what)));
     const std::string hint = options_.hint ? options_.hint(what) : "";
     if (!hint.empty()) say("hint: " + hint);
     if (options_.fail_fast) end_run(load::run_ending::first_error);
+}
+
+// Behind a connection that could not be made, while none has brought anything: how long this goes on.
+std::string run_console::patience_with(const stats::error_entry& what) const {
+    const bool absent = what.stage == "connect" && report_.totals_with_warmup().started == 0;
+    if (!absent || options_.fail_fast) return {};
+    if (options_.give_up.count() > 0)
+        return "; tried again, and given up after " + base::format_duration(options_.give_up) +
+               " without progress";
+    if (options_.run.duration.count() > 0)
+        return "; tried again until the run ends, " + base::format_duration(options_.run.duration) +
+               " after its start";
+    return "; tried again until the run is interrupted";
 }
 
 // With every time slice, until one is missed.
@@ -291,7 +306,7 @@ cli::exit_status run_console::finish(const stats::run_end& end) {
     }
     clear_terminal();
     screen_.reset();
-    if (!options_.silent) with_reserve([&] { put(fitted(stats::format_summary(report_))); });
+    if (!options_.silent) with_reserve([&] { put(fitted_summary(report_)); });
     if (!options_.record.empty()) {
         with_reserve([&] { note(stats::write_record(report_, options_.record)); });
     }

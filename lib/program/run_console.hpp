@@ -101,6 +101,7 @@ class run_console : public load::run_watcher {
     void clear_terminal();
     void note(const base::expected<void>& written);
     void tell_silence(const stats::live_state& state);
+    std::string patience_with(const stats::error_entry& what) const;
     void judge();
     void with_reserve(const std::function<void()>& act);
     void end_run(load::run_ending why);

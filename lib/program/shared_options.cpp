@@ -56,7 +56,9 @@ cli::option give_up_option(std::optional<std::chrono::nanoseconds>& target, std:
 }
 
 cli::option fail_fast_option(bool& target) {
-    return {"--fail-fast", "", "", "end at the first error, with status 3", cli::flag(target)};
+    return {"--fail-fast", "", "",
+            "end at the first error, with status 3, or 4 if nothing has come through",
+            cli::flag(target)};
 }
 
 cli::option explain_option() {
@@ -80,12 +82,19 @@ cli::group transcript_group(net::transcript_options& target) {
             }};
 }
 
-cli::setter known_threshold(std::vector<std::string> phases) {
-    return [phases = std::move(phases)](const std::string& given) -> expected<void> {
-        auto threshold = stats::threshold::parse(given, phases);
-        if (!threshold) return threshold.error();
-        return {};
-    };
+cli::threshold_rule known_threshold(std::vector<std::string> phases, std::size_t message_phase,
+                                    std::vector<stats::counted_by> counts) {
+    counts.push_back(stats::counted_by::all);
+    std::vector<stats::counter> own;
+    for (const stats::counter& one : stats::all_counters())
+        if (std::find(counts.begin(), counts.end(), one.by) != counts.end()) own.push_back(one);
+    std::string example = fmt::format("p99({})<1s", phases[message_phase]);
+    return {[phases = std::move(phases), own](const std::string& given) -> expected<void> {
+                auto threshold = stats::threshold::parse(given, phases, own);
+                if (!threshold) return threshold.error();
+                return {};
+            },
+            std::move(example)};
 }
 
 stats::run_description describe(described_run what) {
@@ -94,6 +103,7 @@ stats::run_description describe(described_run what) {
     result.program = std::move(what.program);
     result.version = base::build_version;
     result.argv = std::move(what.argv);
+    result.labels = what.run.labels;
     result.interval = what.run.interval;
     result.warmup = what.run.warmup;
     result.align_minutes = what.run.align_minutes;

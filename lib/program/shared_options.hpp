@@ -35,8 +35,10 @@ cli::option explain_option();
 // -z, -Z and -a.
 cli::group transcript_group(net::transcript_options& target);
 
-// Refuses a threshold that names a phase which the program does not have.
-cli::setter known_threshold(std::vector<std::string> phases);
+// Refuses a threshold that names a phase or a counter which the program does not have. The
+// phase of messages is in the example of --help.
+cli::threshold_rule known_threshold(std::vector<std::string> phases, std::size_t message_phase,
+                                    std::vector<stats::counted_by> counts);
 
 // What every run's description says of its options, host and command line.
 struct described_run {

@@ -27,6 +27,7 @@ void live_screen::note(const stats::run_report& so_far, const stats::time_slice&
     in_warmup_ = last.in_warmup;
     if (!(length_s > 0)) return;
     last_.push_back({static_cast<double>(last.counts.messages) / length_s,
+                     stats::known_quantile(messages, 0.5), stats::known_quantile(messages, 0.9),
                      stats::known_quantile(messages, 0.99)});
     if (last_.size() > most_moments) last_.pop_front();
     load_ = {};

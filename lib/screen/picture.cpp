@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "base/digits.hpp"
 #include "base/text.hpp"
@@ -17,6 +18,9 @@ namespace postal::screen {
 namespace {
 
 constexpr std::size_t least_columns = 20;
+constexpr std::size_t wide = 100;  // columns: there is room for a scale
+constexpr std::size_t tall = 30;   // rows: and for what names mean
+constexpr std::size_t scale_columns = 10;
 constexpr std::size_t most_errors = 3;
 constexpr std::size_t most_said = 4;
 // Lines that are no curve, with as many errors and diagnostics as there may be.
@@ -51,9 +55,41 @@ line headline(const scene& of) {
     const stats::run_description& run = of.so_far.description();
     line made{{run.program + "  ", tone::strong}, {whole_seconds(of.now.elapsed), tone::plain}};
     if (of.now.remaining) made.push_back({", " + whole_seconds(*of.now.remaining) + " left"});
+    if (!run.labels.title.empty()) made.push_back({"  " + run.labels.title, tone::strong});
     if (of.in_warmup) made.push_back({"  warming up", tone::faint});
     if (of.stopping) made.push_back({"  stopping", tone::strong});
     return made;
+}
+
+std::string option_of(const stats::run_description& run, const std::string& name) {
+    const auto found = run.options.find(name);
+    if (found == run.options.end()) return {};
+    const auto* text = std::get_if<std::string>(&found->second);
+    return text == nullptr ? std::string() : *text;
+}
+
+// "lmtp to unix:lmtp, 8 sessions, open loop, at 50/s": what the run is asked to do, as its options say;
+// nothing of a server.
+std::optional<line> task_line(const scene& of) {
+    const stats::run_description& run = of.so_far.description();
+    const std::string server = option_of(run, "server");
+    if (run.serves || server.empty()) return std::nullopt;
+    const std::string rate = option_of(run, "rate");
+    const std::string stages = option_of(run, "stages");
+    line made{{option_of(run, "protocol") + " to ", tone::faint}, {server}};
+    if (!rate.empty()) made.push_back({(run.capped() ? ", at most " : ", at ") + rate});
+    if (!stages.empty()) made.push_back({", in stages " + stages});
+    if (rate.empty() && stages.empty()) made.push_back({", as fast as it answers"});
+    made.push_back({run.open_loop() ? " (open loop)" : " (closed loop)", tone::faint});
+    return made;
+}
+
+// What the words of the line of sessions mean.
+line legend_line(const scene& of) {
+    const bool serves = of.so_far.description().serves;
+    return {{serves ? "sessions by what they are at; idle: between transactions"
+                    : "sessions by the stage whose reply they wait for; pausing: nothing to do yet",
+             tone::faint}};
 }
 
 line state_line(const scene& of) {
@@ -85,11 +121,11 @@ line outcome_line(const scene& of) {
     for (const stats::counter& one : of.so_far.description().counters) {
         if (one.kind != stats::counter_kind::outcome || !of.so_far.description().has(one)) continue;
         const std::uint64_t count = all.*one.value;
-        made.push_back(
-            {fmt::format("{}{} {}", made.empty() ? "" : "  ", base::format_count(count), one.title),
-             count == 0    ? tone::faint
-             : one.failure ? tone::bad
-                           : tone::good});
+        made.push_back({fmt::format("{}{} {}", made.empty() ? "" : "  ", base::format_count(count),
+                                    of.so_far.description().title_of(one, count)),
+                        count == 0    ? tone::faint
+                        : one.failure ? tone::bad
+                                      : tone::good});
     }
     return made;
 }
@@ -134,25 +170,61 @@ line limit_line(const scene& of) {
 
 using value_of = std::optional<double> (*)(const moment&);
 
-// A title with the last and the largest value, and the curve below it.
+struct shown_curve {
+    line head;
+    value_of value = nullptr;
+    std::string (*text)(double) = nullptr;
+};
+
+std::size_t scale_of(const paper& on) {
+    return on.columns >= wide ? scale_columns : 0;
+}
+
+// How many columns a second takes: all of the run is to have room, or, where its end is not known or too
+// far, what there is and as much again at most.
+std::size_t columns_a_second(const scene& of, std::size_t columns) {
+    constexpr std::size_t least_seconds = 15;
+    std::size_t seconds = least_seconds;
+    while (seconds < of.last.size())
+        seconds *= 2;
+    if (of.now.remaining) {
+        const double all = base::seconds_of(of.now.elapsed + *of.now.remaining);
+        if (all <= static_cast<double>(columns))
+            seconds = std::max<std::size_t>(static_cast<std::size_t>(std::ceil(all)), 1);
+    }
+    return std::max<std::size_t>(columns / std::max(seconds, of.last.size()), 1);
+}
+
+// The title with the largest value, and the curve below it.
 void add_curve(std::vector<line>& to, const scene& of, const paper& on, std::size_t rows,
-               std::string_view title, value_of value, std::string (*shown)(double)) {
-    const std::size_t seconds = std::min(of.last.size(), on.columns);
+               shown_curve what) {
+    const std::size_t columns = on.columns - scale_of(on);
+    const std::size_t each = columns_a_second(of, columns);
+    const std::size_t seconds = std::min(of.last.size(), columns / each);
     std::vector<std::optional<double>> values;
-    for (auto each = of.last.end() - static_cast<std::ptrdiff_t>(seconds); each != of.last.end();
-         ++each)
-        values.push_back(value(*each));
     std::optional<double> most;
-    for (const auto& one : values)
-        if (one) most = std::max(most.value_or(0), *one);
-    const std::string last = values.empty() || !values.back() ? "-" : shown(*values.back());
-    line head{{fmt::format("{} ", title), tone::faint}, {last, tone::strong}};
+    for (auto one = of.last.end() - static_cast<std::ptrdiff_t>(seconds); one != of.last.end();
+         ++one) {
+        const auto value = what.value(*one);
+        values.insert(values.end(), each, value);
+        if (value) most = std::max(most.value_or(0), *value);
+    }
     if (most)
-        head.push_back(
-            {fmt::format("  at most {} in the last {} s", shown(*most), seconds), tone::faint});
-    to.push_back(std::move(head));
-    for (std::string& row : curve(values, rows, on.blocks))
-        to.push_back({{std::move(row), tone::curve}});
+        what.head.push_back(
+            {fmt::format("  at most {} in the last {} s", what.text(*most), seconds), tone::faint});
+    to.push_back(std::move(what.head));
+    const auto drawn = curve(values, rows, on.blocks);
+    for (std::size_t row = 0; row < drawn.size(); ++row) {
+        line made{{drawn[row], tone::curve}};
+        if (scale_of(on) > 0) {
+            const bool top = row == 0 && most;
+            const bool bottom = row + 1 == drawn.size() && drawn.size() > 1;
+            const std::string label = top ? what.text(*most) : bottom ? "0" : "";
+            made.insert(made.begin(),
+                        {fmt::format("{:>{}} ", label, scale_columns - 1), tone::faint});
+        }
+        to.push_back(std::move(made));
+    }
 }
 
 std::optional<double> in_seconds(const std::optional<std::chrono::nanoseconds>& time) {
@@ -162,6 +234,31 @@ std::optional<double> in_seconds(const std::optional<std::chrono::nanoseconds>& 
 
 std::string latency_text(double seconds) {
     return base::format_latency(std::chrono::nanoseconds(std::llround(seconds * 1e9)));
+}
+
+std::string rate_text(double messages_per_s) {
+    return base::format_measured(messages_per_s);
+}
+
+shown_curve rate_curve(const scene& of) {
+    const std::string last = of.last.empty() ? "-" : rate_text(of.last.back().messages_per_s);
+    return {{{"messages/s ", tone::faint}, {last, tone::strong}},
+            [](const moment& one) -> std::optional<double> { return one.messages_per_s; },
+            rate_text};
+}
+
+// p99 is what is drawn; the others of the last second stand in the title.
+shown_curve latency_curve(const scene& of) {
+    const moment none;
+    const moment& last = of.last.empty() ? none : of.last.back();
+    const auto text = [](const std::optional<std::chrono::nanoseconds>& time) {
+        return time ? base::format_latency(*time) : std::string("-");
+    };
+    return {{{"p99 ", tone::faint},
+             {text(last.p99), tone::strong},
+             {fmt::format("  p90 {}  p50 {}", text(last.p90), text(last.p50))}},
+            [](const moment& one) { return in_seconds(one.p99); },
+            latency_text};
 }
 
 }  // namespace
@@ -192,20 +289,26 @@ std::vector<std::string> curve(const std::vector<std::optional<double>>& values,
 std::vector<line> draw(const scene& of, const paper& on) {
     if (on.columns < least_columns || on.rows == 0) return {};
     std::vector<line> made{headline(of), state_line(of)};
-    if (auto sessions = sessions_line(of)) made.push_back(std::move(*sessions));
+    std::size_t more = 0;
+    if (auto task = on.columns >= wide ? task_line(of) : std::nullopt) {
+        made.insert(made.begin() + 1, std::move(*task));
+        ++more;
+    }
+    if (auto sessions = sessions_line(of)) {
+        made.push_back(std::move(*sessions));
+        if (on.columns >= wide && on.rows >= tall) {
+            made.push_back(legend_line(of));
+            ++more;
+        }
+    }
     const auto errors = error_lines(of);
     const std::size_t said = std::min(of.said.size(), most_said);
-    const std::size_t taken = other_lines + errors.size() + said;
+    const std::size_t taken = other_lines + more + errors.size() + said;
     const std::size_t each = on.rows > taken ? (on.rows - taken) / 2 : 0;
     if (each > 0) {
         made.emplace_back();
-        add_curve(
-            made, of, on, each, "messages/s",
-            [](const moment& one) -> std::optional<double> { return one.messages_per_s; },
-            [](double value) { return base::format_measured(value); });
-        add_curve(
-            made, of, on, each, "p99", [](const moment& one) { return in_seconds(one.p99); },
-            latency_text);
+        add_curve(made, of, on, each, rate_curve(of));
+        add_curve(made, of, on, each, latency_curve(of));
         made.emplace_back();
     }
     made.push_back(outcome_line(of));

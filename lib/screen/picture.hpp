@@ -1,6 +1,10 @@
 // One screen of a run that goes on: what it has done, how fast it is now, the last minutes as curves,
 // errors, and what limits it. Lines of text, each piece with its tone; who draws them is another file.
 //
+// The curves are as wide as the screen: a second takes several columns as long as there is room, for
+// all of a run whose end is known, or for what there is so far. On screens of 100 columns and more they
+// have a scale, and the run says where it sends, and how fast it is to be.
+//
 // Pure: from what is handed in to text, without a terminal. No line is wider than the screen, and
 // there are no more lines than it has. A peer's octets are made printable.
 #pragma once
@@ -29,6 +33,8 @@ using line = std::vector<piece>;
 // Of one second of the run.
 struct moment {
     double messages_per_s = 0;
+    std::optional<std::chrono::nanoseconds> p50;
+    std::optional<std::chrono::nanoseconds> p90;
     std::optional<std::chrono::nanoseconds> p99;
 };
 

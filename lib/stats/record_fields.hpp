@@ -384,10 +384,18 @@ void fields(Archive& each, field<Archive, threshold_result>& of) {
 }
 
 template <class Archive>
+void label_fields(Archive& each, field<Archive, run_labels>& of) {
+    each("title", of.title, "what somebody called the run", as{.left_out = true});
+    each("note", of.note, "what there was to say about it", as{.left_out = true});
+    each("tags", of.tags, "its own keys, each with a text", as{.left_out = true});
+}
+
+template <class Archive>
 void head_fields(Archive& each, field<Archive, run_record>& of) {
     each("program", of.program, "", as{.words = "postal rabid bhm lmtp-deliver"});
     each("version", of.version);
     each("argv", of.argv);
+    label_fields(each, of.labels);
     each("options", of.options, "those in effect, by long name");
     each("seed", of.seed);
     each("workers", of.workers, "of all ranks");

@@ -7,6 +7,7 @@
 
 #include "base/host.hpp"
 #include "stats/counters.hpp"
+#include "stats/run_labels.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -46,6 +47,7 @@ struct run_description {
     std::string program;  // "postal"
     std::string version;
     std::vector<std::string> argv;
+    run_labels labels;
     std::uint64_t seed = 0;
     std::chrono::system_clock::time_point started{};
     std::chrono::nanoseconds interval = std::chrono::seconds{60};
@@ -97,6 +99,11 @@ struct run_description {
     // What became of those of the due phase that have a time.
     [[nodiscard]] std::string_view what_counts() const noexcept {
         return reads_mail ? "successful" : "accepted";
+    }
+    // For people, behind the number: a reader's mail is read.
+    [[nodiscard]] std::string_view title_of(const counter& one,
+                                            std::uint64_t count) const noexcept {
+        return reads_mail && one.value == &counts::messages ? "read" : one.title_of(count);
     }
     [[nodiscard]] bool shows_phase(std::size_t phase) const noexcept {
         return open_loop() || phase != service_phase;

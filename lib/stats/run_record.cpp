@@ -139,6 +139,7 @@ void add_head(run_record& to, const run_report& report) {
     to.program = run.program;
     to.version = run.version;
     to.argv = run.argv;
+    to.labels = run.labels;
     to.options.assign(run.options.begin(), run.options.end());
     to.seed = run.seed;
     to.workers = workers_of(report);

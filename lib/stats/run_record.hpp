@@ -19,6 +19,7 @@
 #include "stats/ranking.hpp"
 #include "stats/rate.hpp"
 #include "stats/run_description.hpp"
+#include "stats/run_labels.hpp"
 #include "stats/second_counts.hpp"
 #include "stats/threshold.hpp"
 
@@ -180,6 +181,7 @@ struct run_record {
     std::string program;
     std::string version;
     std::vector<std::string> argv;
+    run_labels labels;
     std::vector<std::pair<std::string, option_value>> options;  // the effective ones
     std::optional<std::uint64_t> seed;
     std::uint64_t workers = 0;  // of all ranks; 0: not known

@@ -6,6 +6,7 @@
 #include "base/digits.hpp"
 #include "base/units.hpp"
 #include "stats/diagnostics.hpp"
+#include "stats/latency_table.hpp"
 #include "stats/rank_summary.hpp"
 
 #include <cmath>
@@ -46,6 +47,14 @@ std::string headline(const run_report& report) {
     const auto& interrupted = report.end().interrupted;
     if (interrupted && interrupted->early) text += ", interrupted before its end";
     return text + "\n";
+}
+
+std::string label_lines(const run_labels& labels) {
+    std::string text;
+    if (!labels.title.empty()) text += row("title", labels.title);
+    if (!labels.note.empty()) text += row("note", labels.note);
+    if (!labels.tags.empty()) text += row("tags", tags_text(labels));
+    return text;
 }
 
 // How far the mean may be off.
@@ -123,7 +132,8 @@ std::string cap_text(const cap_summary& cap, std::string_view what_is_due) {
 std::string counter_text(const counter& one, const run_report& report) {
     const std::uint64_t count = report.totals().counted().*one.value;
     if (one.unit != counter_unit::octets)
-        return fmt::format("{} {}", base::format_count(count), one.title_of(count));
+        return fmt::format("{} {}", base::format_count(count),
+                           report.description().title_of(one, count));
     const double seconds = report.measured_s();
     const auto measured = static_cast<double>(report.measured().*one.value);
     const double per_second = seconds > 0 ? measured / seconds : 0;
@@ -230,60 +240,17 @@ std::string authentication_text(const named_counts& counts) {
     return text;
 }
 
-// "4.10 ms"; "~4.10 ms" with fewer than ten values beyond it; "–" without one; "≥4.10 s" for what
-// was due and had waited so long without being accepted.
-std::string percentile_text(const ranking& values, double q) {
-    const support known = support_of(q, values.count());
-    if (known == support::none) return "–";
-    const percentile got = values.quantile(q);
-    const std::string_view mark = !got.reached ? "≥" : known == support::few ? "~" : "";
-    return fmt::format("{}{}", mark, base::format_latency(got.value));
-}
-
-std::string latency_row(std::string_view name, const ranking& values) {
-    const percentile mean = values.mean();
-    std::string text = fmt::format(
-        "  {:<12}{:>11}{:>9}", name, base::format_count(values.count()),
-        values.count() == 0 ? "–" : (mean.reached ? "" : "≥") + base::format_latency(mean.value));
-    for (const double q : {0.5, 0.9, 0.99, 0.999, 1.0})
-        text += fmt::format("{:>9}", percentile_text(values, q));
-    return text + "\n";
-}
-
-std::string latency_table(const run_report& report) {
-    std::string text;
-    const auto& names = report.description().phases;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const ranking values = report.latency(i);
-        if (values.count() == 0 || !report.description().shows_phase(i)) continue;
-        text += latency_row(names[i], values);
-        if (!values.whole())
-            text += latency_row(fmt::format("  {}", report.description().what_counts()),
-                                ranking(report.totals().latency[i]));
-    }
-    if (text.empty()) return text;
-    const std::string head =
-        fmt::format("\n  {:<12}{:>11}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}\n", "latency", "count", "mean",
-                    "p50", "p90", "p99", "p99.9", "max");
-    const bool rough = text.find('~') != std::string::npos;
-    const bool missed = text.find("≥") != std::string::npos;
-    if (rough) text += "  ~ fewer than ten values lie beyond it\n";
-    if (missed)
-        text += fmt::format("  ≥ of all that was due; never {}, after so long a wait\n",
-                            report.description().what_counts());
-    return head + text;
-}
-
 std::string error_lines(const run_report& report) {
     // A run that never got past its warm-up still has to say what went wrong.
     const error_table& measured = report.totals().errors;
     const error_table& errors = measured.empty() ? report.totals_with_warmup().errors : measured;
     if (errors.empty()) return {};
-    std::string text = fmt::format("\n  errors: {}{}\n", base::format_count(errors.total()),
-                                   measured.empty() ? " (all in the warm-up)" : "");
-    for (const auto& line : interval_diagnostics(errors, shown_kinds)) {
+    const std::string_view when = measured.empty() ? " (all in the warm-up)" : "";
+    const auto lines = interval_diagnostics(errors, shown_kinds);
+    if (lines.size() == 1) return fmt::format("\n  errors: {}{}\n", lines.front(), when);
+    std::string text = fmt::format("\n  errors: {}{}\n", base::format_count(errors.total()), when);
+    for (const auto& line : lines)
         text += "    " + line + "\n";
-    }
     return text;
 }
 
@@ -340,13 +307,14 @@ std::string format_threshold_value(const threshold_result& result) {
     return whole(*result.value) + (result.unit.empty() ? "" : " " + result.unit);
 }
 
-std::string format_summary(const run_report& report) {
+std::string format_summary(const run_report& report, std::size_t width) {
     const run_description& run = report.description();
     const auto counters_row = [&](std::string_view label, counter_kind kind) {
         const std::string counted = counters_text(report, kind);
         return counted.empty() ? counted : row(label, counted);
     };
     std::string text = headline(report);
+    text += label_lines(run.labels);
     text += row("rate", rate_text(report));
     if (const std::string finer = by_second_text(report); !finer.empty())
         text += row("by second", finer);
@@ -370,7 +338,7 @@ std::string format_summary(const run_report& report) {
         text += row("limits", struck);
     if (!run.tls_library.empty())
         text += row("TLS", tls_text(run.tls_library, report.totals().tls));
-    text += latency_table(report);
+    text += latency_table(report, width);
     text += error_lines(report);
     text += "\n";
     for (const rank_line& one : rank_lines(report.ranks()))

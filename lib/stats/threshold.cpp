@@ -92,13 +92,20 @@ base::expected<parts> cut(std::string_view expression) {
                      base::trim(rest.substr(row.text.size()))};
     }
     return base::fail(
-        "there is no operator in it; give one such as p99(message)<1s, with < <= > >= "
-        "== or !=");
+        "there is no operator in it; give one such as errors<1%, with < <= > >= == or !=");
 }
 
 base::failure unknown_metric(std::string_view name, counter_rows counters) {
-    return base::fail("there is no metric '{}'; known are {}", base::printable(name, 40),
-                      known_metrics(counters));
+    const std::string shown = base::printable(name, 40);
+    if (const counter* other = find_counter(all_counters(), name))
+        return base::fail("'{}' is not counted here, only {}; known are {}", shown,
+                          where_counted(other->by), known_metrics(counters));
+    std::vector<std::string> names{"rate", "limited"};
+    for (const counter& row : counters)
+        names.emplace_back(row.name);
+    if (const std::string_view near = base::nearest(name, names); !near.empty())
+        return base::fail("there is no metric '{}'; did you mean {}?", shown, near);
+    return base::fail("there is no metric '{}'; known are {}", shown, known_metrics(counters));
 }
 
 }  // namespace

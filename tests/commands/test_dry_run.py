@@ -63,9 +63,26 @@ def test_rabid(programs, users_file, nobody_comes):
 
 
 def test_what_a_run_refuses_is_refused(programs, users_file):
-    refused(run([programs.postal, "--dry-run", "no-such-host.invalid", users_file(2)]), "no address")
+    refused(run([programs.postal, "--dry-run", "--resolve", "no-such-host.invalid", users_file(2)]), "no address")
+    refused(run([programs.postal, "--dry-run", "192.0.2.1", users_file(2)]), "--target-is-mine")
+    refused(run([programs.postal, "--resolve", "127.0.0.1:1", users_file(2)]), "--resolve", "--dry-run")
     refused(run([programs.postal, "--dry-run", "127.0.0.1:1", "/nowhere/users"]), "/nowhere/users")
     refused(run([programs.rabid, "--dry-run", "127.0.0.1:0", users_file(["a@example.com b"])]), "port 0", program="rabid")
+
+
+def test_names_are_not_looked_up(programs, users_file):
+    users = users_file(["a@example.com secret"])
+    unknown = "not looked up, nor whether it may have load (--resolve does both)"
+    sending = rows(run([programs.postal, "--dry-run", "mail.example.invalid,127.0.0.1:2525", users]))
+    assert sending["servers"] == f"mail.example.invalid: {unknown}"
+    assert rows(run([programs.rabid, "--dry-run", "mail.example.invalid", users]))["POP3"] == f"mail.example.invalid: {unknown}"
+    assert run([programs.postal, "--dry-run-message", "mail.example.invalid", users]).status == 0
+
+
+def test_one_is_one(programs, users_file):
+    found = rows(run([programs.postal, "--dry-run", "--messages", "1", "127.0.0.1:1", users_file(1)]))
+    assert found["users"] == "1 recipient, 1 sender" and found["a connection"] == "1 message" and found["ends"] == "after 1 message (--messages)"
+    assert found["a message"].startswith("1 recipient; ")
 
 
 def test_rabid_stages_begin_at_the_rate(programs, users_file):

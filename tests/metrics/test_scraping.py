@@ -58,7 +58,8 @@ def pages(bhm, lmtp_deliver, agents, programs, users_file, folder):
     processes = programs_that_serve(bhm, lmtp_deliver, agents)
     target = bhm()
     users = users_file(5)
-    processes["postal"] = Process([programs.postal, *AT_ANY_PORT, "--rate", "50/s", "--open-loop", "--duration", "60s",
+    named = ["--title", 'a "new" disk', "--tag", "disk=nvme"]
+    processes["postal"] = Process([programs.postal, *AT_ANY_PORT, *named, "--rate", "50/s", "--open-loop", "--duration", "60s",
                                    target.endpoint, users], folder, "postal")
     # nobody listens: what is shown of errors is asked here
     processes["rabid"] = Process([programs.rabid, *AT_ANY_PORT, "--duration", "60s", "127.0.0.1:9",
@@ -79,6 +80,8 @@ def test_pages_are_what_promtool_takes(pages, tool):
         done = subprocess.run([tool("promtool"), "check", "metrics"], input=page.text, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), name
         assert page.value("postal_run_info", program=name) == 1
+    assert 'title="a \\"new\\" disk"' in pages["postal"].text and 'tag_disk="nvme"' in pages["postal"].text
+    assert "title=" not in pages["bhm"].text
     assert pages["postal"].value("postal_due_total") > 0
     assert pages["rabid"].value("postal_errors_total", stage="connect", code="refused") > 0
     assert pages["lmtp-deliver"].value("postal_agents_running") == 0
@@ -200,13 +203,17 @@ def test_slow_scrapers_do_not_shut_prometheus_out(bhm):
         one.close()
 
 
-@pytest.mark.parametrize("path, method, status", [("/", "GET", 404), ("/metrics?x=1", "GET", 200), ("/metrics", "HEAD", 200),
+@pytest.mark.parametrize("path, method, status", [("/", "GET", 200), ("/metrics?x=1", "GET", 200), ("/metrics", "HEAD", 200),
                                                   ("/metrics", "POST", 405), ("/metrics/more", "GET", 404)])
 def test_other_requests(bhm, path, method, status):
     code, headers, text = ask(place_of(bhm(*AT_ANY_PORT).process), path, method)
     assert code == status
     if status == 200:
-        assert headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+        page = path == "/"
+        assert headers["Content-Type"] == ("text/html; charset=utf-8" if page else "text/plain; version=0.0.4; charset=utf-8")
+        assert ('<a href="/metrics">' in text) == page
+        if page:
+            return
         assert text.startswith("# HELP postal_run_info ") == (method == "GET")
 
 

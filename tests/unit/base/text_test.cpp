@@ -79,7 +79,8 @@ TEST_CASE("text: printable keeps to its limit, is valid UTF-8 and stable, whatev
 }
 
 TEST_CASE("text: a near name is found and a far one is not") {
-    const std::vector<std::string> known = {"--duration", "--rate", "--record", "-t", "message"};
+    const std::vector<std::string> known = {"--duration", "--rate",  "--record",
+                                            "-t",         "message", "to"};
     struct row {
         const char *mistyped, *wanted, *reason;
     };
@@ -91,6 +92,7 @@ TEST_CASE("text: a near name is found and a far one is not") {
         {"mesage", "message", "in the middle"},
         {"--verbose", "", "nothing like it"},
         {"xyzzy", "", "nothing like it"},
+        {"foo", "", "more than half of it would change"},
     };
     for (const auto& [mistyped, wanted, reason] : table) {
         INFO(reason);

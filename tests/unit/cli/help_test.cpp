@@ -136,11 +136,13 @@ TEST_CASE("run_options: what only shows when all are known is checked") {
 
 TEST_CASE("run_options: a threshold that the program does not know is refused") {
     cli::run_options options;
-    const auto rows = cli::run_options_group(options, [](const std::string& given) {
+    const auto check = [](const std::string& given) {
         return given == "good" ? base::expected<void>{} : base::fail("bad");
-    });
+    };
+    const auto rows = cli::run_options_group(options, {check, "p99(retrieve)<1s"});
     for (const auto& row : rows.options) {
         if (row.names != "--threshold") continue;
+        CHECK(row.help.find("\"p99(retrieve)<1s\"") != std::string::npos);
         CHECK(row.set("good").has_value());
         CHECK_FALSE(row.set("other").has_value());
     }

@@ -37,6 +37,19 @@ TEST_CASE("difference: a rewritten header is named as far as it can be known") {
           "header From, To, Message-ID or X-Postal-Id rewritten");
 }
 
+TEST_CASE("difference: a subject that was given is not taken for a rewritten one") {
+    auto options = test::options_for(body_kind::ascii, 900);
+    options.subject_text = "Half price";
+    message_factory factory(message_plan::create(options).value());
+    message one;
+    factory.make(test::request(1, 1), one);
+    const std::string text = test::joined(one.raw_parts());
+    CHECK(diagnosed(text).kind == none);
+    CHECK(told(replaced(text, "From: <", "From: A Sender <")) == "header From rewritten");
+    CHECK(told(replaced(text, "Half price", "[SPAM] Half price")) ==
+          "header From, To, Subject, Message-ID or X-Postal-Id rewritten");
+}
+
 TEST_CASE("difference: a recoded body is read back, and what else differs is told") {
     const sample one(body_kind::eight_bit, 3000);
     const auto encoded = [&](const std::string& name, const std::string& body) {

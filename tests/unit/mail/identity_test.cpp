@@ -40,6 +40,7 @@ TEST_CASE("identity: text and value agree both ways") {
     identity large = sample();
     large.session = large.sequence = large.seed = large.size = large.head = ~std::uint64_t{0};
     large.covers = 0b00101;
+    large.given_subject = true;
     large.digest = parse_digest("sha256:" + std::string(64, 'a')).value();
     CHECK(to_text(large).size() == identity_octets(large));
     CHECK_THAT(to_text(large), Catch::Contains("; h=fs; "));

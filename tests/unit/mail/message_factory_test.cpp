@@ -49,6 +49,47 @@ TEST_CASE("message: the headers are as documented") {
     CHECK_FALSE(made.needs_smtputf8());
 }
 
+TEST_CASE("message: given fields and a given subject count in its size, and it verifies") {
+    for (const body_kind kind : test::all_kinds) {
+        for (const std::uint64_t octets : {0U, 700U, 999U, 1000U, 5000U}) {
+            for (const auto blanks : {subject_blanks::none, subject_blanks::leading}) {
+                auto options = test::options_for(kind, octets);
+                options.fields = {"List-Id: <test.example.com>", "X-Spam-Flag: YES"};
+                options.subject_text = "buy \t now,   twice";
+                options.subject = blanks;
+                message_factory factory(plan(options));
+                message made;
+                factory.make(test::request(1, 5), made);
+                const std::string raw = test::joined(made.raw_parts());
+                INFO(raw);
+                const bool leading = blanks == subject_blanks::leading;
+                CHECK(raw.find(leading ? "\r\nSubject:    buy \t now,   twice\r\n"
+                                       : "\r\nSubject: buy \t now,   twice\r\n") != raw.npos);
+                const std::size_t end = raw.find("\r\n\r\n");
+                const std::string fields =
+                    "\r\nList-Id: <test.example.com>\r\nX-Spam-Flag: YES\r\n";
+                CHECK(raw.find(fields) < end);
+                CHECK(made.id().given_subject);
+                CHECK(made.id().head == made.headers().size());
+                CHECK(made.id().size == raw.size());
+                if (raw.size() > made.headers().size()) CHECK(raw.size() == octets);
+                CHECK(integrity_of(raw) == integrity::verified);
+            }
+        }
+    }
+}
+
+TEST_CASE("message: a given subject leaves the body of a seed as it is") {
+    auto options = test::options_for(body_kind::ascii, 0);
+    message plain;
+    message_factory(plan(options)).make(test::request(1, 5), plain);
+    options.subject_text = "mine";
+    message given;
+    message_factory(plan(options)).make(test::request(1, 5), given);
+    CHECK(body_random(plain.id()).next() == body_random(given.id()).next());
+    CHECK_FALSE(plain.id().given_subject);
+}
+
 TEST_CASE("message: the size is exact for every kind, and the message verifies") {
     for (const body_kind kind : test::all_kinds) {
         message made;

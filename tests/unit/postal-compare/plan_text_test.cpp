@@ -73,7 +73,7 @@ TEST_CASE("plan: fewer comparisons show smaller differences, and a twin of the f
     auto few = some(2);
     few.offered.blocks = 2;
     CHECK_THAT(compare::plan_text(few, 1), Catch::Contains("no verdict"));
-    CHECK_THAT(compare::plan_text(some(1), 1), Catch::StartsWith("6 blocks of 1 variants: 6 runs"));
+    CHECK_THAT(compare::plan_text(some(1), 1), Catch::StartsWith("6 blocks of 1 variant: 6 runs"));
 }
 
 TEST_CASE("console: the live line fits a terminal and cannot write elsewhere on it") {

@@ -173,9 +173,10 @@ TEST_CASE("counters: each is in the summary and in the report, with its name") {
         const bool phrase = one.unit == stats::counter_unit::octets;
         const bool heading = one.kind == stats::counter_kind::error;
         const std::string title(one.title);
+        const std::string told(run.description().title_of(one, 2));
         CHECK_THAT(summary, Contains(phrase    ? number
                                      : heading ? title + ": " + number
-                                               : number + " " + title));
+                                               : number + " " + told));
         for (const std::string& text : {report, compared}) {
             CHECK_THAT(text, Contains(title));
             CHECK_THAT(text, Contains(number));

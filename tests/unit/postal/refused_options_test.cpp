@@ -97,3 +97,46 @@ TEST_CASE("postal refuses: servers that cannot be") {
         CHECK(refusal_at(server, {}) != "");
     }
 }
+
+TEST_CASE("postal refuses: users who are given twice or not at all, and fields that cannot be") {
+    const std::vector<refused_options::row> table = {
+        {{"--to", "c@example.com"}, {"--to", "USER-LIST"}},
+        {{"--to", "a b"}, {"--to", "blank"}},
+        {{"--from", "<c@example.com>"}, {"--from", "angle bracket"}},
+        {{"--from", "c@example.com", "-f", "/nowhere"}, {"--from", "--sender-list"}},
+        {{"--from", "c@example.com", "--auth", "PLAIN"}, {"--auth", "--from", "--auth-users"}},
+        {{"-f", "-", "--auth", "PLAIN", "--auth-users", "-"}, {"--auth-users", "--sender-list"}},
+        {{"--header", "no colon"}, {"--header", "colon"}},
+        {{"--header", "Date: today"}, {"--header", "Date"}},
+        {{"--header", "Content-Type: text/html", "--body", "8bit"}, {"--header", "8bit"}},
+        {{"--subject", "a\nb"}, {"--subject", "0x0a"}},
+        {{"--subject", "x", "--corpus", "/nowhere"}, {"--subject", "--corpus"}}};
+    refused_options::check(table, refusal);
+    words many;
+    for (int i = 0; i < 34; ++i) {
+        many.push_back("--header");
+        many.push_back("X: " + std::string(990, 'x'));
+    }
+    CHECK_THAT(refusal(many), Catch::Contains("--header") && Catch::Contains("at most 32.0 KiB"));
+}
+
+TEST_CASE("postal: addresses may stand on the command line in place of a list") {
+    const auto planned = [](const words& given) {
+        postal::options chosen;
+        REQUIRE(postal::parse_options(chosen, given).has_value());
+        auto made = postal::make_plan(std::move(chosen));
+        REQUIRE(made.has_value());
+        return std::move(*made);
+    };
+    const auto both = planned({"--from", "a@example.com", "--to", "b@example.com", "--to",
+                               "c@example.com", "--recipients", "2", "127.0.0.1:1"});
+    CHECK(both->senders.size() == 1);
+    CHECK(both->senders[0].address == "a@example.com");
+    CHECK(both->recipients.size() == 2);
+    const auto alone = planned({"--to", "b@example.com", "127.0.0.1:1"});
+    CHECK(alone->senders[0].address == "b@example.com");
+    postal::options chosen;
+    const auto none = postal::parse_options(chosen, {"127.0.0.1:1"});
+    REQUIRE_FALSE(none.has_value());
+    CHECK_THAT(none.error().message, Catch::StartsWith("USER-LIST is missing"));
+}

@@ -56,7 +56,8 @@ struct shown {
         state.sessions = {0, 2, 1011};
         state.remaining = 18s;
         for (std::size_t i = 0; i < seconds; ++i)
-            last.push_back({static_cast<double>(i), std::chrono::milliseconds(i)});
+            last.push_back({static_cast<double>(i), std::chrono::milliseconds(i / 4),
+                            std::chrono::milliseconds(i / 2), std::chrono::milliseconds(i)});
         for (std::size_t i = 0; i < words; ++i)
             said.push_back("first error of its kind: " + std::string(300, 'x') +
                            test::hostile_text);
@@ -80,8 +81,8 @@ TEST_CASE("picture: says what there is") {
     for (const char* wanted :
          {"postal  42s, 18s left", "1,234 messages  12 connections open",
           "sessions  1,011 end  2 rcpt", "messages/s 29", "at most 29.0 in the last 30 s",
-          "p99 29.0 ms", "1,234 accepted", "0 rejected", "2 errors of 2 kinds",
-          "1 x rcpt 550 5.1.0: ", "busiest worker 0 %"}) {
+          "p99 29.0 ms  p90 14.0 ms  p50 7.00 ms", "1,234 accepted", "0 rejected",
+          "2 errors of 2 kinds", "1 x rcpt 550 5.1.0: ", "busiest worker 0 %"}) {
         INFO(text);
         CHECK(text.find(wanted) != std::string::npos);
     }
@@ -102,6 +103,45 @@ TEST_CASE("picture: fits every screen, and has no octet of a peer that a termina
                         const std::string text = text_of(lines);
                         CHECK(test::harm_in(text) == "");
                     }
+}
+
+TEST_CASE("picture: curves are as wide as the screen, for all of a run or for what there is") {
+    const auto widest = [](const std::vector<line>& lines) {
+        std::size_t columns = 0;
+        for (const line& one : lines)
+            if (text_of({one}).find("█") != std::string::npos)
+                columns = std::max(columns, width_of(one));
+        return columns;
+    };
+    shown of(0, 15, 0);
+    of.state.elapsed = 15s;
+    of.state.remaining = 15s;
+    CHECK(widest(of.on(80, 24)) == 30);  // two columns a second, and room for as many again
+    of.state.remaining = std::nullopt;
+    CHECK(widest(of.on(80, 24)) == 75);
+    of.state.remaining = 10min;
+    CHECK(widest(of.on(80, 24)) == 75);
+    CHECK(widest(of.on(120, 40)) == 10 + 7 * 15);
+    CHECK(widest(shown(0, 500, 0).on(200, 60)) == 200);
+}
+
+TEST_CASE("picture: a wide screen says what the run is to do, and has a scale") {
+    shown of(0, 30, 0);
+    stats::run_description run = of.report.description();
+    run.options["server"] = "127.0.0.1:2525";
+    run.options["protocol"] = "smtp";
+    run.options["rate"] = "50/s";
+    run.labels.title = "The new disk";
+    of.report = stats::run_report(run);
+    const std::string text = text_of(of.on(120, 40));
+    INFO(text);
+    CHECK(text.find("smtp to 127.0.0.1:2525, at 50/s (closed loop)\n") != text.npos);
+    CHECK(text.find("postal  42s, 18s left  The new disk\n") != text.npos);
+    CHECK(text.find("pausing: nothing to do yet\n") != text.npos);
+    CHECK(text.find("\n     29.0 ") != text.npos);
+    CHECK(text.find("\n  29.0 ms ") != text.npos);
+    CHECK(text.find("\n        0 ") != text.npos);
+    CHECK(text_of(of.on(80, 24)).find("127.0.0.1") == std::string::npos);
 }
 
 TEST_CASE("picture: no text of a run is an order to the terminal") {

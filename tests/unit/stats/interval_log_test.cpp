@@ -144,6 +144,39 @@ TEST_CASE("summary: result first, a unit on every number, not too long") {
     CHECK(text.find("nan") == std::string::npos);
 }
 
+TEST_CASE("summary: the table of latencies has the columns that there is room for") {
+    run_report report(test::description());
+    report.add_time_slice(test::counted(0, 60, 1234));
+    report.finish({60, "complete", 0, 0, 0});
+    struct row {
+        std::size_t width;
+        std::string_view head;
+    };
+    const std::vector<row> table{
+        {200, "latency           count     mean      p50      p90      p99    p99.9      max\n"},
+        {79, "latency           count     mean      p50      p90      p99    p99.9      max\n"},
+        {78, "latency           count     mean      p50      p90      p99      max\n"},
+        {60, "latency           count      p50      p99      max\n"},
+        {20, "latency           count      p99\n"}};
+    for (const row& one : table) {
+        const std::string text = format_summary(report, one.width);
+        INFO(text);
+        CHECK(text.find("\n  " + std::string(one.head)) != std::string::npos);
+    }
+}
+
+TEST_CASE("summary: a single kind of error is told once") {
+    run_report report(test::description());
+    auto part = test::counted(0, 60, 1);
+    for (int i = 0; i < 22; ++i)
+        part.counts.errors.add("connect", 0, "refused", "127.0.0.1:25");
+    report.add_time_slice(part);
+    const std::string text = format_summary(report);
+    INFO(text);
+    CHECK(text.find("\n  errors: 22 x connect refused: 127.0.0.1:25\n") != std::string::npos);
+    CHECK(text.find("22 x") == text.rfind("22 x"));
+}
+
 TEST_CASE("summary: a run without anything") {
     run_report report(test::description());
     std::string text = format_summary(report);
@@ -155,7 +188,7 @@ TEST_CASE("summary: a run without anything") {
     part.counts.slip.record(50ms);
     report.add_time_slice(part);
     text = format_summary(report);
-    CHECK(text.find("errors: 1 (all in the warm-up)") != std::string::npos);
+    CHECK(text.find(" (all in the warm-up)\n") != std::string::npos);
     CHECK(text.find("1 x connect refused: 127.0.0.1:25") != std::string::npos);
 }
 

@@ -101,6 +101,9 @@ class describer {
     static json of(std::vector<std::pair<std::string, postal::stats::option_value>>&, how_it_is) {
         return {{"type", "object"}, {"additionalProperties", {{"$ref", "#/$defs/option"}}}};
     }
+    static json of(std::vector<std::pair<std::string, std::string>>&, how_it_is) {
+        return {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}};
+    }
     static json of(postal::stats::named_numbers&, how_it_is) {
         return {{"type", "object"}, {"additionalProperties", {{"$ref", "#/$defs/count"}}}};
     }

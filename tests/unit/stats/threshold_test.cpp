@@ -75,6 +75,18 @@ TEST_CASE("threshold: evaluation") {
     }
 }
 
+TEST_CASE(
+    "threshold: of counters that a program lacks none is offered, and one says where it counts") {
+    std::vector<counter> own;
+    for (const counter& one : all_counters())
+        if (one.by == counted_by::all) own.push_back(one);
+    const std::string unknown = threshold::parse("nothing_of_ours==0", phases, own).error().message;
+    CHECK(unknown.find("corrupt") == std::string::npos);
+    CHECK(unknown.find("rejected") != std::string::npos);
+    const std::string other = threshold::parse("corrupt==0", phases, own).error().message;
+    CHECK(other.find("'corrupt' is not counted here, only ") != std::string::npos);
+}
+
 TEST_CASE("threshold: what cannot be meant is refused with what is known") {
     struct row {
         std::string_view text;
@@ -93,7 +105,7 @@ TEST_CASE("threshold: what cannot be meant is refused with what is known") {
         {"p99(message)<1", "not a duration"},
         {"p99(message)<", "not a duration"},
         {"rate>1000/fortnight", "not a rate"},
-        {"erors==0", "no metric 'erors'; known are"},
+        {"erors==0", "no metric 'erors'; did you mean errors?"},
         {"errors==x", "not a whole number"},
         {"errors<x%", "not a number"},
         {"messages>50%", "a count, not a share"},
