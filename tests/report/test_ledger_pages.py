@@ -96,7 +96,7 @@ def test_what_is_wrong_leads_with_the_octets_that_differ(page, book, report, bro
     assert 45 < len(times) <= 60 and all(row[2:] == ["", ""] for row in times[6:])
     shown = browser.open(made)
     assert not shown.complaints and shown.charts == 1
-    assert browser.too_wide_on_a_telephone(made) == ""
+    assert browser.too_wide(made, 1280) == browser.too_wide_on_a_telephone(made) == ""
 
 
 def test_long_lists_end(page, book, report):
@@ -120,4 +120,4 @@ def test_a_hostile_ledger_stays_text_and_small(page, book, browser, time_us):
     assert "<img" not in text and "\u202e" not in text and "\x1b" not in text
     assert len(text) < 500_000
     assert not browser.open(made).complaints
-    assert browser.too_wide_on_a_telephone(made) == ""
+    assert browser.too_wide(made, 1280) == browser.too_wide_on_a_telephone(made) == ""

@@ -69,3 +69,20 @@ def test_a_host_name_cannot_write_into_the_page(run, tmp_path):
     run(path, "--html", page)
     assert "<script>alert" not in page.read_text()
     assert "\x1b" not in run(path).stdout
+
+
+def test_a_page_of_an_hour_and_many_ranks_stays_small(run, browser, tmp_path):
+    """With an interval a second. How fast it opens depends on the machine, how much it has to draw does not."""
+    made = sample_records.with_ranks(30)
+    first = {**made["intervals"][1], "warmup": False, "message_p90_us": 4400.123, "open_connections": 117.25, "worker_cpu_s": 0.875}
+    made["intervals"] = [{**first, "start_s": float(at), "t_s": at + 1.0, "worker_cpu_s": 0.5 + at % 7 / 10} for at in range(3600)]
+    for one in made["ranks"]:
+        one["interval_messages"] = [8] * 3600
+    page = tmp_path / "hour.html"
+    run(sample_records.write(tmp_path / "hour.json", made), "--html", page)
+    text = page.read_text()
+    data = json.loads(re.search(r'<script type="application/json" id="chart-data">(.*?)</script>', text, re.S).group(1))
+    assert len(text) < 2 << 20
+    assert [len(one["intervals"]) for one in data["series"]] == [720] and max(len(one["intervals"]) for one in data["ranks"]) <= 750
+    shown = browser.open(page)
+    assert not shown.complaints and shown.charts == len(re.findall("<canvas role", text))

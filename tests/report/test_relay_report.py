@@ -215,4 +215,4 @@ def test_the_page_of_a_relay_is_drawn(run, relayed, browser, folder):
         shown = browser.open(target)
         assert not shown.complaints
         assert shown.charts == len(re.findall('<canvas role="img"', target.read_text())) >= charts
-        assert browser.too_wide_on_a_telephone(target) == ""
+        assert browser.too_wide(target, 1280) == browser.too_wide_on_a_telephone(target) == ""

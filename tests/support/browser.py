@@ -4,7 +4,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-TELEPHONE = """<!doctype html><body><iframe src="{page}" style="width:390px;height:2000px;border:0"></iframe>
+FRAME = """<!doctype html><body><iframe src="{page}" style="width:{width}px;height:2000px;border:0"></iframe>
 <script>addEventListener("load", () => {{
     const page = document.querySelector("iframe").contentDocument;
     for (const each of page.querySelectorAll("details")) each.open = true;
@@ -37,8 +37,11 @@ class Browser:
         return Shown(done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line])
 
     def too_wide_on_a_telephone(self, page):
-        """The names of what scrolls sideways at 390 px, the whole page among them; everything that can be opened is open."""
-        frame = self.folder / "telephone.html"
-        frame.write_text(TELEPHONE.format(page=pathlib.Path(page).as_uri()))
+        return self.too_wide(page, 390)
+
+    def too_wide(self, page, width):
+        """The names of what scrolls sideways at so many px, the whole page among them; everything that can be opened is open."""
+        frame = self.folder / "frame.html"
+        frame.write_text(FRAME.format(page=pathlib.Path(page).as_uri(), width=width))
         shown = self.open(frame, "--allow-file-access-from-files").dom
         return re.search(r"wide:([^;]*);", shown.split("<script>")[0]).group(1)

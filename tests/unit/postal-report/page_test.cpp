@@ -23,6 +23,27 @@ TEST_CASE("page: a missing chart library is said with its path and package") {
     CHECK(report::read_chart_library("/dev/null").has_error());
 }
 
+TEST_CASE("page: figures are JSON, too: numbers as such, texts without a spreadsheet's quotes") {
+    using report::csv_cell;
+    const report::sheet figures{{"text", "number", "none", "decimal", "not a number"},
+                                {{csv_cell("a \"b\", c"), "12", "", "-0.5", csv_cell("007")},
+                                 {csv_cell("</script>"), "0", "", "1.0", csv_cell("1e5")}}};
+    CHECK(
+        report::render_json(figures) ==
+        R"([{"text":"a \u0022b\u0022, c","number":12,"none":null,"decimal":-0.5,"not a number":"007"},)"
+        "\n"
+        R"({"text":"\u003c/script>","number":0,"none":null,"decimal":1.0,"not a number":"1e5"}])"
+        "\n");
+    report::document made{"subject"};
+    CHECK(render_page(made, {"/* Chart */", "abc"}).find(" download=") == std::string::npos);
+    CHECK_THAT(render_page(made, {"/* Chart */", "abc", figures}),
+               Contains("download=\"postal-report.json\""));
+    const report::sheet large{{"a"}, {{std::string(300 * 1024, 'x')}}};
+    const std::string page = render_page(made, {"/* Chart */", "abc", large});
+    CHECK(page.find(" download=") == std::string::npos);
+    CHECK_THAT(page, Contains("too large"));
+}
+
 TEST_CASE("page: blocks stand in their places, whatever the order in which they were added") {
     using namespace report;
     document made{"subject"};

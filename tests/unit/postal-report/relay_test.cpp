@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include <string>
+#include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "../hostile_text.hpp"
@@ -210,6 +212,41 @@ TEST_CASE("relay report: no text breaks out of its place") {
     CHECK(data["tails"].size() == 6);
     CHECK(data["series"][0]["course"].size() == 1);
     CHECK(data["series"][0]["course"][0] == json{0, 1, 60, 60, 0});
+}
+
+TEST_CASE(
+    "relay report: a page has the domains with most trouble first, text those with most mail") {
+    report::relay_report made;
+    made.from_ledger = true;
+    made.domains = {"well", "slow", "owes"};
+    for (const auto& [name, owed, area_s] : {std::tuple{"all mail", 1, 9.0},
+                                             {"well", 0, 1.0},
+                                             {"slow", 0, 8.0},
+                                             {"owes", 1, 0.0},
+                                             {"other domains", 5, 9.0}}) {
+        report::relay_part part;
+        part.name = name;
+        part.counts.accepted = 10;
+        part.counts.still_owed = static_cast<std::uint64_t>(owed);
+        part.backlog.area_s = area_s;
+        if (part.name == "all mail")
+            made.parts.front() = part;
+        else
+            made.parts.push_back(part);
+    }
+    const auto order = [&](report::medium wanted) {
+        std::string names;
+        for (const report::block& each :
+             document_of(report::shown_relay{made, {}}, wanted).blocks) {
+            const auto* shown = std::get_if<report::placed_table>(&each);
+            if (shown == nullptr || shown->shown.name != "messages") continue;
+            for (const auto& row : shown->shown.rows)
+                names += row.front() + ";";
+        }
+        return names;
+    };
+    CHECK(order(report::medium::page) == "all mail;owes;slow;well;other domains;");
+    CHECK(order(report::medium::text) == "all mail;well;slow;owes;other domains;");
 }
 
 TEST_CASE("relay report: what did not arrive is above all that did") {
