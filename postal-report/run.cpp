@@ -25,7 +25,9 @@ page_details page_of(const std::vector<record>& records) {
         made.title = first.program;
         if (first.rate.mean)
             made.title += ": " + show_rate(first.rate, &message_rate::mean) + " messages/min";
-        made.subtitle = {tested(first), describe(first)};
+        if (!first.labels.title.empty()) made.subtitle.push_back(first.labels.title);
+        made.subtitle.push_back(tested(first));
+        made.subtitle.push_back(describe(first));
         return made;
     }
     made.title = fmt::format("{} runs compared", records.size());

@@ -20,19 +20,36 @@ struct told_option {
 };
 
 // In the order in which a sentence has them; those that a record does not have are left out.
-constexpr std::array<told_option, 8> told{{{"server", "", ""},
+constexpr std::array<told_option, 7> told{{{"server", "", ""},
                                            {"protocol", "over ", ""},
                                            {"imap-percent", "", " % over IMAP"},
                                            {"profile", "profile ", ""},
                                            {"sessions", "", " sessions"},
                                            {"rate", "at ", ""},
-                                           {"loop", "", " loop"},
-                                           {"size", "sizes ", ""}}};
+                                           {"loop", "", " loop"}}};
 
 std::string option_text(const record& one, std::string_view name) {
     const auto found = std::find_if(one.options.begin(), one.options.end(),
                                     [name](const auto& each) { return each.first == name; });
     return found == one.options.end() ? std::string() : show_option(found->second);
+}
+
+// "sizes from 0 B to 10.0 KiB" of "uniform:0,10240" and "5.0 KiB each" of "fixed:5120"; others as they are.
+std::string sizes_text(const std::string& spec) {
+    constexpr std::string_view fixed = "fixed:";
+    constexpr std::string_view uniform = "uniform:";
+    if (spec.starts_with(fixed)) {
+        const auto size = base::parse_count(std::string_view(spec).substr(fixed.size()));
+        if (size) return base::format_size(*size) + " each";
+    }
+    if (const std::size_t comma = spec.find(','); spec.starts_with(uniform) && comma != spec.npos) {
+        const std::string_view both = std::string_view(spec).substr(uniform.size());
+        const auto least = base::parse_count(both.substr(0, comma - uniform.size()));
+        const auto most = base::parse_count(both.substr(comma - uniform.size() + 1));
+        if (least && most)
+            return "sizes from " + base::format_size(*least) + " to " + base::format_size(*most);
+    }
+    return "sizes " + base::printable(spec, 100);
 }
 
 std::string tls_text(const record& one) {
@@ -50,6 +67,8 @@ std::string tested(const record& one) {
     for (const told_option& each : told)
         if (const std::string text = option_text(one, each.name); !text.empty())
             parts.push_back(each.before + base::printable(text, 100) + each.behind);
+    if (const std::string text = option_text(one, "size"); !text.empty())
+        parts.push_back(sizes_text(text));
     parts.push_back(tls_text(one));
     return base::join(parts, ", ");
 }

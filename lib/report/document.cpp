@@ -16,7 +16,7 @@ std::string line(const std::string& text) {
 }
 
 struct text_printer {
-    std::size_t columns;
+    std::optional<std::size_t> columns;
     std::string out{};
 
     // In Markdown only, but for the room before a part.
@@ -87,7 +87,7 @@ void document::append(document part) {
 }
 
 std::string render_text(const document& of, std::optional<std::size_t> columns) {
-    text_printer printer{columns.value_or(widest_text)};
+    text_printer printer{columns};
     for (const block& one : of.blocks)
         std::visit(printer, one);
     return columns ? base::wrapped(printer.out, *columns) : std::move(printer.out);

@@ -164,7 +164,7 @@ struct document {
 };
 
 // Safe to print whatever the texts hold; both end in a line feed. The first one fits a terminal of so many
-// columns; elsewhere its tables have at most widest_text of them and a sentence is one line.
+// columns; elsewhere a sentence is one line, and so is a table's row but for its words.
 [[nodiscard]] std::string render_text(const document& of,
                                       std::optional<std::size_t> columns = std::nullopt);
 [[nodiscard]] std::string render_markdown(const document& of);

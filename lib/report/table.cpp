@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "base/text.hpp"
@@ -56,7 +57,8 @@ cell_lines lines_of(const std::string& cell, std::size_t width) {
 // once more.
 class text_layout {
   public:
-    text_layout(const table& of, std::size_t page) : shown_(of), page_(page) {
+    text_layout(const table& of, std::size_t page, std::size_t room)
+        : shown_(of), page_(page), room_(room) {
         for (const column& one : of.columns)
             titles_.push_back({base::printable(one.title, longest_text_cell)});
         for (const auto& row : of.rows) {
@@ -132,7 +134,7 @@ class text_layout {
         const std::size_t first = widths_.empty() ? 0 : 2 + widths_.front();
         std::size_t taken = first;
         for (std::size_t i = 1; i < widths_.size(); ++i) {
-            if (taken > first && taken + 2 + widths_[i] > page_) {
+            if (taken > first && taken + 2 + widths_[i] > room_) {
                 ends.push_back(i);
                 taken = first;
             }
@@ -173,7 +175,8 @@ class text_layout {
     }
 
     const table& shown_;
-    std::size_t page_;  // columns
+    std::size_t page_;  // columns, which words are broken for
+    std::size_t room_;  // columns, beyond which a part ends
     std::vector<cell_lines> titles_{};
     std::vector<std::vector<cell_lines>> rows_{};
     std::vector<std::size_t> widths_{};
@@ -181,8 +184,9 @@ class text_layout {
 
 }  // namespace
 
-std::string render_text(const table& shown, std::size_t columns) {
-    return text_layout(shown, std::min(columns, widest_text)).printed();
+std::string render_text(const table& shown, std::optional<std::size_t> columns) {
+    const std::size_t room = columns.value_or(std::numeric_limits<std::size_t>::max());
+    return text_layout(shown, std::min(room, widest_text), room).printed();
 }
 
 std::string render_markdown(const table& shown) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,12 +33,12 @@ struct table {
     std::string note = {};                       // one sentence under the table
 };
 
-// Plain text is not wider, where cells of one word allow it.
+// Words of plain text are broken so that it is not wider.
 inline constexpr std::size_t widest_text = 80;
 
 // For a terminal of so many columns: one that is less wide than the table gets the columns that it has no
-// room for below the others.
-std::string render_text(const table& shown, std::size_t columns = widest_text);
+// room for below the others. Elsewhere a row is whole.
+std::string render_text(const table& shown, std::optional<std::size_t> columns = std::nullopt);
 std::string render_markdown(const table& shown);
 std::string render_html(const table& shown);
 

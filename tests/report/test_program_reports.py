@@ -168,8 +168,19 @@ def test_nothing_is_wider_than_a_telephone(run, record, browser, tmp_path, sized
 def test_a_readers_page_begins_with_whether_mail_is_whole(run, tmp_path, harm, tile, loud):
     made = sample_records.record(program="rabid", integrity={"verified": 5000, "foreign": 0, **harm})
     made["options"].update({"server": "127.0.0.1:110", "imap-percent": "50", "loop": "closed"})
+    made["title"] = "Maildir <1>"
     page = run(sample_records.write(tmp_path / "rabid.json", made), "--html", "-").stdout
     assert tile in page and page.count("remark bad loud") == loud
     assert page.index("remark bad") == page.index("remark bad loud" if loud else "remark bad")
     assert "127.0.0.1:110, 50 % over IMAP, 12 sessions, closed loop, sizes uniform:0..10K, no TLS" in page
+    assert page.index("Maildir &lt;1&gt;") < page.index("127.0.0.1:110, 50 %")
     assert page.index('id="headline"') < page.index('id="thresholds"') < page.index('id="chart-rate"')
+
+
+@pytest.mark.parametrize("size, told", [
+    ("uniform:0,10240", "sizes from 0 B to 10.0 KiB"), ("fixed:5120", "5.0 KiB each"), ("lognormal:4096,1", "sizes lognormal:4096,1"),
+    ("uniform:7", "sizes uniform:7"), ("uniform:,", "sizes uniform:,"), ("fixed:", "sizes fixed:")])
+def test_sizes_are_told_in_words(run, tmp_path, size, told):
+    made = sample_records.record()
+    made["options"]["size"] = size
+    assert told + ", no TLS" in run(sample_records.write(tmp_path / "run.json", made), "--html", "-").stdout
