@@ -8,22 +8,22 @@
 
 namespace postal::rabid {
 
-accounts::accounts(std::vector<account> all, sharing how)
-    : all_(std::move(all)), how_(how), free_(all_.size()), taken_in_(all_.size()) {
+accounts::accounts(std::vector<account> all, sharing how, std::optional<std::uint64_t> rounds)
+    : all_(std::move(all)), how_(how), rounds_(rounds), free_(all_.size()), turns_(all_.size()) {
     std::iota(free_.begin(), free_.end(), std::size_t{0});
 }
 
 std::optional<std::size_t> accounts::take(base::random_source& random) {
     const std::scoped_lock lock(mutex_);
     if (free_.empty()) {
-        if (visited_.empty()) return std::nullopt;
+        if (visited_.empty() || (rounds_ && round_ + 1 >= *rounds_)) return std::nullopt;
         free_.swap(visited_);
         ++round_;
     }
     std::swap(free_[random.below(free_.size())], free_.back());
     const std::size_t number = free_.back();
     free_.pop_back();
-    taken_in_[number] = round_;
+    turns_[number] = rounds_ ? turns_[number] + 1 : round_ + 1;
     if (how_ == sharing::shared) visited_.push_back(number);
     return number;
 }
@@ -31,7 +31,7 @@ std::optional<std::size_t> accounts::take(base::random_source& random) {
 void accounts::give_back(std::size_t number, visit_result how) {
     if (how_ == sharing::shared) return;
     const std::scoped_lock lock(mutex_);
-    const bool had_its_turn = how == visit_result::done && taken_in_[number] == round_;
+    const bool had_its_turn = (how == visit_result::done || rounds_) && turns_[number] > round_;
     (had_its_turn ? visited_ : free_).push_back(number);
 }
 

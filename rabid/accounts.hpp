@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,9 +34,12 @@ enum class visit_result { done, failed };
 
 class accounts {
   public:
-    accounts(std::vector<account> all, sharing how);
+    // With `rounds` each is lent so many times, whatever its visits come to.
+    accounts(std::vector<account> all, sharing how,
+             std::optional<std::uint64_t> rounds = std::nullopt);
 
-    // The number of an account that is nobody else's now, or of any where they are shared.
+    // The number of an account that is nobody else's now, or of any where they are shared; nothing also
+    // where only such accounts have turns left as are out.
     std::optional<std::size_t> take(base::random_source& random);
     // One whose mailbox could not be visited comes sooner again.
     void give_back(std::size_t number, visit_result how);
@@ -56,11 +60,14 @@ class accounts {
   private:
     const std::vector<account> all_;
     const sharing how_;
+    const std::optional<std::uint64_t> rounds_;
     mutable std::mutex mutex_;          // guards what follows
     std::vector<std::size_t> free_;     // in this round
     std::vector<std::size_t> visited_;  // free as well, but not before the others
-    std::size_t round_ = 0;
-    std::vector<std::size_t> taken_in_;  // which round, for each account
+    std::uint64_t round_ = 0;
+    // Of each account: the round of its last turn, from 1; with `rounds` how many it had, so that one that
+    // is out for longer than a round catches up.
+    std::vector<std::uint64_t> turns_;
     std::vector<std::unique_ptr<memory>> memories_;
 };
 

@@ -37,7 +37,9 @@ std::string describe_dry_run(const plan& of) {
     rows.emplace_back("connections", fmt::format("{} % IMAP, {} % POP3", chosen.imap_percent,
                                                  100 - chosen.imap_percent));
     rows.emplace_back("sessions", std::to_string(of.load.sessions));
-    program::add_load(rows, of.load, chosen, {"connections", "--connections", chosen.connections});
+    program::add_load(
+        rows, of.load, chosen,
+        {"connections", chosen.rounds ? "--rounds" : "--connections", of.most_connections()});
     rows.emplace_back("messages", messages_text(chosen));
     if (chosen.imap_percent > 0) rows.emplace_back("profile", base::printable(chosen.profile, 200));
     rows.emplace_back("accounts", std::to_string(of.accounts_of_all));

@@ -21,6 +21,7 @@ using base::expected;
 using cli::setter;
 
 constexpr unsigned most_sessions = 1'000'000;
+constexpr std::uint64_t most_rounds = 1'000'000;
 
 // DOWNLOAD% or DOWNLOAD%:DELETE%, with or without the signs.
 setter shares(options& o) {
@@ -112,7 +113,9 @@ cli::group pace_options(options& o) {
                  cli::rate(o.rate, base::rate_unit::per_minute)},
                 {"--connections", "N", "", "end after so many connections",
                  cli::count(o.connections, 1)},
-                program::give_up_option(o.give_up, "--connections"),
+                {"--rounds", "N", "", "end after so many visits to each account",
+                 cli::count(o.rounds, 1, most_rounds)},
+                program::give_up_option(o.give_up, "--connections or --rounds"),
                 program::fail_fast_option(o.fail_fast),
                 program::start_at_option(o),
                 {"--open-loop", "", "",
@@ -161,10 +164,13 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                      "--dry-run",  "--connections", "--duration",     "--record",   "--live"};
     program.notes =
         "Deletes what it has read and found to be postal's; -d 100:0 deletes nothing.\n"
-        "Runs until interrupted, unless --duration, --connections or --stages ends it.\n"
+        "Runs until interrupted, unless --duration, --connections, --rounds or --stages ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing read.";
     program.check = [&into] {
         auto list = program::check_lists({{"USER-LIST", into.user_list}});
+        if (list && into.connections && into.rounds)
+            return base::expected<void>(base::fail(
+                "--rounds: is another end than --connections; leave one of the two out"));
         return list ? program::check(into) : list;
     };
     return cli::parse(program, words, into.effective);

@@ -31,6 +31,7 @@ struct options : program::client_options {
     bool compress = false;
     std::string profile = "original";
     std::optional<std::uint64_t> connections;
+    std::optional<std::uint64_t> rounds;  // visits to each account
     std::chrono::nanoseconds timeout = std::chrono::minutes(1);
     std::chrono::nanoseconds watch{0};  // 0: no watching
 };

@@ -58,7 +58,11 @@ expected<void> load_accounts(plan& into) {
                           mail::list_name(into.chosen.user_list), all.size(), share.of, share.of);
     }
     into.accounts_of_all = all.size();
-    into.users = std::make_unique<accounts>(part_of(std::move(all), share), how);
+    into.users =
+        std::make_unique<accounts>(part_of(std::move(all), share), how, into.chosen.rounds);
+    if (!into.chosen.rounds) return {};
+    into.load.tickets.limit(*into.chosen.rounds * into.users->size());
+    program::plan_give_up(into.load, into.chosen);
     return {};
 }
 
@@ -121,6 +125,11 @@ client::spoken spoken_in(const plan& plan) noexcept {
     return {client::dialect::mailbox, tls.percent > 0, tls.mode};
 }
 
+std::optional<std::uint64_t> plan::most_connections() const {
+    if (chosen.rounds) return *chosen.rounds * accounts_of_all;
+    return chosen.connections;
+}
+
 namespace {
 
 bool is_given(const options& chosen, std::string_view option) {
@@ -147,7 +156,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     if (chosen.open_loop) result.due_phase = static_cast<std::size_t>(phase::session);
     // The default is no rate that anybody has asked for.
     if (plan.load.rate && (is_given(chosen, "rate") || is_given(chosen, "stages"))) {
-        result.asked = [curve = *plan.load.rate, most = chosen.connections](double seconds) {
+        result.asked = [curve = *plan.load.rate, most = plan.most_connections()](double seconds) {
             const double due = curve.due_until(seconds);
             return most ? std::min(static_cast<double>(*most), due) : due;
         };

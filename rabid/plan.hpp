@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "client/hints.hpp"
@@ -21,6 +22,9 @@ namespace postal::rabid {
 struct plan {
     explicit plan(options given, const program::run_identity& who = {})
         : chosen(std::move(given)), identity(who), load(chosen.connections, who.share) {}
+
+    // Of all ranks, where that is an end.
+    [[nodiscard]] std::optional<std::uint64_t> most_connections() const;
 
     options chosen;
     program::run_identity identity;

@@ -64,9 +64,12 @@ base::expected<std::int64_t> parse_count(std::string_view given, std::int64_t mi
                                          std::int64_t max);
 
 template <std::integral Number>
+inline constexpr Number most_counted = static_cast<Number>(std::min<std::uintmax_t>(
+    std::numeric_limits<Number>::max(), std::numeric_limits<std::int64_t>::max()));
+
+template <std::integral Number>
 setter count(Number& target, std::type_identity_t<Number> min,
-             std::type_identity_t<Number> max = static_cast<Number>(std::min<std::uintmax_t>(
-                 std::numeric_limits<Number>::max(), std::numeric_limits<std::int64_t>::max()))) {
+             std::type_identity_t<Number> max = most_counted<Number>) {
     return [&target, min, max](const std::string& given) -> base::expected<void> {
         const auto number =
             parse_count(given, static_cast<std::int64_t>(min), static_cast<std::int64_t>(max));
@@ -78,10 +81,11 @@ setter count(Number& target, std::type_identity_t<Number> min,
 
 // The same for a number that may be left out.
 template <std::integral Number>
-setter count(std::optional<Number>& target, std::type_identity_t<Number> min) {
-    return [&target, min](const std::string& given) {
+setter count(std::optional<Number>& target, std::type_identity_t<Number> min,
+             std::type_identity_t<Number> max = most_counted<Number>) {
+    return [&target, min, max](const std::string& given) {
         Number number{};
-        const auto stored = count(number, min)(given);
+        const auto stored = count(number, min, max)(given);
         if (stored) target = number;
         return stored;
     };

@@ -102,6 +102,10 @@ expected<unsigned> own_sessions(const client_options& chosen, const load::run_sh
     return static_cast<unsigned>(share.part_of(all));
 }
 
+void plan_give_up(client::load_plan& into, const client_options& chosen) {
+    into.give_up = chosen.give_up.value_or(default_give_up(into, chosen));
+}
+
 expected<void> prepare(client::load_plan& into, client_options& chosen, const run_identity& who) {
     into.seed = chosen.seed.value_or(who.seed);
     into.run = who.run;
@@ -118,7 +122,7 @@ expected<void> prepare(client::load_plan& into, client_options& chosen, const ru
     into.workers = std::clamp(chosen.run.workers, 1U, into.sessions);
     into.transcripts = chosen.transcripts;
     plan_pace(into, chosen);
-    into.give_up = chosen.give_up.value_or(default_give_up(into, chosen));
+    plan_give_up(into, chosen);
     return net::check_transcripts(chosen.transcripts);
 }
 

@@ -79,6 +79,9 @@ inline bool leaves_names(const client_options& chosen) noexcept {
 base::expected<unsigned> own_sessions(const client_options& chosen, const load::run_share& share,
                                       unsigned otherwise);
 
+// When to give servers up, once it is known whether tickets are an end.
+void plan_give_up(client::load_plan& into, const client_options& chosen);
+
 // Everything in the plan that these options say, but for sessions, tickets, timeouts and the start.
 // A run without an end gets that of its stages. One that only ends when all its tickets are used is
 // given up when nothing moves.

@@ -273,6 +273,16 @@ def test_rabid_reads_as_one(launch, dovecot, postal, users_file):
         assert run.record["commands"]["by_kind"][kind]["ok"] == visits
 
 
+def test_rounds_are_of_all_accounts(launch, dovecot, users_file):
+    """Seven accounts in two ranks, which have four and three."""
+    server = dovecot(7, reading=True)
+    run = finish(launch(2, "rabid", "--rounds", "2", "-p", "2", "--workers", "1", server.pop3, users_file(login_names(server.users)),
+                        header=RABID_HEADER), status=4)
+    assert sorted(one["totals"]["connections"] for one in run.shares) == [6, 8]
+    for user in server.users:
+        assert server.log.count(f"Login: user=<{user}>") == 2
+
+
 def test_more_ranks_than_accounts(launch, users_file):
     run = finish(launch(3, "rabid", "--duration", "1s", "127.0.0.1:1", users_file(login_names(user_names(2)))), status=1)
     assert "account" in run.stderr

@@ -87,6 +87,19 @@ def test_both_ways_at_once(filled, rabid):
     assert run.record["errors"] == []
 
 
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_each_account_so_many_times(filled, rabid, users_file, rounds):
+    """Dovecot's own log has so many logins of each; who cannot log in had its turn, and nobody else gets it."""
+    server = filled(7, 30)
+    logins = users_file([*login_names(server.users), "stranger@example.com wrong", *login_names(server.users[:1])])
+    run = rabid("-p", "3", "-d", "100:0", "--rounds", rounds, *reading(server, "pop3", logins))
+    assert run.total("connections") == 8 * rounds
+    assert run.total("messages") == 30 * rounds == run.record["integrity"]["verified"] + run.record["integrity"]["duplicate"]
+    assert sum(error["count"] for error in run.record["errors"]) == rounds, run.record["errors"]
+    for user in server.users:
+        assert len(re.findall(rf"pop3-login: Info: Login: user=<{re.escape(user)}>", server.log)) == rounds
+
+
 @pytest.mark.parametrize("store", ["maildir", "sdbox", "mdbox"])
 def test_nothing_is_deleted_without_being_asked(filled, rabid, users_file, store):
     """-d 100:0, one connection for each user: what is counted is what Dovecot has. Then everything goes."""

@@ -75,3 +75,47 @@ TEST_CASE("accounts: one whose visit takes long holds up nobody, and comes next 
     if (!next.contains(*slow)) next.insert(*all.take(random));
     CHECK(next.contains(*slow));
 }
+
+TEST_CASE("accounts: of so many rounds each has all its turns, also one that is out for longer") {
+    constexpr std::uint64_t rounds = 3;
+    for (const rabid::visit_result how : {rabid::visit_result::done, rabid::visit_result::failed}) {
+        for (const rabid::sharing kind : {rabid::sharing::exclusive, rabid::sharing::shared}) {
+            rabid::accounts all(some_accounts(4), kind, rounds);
+            base::random_source random(3);
+            std::vector<std::uint64_t> turns(all.size());
+            std::vector<std::size_t> slow;
+            for (std::uint64_t ticket = 0; ticket < rounds * all.size(); ++ticket) {
+                auto number = all.take(random);
+                if (!number && !slow.empty()) {
+                    all.give_back(slow.front(), how);
+                    slow.clear();
+                    number = all.take(random);
+                }
+                CAPTURE(ticket, static_cast<int>(how), static_cast<int>(kind));
+                REQUIRE(number);
+                ++turns[*number];
+                if (ticket == 0) {
+                    slow.push_back(*number);
+                } else {
+                    all.give_back(*number, how);
+                }
+            }
+            CHECK(turns == std::vector<std::uint64_t>(all.size(), rounds));
+            CHECK(!all.take(random));
+        }
+    }
+}
+
+TEST_CASE("accounts: of one round each is lent once, in whatever order they come back") {
+    rabid::accounts all(some_accounts(5), rabid::sharing::exclusive, 1);
+    base::random_source random(9);
+    std::set<std::size_t> seen;
+    for (std::size_t visit = 0; visit < all.size(); ++visit) {
+        const auto number = all.take(random);
+        REQUIRE(number);
+        CHECK(seen.insert(*number).second);
+        all.give_back(*number,
+                      visit % 2 == 0 ? rabid::visit_result::failed : rabid::visit_result::done);
+    }
+    CHECK(!all.take(random));
+}

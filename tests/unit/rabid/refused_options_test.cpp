@@ -3,6 +3,8 @@
 #include "rabid/options.hpp"
 #include "rabid/plan.hpp"
 
+#include <algorithm>
+
 using namespace postal;
 using refused_options::words;
 
@@ -10,7 +12,8 @@ namespace {
 
 std::string refusal_at(const std::string& server, words given) {
     const test::temporary_file users("a@example.com secret\n");
-    given.insert(given.begin(), {"--connections", "1"});
+    if (std::find(given.begin(), given.end(), "--rounds") == given.end())
+        given.insert(given.begin(), {"--connections", "1"});
     given.insert(given.end(), {server, users.path()});
     const auto plan = [](rabid::options chosen) { return rabid::make_plan(std::move(chosen)); };
     return refused_options::refusal<rabid::options>(rabid::parse_options, plan, given);
@@ -32,6 +35,9 @@ TEST_CASE("rabid refuses: options that cannot be") {
         {{"-r", "ten"}, {"ten"}},
         {{"-p", "0"}, {"0"}},
         {{"-p", "many"}, {"many"}},
+        {{"--rounds", "0"}, {"--rounds", "0"}},
+        {{"--rounds", "1000001"}, {"--rounds", "1000000"}},
+        {{"--rounds", "1", "--connections", "1"}, {"--rounds", "--connections", "leave one"}},
         {{"--sessions-total", "0"}, {"--sessions-total", "0"}},
         {{"--sessions-total", "4", "-p", "2"}, {"--sessions-total", "--sessions"}},
         {{"--sessions-total", "1000001"}, {"--sessions-total", "1000000"}},
