@@ -49,8 +49,10 @@ setter percent(std::optional<unsigned>& target) {
     return parsed(target, parse_percent);
 }
 
-setter duration(std::chrono::nanoseconds& target, duration_limit min, duration_limit max) {
-    return parsed(target, [min, max](std::string_view given) {
+namespace {
+
+auto duration_within(duration_limit min, duration_limit max) {
+    return [min, max](std::string_view given) {
         auto time = base::parse_duration(given);
         if (time && *time < min) {
             time =
@@ -59,7 +61,18 @@ setter duration(std::chrono::nanoseconds& target, duration_limit min, duration_l
             time = base::fail("{} is too long; give at most {}", given, base::format_duration(max));
         }
         return time;
-    });
+    };
+}
+
+}  // namespace
+
+setter duration(std::chrono::nanoseconds& target, duration_limit min, duration_limit max) {
+    return parsed(target, duration_within(min, max));
+}
+
+setter duration(std::optional<std::chrono::nanoseconds>& target, duration_limit min,
+                duration_limit max) {
+    return parsed(target, duration_within(min, max));
 }
 
 setter size(std::uint64_t& target, std::uint64_t bare_unit, std::uint64_t max) {

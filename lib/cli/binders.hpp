@@ -55,6 +55,9 @@ setter percent(std::optional<unsigned>& target);
 using duration_limit = std::chrono::nanoseconds;
 setter duration(std::chrono::nanoseconds& target, duration_limit min = duration_limit{1},
                 duration_limit max = std::chrono::hours{24 * 366});
+setter duration(std::optional<std::chrono::nanoseconds>& target,
+                duration_limit min = duration_limit{1},
+                duration_limit max = std::chrono::hours{24 * 366});
 setter size(std::uint64_t& target, std::uint64_t bare_unit = 1,
             std::uint64_t max = std::numeric_limits<std::uint64_t>::max());
 setter rate(std::optional<base::rate>& target, base::rate_unit bare);  // more than 0

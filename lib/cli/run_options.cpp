@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace postal::cli {
@@ -15,6 +16,11 @@ namespace postal::cli {
 namespace {
 
 constexpr unsigned most_workers = 1024;
+
+// Parts of a minute, the longest first.
+constexpr std::array fitting_intervals{std::chrono::seconds{60}, std::chrono::seconds{30},
+                                       std::chrono::seconds{15}, std::chrono::seconds{10},
+                                       std::chrono::seconds{5},  std::chrono::seconds{2}};
 
 }  // namespace
 
@@ -44,7 +50,7 @@ group run_options_group(run_options& options, threshold_rule thresholds) {
              duration(options.duration)},
             {"--warmup", "DURATION", "0s", "leave the first part of the run out of totals and rate",
              duration(options.warmup, 0s)},
-            {"--interval", "DURATION", base::format_duration(options.interval),
+            {"--interval", "DURATION", "1m, about a tenth of a short run",
              "print a line each time this has passed", duration(options.interval, 100ms)},
             {"--align-minutes", "", "", "end intervals at the clock's minute",
              flag(options.align_minutes)},
@@ -63,6 +69,9 @@ group run_options_group(run_options& options, threshold_rule thresholds) {
             {"--metrics", "HOST:PORT", "",
              "let Prometheus ask there, over HTTP, for what has been counted so far",
              text(options.metrics)},
+            {"--push", "URL", "",
+             "put counts and results to a Pushgateway of Prometheus when the run is over",
+             text(options.push)},
             {"--live", "", "",
              "draw the run on the terminal while it goes on: rate, latency, outcomes, errors",
              flag(options.live)},
@@ -80,6 +89,17 @@ group run_options_group(run_options& options, threshold_rule thresholds) {
     return rows;
 }
 
+std::chrono::nanoseconds interval_of(const run_options& options) {
+    using namespace std::chrono_literals;
+    if (options.interval) return *options.interval;
+    if (options.duration == 0ns || options.align_minutes) return 60s;
+    const auto* const fits = std::find_if(
+        fitting_intervals.begin(), fitting_intervals.end(), [&](std::chrono::seconds one) {
+            return one * 10 <= options.duration && options.warmup % one == 0ns;
+        });
+    return fits == fitting_intervals.end() ? 1s : *fits;
+}
+
 base::expected<void> check(const run_options& options) {
     using std::chrono::minutes;
     const bool is_bounded = options.duration.count() > 0;
@@ -88,9 +108,9 @@ base::expected<void> check(const run_options& options) {
                           base::format_duration(options.warmup),
                           base::format_duration(options.duration));
     }
-    if (options.align_minutes && options.interval % minutes{1} != std::chrono::nanoseconds{0}) {
+    if (options.align_minutes && interval_of(options) % minutes{1} != std::chrono::nanoseconds{0}) {
         return base::fail("--align-minutes: --interval {} is not in whole minutes",
-                          base::format_duration(options.interval));
+                          base::format_duration(*options.interval));
     }
     return {};
 }

@@ -1,5 +1,6 @@
-// The endpoint of a build without metrics. Every place is refused before a run begins, so that nothing
+// Endpoint and gateway of a build without metrics. Every place is refused before a run begins, so that nothing
 // else here is ever called.
+#include "metrics/push_gateway.hpp"
 #include "metrics/scrape_endpoint.hpp"
 
 namespace postal::metrics {
@@ -23,5 +24,14 @@ std::string scrape_endpoint::url() const {
 void scrape_endpoint::show(const stats::run_report&, const stats::time_slice&) {}
 
 void scrape_endpoint::show(const stats::live_state&) {}
+
+base::expected<push_gateway> push_gateway::find(std::string_view, std::string_view,
+                                                std::string_view) {
+    return base::fail("this build has no metrics");
+}
+
+base::expected<void> push_gateway::push(const stats::run_report&) const {
+    return base::fail("this build has no metrics");
+}
 
 }  // namespace postal::metrics

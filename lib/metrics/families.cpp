@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -23,31 +21,9 @@ using prometheus::MetricFamily;
 using prometheus::MetricType;
 using labels = std::vector<ClientMetric::Label>;
 
-// In seconds.
-constexpr std::array bounds{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
-                            0.025,  0.05,    0.1,    0.25,  0.5,    1.0,   2.5,
-                            5.0,    10.0,    30.0,   60.0,  120.0,  300.0};
-
-ClientMetric::Histogram histogram_of(const stats::histogram& values) {
-    ClientMetric::Histogram made;
-    made.sample_count = values.count();
-    made.sample_sum = values.mean_us() / 1e6 * static_cast<double>(values.count());
-    const auto buckets = values.buckets();
-    auto next = buckets.begin();
-    std::uint64_t below = 0;
-    for (const double bound : bounds) {
-        // A bucket of ours that lies across the bound counts above it: 0.8 % of the bound at most.
-        for (; next != buckets.end() && next->upper_us <= bound * 1e6; ++next)
-            below += next->count;
-        made.bucket.push_back({below, bound});
-    }
-    made.bucket.push_back({made.sample_count, std::numeric_limits<double>::infinity()});
-    return made;
-}
-
-class exposition {
+class family_list {
   public:
-    explicit exposition(const std::string& program) : program_(program) {}
+    explicit family_list(const std::string& program) : program_(program) {}
 
     MetricFamily& family(std::string_view name, std::string_view help, MetricType type) {
         made_.push_back({fmt::format("postal_{}", name), std::string(help), type, {}});
@@ -72,13 +48,18 @@ class exposition {
     }
     void distribution(std::string_view name, std::string_view help,
                       const stats::histogram& values) {
-        metric(family(name, help, MetricType::Histogram)).histogram = histogram_of(values);
+        distribution(family(name, help, MetricType::Histogram), values);
     }
-    std::vector<MetricFamily> take() { return std::move(made_); }
+    void distribution(MetricFamily& of, const stats::histogram& values, labels more = {}) {
+        metric(of, std::move(more)).histogram = classic_histogram(values);
+        natives_.push_back(native_of(values));
+    }
+    exposition take() { return {std::move(made_), std::move(natives_)}; }
 
   private:
     const std::string& program_;
     std::vector<MetricFamily> made_;
+    std::vector<native_histogram> natives_;
 };
 
 // Waits that are over leave these.
@@ -102,7 +83,7 @@ std::string help_of(const stats::counter& one) {
     return fmt::format("{}: {}{}", one.title, one.meaning, unit);
 }
 
-void add_counters(exposition& to, const stats::run_report& so_far) {
+void add_counters(family_list& to, const stats::run_report& so_far) {
     const stats::run_description& run = so_far.description();
     const stats::counts counted = so_far.totals_with_warmup().counted();
     for (const stats::counter& one : run.counters) {
@@ -117,7 +98,7 @@ void add_counters(exposition& to, const stats::run_report& so_far) {
     }
 }
 
-void add_errors(exposition& to, const stats::run_report& so_far) {
+void add_errors(family_list& to, const stats::run_report& so_far) {
     std::map<std::pair<std::string, std::string>, std::uint64_t> sums;
     for (const stats::error_entry& one : so_far.totals_with_warmup().errors.entries())
         sums[{one.stage, one.code > 0 ? std::to_string(one.code) : one.detail}] += one.count;
@@ -129,7 +110,7 @@ void add_errors(exposition& to, const stats::run_report& so_far) {
 }
 
 // A limit that nobody has struck yet is shown too, so that its first strike is a rate.
-void add_limits(exposition& to, const stats::run_report& so_far) {
+void add_limits(family_list& to, const stats::run_report& so_far) {
     const stats::run_description& run = so_far.description();
     if (run.limits.empty()) return;
     const auto struck = so_far.totals_with_warmup().limits.sorted();
@@ -147,7 +128,7 @@ void add_limits(exposition& to, const stats::run_report& so_far) {
     to.gauge("held_octets_limit", "how many may be", static_cast<double>(run.most_held));
 }
 
-void add_phases(exposition& to, const stats::run_report& so_far) {
+void add_phases(family_list& to, const stats::run_report& so_far) {
     const stats::run_description& run = so_far.description();
     const stats::tally& total = so_far.totals_with_warmup();
     MetricFamily& family =
@@ -155,15 +136,14 @@ void add_phases(exposition& to, const stats::run_report& so_far) {
                   MetricType::Histogram);
     for (std::size_t phase = 0; phase < run.phases.size(); ++phase) {
         if (!run.shows_phase(phase)) continue;
-        to.metric(family, {{"phase", run.phases[phase]}}).histogram =
-            histogram_of(total.latency[phase]);
+        to.distribution(family, total.latency[phase], {{"phase", run.phases[phase]}});
     }
     if (run.open_loop())
         to.distribution("unserved_seconds", "how long what was due and got nowhere had waited",
                         total.unserved);
 }
 
-void add_sessions(exposition& to, const stats::run_report& so_far, const stats::live_state& now) {
+void add_sessions(family_list& to, const stats::run_report& so_far, const stats::live_state& now) {
     const auto& states = so_far.description().session_states;
     MetricFamily& family = to.family(
         "sessions", "sessions by what they are at, of the last half second", MetricType::Gauge);
@@ -172,7 +152,7 @@ void add_sessions(exposition& to, const stats::run_report& so_far, const stats::
             static_cast<double>(now.sessions[i]);
 }
 
-void add_generator(exposition& to, const stats::run_report& so_far, const beside_report& more) {
+void add_generator(family_list& to, const stats::run_report& so_far, const beside_report& more) {
     const stats::tally& total = so_far.totals_with_warmup();
     const auto by_worker = [&](std::string_view name, std::string_view help, auto value) {
         MetricFamily& family = to.family(name, help, MetricType::Counter);
@@ -203,7 +183,7 @@ labels info_labels(const stats::run_description& run) {
     return made;
 }
 
-void add_agents(exposition& to, const stats::run_report& so_far) {
+void add_agents(family_list& to, const stats::run_report& so_far) {
     if (!so_far.description().runs_agents) return;
     const stats::agent_counts& agents = so_far.totals_with_warmup().agents;
     to.counter("agents_started_total", "agents that were started",
@@ -219,11 +199,8 @@ void add_agents(exposition& to, const stats::run_report& so_far) {
         to.count(ends, static_cast<double>(one.count), {{"end", one.name}});
 }
 
-}  // namespace
-
-std::vector<MetricFamily> families_of(const stats::run_report& so_far, const beside_report& more) {
+void add_families(family_list& made, const stats::run_report& so_far, const beside_report& more) {
     const stats::run_description& run = so_far.description();
-    exposition made(run.program);
     made.gauge("run_info", "1, with the program's version and what the run is called", 1,
                info_labels(run));
     made.gauge("start_time_seconds", "when the run began, since the epoch",
@@ -241,6 +218,63 @@ std::vector<MetricFamily> families_of(const stats::run_report& so_far, const bes
     add_phases(made, so_far);
     add_generator(made, so_far, more);
     add_agents(made, so_far);
+}
+
+// Where a value lies beyond each quantile, and its time is known.
+void add_latencies(family_list& to, const stats::run_report& ended) {
+    const stats::run_description& run = ended.description();
+    MetricFamily& family = to.family(
+        "result_latency_seconds",
+        "percentiles of each phase after the warm-up, as the record has them", MetricType::Gauge);
+    for (std::size_t phase = 0; phase < run.phases.size(); ++phase) {
+        if (!run.shows_phase(phase)) continue;
+        const stats::ranking values = ended.latency(phase);
+        for (const auto& [name, q] : {std::pair{"0.5", 0.5}, std::pair{"0.9", 0.9},
+                                      std::pair{"0.99", 0.99}, std::pair{"0.999", 0.999}}) {
+            const stats::percentile got = values.quantile(q);
+            if (stats::support_of(q, values.count()) == stats::support::none || !got.reached)
+                continue;
+            to.metric(family, {{"phase", run.phases[phase]}, {"quantile", name}}).gauge.value =
+                base::seconds_of(got.value);
+        }
+    }
+}
+
+void add_rate(family_list& to, const stats::run_report& ended) {
+    const stats::rate_summary rate = ended.rate();
+    if (!rate.mean) return;
+    to.gauge("result_messages_per_minute", "mean over the whole intervals after the warm-up",
+             *rate.mean);
+    if (!rate.ci95) return;
+    MetricFamily& family =
+        to.family("result_messages_per_minute_ci95", "the 95 % confidence interval of that mean",
+                  MetricType::Gauge);
+    to.metric(family, {{"bound", "low"}}).gauge.value = rate.ci95->front();
+    to.metric(family, {{"bound", "high"}}).gauge.value = rate.ci95->back();
+}
+
+}  // namespace
+
+exposition families_of(const stats::run_report& so_far, const beside_report& more) {
+    family_list made(so_far.description().program);
+    add_families(made, so_far, more);
+    return made.take();
+}
+
+exposition results_of(const stats::run_report& ended, const beside_report& more) {
+    family_list made(ended.description().program);
+    add_families(made, ended, more);
+    made.gauge("result_duration_seconds", "from the start to the stop", ended.end().duration_s);
+    made.gauge("result_measured_seconds", "of these after the warm-up", ended.measured_s());
+    add_rate(made, ended);
+    add_latencies(made, ended);
+    if (!ended.thresholds.empty()) {
+        const auto missed =
+            std::count_if(ended.thresholds.begin(), ended.thresholds.end(),
+                          [](const stats::threshold_result& one) { return !one.passed; });
+        made.gauge("result_thresholds_missed", "thresholds that were not met",
+                   static_cast<double>(missed));
+    }
     return made.take();
 }
 

@@ -6,24 +6,16 @@
 // our own and reply codes, never a peer's text.
 #pragma once
 
-#include <prometheus/metric_family.h>
-
-#include <cstdint>
-#include <vector>
-
-#include "stats/live_line.hpp"
+#include "metrics/beside_report.hpp"
+#include "metrics/exposition.hpp"
 #include "stats/run_report.hpp"
 
 namespace postal::metrics {
 
-// What the report has no sum of.
-struct beside_report {
-    std::vector<stats::worker_time> workers;  // since the start
-    bool in_warmup = false;
-    stats::live_state now;
-};
+exposition families_of(const stats::run_report& so_far, const beside_report& more);
 
-std::vector<prometheus::MetricFamily> families_of(const stats::run_report& so_far,
-                                                  const beside_report& more);
+// Of a run that is over: the same, and how long it took, its rate, latencies and thresholds, which leave the
+// warm-up out and are the record's.
+exposition results_of(const stats::run_report& ended, const beside_report& more);
 
 }  // namespace postal::metrics

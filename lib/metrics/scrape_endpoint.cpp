@@ -1,6 +1,5 @@
 #include "metrics/scrape_endpoint.hpp"
 
-#include <prometheus/text_serializer.h>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
@@ -99,13 +98,10 @@ class scrape_endpoint::server {
         return acceptor_.local_endpoint(ignored);
     }
     void show(const stats::run_report& so_far, const stats::time_slice& last) {
-        more_.in_warmup = last.in_warmup;
-        more_.workers.resize(std::max(more_.workers.size(), last.workers.size()));
-        for (std::size_t i = 0; i < last.workers.size(); ++i)
-            more_.workers[i].add_time(last.workers[i]);
-        auto families = families_of(so_far, more_);
+        more_.add(last);
+        auto made = families_of(so_far, more_);
         const std::scoped_lock lock(mutex_);
-        families_.swap(families);
+        std::swap(shown_, made);
     }
     void show(const stats::live_state& now) { more_.now = now; }
 
@@ -169,7 +165,12 @@ class scrape_endpoint::server {
         if (to.method() != http::verb::get && to.method() != http::verb::head) {
             made.result(http::status::method_not_allowed);
         } else if (target.substr(0, target.find('?')) == "/metrics") {
-            answer(made, "text/plain; version=0.0.4; charset=utf-8", page());
+            const auto accepts = to[http::field::accept];
+            if (prefers_protobuf({accepts.data(), accepts.size()})) {
+                answer(made, protobuf_type, as_protobuf(shown()));
+            } else {
+                answer(made, text_type, as_text(shown()));
+            }
         } else if (target == "/") {
             answer(made, "text/html; charset=utf-8", std::string(front_page));
         } else {
@@ -181,13 +182,9 @@ class scrape_endpoint::server {
         return made;
     }
 
-    std::string page() const {
-        std::vector<prometheus::MetricFamily> shown;
-        {
-            const std::scoped_lock lock(mutex_);
-            shown = families_;
-        }
-        return prometheus::TextSerializer().Serialize(shown);
+    exposition shown() const {
+        const std::scoped_lock lock(mutex_);
+        return shown_;
     }
 
     asio::io_context loop_{1};
@@ -196,7 +193,7 @@ class scrape_endpoint::server {
     client_list clients_;  // in the order in which they came
     beside_report more_;   // the main thread's own
     mutable std::mutex mutex_;
-    std::vector<prometheus::MetricFamily> families_;
+    exposition shown_;
     std::thread thread_;
 };
 

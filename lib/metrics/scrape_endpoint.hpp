@@ -1,5 +1,5 @@
 // Where Prometheus, or who speaks its language, asks a running program for its counts: an HTTP server
-// with one page, /metrics, in Prometheus' text format 0.0.4.
+// with one page, /metrics, in Prometheus' text format 0.0.4 or, to whom prefers it, in protocol buffers.
 //
 // It has a thread of its own and few connections, each with little time, so that nobody who asks
 // slowly, or says nothing, can hold up anything; one too many takes the place of the one that has been

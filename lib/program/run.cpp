@@ -22,7 +22,7 @@ namespace {
 load::worker_pool_plan worker_pool_plan_of(const cli::run_options& chosen, std::size_t phases) {
     return {.workers = chosen.workers,
             .phases = phases,
-            .interval = chosen.interval,
+            .interval = cli::interval_of(chosen),
             .align_minutes = chosen.align_minutes,
             .warmup = chosen.warmup,
             .duration = chosen.duration,

@@ -57,6 +57,12 @@ base::expected<std::unique_ptr<run_console>> run_console::create(stats::run_desc
         if (!place) return base::at("--metrics", place.error());
         options.metrics = std::move(*place);
     }
+    if (!options.silent && !options.run.push.empty()) {
+        auto gateway = metrics::push_gateway::find(options.run.push, description.program,
+                                                   description.host.name);
+        if (!gateway) return base::at("--push", gateway.error());
+        options.gateway = std::move(*gateway);
+    }
     return std::unique_ptr<run_console>(
         new run_console(std::move(description), std::move(options), std::move(*thresholds)));
 }
@@ -108,6 +114,7 @@ void run_console::on_time_slice(const stats::time_slice& time_slice) {
     const auto closed = report_.add_time_slice(time_slice);
     if (live_) note_latency(time_slice);
     if (scraped_) scraped_->show(report_, time_slice);
+    if (options_.gateway) options_.gateway->note(time_slice);
     if (screen_) screen_->note(report_, time_slice);
     if (closed) show(*closed);
     judge();
@@ -309,6 +316,10 @@ cli::exit_status run_console::finish(const stats::run_end& end) {
     if (!options_.silent) with_reserve([&] { put(fitted_summary(report_)); });
     if (!options_.record.empty()) {
         with_reserve([&] { note(stats::write_record(report_, options_.record)); });
+    }
+    if (options_.gateway) {
+        const auto pushed = options_.gateway->push(report_);
+        if (!pushed) note(base::at("--push", pushed.error()));
     }
     if (output_failed_) return cli::exit_status::system_error;
     return passed ? cli::exit_status::done : cli::exit_status::threshold_not_met;

@@ -24,6 +24,7 @@
 #include "cli/main.hpp"
 #include "cli/run_options.hpp"
 #include "load/worker_pool.hpp"
+#include "metrics/push_gateway.hpp"
 #include "metrics/scrape_endpoint.hpp"
 #include "screen/live_screen.hpp"
 #include "stats/first_errors.hpp"
@@ -50,7 +51,8 @@ struct console_options {
     // that file; its diagnostics begin with `who`.
     bool silent = false;
     std::string record = run.record;
-    std::optional<net::endpoint> metrics{};  // where scrapers ask; parsed from run.metrics
+    std::optional<net::endpoint> metrics{};          // where scrapers ask; parsed from run.metrics
+    std::optional<metrics::push_gateway> gateway{};  // where results go; from run.push
     std::string who{};
 };
 

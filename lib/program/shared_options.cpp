@@ -104,7 +104,7 @@ stats::run_description describe(described_run what) {
     result.version = base::build_version;
     result.argv = std::move(what.argv);
     result.labels = what.run.labels;
-    result.interval = what.run.interval;
+    result.interval = cli::interval_of(what.run);
     result.warmup = what.run.warmup;
     result.align_minutes = what.run.align_minutes;
     result.workers = what.run.workers;

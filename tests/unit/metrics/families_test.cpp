@@ -40,7 +40,8 @@ stats::time_slice one_second() {
     return made;
 }
 
-const MetricFamily* find(const std::vector<MetricFamily>& all, const std::string& name) {
+const MetricFamily* find(const metrics::exposition& in, const std::string& name) {
+    const auto& all = in.families;
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
     return found == all.end() ? nullptr : &*found;
@@ -66,8 +67,8 @@ TEST_CASE("metrics: counters of the run are there, and no others") {
     REQUIRE(find(all, "postal_rejected_total") != nullptr);
     CHECK(find(all, "postal_deleted_total") == nullptr);  // a reader's
     CHECK(find(all, "postal_due_total") == nullptr);      // an open loop's
-    for (const MetricFamily& one : all)
-        CHECK(std::count_if(all.begin(), all.end(),
+    for (const MetricFamily& one : all.families)
+        CHECK(std::count_if(all.families.begin(), all.families.end(),
                             [&](const auto& other) { return other.name == one.name; }) == 1);
 }
 
@@ -100,10 +101,21 @@ TEST_CASE("metrics: a phase's distribution ends with all of its values") {
         CHECK(bucket.cumulative_count >= before);
         before = bucket.cumulative_count;
     }
-    CHECK(of.bucket.front().cumulative_count == 1);  // 80 us within 100
+    const auto within = [&](double seconds) {
+        const auto found = std::find_if(of.bucket.begin(), of.bucket.end(), [&](const auto& one) {
+            return one.upper_bound == seconds;
+        });
+        REQUIRE(found != of.bucket.end());
+        return found->cumulative_count;
+    };
+    CHECK(of.bucket.front().cumulative_count == 0);
+    CHECK(within(0.0001) == 1);  // 80 us
+    CHECK(within(0.005) == 2);
+    CHECK(within(300) == 2);
     CHECK(of.bucket.back().upper_bound == std::numeric_limits<double>::infinity());
     CHECK(of.bucket.back().cumulative_count == 3);
-    CHECK(of.bucket[of.bucket.size() - 2].cumulative_count == 2);
+    CHECK(of.bucket[of.bucket.size() - 2].upper_bound == Approx(1200).epsilon(0.02));
+    CHECK(of.bucket[of.bucket.size() - 2].cumulative_count == 3);
 }
 
 TEST_CASE("metrics: limits are shown before anybody strikes one") {

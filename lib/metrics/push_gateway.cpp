@@ -1,0 +1,155 @@
+#include "metrics/push_gateway.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "base/text.hpp"
+#include "metrics/families.hpp"
+
+namespace postal::metrics {
+
+namespace {
+
+namespace beast = boost::beast;
+namespace http = beast::http;
+using asio::ip::tcp;
+
+constexpr std::uint16_t usual_port = 9091;
+constexpr auto patience = std::chrono::seconds(10);
+constexpr std::uint64_t most_answer = 65536;
+constexpr std::string_view scheme = "http://";
+
+// A segment of a path (RFC 3986 3.3).
+std::string segment(std::string_view text) {
+    std::string made;
+    for (const char c : text) {
+        const bool plain = (base::ascii_lower(c) >= 'a' && base::ascii_lower(c) <= 'z') ||
+                           base::is_digit(c) || std::string_view("-._~").find(c) != text.npos;
+        made += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return made;
+}
+
+bool is_path(std::string_view text) {
+    return std::all_of(text.begin(), text.end(),
+                       [](char c) { return c > ' ' && c < 0x7f && c != '#'; });
+}
+
+struct answer {
+    unsigned status = 0;
+    std::string text{};
+};
+
+// One request, from the connection to the end of its response, on a loop of its own.
+class exchange {
+  public:
+    exchange(const net::address& to, const http::request<http::string_body>& request)
+        : stream_(loop_), request_(request) {
+        parser_.body_limit(most_answer);
+        stream_.expires_after(patience);
+        tcp::endpoint at;
+        at.resize(to.size());
+        std::copy_n(static_cast<const char*>(static_cast<const void*>(to.data())), to.size(),
+                    static_cast<char*>(static_cast<void*>(at.data())));
+        stream_.async_connect(at, [this](auto error) { connected(error); });
+        loop_.run();
+    }
+
+    [[nodiscard]] const boost::system::error_code& error() const noexcept { return error_; }
+    [[nodiscard]] answer got() const { return {parser_.get().result_int(), parser_.get().body()}; }
+
+  private:
+    void connected(const boost::system::error_code& error) {
+        if (failed(error)) return;
+        http::async_write(stream_, request_, [this](auto why, std::size_t) {
+            if (!failed(why)) read();
+        });
+    }
+    void read() {
+        http::async_read(stream_, unread_, parser_,
+                         [this](auto error, std::size_t) { failed(error); });
+    }
+    bool failed(const boost::system::error_code& error) {
+        error_ = error;
+        return error.failed();
+    }
+
+    asio::io_context loop_{1};
+    beast::tcp_stream stream_;
+    const http::request<http::string_body>& request_;
+    http::response_parser<http::string_body> parser_;
+    beast::flat_buffer unread_{most_answer};
+    boost::system::error_code error_;
+};
+
+std::string reason_of(const boost::system::error_code& error) {
+    if (error == beast::error::timeout)
+        return fmt::format("no answer within {} s", patience.count());
+    if (error == http::error::end_of_stream) return "the connection was closed without an answer";
+    return error.message();
+}
+
+}  // namespace
+
+base::expected<push_gateway> push_gateway::find(std::string_view url, std::string_view program,
+                                                std::string_view host) {
+    if (!url.starts_with(scheme)) {
+        return base::fail("{} is not the URL of a gateway; give http://HOST[:PORT][/PATH]",
+                          base::printable(url, 200));
+    }
+    const std::string_view rest = url.substr(scheme.size());
+    const std::size_t slash = std::min(rest.find('/'), rest.size());
+    push_gateway made;
+    made.authority_ = rest.substr(0, slash);
+    made.path_ = rest.substr(slash);
+    if (made.authority_.find('@') != std::string::npos)
+        return base::fail("a gateway is asked without a password; give http://HOST[:PORT][/PATH]");
+    if (!is_path(made.path_)) {
+        return base::fail("{} has what no path may have; write it as %XX",
+                          base::printable(made.path_, 200));
+    }
+    if (made.path_.size() <= 1) {
+        made.path_ = fmt::format("/metrics/job/{}/instance/{}", segment(program), segment(host));
+    }
+    const auto where = net::parse_endpoint(made.authority_, usual_port);
+    if (!where) return where.error();
+    if (where->is_unix())
+        return base::fail("{} is a Unix socket; give http://HOST[:PORT][/PATH]", made.authority_);
+    auto found = net::resolve(*where);
+    if (!found) return found.error();
+    made.addresses_ = std::move(*found);
+    made.url_ = fmt::format("{}{}{}", scheme, made.authority_, made.path_);
+    return made;
+}
+
+base::expected<void> push_gateway::push(const stats::run_report& ended) const {
+    http::request<http::string_body> request(http::verb::put, path_, 11);
+    request.set(http::field::host, authority_);
+    request.set(http::field::content_type, {text_type.data(), text_type.size()});
+    request.body() = as_text(results_of(ended, beside_));
+    request.keep_alive(false);
+    request.prepare_payload();
+    std::string why;
+    for (const net::address& one : addresses_) {
+        const exchange done(one, request);
+        if (done.error()) {
+            why = reason_of(done.error());
+            continue;
+        }
+        const answer got = done.got();
+        if (got.status / 100 == 2) return {};
+        return base::fail("{} answered {}: {}", url_, got.status,
+                          base::printable(base::trim(got.text), 200));
+    }
+    return base::fail("{}: {}", url_, why);
+}
+
+}  // namespace postal::metrics
