@@ -377,7 +377,8 @@ base::expected<bool> print_list(const options& wanted) {
     if (!book) return book.error();
     const output kind = wanted.printed();
     ledger::questions questions;
-    questions.list = wanted.list;
+    questions.list = wanted.list->only;
+    questions.list_all = !wanted.list->only;
     questions.one_store = wanted.one_store;
     bool first = true;
     questions.on_row = [&](const ledger::discrepancy_row& row) {

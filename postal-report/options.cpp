@@ -50,21 +50,23 @@ cli::program describe_program(options& into) {
           .set = cli::text(into.ledger)},
          {.names = "--list",
           .value = "KIND",
-          .help =
-              "print these messages, one a line, and nothing else: lost, vanished, not-looked-for,"
-              " misplaced, bounced, not-known, unacknowledged, duplicated, corrupt,"
-              " misdelivered, out-of-order",
-          .set = cli::choice(into.list, {{"lost", ledger::discrepancy::lost},
-                                         {"vanished", ledger::discrepancy::vanished},
-                                         {"not-looked-for", ledger::discrepancy::not_looked_for},
-                                         {"unacknowledged", ledger::discrepancy::unacknowledged},
-                                         {"duplicated", ledger::discrepancy::duplicated},
-                                         {"corrupt", ledger::discrepancy::corrupt},
-                                         {"misdelivered", ledger::discrepancy::misdelivered},
-                                         {"misplaced", ledger::discrepancy::misplaced},
-                                         {"bounced", ledger::discrepancy::bounced},
-                                         {"not-known", ledger::discrepancy::not_known},
-                                         {"out-of-order", ledger::discrepancy::out_of_order}})},
+          .help = "print these messages, one a line, and nothing else: all, lost, vanished, "
+                  "not-looked-for,"
+                  " misplaced, bounced, not-known, unacknowledged, duplicated, corrupt,"
+                  " misdelivered, out-of-order",
+          .set = cli::choice(into.list,
+                             {{"all", wanted_list{}},
+                              {"lost", wanted_list{ledger::discrepancy::lost}},
+                              {"vanished", wanted_list{ledger::discrepancy::vanished}},
+                              {"not-looked-for", wanted_list{ledger::discrepancy::not_looked_for}},
+                              {"unacknowledged", wanted_list{ledger::discrepancy::unacknowledged}},
+                              {"duplicated", wanted_list{ledger::discrepancy::duplicated}},
+                              {"corrupt", wanted_list{ledger::discrepancy::corrupt}},
+                              {"misdelivered", wanted_list{ledger::discrepancy::misdelivered}},
+                              {"misplaced", wanted_list{ledger::discrepancy::misplaced}},
+                              {"bounced", wanted_list{ledger::discrepancy::bounced}},
+                              {"not-known", wanted_list{ledger::discrepancy::not_known}},
+                              {"out-of-order", wanted_list{ledger::discrepancy::out_of_order}}})},
          {.names = "--one-store",
           .help = "all servers that readers were given show the same mailboxes, such as two ports "
                   "of one server",

@@ -15,6 +15,10 @@ namespace postal::report {
 
 enum class output { none, text, markdown, csv };
 
+struct wanted_list {
+    std::optional<ledger::discrepancy> only = {};  // nothing: all messages
+};
+
 struct options {
     std::vector<std::string> records;
     bool text = false;
@@ -25,7 +29,7 @@ struct options {
     std::string chart_library;  // Chart.js
     std::string ledger;         // a file; empty: records are shown
     bool one_store = false;
-    std::optional<ledger::discrepancy> list;
+    std::optional<wanted_list> list;
     bool relay = false;   // what stood between postal and bhm, from a ledger or two records
     std::string against;  // another ledger; empty: none
 

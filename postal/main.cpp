@@ -37,6 +37,16 @@ exit_status preview(const plan& of, const program::ranks& others) {
     return exit_status::done;
 }
 
+program::client_run::remarks_or_failure close_samples(plan& of) {
+    std::vector<std::string> remarks;
+    if (!of.samples) return remarks;
+    const auto closed = of.samples->close();
+    if (!closed) return base::at("--samples: " + of.chosen.samples, closed.error());
+    if (of.samples->fell_behind())
+        remarks.emplace_back("--samples: did not keep up with this run; sessions waited for it");
+    return remarks;
+}
+
 exit_status run(int argc, char** argv) {
     const auto others = program::ranks::join("postal");
     if (const auto& joined = others->joined(); !joined)
@@ -49,6 +59,12 @@ exit_status run(int argc, char** argv) {
     if (!made) return others->refuse(made.error(), exit_status::bad_parameters);
     plan& of = **made;
     if (of.chosen.dry_run || of.chosen.dry_run_message) return others->leave(preview(of, *others));
+    if (!of.chosen.samples.empty()) {
+        auto opened = sample_file::open(others->own_file(of.chosen.samples));
+        if (!opened)
+            return others->refuse(base::at("--samples", opened.error()), exit_status::system_error);
+        of.samples = std::move(*opened);
+    }
     const bool only_connects = of.chosen.messages_a_connection == 0;
     return program::run_clients(
         {.others = *others,
@@ -62,6 +78,7 @@ exit_status run(int argc, char** argv) {
              [&of](load::worker& own, ledger::writer* book) {
                  return std::make_shared<worker_sessions>(of, own, book);
              },
+         .close = [&of] { return close_samples(of); },
          .achieved =
              [only_connects](const stats::tally& all) {
                  return only_connects ? all.connections > 0 : all.messages > 0;

@@ -17,7 +17,7 @@ void message_outcomes::refuse_recipient(transaction& tx, std::size_t which, cons
     const ledger::outcome what = outcome_of(said);
     if (entries_ != nullptr) entries_->rcpt_refused(tx, which, {what, said, at.wall_us()});
     if (!lmtp_) return;
-    count(what, tx, tx.accepted, 1, at);  // those before it wait for the message's end
+    count(what, said.code, tx, tx.accepted, 1, at);  // those before it wait for the message's end
 }
 
 void message_outcomes::end(transaction& tx, units which, ledger::outcome what, const reply& said,
@@ -26,7 +26,7 @@ void message_outcomes::end(transaction& tx, units which, ledger::outcome what, c
     const bool one = lmtp_ && which == units::next;
     const std::uint32_t ended = one ? 1 : tx.open_units;
     if (what == ledger::outcome::accepted) time(tx, at);
-    count(what, tx, 0, ended, at);
+    count(what, said.code, tx, 0, ended, at);
     if (entries_ == nullptr) return;
     const ledger_entries::end how{what, said, at.wall_us()};
     one ? entries_->end_next(tx, how) : entries_->end_rest(tx, how);
@@ -37,10 +37,11 @@ ledger::outcome message_outcomes::outcome_of(const reply& said) noexcept {
     return said.permanent() ? ledger::outcome::rejected : ledger::outcome::deferred;
 }
 
-void message_outcomes::count(ledger::outcome what, transaction& tx, std::size_t first,
+void message_outcomes::count(ledger::outcome what, int code, transaction& tx, std::size_t first,
                              std::uint32_t messages, moment at) {
     tx.open_units -= messages;
     for (std::uint32_t i = 0; i < messages; ++i) {
+        if (samples_ != nullptr) sample(what, code, tx, tx.due_of(first), at);
         if (what != ledger::outcome::accepted)
             counts_.unserved.record(at.steady - tx.due_of(first));
         tx.each_due.remove(first);
@@ -56,6 +57,20 @@ void message_outcomes::count(ledger::outcome what, transaction& tx, std::size_t 
     counts_.accepted(messages, at.steady);
     counts_.recipients += lmtp_ ? messages : tx.accepted;
     counts_.bytes += messages * tx.octets;
+}
+
+void message_outcomes::sample(ledger::outcome what, int code, const transaction& tx,
+                              load::steady_time due, moment at) {
+    samples_->add({.ended = at.steady - samples_->start(),
+                   .session = tx.session,
+                   .sequence = tx.sequence,
+                   .octets = tx.octets,
+                   .what = what,
+                   .code = static_cast<std::uint16_t>(code),
+                   .late = tx.begun - due,
+                   .took = at.steady - tx.begun,
+                   .envelope = tx.envelope_done - tx.begun,
+                   .data = at.steady - tx.data_begun});
 }
 
 void message_outcomes::time(const transaction& tx, moment at) {

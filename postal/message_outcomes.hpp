@@ -15,6 +15,7 @@
 #include "ledger/rows.hpp"
 #include "postal/ledger_entries.hpp"
 #include "postal/phases.hpp"
+#include "postal/sample_file.hpp"
 #include "postal/transaction.hpp"
 #include "stats/tally.hpp"
 
@@ -29,6 +30,9 @@ class message_outcomes {
     // `entries` is null without a ledger.
     message_outcomes(stats::tally& counts, ledger_entries* entries, bool lmtp) noexcept
         : counts_(counts), entries_(entries), lmtp_(lmtp) {}
+
+    // Each outcome is told there, too.
+    void sample(sample_feed& into) noexcept { samples_ = &into; }
 
     void start(transaction& tx);
 
@@ -54,8 +58,10 @@ class message_outcomes {
   private:
     static ledger::outcome outcome_of(const reply& said) noexcept;
     // The outcome of so many messages of those that had none, from the `first` of these on.
-    void count(ledger::outcome what, transaction& tx, std::size_t first, std::uint32_t messages,
-               moment at);
+    void count(ledger::outcome what, int code, transaction& tx, std::size_t first,
+               std::uint32_t messages, moment at);
+    void sample(ledger::outcome what, int code, const transaction& tx, load::steady_time due,
+                moment at);
     void time(const transaction& tx, moment at);
     void took(phase what, std::chrono::nanoseconds time) noexcept {
         counts_.latency[static_cast<std::size_t>(what)].record(time);
@@ -63,6 +69,7 @@ class message_outcomes {
 
     stats::tally& counts_;
     ledger_entries* entries_;
+    sample_feed* samples_ = nullptr;
     bool lmtp_;
 };
 

@@ -9,6 +9,7 @@
 #include "mail/given_fields.hpp"
 #include "mail/user_list.hpp"
 #include "postal/phases.hpp"
+#include "postal/sample_file.hpp"
 #include "program/auth_options.hpp"
 #include "program/dry_run.hpp"
 #include "program/run_ledger.hpp"
@@ -170,6 +171,7 @@ cli::group message_options(options& o) {
                 {"--header", "NAME: VALUE", "", "add this field to the header of every message",
                  cli::appended(o.header_fields, mail::parse_header_field), true},
                 program::ledger_option(o.ledger),
+                samples_option(o.samples),
                 {"--seed", "N", "", "the same seed gives the same mail (random, if not given)",
                  cli::count(o.seed, 0)},
             }};

@@ -17,6 +17,7 @@
 #include "mail/message_factory.hpp"
 #include "mail/user_list.hpp"
 #include "postal/options.hpp"
+#include "postal/sample_file.hpp"
 #include "stats/run_description.hpp"
 
 namespace postal {
@@ -35,6 +36,7 @@ struct plan {
     std::shared_ptr<const mail::message_plan> generated;  // one of these two
     std::shared_ptr<const mail::corpus_plan> corpus;
     std::string helo;
+    std::unique_ptr<sample_file> samples;  // with --samples, from the start of a run on
     // --dsn and a server without DSN: said once a run.
     std::atomic<bool> said_no_dsn = false;
 

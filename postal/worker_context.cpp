@@ -10,9 +10,17 @@ worker_context::worker_context(plan& of, load::worker& worker, ledger::writer* b
       outcomes(worker.tally(),
                book != nullptr ? &entries_.emplace(of, static_cast<sent_rows&>(*this)) : nullptr,
                of.chosen.lmtp) {
+    if (of.samples) {
+        outcomes.sample(sample_feed_.emplace(*of.samples, worker, [this](bool keeps_up) {
+            samples_behind_ = !keeps_up;
+            wait_for_files();
+        }));
+    }
     if (book == nullptr) return;
-    ledger_feed_.emplace(*book, worker,
-                         [this](bool keeps_up) { shared.gate.hold_shut(!keeps_up); });
+    ledger_feed_.emplace(*book, worker, [this](bool keeps_up) {
+        ledger_behind_ = !keeps_up;
+        wait_for_files();
+    });
 }
 
 void worker_context::compare_clocks(load::steady_time now) {

@@ -14,6 +14,7 @@
 #include "postal/message_maker.hpp"
 #include "postal/message_outcomes.hpp"
 #include "postal/plan.hpp"
+#include "postal/sample_file.hpp"
 #include "program/run_ledger.hpp"
 
 namespace postal {
@@ -37,8 +38,13 @@ struct worker_context final : private sent_rows {
     void add(const ledger::sent_row& row) override { ledger_feed_->row_buffer().add(row); }
     ledger::address_id address(std::string_view text) override { return book_->address(text); }
     void compare_clocks(load::steady_time now);
+    // While one of the files does not keep up nothing is begun.
+    void wait_for_files() { shared.gate.hold_shut(ledger_behind_ || samples_behind_); }
 
     ledger::writer* book_;
+    bool ledger_behind_ = false;
+    bool samples_behind_ = false;
+    std::optional<sample_feed> sample_feed_;
     std::optional<program::ledger_feed> ledger_feed_;
     std::optional<ledger_entries> entries_;
     load::steady_time compared_at_{};

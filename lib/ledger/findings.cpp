@@ -86,9 +86,14 @@ expected<findings> findings::make(database& file, std::optional<discrepancy> onl
 }
 
 void findings::note(discrepancy what, std::int64_t sent, std::int64_t seen) {
-    if ((only_ && what != *only_) || noted_ != SQLITE_OK) return;
-    ++counts_[place_of(what)];
-    note_.bind(1, static_cast<std::int64_t>(what));
+    if (only_ && what != *only_) return;
+    if (noted_ == SQLITE_OK) ++counts_[place_of(what)];
+    put(static_cast<std::int64_t>(what), sent, seen);
+}
+
+void findings::put(std::int64_t kind, std::int64_t sent, std::int64_t seen) {
+    if (noted_ != SQLITE_OK) return;
+    note_.bind(1, kind);
     note_.bind(2, sent);
     note_.bind(3, seen);
     noted_ = note_.run();
@@ -99,13 +104,24 @@ expected<void> findings::result() const {
     return {};
 }
 
+expected<void> findings::list(discrepancy what, std::uint64_t most, const coverage& readers,
+                              const std::function<void(const discrepancy_row&)>& on_row) {
+    return list_noted(static_cast<std::int64_t>(what), most, readers, on_row);
+}
+
+expected<void> findings::list_all(const coverage& readers,
+                                  const std::function<void(const discrepancy_row&)>& on_row) {
+    return list_noted(all_messages, std::numeric_limits<std::int64_t>::max(), readers, on_row);
+}
+
 // What both tables of messages say of one, each by its number: a view that is joined would be made whole,
 // for all messages, first.
 //
 // Why a message was not looked for stands where a copy's condition would; of one that came back the
 // notification stands in the copy's place.
-expected<void> findings::list(discrepancy what, std::uint64_t most, const coverage& readers,
-                              const std::function<void(const discrepancy_row&)>& on_row) {
+expected<void> findings::list_noted(std::int64_t kind, std::uint64_t most, const coverage& readers,
+                                    const std::function<void(const discrepancy_row&)>& on_row) {
+    const auto is = [kind](discrepancy what) { return kind == static_cast<std::int64_t>(what); };
     auto ask = file_->prepare(
         "SELECT f.sent, f.seen, s.recipient FROM findings f LEFT JOIN sent s ON s.number = f.sent "
         "WHERE f.kind = ?1 ORDER BY f.sent, f.seen LIMIT ?2");
@@ -115,14 +131,14 @@ expected<void> findings::list(discrepancy what, std::uint64_t most, const covera
         "FROM sent_messages WHERE number = ?1");
     if (!sent) return sent.error();
     auto seen =
-        file_->prepare(what == discrepancy::bounced
+        file_->prepare(is(discrepancy::bounced)
                            ? "SELECT run, session, sequence, mailbox, action, "
                              "trim(coalesce(status, '') || ' ' || coalesce(detail, '')), time, way "
                              "FROM returned_messages WHERE number = ?1"
                            : "SELECT run, session, sequence, mailbox, condition, detail, time, way "
                              "FROM seen_messages WHERE number = ?1");
     if (!seen) return seen.error();
-    ask->bind(1, static_cast<std::int64_t>(what));
+    ask->bind(1, kind);
     ask->bind(2, most);
     int step = SQLITE_ROW;
     while ((step = ask->step()) == SQLITE_ROW) {
@@ -131,7 +147,7 @@ expected<void> findings::list(discrepancy what, std::uint64_t most, const covera
         if (!was_seen) return was_seen.error();
         const auto was_sent = fill(row, *sent, ask->number(0), sent_columns);
         if (!was_sent) return was_sent.error();
-        if (what == discrepancy::not_looked_for) row.detail = readers.reason(ask->number(2));
+        if (is(discrepancy::not_looked_for)) row.detail = readers.reason(ask->number(2));
         on_row(row);
     }
     if (step != SQLITE_DONE) return file_->failure(step);

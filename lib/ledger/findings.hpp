@@ -82,16 +82,25 @@ class findings {
 
     // Numbers of rows; 0 where there is none. A failure is kept until result().
     void note(discrepancy what, std::int64_t sent, std::int64_t seen);
+    // The same of a message, whatever became of it.
+    void note_all(std::int64_t sent, std::int64_t seen) { put(all_messages, sent, seen); }
     [[nodiscard]] base::expected<void> result() const;
 
     // The first `most` of a kind; why a message was not looked for, `readers` knows.
     base::expected<void> list(discrepancy what, std::uint64_t most, const coverage& readers,
                               const std::function<void(const discrepancy_row&)>& on_row);
+    base::expected<void> list_all(const coverage& readers,
+                                  const std::function<void(const discrepancy_row&)>& on_row);
     base::expected<breakdown> break_down(std::uint64_t most_examples, const coverage& readers);
 
   private:
     findings(database& file, std::optional<discrepancy> only, statement note)
         : file_(&file), only_(only), note_(std::move(note)) {}
+    static constexpr std::int64_t all_messages = -1;  // in place of a kind
+
+    void put(std::int64_t kind, std::int64_t sent, std::int64_t seen);
+    base::expected<void> list_noted(std::int64_t kind, std::uint64_t most, const coverage& readers,
+                                    const std::function<void(const discrepancy_row&)>& on_row);
     base::expected<void> fill(discrepancy_row& row, statement& from, std::int64_t number,
                               std::span<std::string discrepancy_row::*const> columns);
     base::expected<void> count_places(std::string_view who, std::vector<counted_place>& into);

@@ -193,6 +193,9 @@ expected<answers> reader::reconcile(const questions& wanted) {
     auto noted = findings::make(file_, wanted.examples > 0 ? std::nullopt : wanted.list);
     if (!noted) return noted.error();
     const bool is_noted = wanted.examples > 0 || wanted.list;
+    std::function<void(std::int64_t, std::int64_t)> on_sent;
+    if (wanted.list_all)
+        on_sent = [&](std::int64_t sent, std::int64_t seen) { noted->note_all(sent, seen); };
     auto domains = recipient_domains::look_up(file_, wanted.domains);
     if (!domains) return domains.error();
     std::function<void(const judgement&)> on_judged;
@@ -204,12 +207,14 @@ expected<answers> reader::reconcile(const questions& wanted) {
     reconciler judge({[&](discrepancy what, std::int64_t sent, std::int64_t seen) {
                           if (is_noted) noted->note(what, sent, seen);
                       },
-                      wanted.on_delivery, on_judged},
+                      wanted.on_delivery, on_judged, on_sent},
                      std::move(*seen_from));
     auto done = judge_strangers(judge);
     if (done) done = judge_all(judge, wanted.one_store);
     if (done) done = noted->result();
     if (done && domains->result() != SQLITE_OK) done = file_.failure(domains->result());
+    if (done && wanted.list_all && wanted.on_row)
+        done = noted->list_all(judge.readers(), wanted.on_row);
     if (done && wanted.list && wanted.on_row)
         done = noted->list(*wanted.list, std::numeric_limits<std::int64_t>::max(), judge.readers(),
                            wanted.on_row);

@@ -45,6 +45,7 @@ struct unread_mailbox {
 struct questions {
     std::function<void(std::int64_t us)> on_delivery;  // called for each message found
     std::optional<discrepancy> list;
+    bool list_all = false;  // every recipient's message, with its first copy, in place of that
     std::function<void(const discrepancy_row&)> on_row;  // called for each message of the list
     // Of each kind so many messages, and where and when there were how many; 0: nothing of it.
     std::uint64_t examples = 0;

@@ -154,6 +154,7 @@ void reconciler::add_stranger(condition what, std::int64_t seen) {
 
 void reconciler::add_sent(const sent_entry& sent, span here) {
     ++summary_.sent[static_cast<std::size_t>(sent.what)];
+    if (who_.on_sent) who_.on_sent(sent.number, here.empty() ? 0 : earliest(here).number);
     if (!here.empty()) return add_found(sent, here);
     if (sent.what == outcome::accepted) add_missing(sent);
 }

@@ -208,6 +208,8 @@ class reconciler {
         std::function<void(std::int64_t us)> on_delivery;
         // Each row of `sent` that was acknowledged or found; valid during the call.
         std::function<void(const judgement&)> on_judged;
+        // Each row of `sent`, and its earliest copy in the recipient's mailbox, or 0.
+        std::function<void(std::int64_t sent, std::int64_t seen)> on_sent{};
     };
 
     explicit reconciler(listener who, observation how = {})

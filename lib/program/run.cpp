@@ -64,6 +64,16 @@ struct run_reports {
         return *kept;
     }
     void close() { written = !kept || kept->close(); }
+    void close(const std::function<client_run::remarks_or_failure()>& others) {
+        close();
+        const auto closed = others();
+        if (!closed) {
+            written = false;
+            return console->say(closed.error().message);
+        }
+        for (const std::string& one : *closed)
+            console->say(one);
+    }
     // When all transcripts have ended.
     void look_at_transcripts() {
         const auto why = net::transcript_failure();
@@ -198,7 +208,7 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
         [&](load::worker& one) { sessions[one.index()] = what.begin(one, reports.book()); },
         watcher);
     sessions.clear();
-    reports.close();
+    reports.close(what.close);
     reports.look_at_transcripts();
     exit_status status = reports.finish(workers);
     if (!ran) {

@@ -35,6 +35,10 @@ struct client_run {
     // Makes and spawns a worker's sessions (program::worker_sessions), in its thread. Without a
     // ledger the writer is null. What it gives is kept until the loop has ended.
     std::function<std::shared_ptr<void>(load::worker&, ledger::writer*)> begin;
+    // Closes what the sessions wrote to; the run has failed when that has. Gives what there is to
+    // say of it.
+    using remarks_or_failure = base::expected<std::vector<std::string>>;
+    std::function<remarks_or_failure()> close = [] { return remarks_or_failure(); };
     // Whether the servers did anything for us; asked of a run that is complete.
     std::function<bool(const stats::tally&)> achieved;
 };

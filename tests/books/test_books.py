@@ -337,7 +337,7 @@ def test_intervals_are_whole_whatever_is_counted_by_the_second(bhm, postal, user
 
 def test_shorter_than_an_interval(bhm, postal, users):
     hole = bhm()
-    run = postal("-t", "2", "--duration", "300ms", hole.endpoint, users)
+    run = postal("-t", "2", "--duration", "300ms", "--interval", "1m", hole.endpoint, users)
     assert sum(line["messages"] for line in run.lines) == run.total("messages") > 0
     assert re.fullmatch(r"\d\d:\d\d", run.lines[0]["time"]), "whole minutes have no seconds"
     intervals = run.record["intervals"]
