@@ -129,6 +129,8 @@ base::expected<void> check_relay(const options& given) {
 base::expected<void> check(const options& given) {
     const auto relay = check_relay(given);
     if (!relay) return relay.error();
+    if (given.ledger == "-")
+        return base::fail("--ledger: a ledger is no stream; give the name of its file");
     if (given.ledger.empty() && given.list) {
         return base::fail("--list: lists what a ledger says; give --ledger FILE too");
     }

@@ -48,6 +48,9 @@ void add_course(document& to, const std::vector<record>& records) {
     }
 }
 
+// More than these nobody reads who looks for the result.
+constexpr std::size_t most_open_options = 12;
+
 }  // namespace
 
 document document_of(const std::vector<record>& records, medium wanted) {
@@ -70,8 +73,12 @@ document document_of(const std::vector<record>& records, medium wanted) {
                               [](const auto& each) { return each.loud; });
     made.add_remarks(std::move(noted));
     for (table& each : sections(records)) {
-        const bool on_top = each.name == compared_name || (!several && each.name == "thresholds");
-        made.add(placed_table{std::move(each), on_top ? place::headline : place::open});
+        const bool is_compared = each.name == compared_name;
+        const bool is_long = is_compared && each.rows.size() > most_open_options;
+        const bool on_top = is_compared || (!several && each.name == "thresholds");
+        made.add(placed_table{std::move(each), is_long  ? place::folded
+                                               : on_top ? place::headline
+                                                        : place::open});
     }
     if (on_page) add_course(made, records);
     for (table& each :

@@ -136,13 +136,14 @@ table error_table(const std::vector<record>& records) {
 table threshold_table(const std::vector<record>& records) {
     table made{
         "thresholds", "Thresholds", {{"threshold"}, {"measured", align::right}, {"verdict"}}, {}};
+    made.bad_cell = "NOT MET";
     if (records.size() > 1) made.columns.insert(made.columns.begin(), {"record"});
     for (const record& one : records) {
         for (const threshold& each : one.thresholds) {
             auto& row = made.rows.emplace_back();
             if (records.size() > 1) row.push_back(one.label);
             row.insert(row.end(), {each.expression, show_threshold_value(each),
-                                   each.passed ? "passed" : "NOT MET"});
+                                   each.passed ? std::string("passed") : made.bad_cell});
         }
     }
     return made;

@@ -52,6 +52,21 @@ std::string sizes_text(const std::string& spec) {
     return "sizes " + base::printable(spec, 100);
 }
 
+// "127.0.0.1:25" with what it said, "(mail.example.com ESMTP Postfix)"; of several servers the first two.
+std::string server_text(const record& one, const std::string& servers) {
+    constexpr std::size_t shown = 2;
+    std::vector<std::string> said;
+    for (const stats::server_greeting& each : one.greetings) {
+        const std::string text = base::printable(each.text, 60);
+        if (said.size() < shown && std::find(said.begin(), said.end(), text) == said.end())
+            said.push_back(text);
+    }
+    const std::string named = base::printable(servers, 100);
+    return said.empty()
+               ? named
+               : fmt::format("{} (\u201c{}\u201d)", named, base::join(said, "\u201d, \u201c"));
+}
+
 std::string tls_text(const record& one) {
     if (!one.tls || one.totals.tls_connections == 0) return "no TLS";
     const std::string versions = counts_text(one.tls->versions);
@@ -66,7 +81,9 @@ std::string tested(const record& one) {
     std::vector<std::string> parts;
     for (const told_option& each : told)
         if (const std::string text = option_text(one, each.name); !text.empty())
-            parts.push_back(each.before + base::printable(text, 100) + each.behind);
+            parts.push_back(each.name == std::string_view("server")
+                                ? server_text(one, text)
+                                : each.before + base::printable(text, 100) + each.behind);
     if (const std::string text = option_text(one, "size"); !text.empty())
         parts.push_back(sizes_text(text));
     parts.push_back(tls_text(one));

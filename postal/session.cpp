@@ -155,7 +155,9 @@ asio::awaitable<session::step> session::hear_greeting() {
     const load::steady_time connected = channel_.now();
     channel_.set_deadline_for(stage::banner);
     const step how = co_await read_reply(stage::banner);
-    if (how == step::done) channel_.took(phase::banner, channel_.now() - connected);
+    if (how != step::done) co_return how;
+    channel_.took(phase::banner, channel_.now() - connected);
+    channel_.greeted(said().text);
     co_return how;
 }
 

@@ -215,7 +215,10 @@ void imap_dialogue::command_ends(stats::command_end how) {
 }
 
 void imap_dialogue::on_untagged(const imap_step& step) {
-    if (greeting_ == imap_condition::none) greeting_ = step.condition;
+    if (greeting_ == imap_condition::none) {
+        greeting_ = step.condition;
+        line_.greeted(step.text);
+    }
     const bool leaving = commands_.last_verb() == imap_verb::logout;
     if (step.condition == imap_condition::bye && !leaving) line_.give_up(where_, "bye", step.text);
 }

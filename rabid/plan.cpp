@@ -150,6 +150,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     stats::run_description result =
         program::describe({"rabid", chosen.run, chosen.effective, {argv, argv + argc}});
     program::describe(plan.load, chosen, result);
+    result.greetings = [servers = plan.all_servers()] { return client::greetings_of(servers); };
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::retrieve);
     result.service_phase = static_cast<std::size_t>(phase::service);

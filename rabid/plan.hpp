@@ -26,6 +26,12 @@ struct plan {
     // Of all ranks, where that is an end.
     [[nodiscard]] std::optional<std::uint64_t> most_connections() const;
 
+    [[nodiscard]] std::vector<client::target> all_servers() const {
+        std::vector<client::target> made = pop3;
+        made.insert(made.end(), imap.begin(), imap.end());
+        return made;
+    }
+
     options chosen;
     program::run_identity identity;
     client::load_plan load;  // its tickets are connections

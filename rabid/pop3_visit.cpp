@@ -62,6 +62,7 @@ asio::awaitable<bool> pop3_visit::greet() {
     if (event != pop3_event::status || !accepted(stage::banner)) co_return false;
     greeting_ = parser_.text();
     visit_.connection.took(phase::banner, visit_.connection.now() - connected);
+    visit_.connection.greeted(greeting_);
     co_return true;
 }
 

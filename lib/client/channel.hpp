@@ -115,6 +115,8 @@ class channel {
     void took(Phase what, std::chrono::nanoseconds time) noexcept {
         shared_.counts().latency[static_cast<std::size_t>(what)].record(time);
     }
+    // What the server said first.
+    void greeted(std::string_view text) const { server_->greeting->note(text); }
     void lost(stage where, net::fault why);
     stats::tally& counts() noexcept { return shared_.counts(); }
 

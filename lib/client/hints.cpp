@@ -93,6 +93,12 @@ constexpr rule rules[] = {
          return c.at(stage::auth) && c.is("no_mechanism") && !c.by_us.tls && c.says("after TLS");
      },
      "many servers offer AUTH only after TLS: give --tls"},
+    {[](const clue& c) {
+         return c.at(stage::login) && !c.by_us.tls &&
+                (c.is("login_disabled") || c.is("no_mechanism") || c.says("PRIVACYREQUIRED") ||
+                 c.says("laintext authentication disallowed"));
+     },
+     "many servers let people log in only after TLS: give --tls"},
     {[](const clue& c) { return c.at(stage::auth) && c.what.code == 535; },
      "are the passwords in the user list those of this server?"},
     {[](const clue& c) { return c.at(stage::rcpt) && c.what.code == 554; },

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "client/auth.hpp"
+#include "client/heard_greeting.hpp"
 #include "client/stage.hpp"
 #include "load/admission.hpp"
 #include "load/pace.hpp"
@@ -26,6 +27,7 @@
 #include "net/proxy_header.hpp"
 #include "net/tls.hpp"
 #include "net/transcript.hpp"
+#include "stats/server_greeting.hpp"
 
 namespace postal::client {
 
@@ -34,7 +36,11 @@ struct target {
     net::endpoint where;
     std::vector<net::address> addresses;  // empty when the name is looked up for each connection
     net::allowed_targets allowed{};       // for addresses that come later
+    std::shared_ptr<heard_greeting> greeting = std::make_shared<heard_greeting>();
 };
+
+// What each of them said first; nothing of one that has said nothing.
+std::vector<stats::server_greeting> greetings_of(const std::vector<target>& servers);
 
 // Where a client says that it comes from, so that one machine looks like many: PROXY headers (and,
 // in postal, XCLIENT), with addresses drawn from a range.

@@ -210,10 +210,13 @@ std::string render_markdown(const table& shown) {
 }
 
 std::string render_html(const table& shown) {
-    const auto cell = [](std::string_view tag, std::string_view more, const column& where,
-                         const std::string& text) {
-        return fmt::format("<{0}{1}{2}>{3}</{0}>", tag, more,
-                           where.side == align::right ? " class=\"n\"" : "", escape_html(text));
+    const auto cell = [&](std::string_view tag, std::string_view more, const column& where,
+                          const std::string& text) {
+        const bool bad = !text.empty() && text == shown.bad_cell;
+        const std::string_view kind = bad                          ? " class=\"bad\""
+                                      : where.side == align::right ? " class=\"n\""
+                                                                   : "";
+        return fmt::format("<{0}{1}{2}>{3}</{0}>", tag, more, kind, escape_html(text));
     };
     // On a narrow screen each row of such a table is a block, in which a cell names its column.
     const bool stacks = shown.columns.size() > most_narrow_columns;

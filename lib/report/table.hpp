@@ -31,6 +31,7 @@ struct table {
     std::vector<column> columns;
     std::vector<std::vector<std::string>> rows;  // each as long as columns
     std::string note = {};                       // one sentence under the table
+    std::string bad_cell = {};  // cells with this text are red where there is colour
 };
 
 // Words of plain text are broken so that it is not wider.

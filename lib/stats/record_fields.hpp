@@ -384,6 +384,12 @@ void fields(Archive& each, field<Archive, threshold_result>& of) {
 }
 
 template <class Archive>
+void fields(Archive& each, field<Archive, server_greeting>& of) {
+    each("server", of.server, "as the command line names it");
+    each("text", of.text, "of the first line, at most 200 octets");
+}
+
+template <class Archive>
 void label_fields(Archive& each, field<Archive, run_labels>& of) {
     each("title", of.title, "what somebody called the run", as{.left_out = true});
     each("note", of.note, "what there was to say about it", as{.left_out = true});
@@ -413,6 +419,8 @@ void head_fields(Archive& each, field<Archive, run_record>& of) {
     for (const figure& one : all_figures())
         each(one.name, of.*one.value, one.meaning, as{.left_out = true});
     each("host", of.host);
+    each("greetings", of.greetings, "of a client: what each server said first",
+         as{.left_out = true});
 }
 
 template <class Archive>

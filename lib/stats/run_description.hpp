@@ -8,6 +8,7 @@
 #include "base/host.hpp"
 #include "stats/counters.hpp"
 #include "stats/run_labels.hpp"
+#include "stats/server_greeting.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -81,6 +82,8 @@ struct run_description {
     std::string tls_library;        // "OpenSSL 3.0.15"; empty: a run without TLS
     std::map<std::string, option_value> options;  // the effective ones, by long name
     base::host_info host;
+    // Of a client: what its servers said first, so far.
+    std::function<std::vector<server_greeting>()> greetings;
     // What a session may be at, most_session_states at most; people and --metrics see how many are.
     std::vector<std::string> session_states;
     // The kinds of tally::commands; none where they mean nothing.

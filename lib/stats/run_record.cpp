@@ -155,6 +155,7 @@ void add_head(run_record& to, const run_report& report) {
     for (const figure& one : all_figures())
         to.*one.value = one.measure(report.totals_with_warmup());
     to.host = run.host;
+    if (run.greetings) to.greetings = run.greetings();
 }
 
 void add_counts(run_record& to, const run_report& report) {

@@ -20,6 +20,7 @@
 #include "stats/rate.hpp"
 #include "stats/run_description.hpp"
 #include "stats/run_labels.hpp"
+#include "stats/server_greeting.hpp"
 #include "stats/second_counts.hpp"
 #include "stats/threshold.hpp"
 
@@ -196,6 +197,7 @@ struct run_record {
     bool align_minutes = false;
     std::optional<double> first_accepted_s;  // this and the like: figures.hpp
     base::host_info host{"", "", 0};         // 0 processors: not known
+    std::vector<server_greeting> greetings;  // of a client
     counter_rows counters = all_counters();
     known_counts totals;
     known_counts totals_with_warmup;

@@ -46,6 +46,8 @@ def test_what_postfix_took_is_what_was_counted(postfix, postal, users_file, opti
     chunked = "--chunking" in options and "chunking" not in keywords
     assert (told["mail"], told["bdat"], told["data"]) == (120, 120 * chunked, 120 * (not chunked))
     assert told["quit"] == told["ehlo"] == len(sessions)
+    (greeting,) = run.record["greetings"]
+    assert greeting["server"] == server.endpoint and "ESMTP" in greeting["text"]
 
 
 @pytest.mark.parametrize("place", ["[::1]:{port}", "[127.0.0.1]{port}", "+localhost:{port}", "unix:{socket}",

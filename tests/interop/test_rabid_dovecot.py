@@ -82,6 +82,7 @@ def test_both_ways_at_once(filled, rabid):
     server = filled(3, 30)
     run = rabid("-p", "3", "--connections", "36", "-i", "50", "--imap", server.imap, server.pop3, server.logins)
     check_reading(run)
+    assert {one["server"]: "Dovecot" in one["text"] for one in run.record["greetings"]} == {server.imap: True, server.pop3: True}
     assert run.total("deleted") == run.record["integrity"]["verified"] == 30
     assert 4 <= run.total("imap_connections") <= 32
     assert run.record["errors"] == []
@@ -93,6 +94,7 @@ def test_each_account_so_many_times(filled, rabid, users_file, rounds):
     server = filled(7, 30)
     logins = users_file([*login_names(server.users), "stranger@example.com wrong", *login_names(server.users[:1])])
     run = rabid("-p", "3", "-d", "100:0", "--rounds", rounds, *reading(server, "pop3", logins))
+    assert ["Dovecot" in one["text"] for one in run.record["greetings"]] == [True]
     assert run.total("connections") == 8 * rounds
     assert run.total("messages") == 30 * rounds == run.record["integrity"]["verified"] + run.record["integrity"]["duplicate"]
     assert sum(error["count"] for error in run.record["errors"]) == rounds, run.record["errors"]

@@ -20,6 +20,7 @@ TEST_CASE("hint: what gives another protocol away names the options that would c
     };
     const spoken smtp, lmtp{dialect::lmtp}, mailbox{dialect::mailbox};
     const spoken smtps{dialect::smtp, true, tls_mode::implicit};
+    const spoken secure_mailbox{dialect::mailbox, true, tls_mode::starttls};
     const spoken starttls{dialect::smtp, true, tls_mode::starttls};
     const spoken overlapping{dialect::smtp, false, tls_mode::starttls, true};
     const std::vector<row> rows{
@@ -49,6 +50,13 @@ TEST_CASE("hint: what gives another protocol away names the options that would c
         {{"rcpt", 550, "5.1.1", 1, "no such user"}, smtp, "USER-LIST"},
         {{"rcpt", 450, "4.7.1", 1, "greylisted"}, smtp, ""},
         {{"connect", 0, "refused", 1, "mx:25"}, mailbox, "nothing listens there"},
+        {{"login", 0, "login_disabled", 1, "not without TLS"}, mailbox, "give --tls"},
+        {{"login", 0, "no_mechanism", 1, "the server offers none"}, mailbox, "give --tls"},
+        {{"login", 0, "no_mechanism", 1, "the server offers none"}, secure_mailbox, ""},
+        {{"login", 0, "err", 1, "Plaintext authentication disallowed on non-secure connections"},
+         mailbox,
+         "give --tls"},
+        {{"login", 0, "err", 1, "[AUTH] Authentication failed."}, mailbox, ""},
         {{"check", 0, "corrupt", 1, "a dot is lost"}, mailbox, ""},
     };
     for (const row& each : rows) {
