@@ -1,13 +1,13 @@
 #include "postal-audit/conduct.hpp"
 
+#include "audit/findings.hpp"
+#include "audit/record.hpp"
 #include "base/read_file.hpp"
 #include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/version.hpp"
 #include "base/write_file.hpp"
-#include "experiment/audit_findings.hpp"
-#include "experiment/audit_record.hpp"
 #include "experiment/check.hpp"
 #include "experiment/plan.hpp"
 #include "experiment/record.hpp"
@@ -34,7 +34,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using cli::exit_status;
-using experiment::audited_variant;
 using experiment::refusal;
 
 constexpr const char* name = "postal-audit";
@@ -43,7 +42,7 @@ constexpr const char* name = "postal-audit";
 struct subject {
     const experiment::experiment* of = nullptr;
     std::size_t variant = 0;
-    experiment::control as = experiment::control::no;
+    control as = control::no;
 };
 
 // Without what the block's number says.
@@ -63,8 +62,8 @@ class auditor {
           here_(name, given),
           out_(here_.folder()) {
         if (!given.replay) {
-            subjects_.push_back({&controls_, 0, experiment::control::must_lose});
-            subjects_.push_back({&controls_, 1, experiment::control::must_keep});
+            subjects_.push_back({&controls_, 0, control::must_lose});
+            subjects_.push_back({&controls_, 1, control::must_keep});
         }
         for (std::size_t i = 0; i < whole.variants.size(); ++i)
             if (is_wanted(given, whole.variants[i].name)) subjects_.push_back({&whole_, i});
@@ -92,7 +91,7 @@ class auditor {
     experiment::workplace here_;
     const std::string& out_;  // its folder
     std::vector<subject> subjects_;
-    experiment::audit_record record_;
+    audit_record record_;
     std::vector<experiment::leftover> left_;
     bool failed_ = false;
 };
@@ -117,10 +116,10 @@ std::optional<refusal> auditor::open_folder() {
     const bool goes_on = given_.resume || given_.replay;
     const char* option = given_.replay ? "--replay" : "--resume";
     const bool is_there = fs::exists(out_, problem);
-    if (goes_on && !experiment::is_audited_folder(out_))
+    if (goes_on && !is_audited_folder(out_))
         return refusal{
             base::fail("{}: there is no audit in {}", option, base::printable(out_, 300))};
-    if (!goes_on && experiment::is_audited_folder(out_))
+    if (!goes_on && is_audited_folder(out_))
         return refusal{
             base::fail("--out: {} holds an audit already; --resume goes on with it, "
                        "--out names another folder",
@@ -133,7 +132,7 @@ std::optional<refusal> auditor::open_folder() {
 }
 
 base::expected<void> auditor::take_up() {
-    auto read = experiment::read_audit(out_);
+    auto read = read_audit(out_);
     if (!read) return read.error();
     if (read->text != whole_.text)
         return base::fail("{}: is not the file that {} was begun with", whole_.file,
@@ -166,7 +165,7 @@ void auditor::fill_record(std::uint64_t seed, const std::vector<std::string>& ar
     record_.text = whole_.text;
     record_.seed = seed;
     record_.cuts = whole_.audited.cuts;
-    record_.order = experiment::cut_order::random;
+    record_.order = cut_order::random;
     record_.draws = whole_.audited.draws;
     record_.torn_percent = static_cast<std::uint64_t>(std::lround(whole_.audited.torn * 100));
     record_.messages = whole_.audited.messages;
@@ -205,7 +204,7 @@ std::optional<refusal> auditor::begin(std::uint64_t seed, const std::vector<std:
 // A replay is for those who look: the audit's record stays as it is.
 bool auditor::write_record() {
     if (given_.replay) return true;
-    const auto written = base::write_file(out_ + "/" + experiment::audit_name, audit_text(record_));
+    const auto written = base::write_file(out_ + "/" + audit_name, audit_text(record_));
     if (!written) here_.say(written.error().message);
     failed_ = failed_ || !written;
     return written.has_value();
@@ -227,24 +226,24 @@ bool auditor::audit_one(std::size_t number) {
     const subject& one = subjects_[number];
     audited_variant& entry = entry_of(one);
     if (given_.replay) entry.images.clear();
-    if (!given_.replay && entry.end == experiment::all_cuts_done) return true;
+    if (!given_.replay && entry.end == all_cuts_done) return true;
     // Of a control the cuts are its own business.
     options given = given_;
-    if (one.as != experiment::control::no) {
+    if (one.as != control::no) {
         given.cut_at.reset();
         given.draw.reset();
         given.keep.clear();
     }
     const std::string folder =
-        one.as == experiment::control::no
+        one.as == control::no
             ? folder_name(one)
-            : std::string(one.as == experiment::control::must_lose ? "0-must-lose" : "0-must-keep");
+            : std::string(one.as == control::must_lose ? "0-must-lose" : "0-must-keep");
     variant_audit under_way(
         {.given = given,
          .of = *one.of,
          .variant = one.variant,
          .seed = record_.seed,
-         .random_order = record_.order == experiment::cut_order::random,
+         .random_order = record_.order == cut_order::random,
          .out = out_,
          .folder = out_ + "/audit/" + folder,
          .where = fmt::format("{}/{} {}", number + 1, subjects_.size(), entry.name)},
@@ -259,7 +258,7 @@ bool auditor::audit_one(std::size_t number) {
     }
     here_.say(fmt::format("{} of {}: {}: {} looked at{}", number + 1, subjects_.size(), entry.name,
                           base::format_amount(entry.images.size(), "disk"),
-                          ended.why == experiment::all_cuts_done ? "" : "; " + ended.why));
+                          ended.why == all_cuts_done ? "" : "; " + ended.why));
     if (!left_.empty()) record_.end = "something is left behind";
     if (!written) record_.end = "the record cannot be written";
     return written && left_.empty();
@@ -269,7 +268,7 @@ void auditor::run() {
     bool goes_on = true;
     for (std::size_t i = 0; goes_on && i < subjects_.size(); ++i)
         goes_on = audit_one(i);
-    if (goes_on) record_.end = experiment::all_cuts_done;
+    if (goes_on) record_.end = all_cuts_done;
     record_.ended = stats::timestamp(std::chrono::system_clock::now());
     write_record();
 }
@@ -287,7 +286,7 @@ bool auditor::came_out() const {
         // What was not cut to the end may lose mail yet.
         const std::string is = result.harmed > 0     ? "lost"
                                : result.counted == 0 ? "not audited"
-                               : given_.replay || at->end == experiment::all_cuts_done
+                               : given_.replay || at->end == all_cuts_done
                                    ? "kept"
                                    : "not audited to the end";
         if (is == wanted) continue;
@@ -301,9 +300,9 @@ bool auditor::came_out() const {
 // Which messages a replayed cut lost; the record has them of every cut.
 void auditor::name_lost() const {
     for (const audited_variant& variant : record_.variants) {
-        if (variant.as != experiment::control::no) continue;
-        for (const experiment::audited_image& image : variant.images)
-            for (const experiment::lost_message& one : image.first_lost)
+        if (variant.as != control::no) continue;
+        for (const audited_image& image : variant.images)
+            for (const lost_message& one : image.first_lost)
                 base::print(fmt::format(
                     "{}: cut {}, draw {} lost message {} of session {} to {}, acknowledged {}\n",
                     base::printable(variant.name, 100), image.cut, image.draw,
@@ -318,8 +317,7 @@ exit_status auditor::finish() {
                                     os::terminal_columns(STDOUT_FILENO)));
     if (given_.replay) name_lost();
     if (!given_.replay) base::print(here_.tables_hint());
-    if (record_.end != experiment::all_cuts_done)
-        here_.say("ended before all cuts were done: " + record_.end);
+    if (record_.end != all_cuts_done) here_.say("ended before all cuts were done: " + record_.end);
     if (here_.tell_leftovers(left_)) return exit_status::system_error;
     const bool any = std::any_of(record_.variants.begin(), record_.variants.end(),
                                  [](const auto& one) { return !one.images.empty(); });

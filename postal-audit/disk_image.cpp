@@ -1,7 +1,7 @@
 #include "postal-audit/disk_image.hpp"
 
-#include "os/image_file.hpp"
 #include "postal-audit/sparse_copy.hpp"
+#include "testbed/image_file.hpp"
 
 #include <fcntl.h>
 
@@ -14,7 +14,7 @@ namespace postal::audit {
 base::expected<disk_image> disk_image::create(const std::string& path, std::uint64_t octets) {
     if (octets > static_cast<std::uint64_t>(std::numeric_limits<off_t>::max()))
         return base::fail("cannot create {}: no file can have {} octets", path, octets);
-    if (auto made = os::create_image(path, octets, os::image_space::sparse); !made)
+    if (auto made = testbed::create_image(path, octets, testbed::image_space::sparse); !made)
         return made.error();
     base::file_descriptor file(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (!file.is_open()) return base::fail("{}: {}", path, base::system_message(errno));

@@ -9,8 +9,6 @@
 namespace postal::audit {
 namespace {
 
-using experiment::survival;
-
 constexpr std::uint64_t cuts_stream = 0x63757473;     // "cuts": other numbers than those of draws
 constexpr std::uint64_t order_stream = 0x6f72646572;  // "order"
 constexpr std::uint64_t most_tears = 4;

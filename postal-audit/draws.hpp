@@ -11,7 +11,7 @@
 // itself. Nothing here fails.
 #pragma once
 
-#include "experiment/audit_record.hpp"
+#include "audit/record.hpp"
 #include "postal-audit/write_log.hpp"
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct survivor {
 
 struct draw {
     std::uint64_t number = 0;  // from 0
-    experiment::survival what = experiment::survival::none;
+    survival what = survival::none;
     std::vector<survivor> writes;  // ascending
     bool operator==(const draw&) const = default;
 };

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "audit/record.hpp"
 #include "base/result.hpp"
-#include "experiment/audit_record.hpp"
 
 namespace postal::audit {
 
@@ -30,9 +30,9 @@ struct judged {
     std::uint64_t misplaced = 0;  // in another's mailbox only
     std::uint64_t duplicated = 0;
     std::uint64_t truncated = 0;
-    std::uint64_t changed = 0;                         // corrupt in another way
-    std::optional<std::int64_t> oldest_lost_us;        // when it was acknowledged, since the epoch
-    std::vector<experiment::lost_message> first_lost;  // at most most_told, in the sender's order
+    std::uint64_t changed = 0;                   // corrupt in another way
+    std::optional<std::int64_t> oldest_lost_us;  // when it was acknowledged, since the epoch
+    std::vector<lost_message> first_lost;        // at most most_told, in the sender's order
     static constexpr std::size_t most_told = 5;
 };
 

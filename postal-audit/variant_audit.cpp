@@ -301,7 +301,7 @@ base::expected<void> variant_audit::examine_once(std::size_t cut, const draw& on
 
 base::expected<void> variant_audit::look_at(std::size_t cut, const draw& one,
                                             const std::string& path, const std::string& ledger) {
-    experiment::audited_image image;
+    audited_image image;
     image.cut = cut;
     image.at_s = static_cast<double>(recorded_.time_of(cut) - recorded_.begin_us) * us;
     image.draw = one.number;
@@ -331,7 +331,7 @@ base::expected<void> variant_audit::look_at(std::size_t cut, const draw& one,
     return {};
 }
 
-void variant_audit::judge_into(experiment::audited_image& image, const std::string& ledger) {
+void variant_audit::judge_into(audited_image& image, const std::string& ledger) {
     const std::int64_t until = recorded_.time_of(image.cut);
     const std::string sent = ledger_in(plan_.folder);
     const auto acknowledged = count_acknowledged(sent, until);
@@ -356,7 +356,7 @@ void variant_audit::judge_into(experiment::audited_image& image, const std::stri
 variant_end variant_audit::run() {
     done all = open_recording();
     if (all) all = cut_all();
-    into_.end = all ? std::string(experiment::all_cuts_done) : all.error().message;
+    into_.end = all ? std::string(all_cuts_done) : all.error().message;
     return {into_.end, !all && !by_.is_interrupted(), left_};
 }
 

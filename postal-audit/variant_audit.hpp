@@ -2,7 +2,7 @@
 // disk is made of the recording, recovered, and judged.
 #pragma once
 
-#include "experiment/audit_record.hpp"
+#include "audit/record.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/journal.hpp"
 #include "experiment/live_console.hpp"
@@ -36,7 +36,7 @@ struct variant_plan {
 
 // How it ended. `left`: the audit must not go on.
 struct variant_end {
-    std::string why{};  // experiment::all_cuts_done, or what stopped it
+    std::string why{};  // all_cuts_done, or what stopped it
     bool failed = false;
     std::vector<experiment::leftover> left{};
 };
@@ -44,7 +44,7 @@ struct variant_end {
 class variant_audit {
   public:
     variant_audit(variant_plan plan, experiment::journal& book, experiment::supervisor& by,
-                  experiment::live_console& console, experiment::audited_variant& into,
+                  experiment::live_console& console, audited_variant& into,
                   std::function<bool()> on_image)
         : plan_(std::move(plan)),
           book_(book),
@@ -69,7 +69,7 @@ class variant_audit {
     done look_at(std::size_t cut, const draw& one, const std::string& path,
                  const std::string& ledger);
     done build(std::size_t cut, const draw& one, const std::string& path);
-    void judge_into(experiment::audited_image& image, const std::string& ledger);
+    void judge_into(audited_image& image, const std::string& ledger);
     [[nodiscard]] std::vector<std::size_t> cuts() const;
     [[nodiscard]] std::vector<draw> draws_at(std::size_t cut) const;
     [[nodiscard]] bool is_judged(std::size_t cut, std::uint64_t draw) const;
@@ -82,7 +82,7 @@ class variant_audit {
     experiment::journal& book_;
     experiment::supervisor& by_;
     experiment::live_console& console_;
-    experiment::audited_variant& into_;
+    audited_variant& into_;
     std::function<bool()> on_image_;
 
     recording recorded_;

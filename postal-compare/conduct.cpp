@@ -270,16 +270,16 @@ void conductor::take_down(const experiment::planned_run& one, const std::string&
 bool conductor::run_one(const experiment::planned_run& one) {
     const std::string folder = new_folder(out_ + "/runs/" + folder_of(one, whole_));
     console_.begin(one, whole_, results_.record.blocks);
-    const auto ended = run_once(
-        {.of = whole_,
-         .variant = one.variant,
-         .block = one.block,
-         .position = one.position + 1,
-         .seed = results_.record.seed,
-         .out = out_,
-         .folder = folder,
-         .existing = given_.overwrite ? os::existing_data::overwrite : os::existing_data::keep},
-        here_.book(), here_.by(), console_.progress());
+    const auto ended = run_once({.of = whole_,
+                                 .variant = one.variant,
+                                 .block = one.block,
+                                 .position = one.position + 1,
+                                 .seed = results_.record.seed,
+                                 .out = out_,
+                                 .folder = folder,
+                                 .existing = given_.overwrite ? testbed::existing_data::overwrite
+                                                              : testbed::existing_data::keep},
+                                here_.book(), here_.by(), console_.progress());
     take_down(one, folder, ended);
     for (const std::string& note : ended.notes)
         here_.say(note);

@@ -18,8 +18,8 @@ constexpr const char* footnote =
 
 base::expected<std::optional<shown_audit>> find_audit(const std::string& folder) {
     using found = std::optional<shown_audit>;
-    if (!experiment::is_audited_folder(folder)) return found{};
-    auto read = experiment::read_audit(folder);
+    if (!audit::is_audited_folder(folder)) return found{};
+    auto read = audit::read_audit(folder);
     if (!read) return read.error();
     auto analysis = analyse(*read);
     return found{shown_audit{std::move(*read), std::move(analysis)}};
@@ -30,8 +30,8 @@ sheet sheet_of(const shown_audit& of) {
                 "at_risk",   "survived",   "torn",      "acknowledged", "found",    "lost",
                 "misplaced", "duplicated", "truncated", "changed",      "unopened", "lost_window_s",
                 "failure",   "fsck",       "seconds"}};
-    for (const experiment::audited_variant& variant : of.record.variants) {
-        for (const experiment::audited_image& one : variant.images) {
+    for (const audit::audited_variant& variant : of.record.variants) {
+        for (const audit::audited_image& one : variant.images) {
             auto& cells = made.rows.emplace_back(
                 std::vector<std::string>{csv_cell(variant.name), std::string(name_of(variant.as)),
                                          std::to_string(one.cut), csv_decimal(one.at_s, 6),

@@ -5,16 +5,16 @@
 #include <optional>
 #include <string>
 
+#include "audit/findings.hpp"
 #include "base/result.hpp"
-#include "experiment/audit_findings.hpp"
 #include "postal-report/csv.hpp"
 #include "report/document.hpp"
 
 namespace postal::report {
 
 struct shown_audit {
-    experiment::audit_record record;
-    experiment::audit_analysis found;
+    audit::audit_record record;
+    audit::audit_analysis found;
 };
 
 // None where the folder holds no audit; fails where its record cannot be read.

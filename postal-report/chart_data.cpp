@@ -57,54 +57,35 @@ std::string number_of(std::optional<std::chrono::nanoseconds> time) {
     return json_number(us(time));
 }
 
-// What a point has, by the names that records.js looks for. `offered`: what was asked for is messages.
-struct chart_column {
-    std::string_view name;
-    std::string (*text)(const point& of, bool offered);
-};
-
-constexpr std::array<chart_column, 13> columns{{
-    {"start", [](const point& of, bool) { return json_number(of.covered.start_s); }},
-    {"end", [](const point& of, bool) { return json_number(of.covered.end_s); }},
-    {"messages", [](const point& of, bool) { return json_number(of.per_minute()); }},
-    {"p50", [](const point& of, bool) { return number_of(of.covered.message_p50); }},
-    {"p99", [](const point& of, bool) { return number_of(of.covered.message_p99); }},
-    {"warmup", [](const point& of, bool) { return std::to_string(of.covered.warmup); }},
-    {"partial", [](const point& of, bool) { return std::to_string(of.covered.partial); }},
-    {"together", [](const point& of, bool) { return std::to_string(of.together); }},
+// What a point has. The first three are all that a rank's course has.
+constexpr std::array<chart_column<point>, 13> columns{{
+    {"start", [](const point& of) { return json_number(of.covered.start_s); }},
+    {"end", [](const point& of) { return json_number(of.covered.end_s); }},
+    {"messages", [](const point& of) { return json_number(of.per_minute()); }},
+    {"p50", [](const point& of) { return number_of(of.covered.message_p50); }},
+    {"p99", [](const point& of) { return number_of(of.covered.message_p99); }},
+    {"warmup", [](const point& of) { return std::to_string(of.covered.warmup); }},
+    {"partial", [](const point& of) { return std::to_string(of.covered.partial); }},
+    {"together", [](const point& of) { return std::to_string(of.together); }},
     {"errors",
-     [](const point& of, bool) {
+     [](const point& of) {
          const auto errors = static_cast<double>(of.covered.error_events);
          return json_number(of.covered.a_minute(errors));
      }},
-    {"offered",
-     [](const point& of, bool offered) {
-         return json_number(offered ? of.covered.a_minute(of.covered.asked) : std::nullopt);
-     }},
-    {"p90", [](const point& of, bool) { return number_of(of.covered.message_p90); }},
-    {"open", [](const point& of, bool) { return json_number(of.covered.open_connections); }},
-    {"processors", [](const point& of, bool) { return json_number(of.covered.processors()); }},
+    {"offered", [](const point& of) { return json_number(of.covered.a_minute(of.covered.asked)); }},
+    {"p90", [](const point& of) { return number_of(of.covered.message_p90); }},
+    {"open", [](const point& of) { return json_number(of.covered.open_connections); }},
+    {"processors", [](const point& of) { return json_number(of.covered.processors()); }},
 }};
+constexpr auto rank_columns = std::span(columns).first<3>();
 
-std::string column_names() {
-    std::vector<std::string> names;
-    for (const chart_column& each : columns)
-        names.push_back(script_string(each.name));
-    return list_of(names);
-}
-
-// Arrays instead of objects: a day of seconds is 86,400 of them.
 std::string interval_points(const record& one, const std::vector<interval>& of) {
+    std::vector<point> points = points_of(of, points_together(of));
     // A reader's rate is one of visits, and its curve one of messages.
-    const bool offered = what_is_due(one) == "messages";
-    std::vector<std::string> list;
-    for (const point& each : points_of(of, points_together(of))) {
-        std::vector<std::string> cells;
-        for (const chart_column& column : columns)
-            cells.push_back(column.text(each, offered));
-        list.push_back(list_of(cells));
-    }
-    return list_of(list);
+    if (what_is_due(one) != "messages")
+        for (point& each : points)
+            each.covered.asked.reset();
+    return course_json<point>(columns, points);
 }
 
 // What a list says of that stretch, if it is there.
@@ -214,8 +195,19 @@ std::string json_number(std::optional<double> value) {
     return value && std::isfinite(*value) ? fmt::format("{}", *value) : "null";
 }
 
+std::string drawn_number(std::optional<double> value) {
+    return value && std::isfinite(*value) ? fmt::format("{:.6g}", *value) : "null";
+}
+
 std::string list_of(const std::vector<std::string>& elements) {
     return "[" + base::join(elements, ",") + "]";
+}
+
+std::string object_of(std::initializer_list<std::pair<std::string_view, std::string>> members) {
+    std::vector<std::string> list;
+    for (const auto& [name, value] : members)
+        list.push_back(fmt::format("\"{}\":{}", name, value));
+    return "{" + base::join(list, ",") + "}";
 }
 
 std::size_t intervals_a_point(const record& one) {
@@ -276,19 +268,24 @@ std::string chart_data(const std::vector<record>& records) {
         if (!course.empty()) longest_s = std::max(longest_s, course.back().end_s);
         warmup_s = std::min(warmup_s, one.warmup_s);
         const bool by_second = shown_by_second(one);
-        series.push_back(fmt::format(R"({{"label":{},"phase":{},"word":{},"intervals":{},)"
-                                     R"("seconds":{},"message":{},"service":{}}})",
-                                     script_string(base::printable(one.label, 80)),
-                                     script_string(message == nullptr ? "message" : message->name),
-                                     script_string(counted_word(one)),
-                                     interval_points(one, one.intervals),
-                                     by_second ? interval_points(one, course) : list_of({}),
-                                     tail_points(message), tail_points(one.find_phase("service"))));
+        series.push_back(
+            object_of({{"label", script_string(base::printable(one.label, 80))},
+                       {"phase", script_string(message == nullptr ? "message" : message->name)},
+                       {"word", script_string(counted_word(one))},
+                       {"intervals", interval_points(one, one.intervals)},
+                       {"seconds", by_second ? interval_points(one, course) : list_of({})},
+                       {"message", tail_points(message)},
+                       {"service", tail_points(one.find_phase("service"))}}));
     }
-    const std::string ranks = records.size() == 1 ? rank_series(records.front()) : list_of({});
-    return fmt::format(R"({{"longest_s":{},"warmup_s":{},"columns":{},"series":{},"ranks":{}}})",
-                       json_number(longest_s), json_number(warmup_s), column_names(),
-                       list_of(series), ranks);
+    return object_of({{"longest_s", json_number(longest_s)},
+                      {"warmup_s", json_number(warmup_s)},
+                      {"columns", names_of<point>(columns)},
+                      {"series", list_of(series)},
+                      {"ranks", records.size() == 1 ? rank_series(records.front()) : list_of({})}});
+}
+
+std::string rank_points(const record& of, const std::vector<interval>& rank) {
+    return course_json<point>(rank_columns, points_of(rank, intervals_a_point(of)));
 }
 
 std::string script_string(std::string_view text) {

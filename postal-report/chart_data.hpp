@@ -16,9 +16,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "postal-report/record.hpp"
@@ -30,11 +33,41 @@ std::string chart_data(const std::vector<record>& records);
 // null for what is not known, or not finite.
 std::string json_number(std::optional<double> value);
 
-// A list of JSON from its elements.
+// The same with six digits: more than a chart can show.
+std::string drawn_number(std::optional<double> value);
+
+// A list of JSON from its elements, and an object from its members, whose names need no quoting.
 std::string list_of(const std::vector<std::string>& elements);
+std::string object_of(std::initializer_list<std::pair<std::string_view, std::string>> members);
 
 // A JSON string in which neither "</script" nor "<!--" can occur; the text is UTF-8.
 std::string script_string(std::string_view text);
+
+// What a page's script knows of each step of a course, by that name. Steps are lists in the order of their
+// columns, since a day of seconds is 86,400 of them; the data's "columns" has the names.
+template <class Step>
+struct chart_column {
+    std::string_view name;
+    std::string (*value)(const Step& of);
+};
+template <class Step>
+std::string names_of(std::span<const chart_column<Step>> columns) {
+    std::vector<std::string> names;
+    for (const chart_column<Step>& each : columns)
+        names.push_back(script_string(each.name));
+    return list_of(names);
+}
+template <class Step>
+std::string course_json(std::span<const chart_column<Step>> columns, const std::vector<Step>& of) {
+    std::vector<std::string> steps;
+    for (const Step& one : of) {
+        std::vector<std::string> values;
+        for (const chart_column<Step>& each : columns)
+            values.push_back(each.value(one));
+        steps.push_back(list_of(values));
+    }
+    return list_of(steps);
+}
 
 struct tail_point {
     double one_in = 1;  // 1 / (1 - share); the highest stands for one message of all
@@ -56,6 +89,9 @@ struct point {
     [[nodiscard]] double per_minute() const;
 };
 std::vector<point> points_of(const std::vector<interval>& intervals, std::size_t together);
+
+// Of a rank of that run, whose intervals these are: where each step begins and ends, and its messages.
+std::string rank_points(const record& of, const std::vector<interval>& rank);
 
 // How many intervals a point of the chart may stand for; 1: each has its own.
 std::size_t intervals_a_point(const record& one);

@@ -65,15 +65,10 @@ constexpr std::array<measured_quantity, 6> quantities{{
     {{"busy", "Storage: busy", "Share of the time in which a request was under way"}, busy},
 }};
 
-// Six digits are more than a chart can show.
-std::string number(const value& of) {
-    return of && std::isfinite(*of) ? fmt::format("{:.6g}", *of) : "null";
-}
-
 std::string numbers_of(const std::vector<value>& all) {
     std::vector<std::string> list;
     for (const value& one : all)
-        list.push_back(number(one));
+        list.push_back(drawn_number(one));
     return list_of(list);
 }
 
@@ -171,9 +166,10 @@ std::string course_json(const course& of, const std::string& name, bool with_run
     std::array<std::vector<value>, quantities.size()> columns;
     for (const moment& one : of.moments) {
         const interval& at = one.of.covered;
-        times.push_back(fmt::format(R"({{"start":{},"end":{},"together":{},"warmup":{}}})",
-                                    number(at.start_s), number(at.end_s), one.of.together,
-                                    at.warmup));
+        times.push_back(object_of({{"start", drawn_number(at.start_s)},
+                                   {"end", drawn_number(at.end_s)},
+                                   {"together", std::to_string(one.of.together)},
+                                   {"warmup", fmt::to_string(at.warmup)}}));
         rates.push_back(one.rate.result());
         for (std::size_t i = 0; i < columns.size(); ++i) {
             columns[i].push_back(one.costs[i].result());
@@ -206,15 +202,18 @@ std::string ratio_json(const experiment::results& of, const experiment::analysis
         const value& mine = values[one.variant];
         const value& other = values[one.baseline];
         if (!mine || !other || !(*mine > 0) || !(*other > 0)) continue;
-        blocks.push_back(fmt::format(R"({{"block":{},"ratio":{},"voided":{}}})",
-                                     found.blocks[i].number, number(*mine / *other),
-                                     table.blocks[i].voided));
+        blocks.push_back(object_of({{"block", std::to_string(found.blocks[i].number)},
+                                    {"ratio", drawn_number(*mine / *other)},
+                                    {"voided", fmt::to_string(table.blocks[i].voided)}}));
     }
-    return fmt::format(
-        R"({{"label":{},"variant":{},"verdict":{},"blocks":{},"mean":{},"interval":{}}})",
-        text(label), one.variant, text(experiment::name_of(one.verdict)), list_of(blocks),
-        number(one.ratio),
-        one.interval ? numbers_of({(*one.interval)[0], (*one.interval)[1]}) : "null");
+    return object_of(
+        {{"label", text(label)},
+         {"variant", std::to_string(one.variant)},
+         {"verdict", text(experiment::name_of(one.verdict))},
+         {"blocks", list_of(blocks)},
+         {"mean", drawn_number(one.ratio)},
+         {"interval",
+          one.interval ? numbers_of({(*one.interval)[0], (*one.interval)[1]}) : "null"}});
 }
 
 }  // namespace
@@ -257,13 +256,15 @@ experiment_charts charts_of(const experiment::results& of, const experiment::ana
     if (verdict.compared.same)
         ratios.push_back(ratio_json(of, found, *verdict.compared.same, true));
     to.compared = ratios.size();
-    to.data = fmt::format(
-        R"({{"longest_s":{},"warmup_s":{},"margin":{},"metric":{},"baseline":{},"higher":{},)"
-        R"("variants":{},"ratios":{}}})",
-        number(longest_s), number(of.record.warmup_s), number(of.record.verdict.margin),
-        text(title_of(verdict.about)), text(of.record.variants.front().name),
-        verdict.table.direction == stats::metric_direction::higher_is_better, list_of(variants),
-        list_of(ratios));
+    const bool higher = verdict.table.direction == stats::metric_direction::higher_is_better;
+    to.data = object_of({{"longest_s", drawn_number(longest_s)},
+                         {"warmup_s", drawn_number(of.record.warmup_s)},
+                         {"margin", drawn_number(of.record.verdict.margin)},
+                         {"metric", text(title_of(verdict.about))},
+                         {"baseline", text(of.record.variants.front().name)},
+                         {"higher", fmt::to_string(higher)},
+                         {"variants", list_of(variants)},
+                         {"ratios", list_of(ratios)}});
     return to;
 }
 

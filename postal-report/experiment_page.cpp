@@ -39,7 +39,7 @@ table summary_table(const results& of, const analysis& found,
         costs.push_back(&one);
         made.columns.push_back({experiment::title_of(one.about), align::right});
     }
-    if (audited) made.columns.push_back({experiment::lost_by_power_cut_title});
+    if (audited) made.columns.push_back({audit::lost_by_power_cut_title});
     for (std::size_t variant = 0; variant < of.record.variants.size(); ++variant) {
         std::vector<std::string> row{of.record.variants[variant].name,
                                      show_value(verdict.about, verdict.typical[variant]),
@@ -62,8 +62,8 @@ table summary_table(const results& of, const analysis& found,
         for (const experiment::metric_result* one : costs)
             row.push_back(show_value(one->about, one->typical[variant]));
         if (audited)
-            row.push_back(experiment::lost_by_power_cut(of.record.variants[variant].name,
-                                                        audited->record, audited->found));
+            row.push_back(audit::lost_by_power_cut(of.record.variants[variant].name,
+                                                   audited->record, audited->found));
         made.rows.push_back(std::move(row));
     }
     if (!verdict.compared.comparisons.empty())

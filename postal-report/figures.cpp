@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "stats/rate.hpp"
+#include "stats/shown.hpp"
 
 namespace postal::report {
 
@@ -82,11 +83,8 @@ std::string show_latency(const phase* of, time_figure figure) {
 }
 
 std::string show_per_second(const record& one, std::uint64_t stats::counts::*octets) {
-    if (!(one.measured_s > 0)) return unknown;
-    auto measured = static_cast<double>(one.totals.*octets);
-    for (const interval& each : one.intervals)
-        measured -= each.draining ? static_cast<double>(each.*octets) : 0;
-    return base::format_octet_rate(std::clamp(measured / one.measured_s, 0.0, 1e18));
+    const auto rate = stats::a_second(one, octets);
+    return rate ? base::format_octet_rate(std::clamp(*rate, 0.0, 1e18)) : unknown;
 }
 
 std::string show_change(std::optional<double> now, std::optional<double> reference) {
@@ -101,13 +99,7 @@ std::string show_change(std::optional<double> now, std::optional<double> referen
 
 std::string show_rate(const message_rate& rate, std::optional<double> message_rate::*member) {
     if (!(rate.*member) || !std::isfinite(*(rate.*member))) return unknown;
-    std::optional<double> known;
-    if (rate.ci95) {
-        known = std::abs((*rate.ci95)[1] - (*rate.ci95)[0]) / 2;
-    } else if (rate.stddev && rate.count > 1) {
-        known = std::abs(*rate.stddev) / std::sqrt(static_cast<double>(rate.count));
-    }
-    return base::format_measured(*(rate.*member), known);
+    return stats::measured_text(rate, member);
 }
 
 std::string show_confidence(const message_rate& rate) {

@@ -29,7 +29,7 @@ cli::exit_status show_audit(const options& wanted) {
 }  // namespace
 
 bool is_experiment(const std::string& path) {
-    return experiment::is_results_folder(path) || experiment::is_audited_folder(path);
+    return experiment::is_results_folder(path) || audit::is_audited_folder(path);
 }
 
 cli::exit_status show_experiment(const options& wanted) {

@@ -1,4 +1,4 @@
-// The chart of a ledger: [acknowledged, [how many of each kind]] for each stretch of time.
+// The chart of a ledger: of each stretch of time what was acknowledged, and how many of each kind were found wrong.
 const span = index => elapsed(index * data.width_s) + ' – ' + elapsed((index + 1) * data.width_s);
 const strokes = () => data.kinds.map((kind, index) => kind.label === 'lost' ? colour('--bad') : own(index));
 const timesChart = () => {
@@ -22,12 +22,12 @@ const timesChart = () => {
         type: 'bar',
         data: {
             datasets: [
-                line('acknowledged', middles.map(at => ({ ...at, y: data.times[at.index][0] })), colour('--soft'),
+                line('acknowledged', middles.map(at => ({ ...at, y: data.times[at.index].acknowledged })), colour('--soft'),
                     { type: 'line', yAxisID: 'y2', borderWidth: 1.2, marked: null, backgroundColor: 'transparent' }),
                 ...data.kinds.map((kind, index) => ({
                     label: kind.label, backgroundColor: of[index], borderColor: of[index], yAxisID: 'y', stack: 'found',
                     pointStyle: shapes[index % shapes.length], barPercentage: 1, categoryPercentage: 0.9,
-                    data: middles.map(at => ({ ...at, y: data.times[at.index][1][index] }))
+                    data: middles.map(at => ({ ...at, y: data.times[at.index].found[index] }))
                 }))
             ]
         },

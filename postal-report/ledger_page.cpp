@@ -197,18 +197,22 @@ table times_table(const breakdown& where, const std::vector<const kind_words*>& 
 std::string chart_json(const breakdown& where, const std::vector<const kind_words*>& found) {
     std::vector<std::string> names, times;
     for (const kind_words* each : found)
-        names.push_back(fmt::format(R"({{"label":"{}","grave":{}}})", name_of(*each), each->grave));
+        names.push_back(object_of({{"label", script_string(name_of(*each))}}));
     for (const counted_time& each : where.times) {
         std::vector<std::string> counts;
         for (const kind_words* kind : found)
             counts.push_back(std::to_string(count_of(each.found, *kind)));
-        times.push_back(fmt::format("[{},{}]", each.acknowledged, list_of(counts)));
+        times.push_back(object_of(
+            {{"acknowledged", std::to_string(each.acknowledged)}, {"found", list_of(counts)}}));
     }
     const double width_s = static_cast<double>(where.width_us) / 1e6;
-    return fmt::format(R"({{"longest_s":{:.0f},"warmup_s":0,"series":[],"width_s":{:.0f},)"
-                       R"("kinds":{},"times":{}}})",
-                       width_s * static_cast<double>(where.times.size()), width_s, list_of(names),
-                       list_of(times));
+    return object_of(
+        {{"longest_s", fmt::format("{:.0f}", width_s * static_cast<double>(where.times.size()))},
+         {"warmup_s", "0"},
+         {"series", list_of({})},
+         {"width_s", fmt::format("{:.0f}", width_s)},
+         {"kinds", list_of(names)},
+         {"times", list_of(times)}});
 }
 
 bool has_course(const breakdown& where) {

@@ -3,6 +3,8 @@
 const data = JSON.parse(document.getElementById('chart-data').textContent);
 const charts = [];
 const longest = Math.max(1, data.longest_s);
+// A step of a course is a list with a value for each of data.columns: where each of them is.
+const place = Object.fromEntries((data.columns || []).map((name, index) => [name, index]));
 
 // Asked for at each point of some lines, so that it is remembered until all is drawn anew.
 const colours = new Map();

@@ -166,14 +166,9 @@ std::vector<const rank_share*> charted_ranks(const record& one) {
 std::string rank_series(const record& one) {
     std::vector<std::string> list;
     for (const rank_share* each : charted_ranks(one)) {
-        std::vector<std::string> points;
-        for (const point& step : points_of(intervals_of(*each, one), intervals_a_point(one)))
-            points.push_back(fmt::format("[{},{},{}]", json_number(step.covered.start_s),
-                                         json_number(step.covered.end_s),
-                                         json_number(step.per_minute())));
-        list.push_back(fmt::format(
-            R"({{"label":{},"intervals":{}}})",
-            script_string(base::printable(stats::name_of(*each), longest_name)), list_of(points)));
+        const std::string label = base::printable(stats::name_of(*each), longest_name);
+        list.push_back(object_of({{"label", script_string(label)},
+                                  {"intervals", rank_points(one, intervals_of(*each, one))}}));
     }
     return list_of(list);
 }

@@ -1,36 +1,33 @@
 // Charts of run records.
 const single = data.series.length === 1;
 
-// An interval of a record, and a second, is a list with a number for each of data.columns; numbers by the minute, and null
-// where it is not known or no rate was asked for.
-const [START, END, MESSAGES, P50, P99, WARMUP, PARTIAL, TOGETHER, ERRORS, OFFERED, P90, OPEN, PROCESSORS] =
-    ['start', 'end', 'messages', 'p50', 'p99', 'warmup', 'partial', 'together', 'errors', 'offered', 'p90', 'open', 'processors']
-        .map(name => data.columns.indexOf(name));
+// Of an interval of a record, and of a second, numbers are by the minute, and null where it is not known or no rate was
+// asked for.
 // What counts over time are drawn from: seconds where a run has few intervals.
 const course = one => one.seconds && one.seconds.length > 0 ? one.seconds : one.intervals;
-const kindOf = one => one[WARMUP] && one[PARTIAL] ? 'warm-up, partial' : one[WARMUP] ? 'warm-up'
-    : one[PARTIAL] ? 'partial' : '';
+const kindOf = one => one[place.warmup] && one[place.partial] ? 'warm-up, partial' : one[place.warmup] ? 'warm-up'
+    : one[place.partial] ? 'partial' : '';
 
 // A message a minute, whatever an interval's length; 0 where nothing came.
-const steps = (one, column = MESSAGES) => {
+const steps = (one, column = place.messages) => {
     const stretches = course(one);
-    const points = stretches.map(each => ({ x: each[START], y: each[column], of: each }));
+    const points = stretches.map(each => ({ x: each[place.start], y: each[column], of: each }));
     const last = stretches[stretches.length - 1];
-    if (last) points.push({ x: last[END], y: last[column], of: last });
+    if (last) points.push({ x: last[place.end], y: last[column], of: last });
     return points;
 };
 // Records that were written by an earlier release have no latencies by the second.
-const latencies = one => course(one).some(each => each[P50] !== null) ? course(one) : one.intervals;
+const latencies = one => course(one).some(each => each[place.p50] !== null) ? course(one) : one.intervals;
 const middles = (one, column) => latencies(one).map(each =>
-    ({ x: (each[START] + each[END]) / 2, y: each[column], of: each }));
+    ({ x: (each[place.start] + each[place.end]) / 2, y: each[column], of: each }));
 
 const dashed = context => kindOf(context.p0.raw.of) ? [5, 4] : undefined;
 
 const spanTitle = items => {
     const of = items[0].raw.of;
     const kind = kindOf(of);
-    return elapsed(of[START]) + ' – ' + elapsed(of[END]) + (kind ? ' (' + kind + ')' : '')
-        + (of[TOGETHER] > 1 ? ', mean of ' + of[TOGETHER] : '');
+    return elapsed(of[place.start]) + ' – ' + elapsed(of[place.end]) + (kind ? ' (' + kind + ')' : '')
+        + (of[place.together] > 1 ? ', mean of ' + of[place.together] : '');
 };
 
 const stepOf = (one, index, column, more = {}) => line(single ? one.word : one.label, steps(one, column), own(index), {
@@ -41,7 +38,7 @@ const stepOf = (one, index, column, more = {}) => line(single ? one.word : one.l
     },
     ...more
 });
-const isOffered = one => course(one).some(each => each[OFFERED] !== null);
+const isOffered = one => course(one).some(each => each[place.offered] !== null);
 
 // One below the other they have their times at the same place.
 const sameWidth = { afterFit: scale => { scale.width = Math.max(scale.width, innerWidth < 740 ? 66 : 96); } };
@@ -59,41 +56,41 @@ const stepChart = (sets, what, named) => courseChart(sets, what + ' / min', ' ' 
 
 // What a rate asked for stands beside what came of it; of several runs that would be too many lines.
 const rateChart = () => {
-    const sets = data.series.map((one, index) => stepOf(one, index, MESSAGES));
+    const sets = data.series.map((one, index) => stepOf(one, index, place.messages));
     const offered = single && isOffered(data.series[0]);
     if (offered) {
-        sets.push(line('offered (dashed)', steps(data.series[0], OFFERED), own(1),
+        sets.push(line('offered (dashed)', steps(data.series[0], place.offered), own(1),
             { stepped: true, pointStyle: 'rect', borderDash: [6, 4] }));
     }
     return stepChart(sets, 'messages', !single || offered);
 };
 
-const errorChart = () => stepChart(data.series.map((one, index) => stepOf(one, index, ERRORS,
+const errorChart = () => stepChart(data.series.map((one, index) => stepOf(one, index, place.errors,
     single ? { borderColor: colour('--bad'), backgroundColor: faded(colour('--bad'), 0.16), segment: { borderDash: dashed } } : {})),
     'errors', !single);
 
-const openChart = () => courseChart(data.series.map((one, index) => stepOf(one, index, OPEN)), 'connections', ' open', !single);
+const openChart = () => courseChart(data.series.map((one, index) => stepOf(one, index, place.open)), 'connections', ' open', !single);
 
-const workersChart = () => courseChart(data.series.map((one, index) => stepOf(one, index, PROCESSORS)),
+const workersChart = () => courseChart(data.series.map((one, index) => stepOf(one, index, place.processors)),
     'processors', ' processors', !single);
 
 // Of more runs p90 would be a line too many.
 const withP90 = data.series.length <= 3;
 const latencyChart = () => {
-    const values = data.series.flatMap(one => latencies(one).flatMap(each => [each[P50], withP90 ? each[P90] : null, each[P99]]))
+    const values = data.series.flatMap(one => latencies(one).flatMap(each => [each[place.p50], withP90 ? each[place.p90] : null, each[place.p99]]))
         .filter(value => value > 0);
     const wide = values.length > 0 && Math.max(...values) / Math.min(...values) > 12;
     const sets = data.series.flatMap((one, index) => {
         const of = single ? '' : one.label + ' ';
         return [
-            line(of + 'p99', middles(one, P99), single ? colour('--p99') : own(index),
+            line(of + 'p99', middles(one, place.p99), single ? colour('--p99') : own(index),
                 { pointStyle: single ? 'triangle' : shapes[index % shapes.length], segment: single ? { borderDash: dashed } : {} }),
             // Of several runs the tail is compared; the others come when their name is chosen.
-            ...(withP90 && latencies(one).some(each => each[P90] !== null)
-                ? [line(of + (single ? 'p90' : 'p90 (dashed)'), middles(one, P90), single ? colour('--p90') : own(index),
+            ...(withP90 && latencies(one).some(each => each[place.p90] !== null)
+                ? [line(of + (single ? 'p90' : 'p90 (dashed)'), middles(one, place.p90), single ? colour('--p90') : own(index),
                     { hidden: !single, pointStyle: single ? 'rect' : shapes[index % shapes.length], borderDash: single ? undefined : [7, 3], segment: single ? { borderDash: dashed } : {} })]
                 : []),
-            line(of + (single ? 'p50' : 'p50 (dotted)'), middles(one, P50), own(index),
+            line(of + (single ? 'p50' : 'p50 (dotted)'), middles(one, place.p50), own(index),
                 { hidden: !single, pointStyle: single ? 'circle' : shapes[index % shapes.length], borderDash: single ? undefined : [2, 3], segment: single ? { borderDash: dashed } : {} })
         ];
     });

@@ -1,8 +1,6 @@
 // Charts of a relay.
 
-// A step of a course is [start_s, end_s, accepted a minute, delivered a minute, backlog].
-const [START, END, ACCEPTED, DELIVERED, BACKLOG] = [0, 1, 2, 3, 4];
-const course = (part, column) => part.course.map(of => ({ x: (of[START] + of[END]) / 2, y: of[column], of }));
+const course = (part, column) => part.course.map(of => ({ x: (of[place.start] + of[place.end]) / 2, y: of[column], of }));
 
 // Lines without a name are in neither legend nor tips.
 const named = made => {
@@ -12,7 +10,7 @@ const named = made => {
 };
 const courseChart = part => () => {
     const there = part.there ? { course: part.there } : null;
-    const most = Math.max(1, ...[...part.course, ...part.there ?? []].map(of => of[BACKLOG]));
+    const most = Math.max(1, ...[...part.course, ...part.there ?? []].map(of => of[place.backlog]));
     // Messages come in bursts, and a second alone is nearly nothing or a spike: the mean of its neighbours is drawn, and
     // it itself thin behind it. A tip has the step's own number.
     const reach = Math.min(10, Math.floor(part.course.length / 60));
@@ -22,21 +20,20 @@ const courseChart = part => () => {
     });
     const raw = (column, stroke) => reach === 0 ? [] : [line('', course(part, column), faded(stroke, 0.35),
         { yAxisID: 'y', borderWidth: 0.8, marked: null, pointHitRadius: 0, pointHoverRadius: 0 })];
-    const rates = { accepted: ACCEPTED, delivered: DELIVERED };
     const show = item => item.dataset.yAxisID === 'y'
-        ? number(item.raw.of[rates[item.dataset.label]]) + ' messages/min' : number(item.raw.y) + ' messages';
+        ? number(item.raw.of[place[item.dataset.label]]) + ' messages/min' : number(item.raw.y) + ' messages';
     return {
         type: 'line',
         data: {
             datasets: [
-                line('accepted', smooth(ACCEPTED), own(0), { yAxisID: 'y', pointStyle: 'circle' }),
-                line('delivered', smooth(DELIVERED), own(2),
+                line('accepted', smooth(place.accepted), own(0), { yAxisID: 'y', pointStyle: 'circle' }),
+                line('delivered', smooth(place.delivered), own(2),
                     { yAxisID: 'y', pointStyle: 'triangle', borderDash: [7, 3] }),
-                line('backlog', course(part, BACKLOG), own(1),
+                line('backlog', course(part, place.backlog), own(1),
                     { yAxisID: 'y2', pointStyle: 'rect', fill: 'origin', borderWidth: 1.2 }),
-                ...there ? [line('backlog there', course(there, BACKLOG), own(3),
+                ...there ? [line('backlog there', course(there, place.backlog), own(3),
                     { yAxisID: 'y2', pointStyle: 'rectRot', borderWidth: 1.2, borderDash: [5, 4] })] : [],
-                ...raw(ACCEPTED, own(0)), ...raw(DELIVERED, own(2))
+                ...raw(place.accepted, own(0)), ...raw(place.delivered, own(2))
             ]
         },
         options: named(options(
@@ -49,7 +46,7 @@ const courseChart = part => () => {
                 })
             },
             {
-                title: items => elapsed(items[0].raw.of[START]) + ' – ' + elapsed(items[0].raw.of[END]),
+                title: items => elapsed(items[0].raw.of[place.start]) + ' – ' + elapsed(items[0].raw.of[place.end]),
                 label: item => ' ' + item.dataset.label + ': ' + show(item)
             },
             true))

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <utility>
 
 #include "base/text.hpp"
@@ -22,25 +22,22 @@ constexpr std::size_t most_tails = 8;            // as many as there are colours
 constexpr std::size_t most_printed_rows = 30;    // over time
 constexpr std::size_t most_rows_of_page = 300;
 
-std::string number(double value) {
-    return std::isfinite(value) ? fmt::format("{:.6g}", value) : "null";
-}
-
-// [start_s, end_s, accepted a minute, delivered a minute, backlog]
-std::string course_json(const relay_part& one, std::size_t most) {
-    std::vector<std::string> list;
-    for (const stats::relay_stretch& each : put_together(one.curve, most)) {
-        list.push_back(fmt::format("[{},{},{},{},{}]", number(each.start_s), number(each.end_s),
-                                   number(each.per_minute(each.accepted)),
-                                   number(each.per_minute(each.delivered)), number(each.backlog)));
-    }
-    return list_of(list);
-}
+using stretch = stats::relay_stretch;
+constexpr std::array<chart_column<stretch>, 5> columns{{
+    {"start", [](const stretch& of) { return drawn_number(of.start_s); }},
+    {"end", [](const stretch& of) { return drawn_number(of.end_s); }},
+    {"accepted", [](const stretch& of) { return drawn_number(of.per_minute(of.accepted)); }},
+    {"delivered", [](const stretch& of) { return drawn_number(of.per_minute(of.delivered)); }},
+    {"backlog", [](const stretch& of) { return drawn_number(of.backlog); }},
+}};
 
 std::string part_json(const relay_part& one, const relay_part* there, std::size_t most) {
-    return fmt::format(R"({{"label":{},"course":{},"there":{}}})",
-                       script_string(base::printable(one.name, 80)), course_json(one, most),
-                       there == nullptr ? "null" : course_json(*there, most));
+    const auto course = [&](const relay_part& of) {
+        return course_json<stretch>(columns, put_together(of.curve, most));
+    };
+    return object_of({{"label", script_string(base::printable(one.name, 80))},
+                      {"course", course(one)},
+                      {"there", there == nullptr ? "null" : course(*there)}});
 }
 
 const relay_part* part_there(const shown_relay& one, const relay_part& part) {
@@ -55,9 +52,10 @@ std::string tail_json(const relay_part& one, whose where, std::size_t colour) {
     const std::uint64_t all = std::max(one.counts.accepted, one.transit.count());
     const std::string label = base::printable(one.name, 80);
     const bool there = where == whose::there;
-    return fmt::format(R"({{"label":{},"there":{},"colour":{},"points":{}}})",
-                       script_string(label + (there ? " there" : "")), there, colour,
-                       points_json(tail_of(one.transit.count(), all, at_rank)));
+    return object_of({{"label", script_string(label + (there ? " there" : ""))},
+                      {"there", fmt::to_string(there)},
+                      {"colour", fmt::to_string(colour)},
+                      {"points", points_json(tail_of(one.transit.count(), all, at_rank))}});
 }
 
 // A domain has the same colour in both reports, also where nothing of it arrived in one of them.
@@ -75,9 +73,10 @@ std::string tails_json(const shown_relay& one) {
         ++drawn;
     }
     if (one.here.transit) {
-        here.push_back(fmt::format(R"({{"label":{},"there":false,"colour":0,"points":{}}})",
-                                   script_string(one.here.all().name),
-                                   tail_points(&*one.here.transit)));
+        here.push_back(object_of({{"label", script_string(one.here.all().name)},
+                                  {"there", "false"},
+                                  {"colour", "0"},
+                                  {"points", tail_points(&*one.here.transit)}}));
     }
     here.insert(here.end(), beside.begin(), beside.end());
     return list_of(here);
@@ -163,10 +162,13 @@ std::string relay_chart_data(const shown_relay& one) {
     std::vector<std::string> parts;
     for (const relay_part* each : drawn_parts(of))
         parts.push_back(part_json(*each, part_there(one, *each), most_domain_points));
-    return fmt::format(R"({{"longest_s":{},"warmup_s":0,"series":{},"parts":{},"tails":{}}})",
-                       number(longest_s),
-                       list_of({part_json(of.all(), part_there(one, of.all()), most_points)}),
-                       list_of(parts), tails_json(one));
+    return object_of(
+        {{"longest_s", drawn_number(longest_s)},
+         {"warmup_s", "0"},
+         {"columns", names_of<stretch>(columns)},
+         {"series", list_of({part_json(of.all(), part_there(one, of.all()), most_points)})},
+         {"parts", list_of(parts)},
+         {"tails", tails_json(one)}});
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include "postal-report/run.hpp"
 #include "stats/rank_summary.hpp"
 #include "stats/rate.hpp"
+#include "stats/shown.hpp"
 
 namespace postal::report {
 
@@ -56,13 +57,12 @@ std::vector<remark> remarks(const record& one) {
     }
     if (one.cap && one.cap->all_busy >= 0.01) {
         list.push_back(
-            {"note",
-             fmt::format("Asked {}/s, reached {}/s: all sessions were busy {:.0f} % of the "
-                         "time, {} {} were behind at the end. These latencies leave "
-                         "out how long what could not be sent waited; --open-loop shows it",
-                         show_number(one.cap->asked_per_s), show_number(one.cap->reached_per_s),
-                         one.cap->all_busy * 100, base::format_count(one.cap->behind),
-                         one.program == "rabid" ? "visits" : "messages")});
+            {"note", fmt::format("Asked {}/s, reached {}/s: all sessions were busy {:.0f} % of the "
+                                 "time, {} {} were behind at the end. These latencies leave "
+                                 "out how long what could not be sent waited; --open-loop shows it",
+                                 show_number(one.cap->asked_per_s),
+                                 show_number(one.cap->reached_per_s), one.cap->all_busy * 100,
+                                 base::format_count(one.cap->behind), stats::what_is_due(one))});
     }
     if (one.generator.verdict == generator_verdict::machine_full) {
         list.push_back(

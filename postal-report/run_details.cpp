@@ -195,10 +195,6 @@ named_texts security_of(const record& one) {
     return made;
 }
 
-}  // namespace
-
-namespace {
-
 // Of several records the rows in which they differ, or the others. An option that another program
 // does not have is no difference; one that a run of the same program was not given is.
 table options_where(table made, const std::vector<record>& records, bool differ) {
@@ -246,73 +242,88 @@ table security_table(const std::vector<record>& records) {
     return made;
 }
 
-table interval_table(const record& one) {
-    const auto any = [&](auto member) {
-        return std::any_of(one.intervals.begin(), one.intervals.end(),
-                           [member](const interval& each) { return (each.*member).has_value(); });
-    };
-    const bool asked = any(&interval::asked);
-    const bool agents = any(&interval::agents_running);
-    table made{"intervals", "Intervals", numbers({"end", "messages", "messages/min"}), {}};
-    const auto add = [&](const char* title) { made.columns.push_back({title, align::right}); };
-    if (asked) add(what_is_due(one) == "visits" ? "visits offered/min" : "offered/min");
-    for (const char* title : {"errors", "p50", "p90", "p99", "busiest worker"})
-        add(title);
-    if (agents) add("agents");
+namespace {
+
+// Of a table over time.
+struct step_column {
+    std::string_view title;
+    std::string (*cell)(const interval& of);
+    bool wanted = true;
+};
+
+template <class Value>
+bool any_has(const std::vector<interval>& steps, std::optional<Value> interval::*value) {
+    return std::any_of(steps.begin(), steps.end(),
+                       [value](const interval& each) { return (each.*value).has_value(); });
+}
+
+// A row for each step; `further` columns stand between those that every such table has.
+table steps_table(table made, const std::vector<interval>& steps, std::string_view offered,
+                  std::initializer_list<step_column> further) {
+    std::vector<step_column> columns{
+        {"end", [](const interval& of) { return show_seconds(of.end_s); }},
+        {"messages", [](const interval& of) { return base::format_count(of.messages); }},
+        {"messages/min",
+         [](const interval& of) {
+             return show_number(of.a_minute(static_cast<double>(of.messages)));
+         }},
+        {offered, [](const interval& of) { return show_number(of.a_minute(of.asked)); },
+         !offered.empty()},
+        {"errors", [](const interval& of) { return base::format_count(of.error_events); }}};
+    columns.insert(columns.end(), further);
+    std::erase_if(columns, [](const step_column& each) { return !each.wanted; });
+    for (const step_column& each : columns)
+        made.columns.push_back({std::string(each.title), align::right});
     made.columns.push_back({"remark"});
-    for (const interval& each : one.intervals) {
+    for (const interval& each : steps) {
         auto& row = made.rows.emplace_back();
-        row = {show_seconds(each.end_s), base::format_count(each.messages),
-               show_number(each.a_minute(static_cast<double>(each.messages)))};
-        if (asked) row.push_back(show_number(each.a_minute(each.asked)));
-        row.insert(row.end(), {base::format_count(each.error_events),
-                               show_latency(each.message_p50), show_latency(each.message_p90),
-                               show_latency(each.message_p99), show_busy(each.worker_busy)});
-        if (agents) row.push_back(show_number(each.agents_running));
+        for (const step_column& column : columns)
+            row.push_back(column.cell(each));
         row.push_back(kind_of(each));
     }
     return made;
 }
 
+std::string_view offered_title(const record& one, const std::vector<interval>& steps) {
+    if (!any_has(steps, &interval::asked)) return {};
+    return what_is_due(one) == "visits" ? "visits offered/min" : "offered/min";
+}
+
+template <auto Time>
+std::string time_of(const interval& of) {
+    return show_latency(of.*Time);
+}
+
+}  // namespace
+
+table interval_table(const record& one) {
+    return steps_table(
+        {"intervals", "Intervals", {}, {}}, one.intervals, offered_title(one, one.intervals),
+        {{"p50", time_of<&interval::message_p50>},
+         {"p90", time_of<&interval::message_p90>},
+         {"p99", time_of<&interval::message_p99>},
+         {"busiest worker", [](const interval& of) { return show_busy(of.worker_busy); }},
+         {"agents", [](const interval& of) { return show_number(of.agents_running); },
+          any_has(one.intervals, &interval::agents_running)}});
+}
+
 table course_table(const record& one) {
     const std::vector<interval> course = course_of(one);
-    const auto any = [&](auto member) {
-        return std::any_of(course.begin(), course.end(),
-                           [member](const interval& each) { return (each.*member).has_value(); });
-    };
     const bool by_second = shown_by_second(one);
-    const bool open = any(&interval::open_connections);
-    const bool cpu = any(&interval::worker_cpu_s);
-    const bool asked = by_second && any(&interval::asked);
-    const bool latencies = by_second && any(&interval::message_p50);
-    table made{"course",
-               by_second ? "Seconds" : "Connections and workers by interval",
-               numbers({"end", "messages", "messages/min"}),
-               {}};
-    if (!by_second && !open && !cpu) return made;
-    const auto add = [&](const char* title) { made.columns.push_back({title, align::right}); };
-    if (asked) add(what_is_due(one) == "visits" ? "visits offered/min" : "offered/min");
-    add("errors");
-    if (latencies)
-        for (const char* title : {"p50", "p90", "p99"})
-            add(title);
-    if (open) add("connections open");
-    if (cpu) add("processors kept busy by workers");
-    made.columns.push_back({"remark"});
-    for (const interval& each : course) {
-        auto& row = made.rows.emplace_back();
-        row = {show_seconds(each.end_s), base::format_count(each.messages),
-               show_number(each.a_minute(static_cast<double>(each.messages)))};
-        if (asked) row.push_back(show_number(each.a_minute(each.asked)));
-        row.push_back(base::format_count(each.error_events));
-        if (latencies)
-            for (const auto& time : {each.message_p50, each.message_p90, each.message_p99})
-                row.push_back(show_latency(time));
-        if (open) row.push_back(show_number(each.open_connections));
-        if (cpu) row.push_back(show_number(each.processors()));
-        row.push_back(kind_of(each));
-    }
-    return made;
+    const bool open = any_has(course, &interval::open_connections);
+    const bool cpu = any_has(course, &interval::worker_cpu_s);
+    const bool latencies = by_second && any_has(course, &interval::message_p50);
+    if (!by_second && !open && !cpu) return {};
+    return steps_table(
+        {"course", by_second ? "Seconds" : "Connections and workers by interval", {}, {}}, course,
+        by_second ? offered_title(one, course) : "",
+        {{"p50", time_of<&interval::message_p50>, latencies},
+         {"p90", time_of<&interval::message_p90>, latencies},
+         {"p99", time_of<&interval::message_p99>, latencies},
+         {"connections open", [](const interval& of) { return show_number(of.open_connections); },
+          open},
+         {"processors kept busy by workers",
+          [](const interval& of) { return show_number(of.processors()); }, cpu}});
 }
 
 void keep_first(table& of, std::size_t most_rows, std::string_view of_what) {

@@ -8,6 +8,7 @@
 #include "postal-report/compared_rows.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/run.hpp"
+#include "stats/shown.hpp"
 
 namespace postal::report {
 
@@ -87,9 +88,9 @@ bool any_limit(const std::vector<record>& records) {
 
 // Processor time of one agent, in microseconds.
 std::optional<double> cost_us(const record& one) {
-    if (!one.agents || ended_agents(*one.agents) == 0) return std::nullopt;
+    if (!one.agents || stats::ended(*one.agents) == 0) return std::nullopt;
     return (one.agents->cpu_user_s + one.agents->cpu_system_s) * 1e6 /
-           static_cast<double>(ended_agents(*one.agents));
+           static_cast<double>(stats::ended(*one.agents));
 }
 
 std::string show_most_running(const record& one) {

@@ -63,8 +63,4 @@ bool is_counted(const record& one, const counter& shown) {
     return one.totals.*shown.value > 0;
 }
 
-std::string_view what_is_due(const record& one) {
-    return one.program == "rabid" ? "visits" : "messages";
-}
-
 }  // namespace postal::report

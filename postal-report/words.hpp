@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "postal-report/record.hpp"
+#include "stats/shown.hpp"
 
 namespace postal::report {
 
@@ -20,8 +21,5 @@ std::string_view outcome_meaning(const record& one, const counter& outcome);
 
 // Whether such a program can count it at all; where it nevertheless did, it is shown.
 bool is_counted(const record& one, const counter& shown);
-
-// "messages", or of a reader what its rate is in: "visits".
-std::string_view what_is_due(const record& one);
 
 }  // namespace postal::report

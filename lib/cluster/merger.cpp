@@ -75,10 +75,6 @@ void slice_merger::end(unsigned rank) {
     if (rank < ranks_.size()) ranks_[rank].over = true;
 }
 
-void slice_merger::lose(unsigned rank) {
-    end(rank);
-}
-
 bool slice_merger::all_stopped() const noexcept {
     return std::all_of(ranks_.begin(), ranks_.end(),
                        [](const progress& one) { return one.over || one.draining; });

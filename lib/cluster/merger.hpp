@@ -28,7 +28,6 @@ class slice_merger {
     // A rank's slices come in order. What comes of a rank that was lost is not taken: false.
     bool add(unsigned rank, stats::time_slice slice);
     void end(unsigned rank);
-    void lose(unsigned rank);
 
     // The next that is complete; its `ranks` says how many have a part in it. After the last rank has ended
     // or was lost everything is complete.

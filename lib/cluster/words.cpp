@@ -144,20 +144,6 @@ class lists {
         for (auto& one : of.sessions)
             all(one);
     }
-    void list(field<stats::generator_load>& of) {
-        all(of.start_s, of.end_s, of.worker_busy, of.run_delay, of.slip_p99, of.slips,
-            of.loop_late_p99, of.loop_late_max, of.machine_idle, of.machine_steal, of.cpu_pressure,
-            of.throttled, of.stopped_s, of.traffic);
-    }
-    void list(field<stats::generator_summary>& of) {
-        list(static_cast<field<stats::generator_load>&>(of));
-        auto verdict = static_cast<unsigned>(of.verdict);
-        all(verdict, of.limited, of.judged, of.reason);
-        if constexpr (!Archive::writes) {
-            if (verdict > static_cast<unsigned>(stats::generator_verdict::held_back)) each_.fail();
-            of.verdict = static_cast<stats::generator_verdict>(verdict);
-        }
-    }
 
     // The words.
 
@@ -176,7 +162,8 @@ class lists {
     void list(field<stop>& of) { all(of.now, of.hasty, of.when, of.why); }
     void list(field<ended>& of) {
         all(of.lasted, of.why, of.cpu_user_s, of.cpu_system_s, of.max_rss_bytes, of.status,
-            of.generator, of.totals, of.totals_with_warmup, of.p50, of.p99);
+            of.verdict, of.reason, of.worker_busy, of.totals, of.totals_with_warmup, of.p50,
+            of.p99);
     }
     void list(field<over>& of) { all(of.any_lost); }
     void list(field<trouble>& of) { all(of.what.what, of.what.peer); }

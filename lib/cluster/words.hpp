@@ -19,7 +19,6 @@
 
 #include "base/result.hpp"
 #include "stats/first_errors.hpp"
-#include "stats/generator.hpp"
 #include "stats/live_line.hpp"
 #include "stats/run_report.hpp"
 
@@ -110,7 +109,10 @@ struct ended {
     stats::counts totals_with_warmup{};
     std::optional<nanoseconds> p50{};  // of the message phase, after the warm-up
     std::optional<nanoseconds> p99{};
-    stats::generator_summary generator;
+    // Of its own generator, as a run's record has them.
+    std::string verdict;
+    std::string reason;
+    std::optional<double> worker_busy{};
 };
 
 // 0 to all: that was all.

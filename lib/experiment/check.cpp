@@ -5,7 +5,7 @@
 #include "experiment/servers.hpp"
 #include "experiment/supervisor.hpp"
 #include "experiment/variables.hpp"
-#include "os/format_guard.hpp"
+#include "testbed/format_guard.hpp"
 
 #include <fmt/format.h>
 
@@ -74,8 +74,8 @@ base::expected<void> check_storage(const experiment& whole, const storage& on,
     if (device.empty()) return check_image(where, on, values);
     // What a run of this experiment left there is known to the run alone.
     const bool may_hold = how.overwrite || how.resume;
-    const auto free = os::may_format(
-        device, {}, may_hold ? os::existing_data::overwrite : os::existing_data::keep);
+    const auto free = testbed::may_format(
+        device, {}, may_hold ? testbed::existing_data::overwrite : testbed::existing_data::keep);
     return free ? free : base::at(where, free.error());
 }
 

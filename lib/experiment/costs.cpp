@@ -22,7 +22,7 @@ using value = std::optional<double>;
 using os::device_counts;
 using os::machine_counts;
 using os::processor_times;
-using os::program_usage;
+using testbed::program_usage;
 
 constexpr std::string_view schema = "postal-costs/1";
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -262,7 +262,7 @@ cost_log::cost_log(const std::vector<std::string>& devices,
         devices_.push_back({name, std::vector<cost_column>(device_rows.size())});
 }
 
-void cost_log::add(const os::system_sample& sample) {
+void cost_log::add(const testbed::system_sample& sample) {
     const double now = base::seconds_of(sample.time - begun_);
     if (now < 0 || (!seconds_.empty() && now < seconds_.back() + 1e-3)) return;
     add_values(machine_, machine_rows, &sample.machine);
@@ -275,7 +275,7 @@ void cost_log::add(const os::system_sample& sample) {
 }
 
 // Before it came up, and since processes are watched, a program has used nothing.
-void cost_log::add_programs(const os::system_sample& sample) {
+void cost_log::add_programs(const testbed::system_sample& sample) {
     const std::size_t size = seconds_.size();
     if (sample.programs && !watched_from_) watched_from_ = size;
     static const std::vector<program_usage> none;

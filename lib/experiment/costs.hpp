@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "os/system_sample.hpp"
+#include "testbed/system_sample.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -83,7 +83,7 @@ class cost_log {
              std::chrono::system_clock::time_point started);
 
     // One that is not a millisecond later than the last is left out. Not for a log that was read back.
-    void add(const os::system_sample& sample);
+    void add(const testbed::system_sample& sample);
 
     [[nodiscard]] std::size_t size() const noexcept { return seconds_.size(); }
     [[nodiscard]] const std::string& started() const noexcept { return started_; }  // ISO 8601
@@ -101,7 +101,7 @@ class cost_log {
     friend base::expected<cost_log> from_json(std::string_view text);
 
   private:
-    void add_programs(const os::system_sample& sample);
+    void add_programs(const testbed::system_sample& sample);
 
     std::string started_;
     std::chrono::steady_clock::time_point begun_;

@@ -6,9 +6,9 @@
 #include "experiment/servers.hpp"
 
 #include "base/text.hpp"
-#include "os/device_lock.hpp"
 #include "os/process.hpp"
-#include "os/stall_watch.hpp"
+#include "testbed/device_lock.hpp"
+#include "testbed/stall_watch.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -122,9 +122,9 @@ class one_run {
     run_result result_;
     bool own_device_ = false;  // the user's disk; otherwise a loop device on
     std::string image_;        // this file
-    std::optional<os::device_lock> lock_;
+    std::optional<testbed::device_lock> lock_;
     std::optional<process> disk_;  // the daemon of a disk that remembers
-    std::optional<os::stall_watch> stall_;
+    std::optional<testbed::stall_watch> stall_;
     std::optional<process> drain_;
     std::optional<servers> servers_;
     std::unique_ptr<sampling> samples_;

@@ -22,9 +22,9 @@
 #include "experiment/supervisor.hpp"
 #include "experiment/undo.hpp"
 
-#include "os/drop_caches.hpp"
-#include "os/flush_time.hpp"
-#include "os/format_guard.hpp"
+#include "testbed/drop_caches.hpp"
+#include "testbed/flush_time.hpp"
+#include "testbed/format_guard.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -71,8 +71,8 @@ struct run_plan {
     std::uint64_t seed = 0;      // of the experiment; all variants of a block get the same loads
     std::string out{};           // absolute; is there
     std::string folder{};        // of this run; absolute, made here
-    os::existing_data existing =
-        os::existing_data::keep;  // what is on a device of the experiment's
+    testbed::existing_data existing =
+        testbed::existing_data::keep;  // what is on a device of the experiment's
     run_purpose purpose = run_purpose::measure;
     recording recorded{};
     recovery recovered{};
@@ -97,8 +97,8 @@ struct run_result {
     std::vector<load_result> loads{};  // those that ended well, in the experiment's order
     std::string costs{};               // path; empty: not sampled
     std::string mount{};  // as the kernel has it in /proc/mounts; empty without storage
-    std::optional<os::flush_time> flush{};
-    std::optional<os::caches_dropped> caches{};  // empty: not asked for, or not come to
+    std::optional<testbed::flush_time> flush{};
+    std::optional<testbed::caches_dropped> caches{};  // empty: not asked for, or not come to
     std::chrono::system_clock::time_point started{};
     std::vector<step_time> steps{};
     // After a power cut.

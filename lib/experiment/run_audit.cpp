@@ -7,11 +7,11 @@
 
 #include "base/read_file.hpp"
 #include "base/units.hpp"
-#include "os/dirty_limit.hpp"
-#include "os/image_file.hpp"
-#include "os/loop_device.hpp"
-#include "os/mounts.hpp"
 #include "stats/record_reader.hpp"
+#include "testbed/dirty_limit.hpp"
+#include "testbed/image_file.hpp"
+#include "testbed/loop_device.hpp"
+#include "testbed/mounts.hpp"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -99,7 +99,7 @@ done one_run::make_recording_disk() {
         if (!stays)
             if (const done kept = announce({.kind = undo_kind::file, .path = path}); !kept)
                 return kept;
-        const done made = os::create_image(path, octets, os::image_space::sparse);
+        const done made = testbed::create_image(path, octets, testbed::image_space::sparse);
         if (!made) return made;
     }
     // It goes with the daemon, unless that is killed.
@@ -140,15 +140,15 @@ void one_run::bound_dirty_pages() {
         result_.notes.push_back("what waits in memory for the recorded disk is not bounded: " +
                                 why.message);
     };
-    const auto limit = os::plan_dirty_limit(values_["device"].front(), most_dirty);
+    const auto limit = testbed::plan_dirty_limit(values_["device"].front(), most_dirty);
     if (!limit) return note(limit.error());
     for (auto one = limit->before.rbegin(); one != limit->before.rend(); ++one)
         if (const done kept =
                 announce({.kind = undo_kind::setting, .path = one->path, .words = {one->value}});
             !kept)
             return note(kept.error());
-    for (const os::kernel_setting& one : limit->wanted)
-        if (const auto set = os::apply(one); !set) return note(set.error());
+    for (const testbed::kernel_setting& one : limit->wanted)
+        if (const auto set = testbed::apply(one); !set) return note(set.error());
 }
 
 // Without the daemon the kernel answers with errors, and whoever is stuck goes on.
@@ -163,7 +163,7 @@ void one_run::watch_for_stall() {
 done one_run::attach(const std::string& image) {
     if (const done kept = announce({.kind = undo_kind::loop, .path = image}); !kept) return kept;
     // Direct I/O above a disk of FUSE's has corrupted file systems.
-    const auto attached = os::attach_loop(image, os::loop_io::buffered);
+    const auto attached = testbed::attach_loop(image, testbed::loop_io::buffered);
     if (!attached) return attached.error();
     values_["device"] = {attached->path};
     return {};

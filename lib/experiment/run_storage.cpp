@@ -4,10 +4,10 @@
 #include "experiment/variables.hpp"
 
 #include "base/units.hpp"
-#include "os/device_content.hpp"
-#include "os/image_file.hpp"
-#include "os/loop_device.hpp"
-#include "os/mounting.hpp"
+#include "testbed/device_content.hpp"
+#include "testbed/image_file.hpp"
+#include "testbed/loop_device.hpp"
+#include "testbed/mounting.hpp"
 
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ done one_run::make_storage() {
         if (const done made = make_file_system(on); !made) return made;
     if (!own_device_ && plan_.purpose == run_purpose::measure) {
         // Commands that make a file system discard what was there: the image has holes by now.
-        const done whole = os::write_out_image(image_, [this] { return may_go_on(); });
+        const done whole = testbed::write_out_image(image_, [this] { return may_go_on(); });
         if (!whole) return whole;
     }
     const done mounted = mount(on);
@@ -59,13 +59,14 @@ done one_run::make_image(const storage& on) {
         fmt::format("postal-{}-{}-{}.image", plan_.block, plan_.position, ::getpid());
     image_ = (fs::absolute(*folder) / name).lexically_normal().string();
     if (const done kept = announce({.kind = undo_kind::file, .path = image_}); !kept) return kept;
-    if (const done made = os::create_image(image_, *size, os::image_space::allocated); !made)
+    if (const done made = testbed::create_image(image_, *size, testbed::image_space::allocated);
+        !made)
         return made;
-    auto lock = os::device_lock::take(image_);
+    auto lock = testbed::device_lock::take(image_);
     if (!lock) return lock.error();
     lock_.emplace(std::move(*lock));
     if (const done kept = announce({.kind = undo_kind::loop, .path = image_}); !kept) return kept;
-    const auto attached = os::attach_loop(image_, os::loop_io::direct);
+    const auto attached = testbed::attach_loop(image_, testbed::loop_io::direct);
     if (!attached) return attached.error();
     if (!attached->note.empty()) result_.notes.push_back(attached->note);
     values_["device"] = {attached->path};
@@ -74,11 +75,12 @@ done one_run::make_image(const storage& on) {
 
 done one_run::claim_device() {
     const std::string device = values_["device"].front();
-    auto lock = os::device_lock::take(device);
+    auto lock = testbed::device_lock::take(device);
     if (!lock) return lock.error();
     lock_.emplace(std::move(*lock));
-    return os::may_format(device, book_.made_on(device),
-                          book_.is_making(device) ? os::existing_data::overwrite : plan_.existing);
+    return testbed::may_format(
+        device, book_.made_on(device),
+        book_.is_making(device) ? testbed::existing_data::overwrite : plan_.existing);
 }
 
 // What is on a device of the user's afterwards is the experiment's, also when it was made in part.
@@ -87,10 +89,10 @@ done one_run::make_file_system(const storage& on) {
     const std::string device = values_["device"].front();
     if (const done noted = book_.note_making(device); !noted) return noted;
     const done made = run_commands({on.make});
-    const auto content = os::probe_device(device);
+    const auto content = testbed::probe_device(device);
     if (!content) return made ? content.error() : made;
     // Nothing else would know the experiment's own again.
-    if (content->uuid.empty() && content->kind != os::content_kind::nothing) return made;
+    if (content->uuid.empty() && content->kind != testbed::content_kind::nothing) return made;
     const done noted = book_.note_made(device, content->uuid);
     return made ? noted : made;
 }
@@ -116,10 +118,10 @@ done one_run::mount(const storage& on) {
     mark_before_mount_ = mark();
     const std::string folder = values_["mount"].front();
     if (const done there = make_folders(folder); !there) return there;
-    const auto all = os::read_mounts();
+    const auto all = testbed::read_mounts();
     if (!all) return all.error();
     // Else undoing would not know which mount is ours.
-    if (const auto other = os::mount_at(*all, folder))
+    if (const auto other = testbed::mount_at(*all, folder))
         return base::fail("{} is mounted on {} already", base::printable(other->source, 300),
                           base::printable(folder, 300));
     const auto type = expand(on.type, values_);
@@ -130,7 +132,8 @@ done one_run::mount(const storage& on) {
             {.kind = undo_kind::mount, .path = folder, .device = values_["device"].front()});
         !kept)
         return kept;
-    const auto mounted = os::mount_device({values_["device"].front(), folder, *type, *options});
+    const auto mounted =
+        testbed::mount_device({values_["device"].front(), folder, *type, *options});
     if (!mounted) return mounted.error();
     result_.mount = mounted->line();
     return {};
@@ -138,14 +141,14 @@ done one_run::mount(const storage& on) {
 
 done one_run::time_flushes() {
     if (!variant_.on.wanted) return {};
-    const auto timed = os::time_flushes(values_["mount"].front());
+    const auto timed = testbed::time_flushes(values_["mount"].front());
     if (!timed) return timed.error();
     result_.flush = *timed;
     return {};
 }
 
 done one_run::drop_caches() {
-    if (variant_.on.wanted && variant_.on.drop_caches) result_.caches = os::drop_caches();
+    if (variant_.on.wanted && variant_.on.drop_caches) result_.caches = testbed::drop_caches();
     return {};
 }
 

@@ -17,7 +17,7 @@ base::expected<std::unique_ptr<sampling>> sampling::create(const std::vector<std
     std::unique_ptr<sampling> made(new sampling(by));
     made->devices_ = devices;
     if (remote.empty()) {
-        auto sampler = os::system_sampler::create(devices);
+        auto sampler = testbed::system_sampler::create(devices);
         if (!sampler) return sampler.error();
         made->here_.emplace(std::move(*sampler));
         return made;
@@ -25,9 +25,9 @@ base::expected<std::unique_ptr<sampling>> sampling::create(const std::vector<std
     const auto program = find_program(remote.front());
     if (!program) return program.error();
     remote.front() = *program;
-    made->elsewhere_.emplace(by.children(), os::remote_plan{.command = std::move(remote),
-                                                            .devices = devices,
-                                                            .time_limit = remote_limit});
+    made->elsewhere_.emplace(by.children(), testbed::remote_plan{.command = std::move(remote),
+                                                                 .devices = devices,
+                                                                 .time_limit = remote_limit});
     return made;
 }
 

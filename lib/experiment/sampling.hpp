@@ -8,8 +8,8 @@
 #include "experiment/supervisor.hpp"
 
 #include "base/result.hpp"
-#include "os/remote_sampler.hpp"
-#include "os/system_sample.hpp"
+#include "testbed/remote_sampler.hpp"
+#include "testbed/system_sample.hpp"
 
 #include <memory>
 #include <optional>
@@ -42,8 +42,8 @@ class sampling {
 
     supervisor* by_;
     std::vector<std::string> devices_;
-    std::optional<os::system_sampler> here_;
-    std::optional<os::remote_sampler> elsewhere_;
+    std::optional<testbed::system_sampler> here_;
+    std::optional<testbed::remote_sampler> elsewhere_;
     std::vector<std::string> notes_;
     cost_log log_;
 };

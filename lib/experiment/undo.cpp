@@ -2,9 +2,9 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "os/dirty_limit.hpp"
-#include "os/loop_device.hpp"
-#include "os/mounting.hpp"
+#include "testbed/dirty_limit.hpp"
+#include "testbed/loop_device.hpp"
+#include "testbed/mounting.hpp"
 
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -89,20 +89,20 @@ dev_t number_of(const std::string& device) {
 // or --rbind of a folder above it.
 std::vector<std::string> copies_of_mount(const undo_entry& one) {
     std::vector<std::string> folders;
-    const auto all = os::read_mounts();
+    const auto all = testbed::read_mounts();
     if (!all) return folders;
-    for (const os::mount_point& each : os::mounts_of(*all, number_of(one.device)))
+    for (const testbed::mount_point& each : testbed::mounts_of(*all, number_of(one.device)))
         if (each.folder != one.path) folders.push_back(each.folder);
     return folders;
 }
 
 undone unmount(const undo_entry& one, supervisor& by) {
-    const auto all = os::read_mounts();
+    const auto all = testbed::read_mounts();
     if (!all) return all.error();
-    const auto top = os::mount_at(*all, one.path);
+    const auto top = testbed::mount_at(*all, one.path);
     if (!top) return well();
-    const auto of_device = os::mounts_of(*all, number_of(one.device));
-    const auto is_ours = [&](const os::mount_point& each) {
+    const auto of_device = testbed::mounts_of(*all, number_of(one.device));
+    const auto is_ours = [&](const testbed::mount_point& each) {
         return each.folder == top->folder &&
                (each.source == one.device ||
                 std::find(of_device.begin(), of_device.end(), each) != of_device.end());
@@ -112,7 +112,7 @@ undone unmount(const undo_entry& one, supervisor& by) {
     if (!is_ours(*top) && std::any_of(all->begin(), all->end(), is_ours))
         return base::fail("{} above {}", other, base::printable(one.device, 300));
     if (!is_ours(*top)) return well(other + " by somebody else, and left there");
-    const auto gone = os::unmount(one.path, device_limit(by));
+    const auto gone = testbed::unmount(one.path, device_limit(by));
     if (!gone) return gone.error();
     return well();
 }
@@ -127,10 +127,10 @@ undone undo_mount(const undo_entry& one, supervisor& by) {
 }
 
 undone undo_loop(const undo_entry& one, supervisor& by) {
-    const auto devices = os::loops_of(one.path);
+    const auto devices = testbed::loops_of(one.path);
     if (!devices) return devices.error();
     for (const std::string& device : *devices) {
-        const auto gone = os::detach_loop(device, one.path, device_limit(by));
+        const auto gone = testbed::detach_loop(device, one.path, device_limit(by));
         if (!gone) return gone.error();
     }
     return well();
@@ -146,7 +146,7 @@ undone undo_file(const undo_entry& one) {
 }
 
 undone undo_setting(const undo_entry& one) {
-    const auto set = os::apply({one.path, base::join(one.words, " ")});
+    const auto set = testbed::apply({one.path, base::join(one.words, " ")});
     if (!set) return set.error();
     return well();
 }
@@ -192,7 +192,7 @@ std::string remedy_of(const undo_entry& one) {
         case undo_kind::command:
             return base::shell_line(one.words);
     }
-    const auto devices = os::loops_of(one.path);
+    const auto devices = testbed::loops_of(one.path);
     std::vector<std::string> words{"losetup", "-d"};
     if (devices) words.insert(words.end(), devices->begin(), devices->end());
     return base::shell_line(words);

@@ -332,18 +332,15 @@ std::optional<ranks::outcome> one_of_many::finish(const stats::run_report& own,
     mine.cpu_system_s = end.cpu_system_s;
     mine.max_rss_bytes = end.max_rss_bytes;
     mine.status = static_cast<std::uint64_t>(status);
-    mine.generator = own.generator();
+    const stats::generator_summary judged = own.generator();
+    mine.verdict = to_text(judged.verdict);
+    mine.reason = judged.reason;
+    mine.worker_busy = judged.worker_busy;
     mine.totals = own.totals().counted();
     mine.totals_with_warmup = own.totals_with_warmup().counted();
-    const auto latency = own.latency(own.description().message_phase);
-    const auto known = [&](double q) -> std::optional<nanoseconds> {
-        if (stats::support_of(q, latency.count()) == stats::support::none) return std::nullopt;
-        const stats::percentile found = latency.quantile(q);
-        if (!found.reached) return std::nullopt;
-        return found.value;
-    };
-    mine.p50 = known(0.5);
-    mine.p99 = known(0.99);
+    const auto latency = stats::figures_of(own.latency(own.description().message_phase));
+    mine.p50 = latency.p50;
+    mine.p99 = latency.p99;
     // Alone it would have been the end of the run, too.
     if (mine.why == to_text(load::run_ending::failure) && !stop_told_)
         tell_stop({.when = mine.lasted, .why = mine.why});

@@ -24,10 +24,10 @@ namespace postal::program {
 namespace {
 
 // Lines in a file stay whole, for those that look for them.
-std::string fitted_summary(const stats::run_report& report) {
+std::string fitted_summary(const stats::run_record& of) {
     const auto columns = os::terminal_columns(STDERR_FILENO);
-    if (!columns) return stats::format_summary(report);
-    return base::wrapped(stats::format_summary(report, *columns), *columns);
+    if (!columns) return stats::format_summary(of);
+    return base::wrapped(stats::format_summary(of, *columns), *columns);
 }
 
 // To standard error. That nobody reads it is no reason to hold a run up, or to end it.
@@ -138,7 +138,7 @@ void run_console::show(const stats::closed_interval& closed) {
     }
     if (const unsigned all = report_.description().ranks; closed.row.ranks.value_or(all) < all)
         say(fmt::format("{} of {} ranks in this interval", *closed.row.ranks, all));
-    for (const std::string& line : stats::interval_diagnostics(closed.counts.errors)) {
+    for (const std::string& line : stats::interval_diagnostics(closed.counts.errors.by_count())) {
         say(line);
     }
 }
@@ -313,7 +313,7 @@ cli::exit_status run_console::finish(const stats::run_end& end) {
     }
     clear_terminal();
     screen_.reset();
-    if (!options_.silent) with_reserve([&] { put(fitted_summary(report_)); });
+    if (!options_.silent) with_reserve([&] { put(fitted_summary(report_.record())); });
     if (!options_.record.empty()) {
         with_reserve([&] { note(stats::write_record(report_, options_.record)); });
     }

@@ -52,8 +52,4 @@ const std::string& context::keep_salted_password(const std::string& under, std::
     return salted_.insert_or_assign(under, std::move(made)).first->second;
 }
 
-std::string_view library_version() noexcept {
-    return gsasl_check_version(nullptr);
-}
-
 }  // namespace postal::sasl

@@ -63,7 +63,4 @@ class context {
     std::array<std::unordered_map<const std::string*, scram_keys>, 2> scram_keys_;  // by hash
 };
 
-// "2.2.0": of the library that is loaded.
-std::string_view library_version() noexcept;
-
 }  // namespace postal::sasl

@@ -14,17 +14,19 @@ std::string describe_error(const error_entry& entry) {
     return text;
 }
 
-std::vector<std::string> interval_diagnostics(const error_table& errors, std::size_t max_lines) {
+std::vector<std::string> interval_diagnostics(const std::vector<error_entry>& kinds,
+                                              std::size_t max_lines) {
     std::vector<std::string> lines;
     if (max_lines == 0) return lines;
-    const auto kinds = errors.by_count();
     // The last line is for the rest, unless the rest is a single kind.
     const std::size_t shown = kinds.size() <= max_lines ? kinds.size() : max_lines - 1;
-    std::uint64_t rest = errors.total();
-    for (std::size_t i = 0; i < shown; ++i) {
-        rest -= kinds[i].count;
-        lines.push_back(
-            fmt::format("{} x {}", base::format_count(kinds[i].count), describe_error(kinds[i])));
+    std::uint64_t rest = 0;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        if (i >= shown)
+            rest += kinds[i].count;
+        else
+            lines.push_back(fmt::format("{} x {}", base::format_count(kinds[i].count),
+                                        describe_error(kinds[i])));
     }
     if (shown < kinds.size()) {
         lines.push_back(fmt::format("{} x errors of {} other kinds", base::format_count(rest),

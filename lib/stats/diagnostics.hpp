@@ -13,7 +13,8 @@
 
 namespace postal::stats {
 
-[[nodiscard]] std::vector<std::string> interval_diagnostics(const error_table& errors,
+// `kinds`: the most frequent first.
+[[nodiscard]] std::vector<std::string> interval_diagnostics(const std::vector<error_entry>& kinds,
                                                             std::size_t max_lines = 5);
 
 // One kind without its count: "rcpt 550 5.1.1: no such user", "connect refused: 127.0.0.1:25".

@@ -94,8 +94,7 @@ std::vector<histogram::bucket> histogram::buckets() const {
     std::vector<bucket> found;
     for (std::size_t i = 0; i < bucket_count; ++i) {
         if (counts_[i] == 0) continue;
-        found.push_back({static_cast<double>(lower_ns(i)) / 1e3,
-                         static_cast<double>(upper_ns(i)) / 1e3, counts_[i]});
+        found.push_back({static_cast<double>(upper_ns(i)) / 1e3, counts_[i]});
     }
     return found;
 }

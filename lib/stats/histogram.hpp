@@ -36,7 +36,6 @@ class histogram {
 
     // One bucket that is not empty.
     struct bucket {
-        double lower_us = 0;  // inclusive
         double upper_us = 0;  // exclusive
         std::uint64_t count = 0;
     };

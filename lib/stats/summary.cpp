@@ -4,10 +4,12 @@
 #include "stats/summary.hpp"
 
 #include "base/digits.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "stats/diagnostics.hpp"
 #include "stats/latency_table.hpp"
 #include "stats/rank_summary.hpp"
+#include "stats/shown.hpp"
 
 #include <cmath>
 #include <string_view>
@@ -36,16 +38,19 @@ std::string row(std::string_view label, std::string_view text) {
     return fmt::format("  {:<12} {}\n", label, text);
 }
 
-std::string headline(const run_report& report) {
-    const run_description& run = report.description();
+bool is_open_loop(const run_record& of) {
+    return of.totals.has(*find_counter(all_counters(), "due"));
+}
+
+std::string headline(const run_record& of) {
     std::string text = fmt::format(
-        "{}: {} {} in {}", run.program, base::format_amount(report.totals().messages, "message"),
-        run.reads_mail ? "read" : "accepted", duration_text(report.measured_s()));
-    if (run.warmup.count() > 0) {
-        text += fmt::format(" (after {} of warm-up)", base::format_duration(run.warmup));
-    }
-    const auto& interrupted = report.end().interrupted;
-    if (interrupted && interrupted->early) text += ", interrupted before its end";
+        "{}: {} {} in {}", of.program, base::format_amount(of.totals.messages, "message"),
+        reads_mail(of) ? "read" : "accepted", duration_text(of.measured_s));
+    if (of.warmup_s > 0)
+        text += fmt::format(
+            " (after {} of warm-up)",
+            base::format_duration(std::chrono::nanoseconds{std::llround(of.warmup_s * 1e9)}));
+    if (of.interrupted && of.interrupted->early) text += ", interrupted before its end";
     return text + "\n";
 }
 
@@ -57,29 +62,20 @@ std::string label_lines(const run_labels& labels) {
     return text;
 }
 
-// How far the mean may be off.
-std::optional<double> uncertainty(const rate_summary& rate) {
-    if (rate.ci95) return (*rate.ci95)[1] - *rate.mean;
-    if (!rate.stddev) return std::nullopt;
-    return *rate.stddev / std::sqrt(static_cast<double>(rate.count));
-}
-
 // "; it fell from 58,000/s to 33,800/s over the run"
 std::string over_the_run(const rate_summary& rate, std::string_view unit) {
     if (!rate.trend) return {};
     return fmt::format("; it {} over the run", trend_text(*rate.mean, *rate.trend, unit));
 }
 
-std::string rate_text(const run_report& report) {
-    const rate_summary rate = report.rate();
-    const auto known = uncertainty(rate);
-    const auto shown = [&](double per_minute) { return base::format_measured(per_minute, known); };
-    std::string text = fmt::format("{} messages/min ({} messages/s)", shown(*rate.mean),
+std::string rate_text(const rate_summary& rate) {
+    const auto shown = [&](auto member) { return measured_text(rate, member); };
+    std::string text = fmt::format("{} messages/min ({} messages/s)", shown(&rate_summary::mean),
                                    base::format_measured(*rate.mean / 60));
     if (rate.count == 0) return text + ", no whole interval";
     if (rate.count == 1) return text + ", 1 interval";
-    text +=
-        fmt::format(", {} intervals from {} to {}", rate.count, shown(*rate.min), shown(*rate.max));
+    text += fmt::format(", {} intervals from {} to {}", rate.count, shown(&rate_summary::min),
+                        shown(&rate_summary::max));
     if (rate.ci95 && *rate.mean > 0)
         text += fmt::format("; mean {} at 95 %, within this run",
                             confidence_text((*rate.ci95)[0], (*rate.ci95)[1]));
@@ -90,20 +86,19 @@ constexpr std::uint64_t enough = 10;  // seconds for a spread in place of the in
 
 // "18 seconds from 190/s to 220/s; mean 206 ± 2.1/s at 95 %, within this run"; empty where the
 // intervals say as much.
-std::string by_second_text(const run_report& report) {
-    const rate_summary rate = report.seconds().rate();
-    const std::uint64_t intervals = report.rate().count;
-    if (intervals >= fewest_values || rate.count <= intervals || rate.count < enough) return {};
+std::string by_second_text(const run_record& of) {
+    const rate_summary& rate = of.rate_by_second;
+    if (of.rate.count >= fewest_values || rate.count <= of.rate.count || rate.count < enough)
+        return {};
     if (!(*rate.mean > 0)) return {};
-    const auto known = uncertainty(rate);
-    const auto shown = [&](double a_second) { return base::format_measured(a_second, known); };
-    const double width = report.seconds().width_s();
+    const auto shown = [&](auto member) { return measured_text(rate, member); };
+    const double width_s = of.seconds.width_s;
     const std::string stretches =
-        width > 1 ? fmt::format("stretches of {:.0f} s", width) : "seconds";
+        width_s > 1 ? fmt::format("stretches of {:.0f} s", width_s) : "seconds";
     std::string text = fmt::format("{} {} from {}/s to {}/s", rate.count, stretches,
-                                   shown(*rate.min), shown(*rate.max));
+                                   shown(&rate_summary::min), shown(&rate_summary::max));
     if (rate.ci95)
-        text += fmt::format("; mean {} {}/s at 95 %, within this run", shown(*rate.mean),
+        text += fmt::format("; mean {} {}/s at 95 %, within this run", shown(&rate_summary::mean),
                             confidence_text((*rate.ci95)[0], (*rate.ci95)[1]));
     return text + over_the_run(rate, "/s");
 }
@@ -128,39 +123,38 @@ std::string cap_text(const cap_summary& cap, std::string_view what_is_due) {
     return text;
 }
 
-// "10.0 MiB (1.0 MiB/s)", "12,345 rejected"
-std::string counter_text(const counter& one, const run_report& report) {
-    const std::uint64_t count = report.totals().counted().*one.value;
-    if (one.unit != counter_unit::octets)
-        return fmt::format("{} {}", base::format_count(count),
-                           report.description().title_of(one, count));
-    const double seconds = report.measured_s();
-    const auto measured = static_cast<double>(report.measured().*one.value);
-    const double per_second = seconds > 0 ? measured / seconds : 0;
-    return fmt::format("{} ({})", base::format_size(count), base::format_octet_rate(per_second));
+// "10.0 MiB (1.0 MiB/s)", "12,345 rejected"; a reader's mail is read.
+std::string counter_text(const counter& one, const run_record& of) {
+    const std::uint64_t count = of.totals.*one.value;
+    if (one.unit == counter_unit::octets)
+        return fmt::format("{} ({})", base::format_size(count),
+                           base::format_octet_rate(a_second(of, one.value).value_or(0)));
+    const bool read = reads_mail(of) && one.value == &counts::messages;
+    return fmt::format("{} {}", base::format_count(count), read ? "read" : one.title_of(count));
 }
 
 // "12 accepted, 3 rejected", "20 connections (5 with TLS)"; empty where none means anything.
-std::string counters_text(const run_report& report, counter_kind kind) {
+std::string counters_text(const run_record& of, counter_kind kind) {
     std::string text;
-    for (const counter& one : report.description().counters) {
-        if (one.kind != kind || !report.description().has(one)) continue;
-        if (one.rare && report.totals().*one.value == 0) continue;
-        const std::string piece = counter_text(one, report);
+    for (const counter& one : of.counters) {
+        if (one.kind != kind || !of.totals.has(one)) continue;
+        if (one.rare && of.totals.*one.value == 0) continue;
+        const std::string piece = counter_text(one, of);
         text += one.part ? " (" + piece + ")" : (text.empty() ? "" : ", ") + piece;
     }
     return text;
 }
 
 // "301 due, 121 never begun, 20 begun and not successful"
-std::string due_text(const run_report& report) {
-    const tally& total = report.totals();
-    std::string text = counters_text(report, counter_kind::schedule);
-    const std::uint64_t in_vain = total.unserved.count();
-    if (in_vain > total.not_started)
-        text +=
-            fmt::format(", {} begun and not {}", base::format_count(in_vain - total.not_started),
-                        report.description().what_counts());
+std::string due_text(const run_record& of) {
+    std::string text = counters_text(of, counter_kind::schedule);
+    std::uint64_t in_vain = 0;
+    for (const phase_figures& one : of.phases)
+        in_vain += one.not_accepted;
+    if (in_vain > of.totals.not_started)
+        text += fmt::format(", {} begun and not {}",
+                            base::format_count(in_vain - of.totals.not_started),
+                            reads_mail(of) ? "successful" : "accepted");
     return text;
 }
 
@@ -177,24 +171,22 @@ std::string connections_text(const connection_summary& use) {
     return text;
 }
 
-std::string outcome_text(const run_report& report) {
-    return counters_text(report, counter_kind::outcome) + " of " +
-           counters_text(report, counter_kind::begun);
+std::string outcome_text(const run_record& of) {
+    return counters_text(of, counter_kind::outcome) + " of " +
+           counters_text(of, counter_kind::begun);
 }
 
 // "12,345 started, 15.20 s CPU (1.23 ms a delivery), 3 did not end with 0: 2 x 75, 1 x signal 9"
-std::string agents_text(const agent_counts& agents) {
-    const std::chrono::nanoseconds cpu = agents.user() + agents.system();
-    std::string text = fmt::format("{} started, {:.2f} s CPU", base::format_count(agents.started()),
-                                   static_cast<double>(cpu.count()) / 1e9);
-    if (agents.ended() > 0) {
-        text += fmt::format(" ({:.2f} ms a delivery)", static_cast<double>(cpu.count()) / 1e6 /
-                                                           static_cast<double>(agents.ended()));
-    }
+std::string agents_text(const agent_summary& agents) {
+    const double cpu_s = agents.cpu_user_s + agents.cpu_system_s;
+    std::string text =
+        fmt::format("{} started, {:.2f} s CPU", base::format_count(agents.started), cpu_s);
+    if (const std::uint64_t all = ended(agents); all > 0)
+        text += fmt::format(" ({:.2f} ms a delivery)", cpu_s * 1e3 / static_cast<double>(all));
     std::uint64_t other = 0;
     std::size_t kinds = 0;
     std::string list;
-    for (const auto& one : agents.exits().sorted()) {
+    for (const named_count& one : agents.exits) {
         if (one.name == "0") continue;
         other += one.count;
         if (++kinds > shown_kinds) continue;
@@ -207,7 +199,10 @@ std::string agents_text(const agent_counts& agents) {
 }
 
 // "--max-held 12 times, --sessions once"
-std::string limits_text(const named_counts& struck) {
+std::string limits_text(const named_numbers& limits) {
+    named_counts struck;
+    for (const named_count& one : limits)
+        struck.add(one.name, one.count);
     std::string text;
     for (const auto& one : struck.sorted())
         text += fmt::format("{}--{} {}", text.empty() ? "" : ", ", one.name,
@@ -216,12 +211,12 @@ std::string limits_text(const named_counts& struck) {
 }
 
 // "OpenSSL 3.0.15: 90 full handshakes, 10 resumed; TLSv1.3; TLS_AES_256_GCM_SHA384"
-std::string tls_text(const std::string& library, const tls_counts& tls) {
-    std::string text =
-        fmt::format("{}: {}, {} resumed", library, base::format_amount(tls.full, "full handshake"),
-                    base::format_count(tls.resumed));
-    for (const named_counts* counts : {&tls.versions, &tls.ciphers, &tls.groups}) {
-        const auto kinds = counts->sorted();
+std::string tls_text(const tls_summary& tls) {
+    std::string text = fmt::format("{}: {}, {} resumed", tls.library,
+                                   base::format_amount(tls.full, "full handshake"),
+                                   base::format_count(tls.resumed));
+    for (const named_numbers* counts : {&tls.versions, &tls.ciphers, &tls.groups}) {
+        const named_numbers& kinds = *counts;
         for (std::size_t i = 0; i < kinds.size() && i < shown_kinds; ++i) {
             text += (i == 0 ? "; " : ", ") + kinds[i].name;
             if (kinds.size() > 1) text += fmt::format(" x {}", base::format_count(kinds[i].count));
@@ -231,31 +226,31 @@ std::string tls_text(const std::string& library, const tls_counts& tls) {
 }
 
 // "12 SCRAM-SHA-256, 3 PLAIN"
-std::string authentication_text(const named_counts& counts) {
-    std::string text;
-    for (const auto& one : counts.sorted()) {
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", base::format_count(one.count),
-                            one.name);
-    }
-    return text;
+std::string authentication_text(const named_numbers& counts) {
+    std::vector<std::string> pieces;
+    for (const named_count& one : counts)
+        pieces.push_back(fmt::format("{} {}", base::format_count(one.count), one.name));
+    return base::join(pieces, ", ");
 }
 
-std::string error_lines(const run_report& report) {
+std::string error_lines(const run_record& of) {
     // A run that never got past its warm-up still has to say what went wrong.
-    const error_table& measured = report.totals().errors;
-    const error_table& errors = measured.empty() ? report.totals_with_warmup().errors : measured;
+    const bool measured = !of.errors.empty();
+    const std::vector<error_entry>& errors = measured ? of.errors : of.errors_with_warmup;
     if (errors.empty()) return {};
-    const std::string_view when = measured.empty() ? " (all in the warm-up)" : "";
+    const std::string_view when = measured ? "" : " (all in the warm-up)";
     const auto lines = interval_diagnostics(errors, shown_kinds);
     if (lines.size() == 1) return fmt::format("\n  errors: {}{}\n", lines.front(), when);
-    std::string text = fmt::format("\n  errors: {}{}\n", base::format_count(errors.total()), when);
+    std::uint64_t total = 0;
+    for (const error_entry& one : errors)
+        total += one.count;
+    std::string text = fmt::format("\n  errors: {}{}\n", base::format_count(total), when);
     for (const auto& line : lines)
         text += "    " + line + "\n";
     return text;
 }
 
-std::string generator_text(const run_report& report) {
-    const generator_summary generator = report.generator();
+std::string generator_text(const generator_summary& generator) {
     if (generator.limited) return "LIMITED: " + generator.reason;
     if (generator.verdict == generator_verdict::machine_full)
         return "MACHINE FULL: " + generator.reason;
@@ -272,23 +267,23 @@ std::string generator_text(const run_report& report) {
     return text;
 }
 
-std::string not_in_effect_lines(const run_report& report) {
+std::string not_in_effect_lines(const named_numbers& of) {
     std::string text;
-    for (const auto& one : report.not_in_effect().sorted()) {
+    for (const named_count& one : of) {
         text += row("NOT DONE",
                     fmt::format("{} ({})", one.name, base::format_amount(one.count, "connection")));
     }
     return text;
 }
 
-std::string process_text(const run_end& end) {
-    return fmt::format("{:.2f} s user, {:.2f} s system, {} memory at most", end.cpu_user_s,
-                       end.cpu_system_s, base::format_size(end.max_rss_bytes));
+std::string process_text(const run_record& of) {
+    return fmt::format("{:.2f} s user, {:.2f} s system, {} memory at most", of.cpu_user_s,
+                       of.cpu_system_s, base::format_size(of.max_rss_bytes));
 }
 
-std::string threshold_lines(const run_report& report) {
+std::string threshold_lines(const std::vector<threshold_result>& thresholds) {
     std::string text;
-    for (const auto& one : report.thresholds) {
+    for (const auto& one : thresholds) {
         text += row(one.passed ? "passed" : "NOT MET",
                     fmt::format("{}: {}", one.expression, format_threshold_value(one)));
     }
@@ -307,47 +302,42 @@ std::string format_threshold_value(const threshold_result& result) {
     return whole(*result.value) + (result.unit.empty() ? "" : " " + result.unit);
 }
 
-std::string format_summary(const run_report& report, std::size_t width) {
-    const run_description& run = report.description();
-    const auto counters_row = [&](std::string_view label, counter_kind kind) {
-        const std::string counted = counters_text(report, kind);
-        return counted.empty() ? counted : row(label, counted);
+std::string format_summary(const run_record& of, std::size_t width) {
+    std::string text = headline(of);
+    const auto add = [&](std::string_view label, const std::string& line) {
+        if (!line.empty()) text += row(label, line);
     };
-    std::string text = headline(report);
-    text += label_lines(run.labels);
-    text += row("rate", rate_text(report));
-    if (const std::string finer = by_second_text(report); !finer.empty())
-        text += row("by second", finer);
-    if (const auto loaded = report.seconds().loaded(); run.serves && loaded)
-        text += row("under load", loaded_text(*loaded));
-    if (const auto cap = report.cap())
-        text += row("asked", cap_text(*cap, report.description().what_is_due()));
-    if (run.open_loop()) text += row(run.what_is_due(), due_text(report));
-    text += row("traffic", counters_text(report, counter_kind::traffic));
-    if (run.serves) text += row("connections", connections_text(report.connections()));
-    text += row("outcomes", outcome_text(report));
-    text += counters_row("retries", counter_kind::retry);
-    text += counters_row("greylists", counter_kind::greylist);
-    text += counters_row("integrity", counter_kind::integrity);
-    text += counters_row("mailboxes", counter_kind::mailbox);
-    if (!report.totals().authentications.empty()) {
-        text += row("logins", authentication_text(report.totals().authentications));
-    }
-    if (run.runs_agents) text += row("agents", agents_text(report.totals().agents));
-    if (const std::string struck = limits_text(report.totals().limits); !struck.empty())
-        text += row("limits", struck);
-    if (!run.tls_library.empty())
-        text += row("TLS", tls_text(run.tls_library, report.totals().tls));
-    text += latency_table(report, width);
-    text += error_lines(report);
+    const auto add_counters = [&](std::string_view label, counter_kind kind) {
+        add(label, counters_text(of, kind));
+    };
+    text += label_lines(of.labels);
+    add("rate", rate_text(of.rate));
+    add("by second", by_second_text(of));
+    if (of.under_load) add("under load", loaded_text(*of.under_load));
+    const std::string_view due = what_is_due(of);
+    if (of.cap) add("asked", cap_text(*of.cap, due));
+    if (is_open_loop(of)) add(due, due_text(of));
+    add_counters("traffic", counter_kind::traffic);
+    if (of.connection_use) add("connections", connections_text(*of.connection_use));
+    add("outcomes", outcome_text(of));
+    add_counters("retries", counter_kind::retry);
+    add_counters("greylists", counter_kind::greylist);
+    add_counters("integrity", counter_kind::integrity);
+    add_counters("mailboxes", counter_kind::mailbox);
+    if (of.authentications) add("logins", authentication_text(*of.authentications));
+    if (of.agents) add("agents", agents_text(*of.agents));
+    if (of.limits) add("limits", limits_text(*of.limits));
+    if (of.tls) add("TLS", tls_text(*of.tls));
+    text += latency_table(of, width);
+    text += error_lines(of);
     text += "\n";
-    for (const rank_line& one : rank_lines(report.ranks()))
+    for (const rank_line& one : rank_lines(of.ranks))
         text += row(one.label, one.text);
-    text += row("generator", generator_text(report));
-    text += row("process", process_text(report.end()));
-    text += not_in_effect_lines(report);
-    if (run.transcript) text += row("transcript", "was written, and slowed this run down");
-    text += threshold_lines(report);
+    add("generator", generator_text(of.generator));
+    add("process", process_text(of));
+    text += not_in_effect_lines(of.not_in_effect);
+    if (of.transcript) add("transcript", "was written, and slowed this run down");
+    text += threshold_lines(of.thresholds);
     return text;
 }
 

@@ -5,7 +5,7 @@
 // already. Pure: returns the text. Nothing here fails; runs without a message say so.
 #pragma once
 
-#include "stats/run_report.hpp"
+#include "stats/run_record.hpp"
 
 #include <cstddef>
 #include <string>
@@ -13,7 +13,7 @@
 namespace postal::stats {
 
 // The table of latencies has as many columns as fit into `width`; other lines may be longer.
-[[nodiscard]] std::string format_summary(const run_report& report, std::size_t width = 80);
+[[nodiscard]] std::string format_summary(const run_record& of, std::size_t width = 80);
 
 // "412 us", "0.12 %", "1,234 messages/min", or a count.
 [[nodiscard]] std::string format_threshold_value(const threshold_result& result);

@@ -57,7 +57,6 @@ class threshold {
 
     // With ";abort", while the run goes on: whether it is missed already.
     [[nodiscard]] bool missed_already(const run_report& report) const;
-    [[nodiscard]] bool aborts() const noexcept { return abort_after_.has_value(); }
 
   private:
     friend struct threshold_parser;

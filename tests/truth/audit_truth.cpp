@@ -1,6 +1,6 @@
 // The bound that an audit prints for the share of cuts that lose mail: simulated audits, whole and interrupted ones,
 // in which every cut of a run has its fate.
-#include "experiment/audit_findings.hpp"
+#include "audit/findings.hpp"
 #include "postal-audit/draws.hpp"
 
 #include "support.hpp"
@@ -11,7 +11,7 @@
 #include <set>
 
 using namespace postal;
-using namespace postal::experiment;
+using namespace postal::audit;
 using truth::tally;
 
 namespace {

@@ -270,10 +270,4 @@ void append_dele(std::string& out, std::uint64_t message) {
     append_numbered(out, "DELE ", message);
 }
 
-void append_top(std::string& out, std::uint64_t message, std::uint64_t lines) {
-    out.append("TOP ");
-    out.append(std::to_string(message));
-    append_numbered(out, " ", lines);
-}
-
 }  // namespace postal::proto

@@ -142,7 +142,6 @@ struct pop3_capabilities {
 [[nodiscard]] bool append_auth_answer(std::string& out, std::string_view answer);
 void append_retr(std::string& out, std::uint64_t message);
 void append_dele(std::string& out, std::uint64_t message);
-void append_top(std::string& out, std::uint64_t message, std::uint64_t lines);
 
 inline constexpr std::string_view pop3_capa = "CAPA\r\n";
 inline constexpr std::string_view pop3_stls = "STLS\r\n";

@@ -143,7 +143,7 @@ TEST_CASE("what does not fit is not taken") {
     slice_merger merger(timetable(10s, 10s), phases, {1, 1});
     CHECK_FALSE(merger.add(2, part(0s, 10s, 1)));
     CHECK_FALSE(merger.add(0, stats::time_slice(phases + 1)));
-    merger.lose(1);
+    merger.end(1);
     CHECK_FALSE(merger.add(1, part(0s, 10s, 1)));
     merger.end(7);
     // More workers than it said are not others'.
@@ -168,7 +168,7 @@ TEST_CASE("the time of connections is added up over ranks") {
     const auto both = merger.take();
     REQUIRE(both);
     CHECK(stats::sums_of(both->workers).connected_s == 15);
-    merger.lose(1);
+    merger.end(1);
     merger.add(0, open_part(10s, 20s, 4));
     const auto one = merger.take();
     REQUIRE(one);
@@ -182,7 +182,7 @@ TEST_CASE("who has counted least far is the slowest") {
     REQUIRE(merger.slowest());
     CHECK(merger.slowest()->rank == 1);
     CHECK(merger.slowest()->until == 0s);
-    merger.lose(1);
+    merger.end(1);
     CHECK(merger.slowest()->until == 10s);
     merger.end(0);
     merger.end(2);
@@ -197,7 +197,7 @@ TEST_CASE("a lost rank holds nobody up, and what it had counted stays") {
     merger.add(1, part(0s, 10s, 4));
     auto merged = take_all(merger);
     CHECK(merged.size() == 1);
-    merger.lose(1);
+    merger.end(1);
     append(merged, take_all(merger));
     REQUIRE(merged.size() == 2);
     CHECK(merged[1].ranks == 1);
@@ -259,7 +259,7 @@ TEST_CASE("a rank that counts twice in one time slice is one rank") {
     merger.add(0, part(0s, 4s, 1));
     merger.add(0, part(4s, 10s, 2));
     merger.add(1, part(0s, 10s, 4));
-    merger.lose(2);
+    merger.end(2);
     const auto first = merger.take();
     REQUIRE(first);
     CHECK(first->ranks == 2);
@@ -298,7 +298,7 @@ TEST_CASE("an interval that goes on when the last rank is lost is closed") {
     merger.add(0, part(10s, 13s, 2));
     auto merged = take_all(merger);
     REQUIRE(merged.size() == 2);
-    merger.lose(0);
+    merger.end(0);
     append(merged, take_all(merger));
     check_order(merged);
     CHECK(messages_of(merged) == 3);
@@ -360,7 +360,7 @@ TEST_CASE("random ways: nothing is lost, nothing is counted twice, time goes on"
             if (next[rank] > ways[rank].size()) continue;
             const bool lost = upto(200) == 0;
             if (next[rank] == ways[rank].size() || lost) {
-                lost ? merger.lose(rank) : merger.end(rank);
+                merger.end(rank);
                 next[rank] = ways[rank].size() + 1;
                 --left;
             } else {

@@ -26,7 +26,7 @@ cost_log even_costs() {
     cost_log log({"/dev/loop0"}, begun, std::chrono::system_clock::time_point{1'767'225'600s});
     for (int second = 0; second <= 10; ++second) {
         const double s = second < 2 ? second * 10 : second + 18;
-        os::system_sample one;
+        testbed::system_sample one;
         one.time = begun + std::chrono::seconds{second};
         one.machine.processors = os::processor_times{s, s, 0, 0, 900};
         os::device_counts disk;

@@ -15,10 +15,10 @@ const std::chrono::steady_clock::time_point begun{1000s};
 const std::chrono::system_clock::time_point started{1'767'225'600s};  // 2026-01-01
 
 // Of a machine that works evenly: `at` after the beginning of the log.
-os::system_sample sample(std::chrono::nanoseconds at) {
+testbed::system_sample sample(std::chrono::nanoseconds at) {
     const double s = std::chrono::duration<double>(at).count();
     const auto count = [s](double rate) { return static_cast<std::uint64_t>(5000 + rate * s); };
-    os::system_sample to;
+    testbed::system_sample to;
     to.time = begun + at;
     to.machine.processors = os::processor_times{100 + s / 2, 50 + s / 4, 7 + s / 8, 1, 900 + s};
     to.machine.context_switches = count(2000);
@@ -39,21 +39,22 @@ os::system_sample sample(std::chrono::nanoseconds at) {
     return to;
 }
 
-experiment::cost_log log_of(const std::vector<os::system_sample>& samples) {
+experiment::cost_log log_of(const std::vector<testbed::system_sample>& samples) {
     experiment::cost_log log({"/dev/loop0"}, begun, started);
     for (const auto& one : samples)
         log.add(one);
     return log;
 }
 
-std::vector<os::system_sample> even_run() {
-    std::vector<os::system_sample> samples;
+std::vector<testbed::system_sample> even_run() {
+    std::vector<testbed::system_sample> samples;
     for (int s = 0; s <= 10; ++s)
         samples.push_back(sample(std::chrono::seconds{s}));
     return samples;
 }
 
-os::program_usage program(const char* name, double cpu_s, std::optional<std::uint64_t> octets) {
+testbed::program_usage program(const char* name, double cpu_s,
+                               std::optional<std::uint64_t> octets) {
     return {name, cpu_s, 2 * cpu_s, 3 * cpu_s, octets, octets};
 }
 

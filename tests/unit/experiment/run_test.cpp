@@ -5,12 +5,12 @@
 #include "experiment/costs.hpp"
 #include "experiment/servers.hpp"
 #include "listener.hpp"
-#include "os/device_content.hpp"
-#include "os/image_file.hpp"
-#include "os/loop_device.hpp"
-#include "os/mounts.hpp"
 #include "os/process.hpp"
 #include "support.hpp"
+#include "testbed/device_content.hpp"
+#include "testbed/image_file.hpp"
+#include "testbed/loop_device.hpp"
+#include "testbed/mounts.hpp"
 
 #include <sys/wait.h>
 
@@ -94,7 +94,7 @@ struct scene {
 void check_clean(const scene& after) {
     for (const auto& one : os::descendants_of(::getpid()))
         CHECK((one.ended || one.name.empty()));
-    for (const auto& one : os::read_mounts().value())
+    for (const auto& one : testbed::read_mounts().value())
         CHECK(one.folder.find(after.here.path()) == std::string::npos);
     for (const auto& entry : std::filesystem::directory_iterator("/sys/block")) {
         const auto file = test::read(entry.path().string() + "/loop/backing_file");
@@ -358,7 +358,8 @@ TEST_CASE("run: killed at any step, the next program undoes what was begun") {
         int status = 0;
         REQUIRE(::waitpid(runner, &status, 0) == runner);
         REQUIRE(WIFSIGNALED(status));
-        const bool mounted = os::mount_at(os::read_mounts().value(), s.here / "mount").has_value();
+        const bool mounted =
+            testbed::mount_at(testbed::read_mounts().value(), s.here / "mount").has_value();
         CHECK(mounted == (with_storage && last != "setup" && last != "storage"));
         auto book = test::open_journal(s.here / "killed");
         for (const auto& one : experiment::undo_above(0, book, *s.by).left)
@@ -377,10 +378,10 @@ TEST_CASE("run: on a disk of the user's, where nothing is lost that it did not m
     }
     scene s;
     const std::string disk = s.here / "disk";
-    REQUIRE(os::create_image(disk, 16U << 20U, os::image_space::sparse).has_value());
+    REQUIRE(testbed::create_image(disk, 16U << 20U, testbed::image_space::sparse).has_value());
     // Detached with the rest of the scene.
     REQUIRE(s.book.announce({.kind = experiment::undo_kind::loop, .path = disk}).has_value());
-    const auto device = os::attach_loop(disk, os::loop_io::buffered);
+    const auto device = testbed::attach_loop(disk, testbed::loop_io::buffered);
     REQUIRE(device.has_value());
     s.add_storage();
     s.what.variants[0].on.device = "${disk}";
@@ -413,10 +414,10 @@ TEST_CASE("run: on a disk of the user's, where nothing is lost that it did not m
     const auto kept = s.run();
     CHECK(kept.end == run_end::failed);
     CHECK(kept.reason.find("precious") != std::string::npos);
-    CHECK(os::probe_device(device->path)->label == "precious");
+    CHECK(testbed::probe_device(device->path)->label == "precious");
     CHECK(kept.left.empty());
     auto plan = s.plan();
-    plan.existing = os::existing_data::overwrite;
+    plan.existing = testbed::existing_data::overwrite;
     s.what.variants[0].on.make.words.insert(s.what.variants[0].on.make.words.begin() + 1, "-F");
     const auto overwritten = experiment::run_once(plan, s.book, *s.by, {});
     CHECK(overwritten.end == run_end::complete);

@@ -3,10 +3,10 @@
 
 #include "base/read_file.hpp"
 #include "base/units.hpp"
-#include "os/image_file.hpp"
-#include "os/loop_device.hpp"
-#include "os/mounting.hpp"
 #include "support.hpp"
+#include "testbed/image_file.hpp"
+#include "testbed/loop_device.hpp"
+#include "testbed/mounting.hpp"
 
 #include <fstream>
 
@@ -190,9 +190,9 @@ TEST_CASE("undo: mounts, loop devices and images, which stay when somebody holds
     const std::string folder = s.here / "mount";
     s.announce(undo_kind::command, "echo >" + s.here / "torn-down");
     s.announce({.kind = undo_kind::file, .path = image});
-    REQUIRE(os::create_image(image, 16U << 20U, os::image_space::sparse).has_value());
+    REQUIRE(testbed::create_image(image, 16U << 20U, testbed::image_space::sparse).has_value());
     s.announce({.kind = undo_kind::loop, .path = image});
-    const auto loop = os::attach_loop(image, os::loop_io::buffered);
+    const auto loop = testbed::attach_loop(image, testbed::loop_io::buffered);
     REQUIRE(loop.has_value());
     REQUIRE(s.by->run({{"mkfs.ext4", "-q", loop->path}, "here", s.here / "log"}, 1min,
                       experiment::patience::undoing, s.book)
@@ -206,10 +206,10 @@ TEST_CASE("undo: mounts, loop devices and images, which stay when somebody holds
     CHECK(theirs.left.empty());
     CHECK(theirs.notes == std::vector<std::string>{"theirs is mounted on " + folder +
                                                    " by somebody else, and left there"});
-    CHECK(os::mount_at(os::read_mounts().value(), folder)->source == "theirs");
+    CHECK(testbed::mount_at(testbed::read_mounts().value(), folder)->source == "theirs");
     REQUIRE(::umount(folder.c_str()) == 0);
     s.announce(mounted);
-    REQUIRE(os::mount_device({loop->path, folder, "ext4", ""}).has_value());
+    REQUIRE(testbed::mount_device({loop->path, folder, "ext4", ""}).has_value());
     REQUIRE(::mount("theirs", folder.c_str(), "tmpfs", 0, nullptr) == 0);
     const auto below = s.undo(s.book.left().size() - 1);
     REQUIRE(below.left.size() == 1);
@@ -234,8 +234,8 @@ TEST_CASE("undo: mounts, loop devices and images, which stay when somebody holds
     CHECK_FALSE(std::filesystem::exists(s.here / "torn-down"));
     s.by->end(holder, 1min);
     CHECK(s.undo().left.empty());
-    CHECK_FALSE(os::mount_at(os::read_mounts().value(), folder));
-    CHECK(os::loops_of(image)->empty());
+    CHECK_FALSE(testbed::mount_at(testbed::read_mounts().value(), folder));
+    CHECK(testbed::loops_of(image)->empty());
     CHECK_FALSE(std::filesystem::exists(image));
     CHECK(std::filesystem::exists(s.here / "torn-down"));
 }

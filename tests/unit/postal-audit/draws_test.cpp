@@ -13,7 +13,7 @@
 #include <catch2/catch.hpp>
 
 using namespace postal;
-using experiment::survival;
+using audit::survival;
 using test::log_builder;
 
 namespace {

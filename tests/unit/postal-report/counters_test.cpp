@@ -164,7 +164,9 @@ TEST_CASE("counters: a threshold on what nobody counts in this run is refused, a
 TEST_CASE("counters: each is in the summary and in the report, with its name") {
     const auto run = counted_run();
     const auto read = read_back(run);
-    const std::string summary = stats::format_summary(run);
+    stats::run_record of_a_reader = run.record();
+    of_a_reader.program = "rabid";
+    const std::string summary = stats::format_summary(of_a_reader);
     const std::string report = test::printed_of({read}).text;
     const std::string compared = test::printed_of({read, read}).markdown;
     for (const stats::counter& one : rows()) {

@@ -67,7 +67,7 @@ experiment::cost_log even_costs(int seconds) {
     experiment::cost_log log({"loop7"}, begun,
                              std::chrono::system_clock::time_point{1'767'225'600s});
     for (int at = 0; at <= seconds + 6; ++at) {
-        os::system_sample sample;
+        testbed::system_sample sample;
         sample.time = begun + std::chrono::seconds{at};
         sample.machine.processors = os::processor_times{at / 2.0, 0, 0, 0, 0};
         os::device_counts disk;

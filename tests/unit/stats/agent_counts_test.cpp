@@ -189,11 +189,12 @@ TEST_CASE("agents: the record") {
 
 TEST_CASE("agents: the summary's line") {
     run_report none(server());
-    CHECK(format_summary(none).find("  agents       0 started, 0.00 s CPU\n") != std::string::npos);
+    CHECK(format_summary(none.record()).find("  agents       0 started, 0.00 s CPU\n") !=
+          std::string::npos);
     run_report good(server());
     good.add_time_slice(minute(0, 2000, 2000));
-    CHECK(format_summary(good).find(
-              "  agents       2,000 started, 2.00 s CPU (1.00 ms a delivery)\n") !=
+    CHECK(format_summary(good.record())
+              .find("  agents       2,000 started, 2.00 s CPU (1.00 ms a delivery)\n") !=
           std::string::npos);
     run_report mixed(server());
     auto part = minute(0, 10, 4);
@@ -201,14 +202,14 @@ TEST_CASE("agents: the summary's line") {
     part.counts.agents.add_end_with_status(75, {});
     part.counts.agents.add_end_by_signal(9, {});
     mixed.add_time_slice(part);
-    CHECK(format_summary(mixed).find(", 3 did not end with 0: 2 x 75, 1 x signal 9\n") !=
+    CHECK(format_summary(mixed.record()).find(", 3 did not end with 0: 2 x 75, 1 x signal 9\n") !=
           std::string::npos);
     run_report many(server());
     auto odd = minute(0, 0, 0);
     for (int status = 1; status <= 8; ++status)
         odd.counts.agents.add_end_with_status(status, {});
     many.add_time_slice(odd);
-    CHECK(format_summary(many).find("1 x 5, 3 other kinds\n") != std::string::npos);
+    CHECK(format_summary(many.record()).find("1 x 5, 3 other kinds\n") != std::string::npos);
 }
 
 TEST_CASE("agents: a program that runs none says nothing of them") {
@@ -216,7 +217,7 @@ TEST_CASE("agents: a program that runs none says nothing of them") {
     const auto row = report.add_time_slice(test::counted(0, 60, 10))->row;
     CHECK_FALSE(row.agents_running.has_value());
     CHECK(record_text(report).find("agent") == std::string::npos);
-    CHECK(format_summary(report).find("agent") == std::string::npos);
+    CHECK(format_summary(report.record()).find("agent") == std::string::npos);
     for (const auto format : {log_format::csv, log_format::extended, log_format::jsonl}) {
         const interval_log log(stdout, format, report.description());
         CHECK((log.header() + log.line(row)).find("agent") == std::string::npos);

@@ -163,14 +163,14 @@ TEST_CASE("diagnostics: the most frequent first, never more lines than asked for
     for (int i = 0; i < 12; ++i)
         table.add("rcpt", 550, "5.1.1", "no such user");
     table.add("connect", 0, "refused", "127.0.0.1:25");
-    CHECK(interval_diagnostics(table) ==
+    CHECK(interval_diagnostics(table.by_count()) ==
           std::vector<std::string>{"12 x rcpt 550 5.1.1: no such user",
                                    "1 x connect refused: 127.0.0.1:25"});
     for (int code = 400; code < 420; ++code)
         table.add("mail", code, "", "");
-    const auto lines = interval_diagnostics(table, 3);
+    const auto lines = interval_diagnostics(table.by_count(), 3);
     REQUIRE(lines.size() == 3);
     CHECK(lines[2] == "20 x errors of 20 other kinds");
-    CHECK(interval_diagnostics(error_table{}).empty());
-    CHECK(interval_diagnostics(table, 0).empty());
+    CHECK(interval_diagnostics({}).empty());
+    CHECK(interval_diagnostics(table.by_count(), 0).empty());
 }

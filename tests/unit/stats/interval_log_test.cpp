@@ -131,7 +131,7 @@ TEST_CASE("summary: result first, a unit on every number, not too long") {
     report.add_time_slice(test::counted(120, 180, 1000));
     report.finish({180, "complete", 12.34, 5.6, 47'000'000});
     report.thresholds = {{"p99(message)<1s", 1000.0, "us", true}, {"errors==0", 60.0, "", false}};
-    const std::string text = format_summary(report);
+    const std::string text = format_summary(report.record());
     INFO(text);
     CHECK(text.starts_with("postal: 2,234 messages accepted in 2m (after 1m of warm-up)\n"));
     CHECK(text.find("1,120 messages/min (18.6 messages/s), 2 intervals from 1,000 to 1,230\n") !=
@@ -159,7 +159,7 @@ TEST_CASE("summary: the table of latencies has the columns that there is room fo
         {60, "latency           count      p50      p99      max\n"},
         {20, "latency           count      p99\n"}};
     for (const row& one : table) {
-        const std::string text = format_summary(report, one.width);
+        const std::string text = format_summary(report.record(), one.width);
         INFO(text);
         CHECK(text.find("\n  " + std::string(one.head)) != std::string::npos);
     }
@@ -171,7 +171,7 @@ TEST_CASE("summary: a single kind of error is told once") {
     for (int i = 0; i < 22; ++i)
         part.counts.errors.add("connect", 0, "refused", "127.0.0.1:25");
     report.add_time_slice(part);
-    const std::string text = format_summary(report);
+    const std::string text = format_summary(report.record());
     INFO(text);
     CHECK(text.find("\n  errors: 22 x connect refused: 127.0.0.1:25\n") != std::string::npos);
     CHECK(text.find("22 x") == text.rfind("22 x"));
@@ -179,7 +179,7 @@ TEST_CASE("summary: a single kind of error is told once") {
 
 TEST_CASE("summary: a run without anything") {
     run_report report(test::description());
-    std::string text = format_summary(report);
+    std::string text = format_summary(report.record());
     CHECK(text.starts_with("postal: 0 messages accepted in 0s\n"));
     CHECK(text.find("nan") == std::string::npos);
     auto part = test::counted(0, 5, 0);
@@ -187,7 +187,7 @@ TEST_CASE("summary: a run without anything") {
     part.counts.errors.add("connect", 0, "refused", "127.0.0.1:25");
     part.counts.slip.record(50ms);
     report.add_time_slice(part);
-    text = format_summary(report);
+    text = format_summary(report.record());
     CHECK(text.find(" (all in the warm-up)\n") != std::string::npos);
     CHECK(text.find("1 x connect refused: 127.0.0.1:25") != std::string::npos);
 }

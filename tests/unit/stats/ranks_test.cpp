@@ -91,7 +91,7 @@ TEST_CASE("ranks: the summary says how they began and ended") {
     run_report report = two_intervals(4);
     std::vector<rank_share> ranks = four_ranks();
     report.set_ranks(ranks);
-    const std::string well = format_summary(report);
+    const std::string well = format_summary(report.record());
     CHECK_THAT(well, Contains("4 ranks on 2 hosts, started within 300 µs of each other"));
     CHECK_THAT(well, Contains("first done rank 3 after 57.2 s, last rank 0 after 60.2 s"));
     CHECK_THAT(well, !Contains("LOST") && !Contains("LATE") && !Contains("CLOCK"));
@@ -106,7 +106,7 @@ TEST_CASE("ranks: the summary says how they began and ended") {
     ranks[3].clock_steps = 2;
     ranks[3].clock_step_s = -0.02;
     report.set_ranks(ranks);
-    const std::string badly = format_summary(report);
+    const std::string badly = format_summary(report.record());
     CHECK_THAT(badly, Contains("rank 3 on b was lost: last heard of after 12.3 s, at least 1,234 "
                                "messages unaccounted for"));
     CHECK_THAT(badly, Contains("rank 1 on a missed the start by 3.20 s"));

@@ -88,7 +88,7 @@ TEST_CASE("rate: none below nothing is thought likely") {
     for (int i = 0; i < 24; ++i)
         report.add_time_slice(test::counted(i, i + 1, i == 18 ? 50 : 0));
     report.finish({.duration_s = 24});
-    const std::string summary = format_summary(report);
+    const std::string summary = format_summary(report.record());
     INFO(summary);
     CHECK(summary.find("from 0 to 3,000; mean (0 to ") != std::string::npos);
     CHECK(confidence_text(202.9, 207.1) == "± 2.10");

@@ -125,7 +125,7 @@ TEST_CASE("run report: an open loop ranks all that was due") {
     }
     CHECK(threshold::parse("p50(message)<2ms", run.phases)->evaluate(report).passed);
     CHECK(threshold::parse("due==501", run.phases)->evaluate(report).passed);
-    const std::string text = format_summary(report);
+    const std::string text = format_summary(report.record());
     INFO(text);
     CHECK(text.find("messages     501 due, 200 never begun, 1 begun and not accepted\n") !=
           std::string::npos);
@@ -221,7 +221,7 @@ TEST_CASE("run report: how connections were used, the warm-up's too") {
     run.warmup = 60s;
     run_report report(run);
     CHECK_FALSE(report.connections().messages.has_value());
-    CHECK_THAT(format_summary(report), Catch::Contains("connections  none"));
+    CHECK_THAT(format_summary(report.record()), Catch::Contains("connections  none"));
     auto first = counted(0, 60, 10);
     first.in_warmup = true;
     first.counts.connections = 4;
@@ -243,7 +243,7 @@ TEST_CASE("run report: how connections were used, the warm-up's too") {
     CHECK(use.pipelined.value_or(0) == Approx(0.2));
     CHECK(use.most_open == 3);
     CHECK_THAT(
-        format_summary(report),
+        format_summary(report.record()),
         Catch::Contains("7.50 messages a connection, 3.00 recipients a transaction, 25 % with "
                         "TLS, at most 3 open at once; 20 % of the transactions pipelined"));
 }

@@ -49,7 +49,7 @@ TEST_CASE("seconds: a run within one interval has a spread") {
     // t(0.975, 19) = 2.09302, stddev 5.12989
     REQUIRE(rate.ci95.has_value());
     CHECK((*rate.ci95)[1] - 105 == Approx(2.09302 * 5.12989 / std::sqrt(20)).epsilon(1e-4));
-    const std::string summary = format_summary(report);
+    const std::string summary = format_summary(report.record());
     INFO(summary);
     CHECK(summary.find("20 seconds from 100/s to 110/s; mean 105") != std::string::npos);
 }
@@ -59,7 +59,7 @@ TEST_CASE("seconds: intervals that are as many say as much") {
     for (int i = 0; i < 10; ++i)
         report.add_time_slice(test::counted(i, i + 1, 100));
     report.finish({.duration_s = 10});
-    CHECK(format_summary(report).find("by second") == std::string::npos);
+    CHECK(format_summary(report.record()).find("by second") == std::string::npos);
 }
 
 TEST_CASE("seconds: a record has a list of each of their figures") {
@@ -126,12 +126,13 @@ TEST_CASE("seconds: a server's rate under load leaves out when it waited") {
         const auto loaded = report.seconds().loaded();
         REQUIRE(loaded.has_value() == (one.per_second > 0));
         CHECK(report.record().under_load.has_value() == loaded.has_value());
-        CHECK((format_summary(report).find("under load") != std::string::npos) ==
+        CHECK((format_summary(report.record()).find("under load") != std::string::npos) ==
               loaded.has_value());
         if (!loaded) continue;
         CHECK(*loaded->per_second == Approx(one.per_second));
     }
-    CHECK(format_summary(short_run()).find("under load") == std::string::npos);  // a client
+    CHECK(format_summary(short_run().record()).find("under load") ==
+          std::string::npos);  // a client
 }
 
 TEST_CASE("seconds: the warm-up is no part of the rate under load") {

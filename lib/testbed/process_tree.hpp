@@ -1,0 +1,63 @@
+// A server's processes, as /proc shows them: those with a given process id and all that descend from
+// them.
+//
+// A process that was seen once stays watched when its parent ends and another adopts it; it is known
+// by its id and the time of its start. Not found is who was never seen before its parent ended: a
+// daemon whose starter is gone before watch() or read(). Two descriptors stay open for each process
+// (os::raise_descriptor_limit()); who cannot be opened is left out, and problem() says so.
+//
+// Limits: /proc must show the processes (hidepid), and I/O is shown to root and the same user only.
+#pragma once
+
+#include "base/file_descriptor.hpp"
+#include "base/result.hpp"
+#include "testbed/process_accounts.hpp"
+
+#include <dirent.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace postal::testbed {
+
+class process_tree {
+  public:
+    // A process and its descendants. Returns those of them that were not watched before, each
+    // behind its parent. Fails when there is no such process.
+    [[nodiscard]] base::expected<std::vector<process_reading>> watch(pid_t root);
+
+    // All that are alive now, each read after its parent. Those that were started since the last
+    // call are looked for first.
+    [[nodiscard]] std::vector<process_reading> read();
+
+    // The first thing that went wrong.
+    [[nodiscard]] const std::optional<std::string>& problem() const noexcept { return problem_; }
+
+  private:
+    struct process {
+        os::process_stat stat;  // as last read
+        base::file_descriptor stat_file;
+        base::file_descriptor io_file;  // none: may not be seen
+    };
+    struct close_folder {
+        void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+    };
+
+    std::vector<os::process_stat> find_unknown();
+    static void remove(std::vector<os::process_stat>& from, const std::vector<process>& known);
+    std::optional<os::process_stat> stat_of(pid_t pid);
+    std::optional<process> open(const os::process_stat& found);
+    void adopt(std::vector<process>& family, std::vector<os::process_stat> unknown);
+    base::file_descriptor open_file(pid_t pid, const char* name);
+    static std::vector<process_reading> read(std::vector<process>& from);
+
+    std::unique_ptr<DIR, close_folder> folder_;
+    std::unordered_map<pid_t, ino_t> seen_;  // those that need not be looked at again
+    std::vector<process> watched_;           // each behind its parent
+    std::optional<std::string> problem_;
+};
+
+}  // namespace postal::testbed
