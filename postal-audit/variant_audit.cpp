@@ -20,7 +20,6 @@ namespace postal::audit {
 namespace {
 
 namespace fs = std::filesystem;
-using experiment::run_purpose;
 using experiment::undo_kind;
 using steady_clock = std::chrono::steady_clock;
 
@@ -63,21 +62,20 @@ void variant_audit::show(std::string_view step, std::optional<std::chrono::secon
                                         each * static_cast<std::int64_t>(disks_left_)));
 }
 
-experiment::run_result variant_audit::run_once(run_purpose purpose, experiment::recording recorded,
-                                               experiment::recovery recovered) {
-    return experiment::run_once({.of = plan_.of,
-                                 .variant = plan_.variant,
-                                 .block = 1,
-                                 .position = plan_.variant + 1,
-                                 .seed = plan_.seed,
-                                 .out = plan_.out,
-                                 .folder = plan_.folder,
-                                 .purpose = purpose,
-                                 .recorded = std::move(recorded),
-                                 .recovered = std::move(recovered)},
-                                book_, by_, [this](std::string_view step, auto left) {
-                                    if (console_.is_live()) show(step, left);
-                                });
+experiment::run_plan variant_audit::plan_of_run() const {
+    return {.of = plan_.of,
+            .variant = plan_.variant,
+            .block = 1,
+            .position = plan_.variant + 1,
+            .seed = plan_.seed,
+            .out = plan_.out,
+            .folder = plan_.folder};
+}
+
+experiment::progress variant_audit::progress_of_run() const {
+    return [this](std::string_view step, auto left) {
+        if (console_.is_live()) show(step, left);
+    };
 }
 
 // What stays behind ends everything.
@@ -106,24 +104,24 @@ base::expected<void> variant_audit::record() {
         std::error_code unknown;
         return static_cast<std::uint64_t>(fs::file_size(path, unknown));
     };
-    auto ended = run_once(run_purpose::record,
-                          {.log = log,
-                           .ledger = ledger_in(plan_.folder),
-                           .begins =
-                               [&] {
-                                   watching = watch.start(log);
-                                   recorded_.begin_us = now_us();
-                                   begin_octets = size_of(log);
-                                   recorded_.disk_octets =
-                                       size_of(experiment::recorded_disk_in(plan_.folder));
-                               },
-                           .ends =
-                               [&] {
-                                   end_octets = size_of(log);
-                                   recorded_.end_us = now_us();
-                                   watch.stop();
-                               }},
-                          {});
+    auto ended = record_once(plan_of_run(),
+                             {.log = log,
+                              .ledger = ledger_in(plan_.folder),
+                              .begins =
+                                  [&] {
+                                      watching = watch.start(log);
+                                      recorded_.begin_us = now_us();
+                                      begin_octets = size_of(log);
+                                      recorded_.disk_octets =
+                                          size_of(recorded_disk_in(plan_.folder));
+                                  },
+                              .ends =
+                                  [&] {
+                                      end_octets = size_of(log);
+                                      recorded_.end_us = now_us();
+                                      watch.stop();
+                                  }},
+                             book_, by_, progress_of_run());
     for (const std::string& note : ended.notes)
         console_.say(note);
     if (const auto gone = take_left(ended); !gone) return gone;
@@ -318,8 +316,9 @@ base::expected<void> variant_audit::look_at(std::size_t cut, const draw& one,
         if (!found) return found.error();
         return found->unopened;
     };
-    auto ended = run_once(run_purpose::recover, {},
-                          {.image = path, .ledger = ledger, .read_maildirs = read});
+    auto ended =
+        recover_once(plan_of_run(), {.image = path, .ledger = ledger, .read_maildirs = read}, book_,
+                     by_, progress_of_run());
     if (const auto gone = take_left(ended); !gone) return gone;
     const bool complete = ended.end == experiment::run_end::complete;
     if (by_.is_interrupted() && !complete) return base::fail("interrupted");

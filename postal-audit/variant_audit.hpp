@@ -2,11 +2,11 @@
 // disk is made of the recording, recovered, and judged.
 #pragma once
 
+#include "audit/audited_run.hpp"
 #include "audit/record.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/journal.hpp"
 #include "experiment/live_console.hpp"
-#include "experiment/run.hpp"
 #include "experiment/supervisor.hpp"
 #include "postal-audit/draws.hpp"
 #include "postal-audit/durable_disk.hpp"
@@ -73,8 +73,8 @@ class variant_audit {
     [[nodiscard]] std::vector<std::size_t> cuts() const;
     [[nodiscard]] std::vector<draw> draws_at(std::size_t cut) const;
     [[nodiscard]] bool is_judged(std::size_t cut, std::uint64_t draw) const;
-    experiment::run_result run_once(experiment::run_purpose purpose, experiment::recording recorded,
-                                    experiment::recovery recovered);
+    experiment::run_plan plan_of_run() const;
+    experiment::progress progress_of_run() const;
     void show(std::string_view step, std::optional<std::chrono::seconds> left) const;
     done take_left(experiment::run_result& ended);
 

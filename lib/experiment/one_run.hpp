@@ -1,19 +1,17 @@
-// The steps of one run; for run.cpp and run_*.cpp.
+// What every run of a variant has in common: its setup, storage, servers and loads, and the undoing of them.
+// A kind of run says which steps it takes, on which device, and what else may go wrong.
 #pragma once
 
 #include "experiment/run.hpp"
-#include "experiment/sampling.hpp"
 #include "experiment/servers.hpp"
 
 #include "base/text.hpp"
 #include "os/process.hpp"
-#include "testbed/device_lock.hpp"
-#include "testbed/stall_watch.hpp"
+#include "testbed/loop_device.hpp"
 
 #include <filesystem>
-#include <memory>
+#include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -37,16 +35,33 @@ class one_run {
           book_(book),
           by_(by),
           tell_(tell) {}
+    one_run(const one_run&) = delete;
+    one_run& operator=(const one_run&) = delete;
+    virtual ~one_run() = default;
 
     run_result run();
 
-  private:
-    using step = done (one_run::*)();
+  protected:
     struct named_step {
         const char* name;
-        step act;
+        std::function<done()> act;
     };
-    static std::span<const named_step> steps_of(run_purpose purpose);
+    [[nodiscard]] virtual std::vector<named_step> steps() = 0;
+    // Gives ${device} its value. Only a run that asks for it may get a disk of the user's.
+    [[nodiscard]] virtual done make_device(const storage& on) = 0;
+    [[nodiscard]] virtual bool may_use_users_disk() const { return false; }
+    [[nodiscard]] virtual done make_file_system(const storage& on) {
+        return run_commands({on.make});
+    }
+    // What loads are told of their end.
+    [[nodiscard]] virtual std::vector<std::string> extent_of_loads() const { return {}; }
+    // A process whose end is the reason for what loads say; null without one.
+    [[nodiscard]] virtual process* below_storage() { return nullptr; }
+    // Each second, and when all is undone but what storage stands on.
+    virtual void sample() {}
+    virtual void let_go() {}
+    // Why what failed did; empty where nothing is known.
+    [[nodiscard]] virtual std::string deeper_reason() const { return {}; }
 
     done do_all();
     void begin(const char* name);
@@ -58,40 +73,17 @@ class one_run {
     done write_files();
     done prepare();
     done start_servers();
-    done time_flushes();
-    done drop_caches();
-    done put_load();
+    // Starts all loads and waits for their end; those without an end of their own are stopped after `limit`.
+    done put_loads(std::chrono::nanoseconds limit);
 
-    done record_load();
-    done recover();
-    done start_recovered_servers();
-    done read_back();
-    done check_file_system();
-
-    done make_recording_disk();
-    done attach(const std::string& image);
-    void bound_dirty_pages();
-    void watch_for_stall();
-    std::string stall_text() const;
-    done start_drain();
-    // The errors of the last reading.
-    base::expected<std::uint64_t> read_with(const command& reader, std::size_t number,
-                                            steady_time until);
-    done run_reader(job one, steady_time until);
-    done await_drained(steady_time until);
-
-    done make_device(const storage& on);
-    done make_image(const storage& on);
-    done claim_device();
-    done make_file_system(const storage& on);
+    // Of a file.
+    done attach_loop(const std::string& image, testbed::loop_io io);
     done mount(const storage& on);
     done make_folders(const std::filesystem::path& folder);
 
     done start_load(std::size_t program);
-    // Those without an end of their own are stopped after `limit`.
     done await_loads(std::chrono::nanoseconds limit);
     done judge(running_load& one);
-    done keep_costs();
 
     void undo();
     void undo_to(std::uint64_t mark);
@@ -120,15 +112,7 @@ class one_run {
 
     variables values_;
     run_result result_;
-    bool own_device_ = false;  // the user's disk; otherwise a loop device on
-    std::string image_;        // this file
-    std::optional<testbed::device_lock> lock_;
-    std::optional<process> disk_;  // the daemon of a disk that remembers
-    std::optional<testbed::stall_watch> stall_;
-    std::optional<process> drain_;
     std::optional<servers> servers_;
-    std::unique_ptr<sampling> samples_;
-    bool samples_now_ = false;
     std::vector<running_load> loads_;
 
     std::uint64_t mark_before_run_ = 0;

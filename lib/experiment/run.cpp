@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <utility>
 
@@ -25,47 +24,8 @@ constexpr std::chrono::nanoseconds stray_limit = 5s;
 
 }  // namespace
 
-std::span<const one_run::named_step> one_run::steps_of(run_purpose purpose) {
-    static constexpr std::array<named_step, 8> measuring{{
-        {"setup", &one_run::set_up},
-        {"storage", &one_run::make_storage},
-        {"files", &one_run::write_files},
-        {"prepare", &one_run::prepare},
-        {"server", &one_run::start_servers},
-        {"flushes", &one_run::time_flushes},
-        {"caches", &one_run::drop_caches},
-        {"load", &one_run::put_load},
-    }};
-    static constexpr std::array<named_step, 6> recording{{
-        {"setup", &one_run::set_up},
-        {"storage", &one_run::make_storage},
-        {"files", &one_run::write_files},
-        {"prepare", &one_run::prepare},
-        {"server", &one_run::start_servers},
-        {"load", &one_run::record_load},
-    }};
-    static constexpr std::array<named_step, 7> recovering{{
-        {"setup", &one_run::set_up},
-        {"storage", &one_run::make_storage},
-        {"files", &one_run::write_files},
-        {"recover", &one_run::recover},
-        {"server", &one_run::start_recovered_servers},
-        {"reading", &one_run::read_back},
-        {"check", &one_run::check_file_system},
-    }};
-    switch (purpose) {
-        case run_purpose::record:
-            return recording;
-        case run_purpose::recover:
-            return recovering;
-        case run_purpose::measure:
-            break;
-    }
-    return measuring;
-}
-
 void one_run::each_second() {
-    if (samples_now_) samples_->take();
+    sample();
     std::optional<std::chrono::seconds> left;
     if (step_ends_)
         left = std::chrono::ceil<std::chrono::seconds>(
@@ -103,19 +63,17 @@ done one_run::do_all() {
     set("device", "");
     set("mount", "");
     if (variant_.on.wanted) {
-        // An audit never touches a disk of the user's.
-        const bool audit = plan_.purpose != run_purpose::measure;
-        const auto device = text(audit ? "" : variant_.on.device, variant_.on.line);
+        const auto device = text(may_use_users_disk() ? variant_.on.device : "", variant_.on.line);
         if (!device) return device.error();
         set("device", *device);
         const auto folder = text(variant_.on.mount, variant_.on.line);
         if (!folder) return folder.error();
         set("mount", fs::absolute(*folder).lexically_normal().string());
     }
-    for (const auto& [name, act] : steps_of(plan_.purpose)) {
+    for (const auto& [name, act] : steps()) {
         if (by_.is_interrupted()) return base::fail("interrupted before step \"{}\"", name);
         begin(name);
-        const done now = (this->*act)();
+        const done now = act();
         end_step();
         if (!now) return now;
     }
@@ -132,24 +90,17 @@ run_result one_run::run() {
     if (all) {
         result_.end = run_end::complete;
     } else {
-        result_.reason = all.error().message;
-        if (stall_ && stall_->has_stalled()) result_.reason = stall_text();
+        const std::string deeper = deeper_reason();
+        result_.reason = deeper.empty() ? all.error().message : deeper;
         result_.end = interrupted ? run_end::interrupted : run_end::failed;
     }
-    samples_now_ = false;
     begin("undoing");
     undo();
     end_step();
-    if (stall_ && stall_->has_stalled() && all) result_.notes.push_back(stall_text());
+    if (const std::string noticed = deeper_reason(); all && !noticed.empty())
+        result_.notes.push_back(noticed);
     by_.every_second({});
     return std::move(result_);
-}
-
-std::string one_run::stall_text() const {
-    return fmt::format(
-        "{}: the recorded disk did nothing for {} and was taken away; memory may be too short for "
-        "it: a smaller size, fewer sessions or fewer messages need less",
-        at(what_.audited.line), base::format_duration(what_.audited.stall_limit));
 }
 
 base::expected<std::string> one_run::text(const std::string& from, std::uint32_t line) const {
@@ -303,12 +254,7 @@ void one_run::undo() {
     if (after_setup_) end_strays(*after_setup_);
     undo_to(mark_before_run_);
     end_strays(before_run_);
-    if (stall_) stall_->stop();
-    lock_.reset();
-}
-
-run_result run_once(const run_plan& plan, journal& book, supervisor& by, const progress& tell) {
-    return one_run(plan, book, by, tell).run();
+    let_go();
 }
 
 }  // namespace postal::experiment

@@ -5,8 +5,7 @@
 // caches dropped; all loads at once, while costs are sampled each second; then all of it undone in
 // the reverse order: server stopped, storage gone, the variant's teardown.
 //
-// A run for an audit has another disk and another load: see run_purpose. Its server serves one program
-// that reads what is there, and the file system is looked at when it is unmounted.
+// Runs for an audit, audit/audited_run.hpp, have another disk and another load.
 //
 // Whatever fails or is interrupted, what had begun is undone, as far as that can be: run_result::left
 // says what could not, and the experiment must not go on then. Every step of undoing stands in the
@@ -40,29 +39,6 @@ namespace postal::experiment {
 // The step that is under way, and how long it takes still, where that is known.
 using progress = std::function<void(std::string_view step, std::optional<std::chrono::seconds>)>;
 
-enum class run_purpose : std::uint8_t {
-    measure,  // the load for its time, on storage that is made anew
-    record,   // so many messages, on a new disk that remembers all that was written to it
-    recover   // no load: what is found on an image that a power cut left
-};
-
-// Of a run that is recorded.
-struct recording {
-    std::string log{};     // where the disk's writes go, in dm-log-writes' format; made here, stays
-    std::string ledger{};  // of the messages; made by postal
-    std::function<void()> begins{};  // right before the load begins
-    std::function<void()> ends{};    // right behind its end
-};
-
-// Of a run after a power cut.
-struct recovery {
-    std::string image{};   // which the run changes
-    std::string ledger{};  // of what is found; made here
-    // Reads the Maildirs into that ledger; how many files could not be read.
-    std::function<base::expected<std::uint64_t>(const std::vector<std::string>& folders)>
-        read_maildirs{};
-};
-
 struct run_plan {
     const experiment& of;
     std::size_t variant = 0;
@@ -73,9 +49,6 @@ struct run_plan {
     std::string folder{};        // of this run; absolute, made here
     testbed::existing_data existing =
         testbed::existing_data::keep;  // what is on a device of the experiment's
-    run_purpose purpose = run_purpose::measure;
-    recording recorded{};
-    recovery recovered{};
 };
 
 struct load_result {
@@ -110,12 +83,11 @@ struct run_result {
 [[nodiscard]] run_result run_once(const run_plan& plan, journal& book, supervisor& by,
                                   const progress& tell);
 
-// The image below the disk of a run that is recorded, in the run's folder while it goes on.
-[[nodiscard]] std::string recorded_disk_in(const std::string& folder);
-
-// All words of a load program as it is started.
+// All words of a load program as it is started; `extent` says when it ends.
 [[nodiscard]] std::vector<std::string> load_words(const run_plan& plan, std::size_t program,
-                                                  std::vector<std::string> words);
+                                                  std::vector<std::string> words,
+                                                  const std::vector<std::string>& extent);
+[[nodiscard]] std::vector<std::string> timed(const load& offered);
 // The same behind the words of a launcher, which is not told where the suite's programs are: the
 // program's path. Fails where there is no such program.
 [[nodiscard]] base::expected<std::vector<std::string>> launched(std::vector<std::string> launcher,

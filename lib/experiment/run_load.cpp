@@ -1,10 +1,8 @@
-// The loads of a run, and the samples of what they cost.
+// The loads of a run.
 #include "experiment/one_run.hpp"
 #include "experiment/plan.hpp"
-#include "experiment/variables.hpp"
 
 #include "base/units.hpp"
-#include "base/write_file.hpp"
 
 #include <unistd.h>
 
@@ -25,21 +23,15 @@ constexpr int load_below_threshold = 3;
 }  // namespace
 
 std::vector<std::string> load_words(const run_plan& plan, std::size_t program,
-                                    std::vector<std::string> words) {
-    const load& offered = plan.of.offered;
+                                    std::vector<std::string> words,
+                                    const std::vector<std::string>& extent) {
     const std::string record =
-        (fs::path(plan.folder) / (offered.programs[program].name + ".json")).string();
+        (fs::path(plan.folder) / (plan.of.offered.programs[program].name + ".json")).string();
     const std::uint64_t seed = load_seed(plan.seed, plan.block, program);
     const auto add = [&](const char* option, std::string value) {
         words.insert(words.end(), {option, std::move(value)});
     };
-    if (plan.purpose == run_purpose::record) {
-        add("--messages", std::to_string(plan.of.audited.messages));
-        add("--ledger", plan.recorded.ledger);
-    } else {
-        add("--duration", base::format_duration(offered.duration));
-        add("--warmup", base::format_duration(offered.warmup));
-    }
+    words.insert(words.end(), extent.begin(), extent.end());
     add("--interval", "1s");
     add("--seed", std::to_string(seed));
     add("--record", record);
@@ -63,7 +55,8 @@ base::expected<job> one_run::ready_load(std::size_t program) const {
     if (!one) return one.error();
     const auto launcher = ready_job(from.launcher, log);
     if (!launcher) return launcher.error();
-    auto words = launched(launcher->words, load_words(plan_, program, std::move(one->words)));
+    auto words = launched(launcher->words,
+                          load_words(plan_, program, std::move(one->words), extent_of_loads()));
     if (!words) return base::at(one->where, words.error());
     one->words = std::move(*words);
     return one;
@@ -106,14 +99,15 @@ done one_run::await_loads(std::chrono::nanoseconds limit) {
         std::vector<int> watched = servers_ ? servers_->watched() : std::vector<int>{};
         for (const running_load& each : loads_)
             if (!each.of.end) watched.push_back(each.of.ended.get());
-        if (disk_) watched.push_back(disk_->ended.get());
+        process* const disk = below_storage();
+        if (disk != nullptr) watched.push_back(disk->ended.get());
         const auto why = by_.wait(watched, until, patience::until_interrupted);
         if (why == woken::by_interruption) return base::fail("interrupted under load");
         if (why == woken::by_time)
             return base::fail("the load did not end within {} after its {}",
                               base::format_duration(load_patience), base::format_duration(limit));
         // A disk or a server that broke is the reason for what loads say.
-        if (disk_ && by_.has_ended(*disk_)) return base::fail("{}", ending_of(*disk_));
+        if (disk != nullptr && by_.has_ended(*disk)) return base::fail("{}", ending_of(*disk));
         if (servers_)
             if (const done run = servers_->check(by_); !run) return run;
         bool all_ended = true;
@@ -129,40 +123,14 @@ done one_run::await_loads(std::chrono::nanoseconds limit) {
     }
 }
 
-done one_run::put_load() {
-    auto devices = expand(what_.costs.devices, values_);
-    if (!devices) return base::at(what_.file, devices.error());
-    const auto remote = expand(what_.costs.remote.words, values_);
-    if (!remote) return base::at(at(what_.costs.remote.line), remote.error());
-    if (remote->empty() && variant_.on.wanted)
-        devices->insert(devices->begin(), values_["device"].front());
-    auto samples = sampling::create(*devices, *remote, by_);
-    if (!samples) return samples.error();
-    samples_ = std::move(*samples);
-    if (servers_)
-        for (const pid_t each : servers_->roots())
-            samples_->watch(each);
-    samples_->begin();
-    samples_now_ = true;
+done one_run::put_loads(std::chrono::nanoseconds limit) {
     done load;
     for (std::size_t i = 0; load && i < what_.offered.programs.size(); ++i)
         load = start_load(i);
-    if (load) load = await_loads(what_.offered.duration);
+    if (load) load = await_loads(limit);
     for (const running_load& each : loads_)
         if (each.ended_well) result_.loads.push_back(each.result);
-    samples_now_ = false;
-    samples_->finish();
-    const done kept = keep_costs();
-    return load ? kept : load;
-}
-
-done one_run::keep_costs() {
-    for (const std::string& each : samples_->notes())
-        result_.notes.push_back(each);
-    const std::string path = in_folder("costs.json");
-    const done written = base::write_file(path, to_json(samples_->log()));
-    if (written) result_.costs = path;
-    return written;
+    return load;
 }
 
 }  // namespace postal::experiment

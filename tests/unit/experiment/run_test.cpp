@@ -141,7 +141,8 @@ TEST_CASE("run: loads are the same for all variants of a block, and for no other
     s.what.offered.duration = 90s;
     s.what.offered.warmup = 10s;
     auto plan = s.plan();
-    const auto first = experiment::load_words(plan, 0, {"postal"});
+    const auto first =
+        experiment::load_words(plan, 0, {"postal"}, experiment::timed(plan.of.offered));
     CHECK(std::vector<std::string>(first.begin(), first.begin() + 8) ==
           std::vector<std::string>{"postal", "--duration", "1m30s", "--warmup", "10s", "--interval",
                                    "1s", "--seed"});
@@ -149,12 +150,16 @@ TEST_CASE("run: loads are the same for all variants of a block, and for no other
     CHECK(first[10] == s.here / "runs/1/sender.json");
     plan.position = 2;
     plan.folder = s.here / "runs/2";
-    CHECK(experiment::load_words(plan, 0, {"postal"})[8] == first[8]);
-    CHECK(experiment::load_words(plan, 1, {"postal"})[8] != first[8]);
+    CHECK(experiment::load_words(plan, 0, {"postal"}, experiment::timed(plan.of.offered))[8] ==
+          first[8]);
+    CHECK(experiment::load_words(plan, 1, {"postal"}, experiment::timed(plan.of.offered))[8] !=
+          first[8]);
     plan.block = 2;
-    CHECK(experiment::load_words(plan, 0, {"postal"})[8] != first[8]);
+    CHECK(experiment::load_words(plan, 0, {"postal"}, experiment::timed(plan.of.offered))[8] !=
+          first[8]);
     plan.seed = 8;
-    CHECK(experiment::load_words(plan, 0, {"postal"})[8] != first[8]);
+    CHECK(experiment::load_words(plan, 0, {"postal"}, experiment::timed(plan.of.offered))[8] !=
+          first[8]);
 }
 
 TEST_CASE("run: a launcher gets the program's path") {

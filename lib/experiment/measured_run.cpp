@@ -1,0 +1,168 @@
+// A run that is measured: on a loop device of its own or a disk of the user's, made anew, with costs
+// sampled each second.
+#include "experiment/one_run.hpp"
+#include "experiment/sampling.hpp"
+#include "experiment/variables.hpp"
+
+#include "base/units.hpp"
+#include "base/write_file.hpp"
+#include "testbed/device_content.hpp"
+#include "testbed/device_lock.hpp"
+#include "testbed/image_file.hpp"
+
+#include <unistd.h>
+
+#include <memory>
+
+namespace postal::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+
+class measured_run final : public one_run {
+  public:
+    using one_run::one_run;
+
+  private:
+    std::vector<named_step> steps() override;
+    done make_device(const storage& on) override {
+        own_device_ = !values_["device"].front().empty();
+        return own_device_ ? claim_device() : make_image(on);
+    }
+    bool may_use_users_disk() const override { return true; }
+    done make_file_system(const storage& on) override;
+    std::vector<std::string> extent_of_loads() const override { return timed(what_.offered); }
+    void sample() override {
+        if (samples_now_) samples_->take();
+    }
+    void let_go() override { lock_.reset(); }
+
+    done make_image(const storage& on);
+    done claim_device();
+    done time_flushes();
+    done drop_caches();
+    done put_load();
+    done keep_costs();
+
+    bool own_device_ = false;  // the user's disk; otherwise a loop device on
+    std::string image_;        // this file
+    std::optional<testbed::device_lock> lock_;
+    std::unique_ptr<sampling> samples_;
+    bool samples_now_ = false;
+};
+
+std::vector<one_run::named_step> measured_run::steps() {
+    return {{"setup", [this] { return set_up(); }},
+            {"storage", [this] { return make_storage(); }},
+            {"files", [this] { return write_files(); }},
+            {"prepare", [this] { return prepare(); }},
+            {"server", [this] { return start_servers(); }},
+            {"flushes", [this] { return time_flushes(); }},
+            {"caches", [this] { return drop_caches(); }},
+            {"load", [this] { return put_load(); }}};
+}
+
+done measured_run::make_image(const storage& on) {
+    const auto folder = expand(on.directory, values_);
+    if (!folder) return folder.error();
+    const auto size_text = expand(on.size, values_);
+    if (!size_text) return size_text.error();
+    const auto size = base::parse_size(*size_text);
+    if (!size) return size.error();
+    const std::string name =
+        fmt::format("postal-{}-{}-{}.image", plan_.block, plan_.position, ::getpid());
+    image_ = (fs::absolute(*folder) / name).lexically_normal().string();
+    if (const done kept = announce({.kind = undo_kind::file, .path = image_}); !kept) return kept;
+    if (const done made = testbed::create_image(image_, *size, testbed::image_space::allocated);
+        !made)
+        return made;
+    auto lock = testbed::device_lock::take(image_);
+    if (!lock) return lock.error();
+    lock_.emplace(std::move(*lock));
+    return attach_loop(image_, testbed::loop_io::direct);
+}
+
+done measured_run::claim_device() {
+    const std::string device = values_["device"].front();
+    auto lock = testbed::device_lock::take(device);
+    if (!lock) return lock.error();
+    lock_.emplace(std::move(*lock));
+    return testbed::may_format(
+        device, book_.made_on(device),
+        book_.is_making(device) ? testbed::existing_data::overwrite : plan_.existing);
+}
+
+// What is on a device of the user's afterwards is the experiment's, also when it was made in part.
+done measured_run::make_file_system(const storage& on) {
+    if (!own_device_) {
+        if (const done made = run_commands({on.make}); !made) return made;
+        // Such commands discard what was there: the image has holes by now.
+        return testbed::write_out_image(image_, [this] { return may_go_on(); });
+    }
+    const std::string device = values_["device"].front();
+    if (const done noted = book_.note_making(device); !noted) return noted;
+    const done made = run_commands({on.make});
+    const auto content = testbed::probe_device(device);
+    if (!content) return made ? content.error() : made;
+    // Nothing else would know the experiment's own again.
+    if (content->uuid.empty() && content->kind != testbed::content_kind::nothing) return made;
+    const done noted = book_.note_made(device, content->uuid);
+    return made ? noted : made;
+}
+
+done measured_run::time_flushes() {
+    if (!variant_.on.wanted) return {};
+    const auto timed = testbed::time_flushes(values_["mount"].front());
+    if (!timed) return timed.error();
+    result_.flush = *timed;
+    return {};
+}
+
+done measured_run::drop_caches() {
+    if (variant_.on.wanted && variant_.on.drop_caches) result_.caches = testbed::drop_caches();
+    return {};
+}
+
+done measured_run::put_load() {
+    auto devices = expand(what_.costs.devices, values_);
+    if (!devices) return base::at(what_.file, devices.error());
+    const auto remote = expand(what_.costs.remote.words, values_);
+    if (!remote) return base::at(at(what_.costs.remote.line), remote.error());
+    if (remote->empty() && variant_.on.wanted)
+        devices->insert(devices->begin(), values_["device"].front());
+    auto samples = sampling::create(*devices, *remote, by_);
+    if (!samples) return samples.error();
+    samples_ = std::move(*samples);
+    if (servers_)
+        for (const pid_t each : servers_->roots())
+            samples_->watch(each);
+    samples_->begin();
+    samples_now_ = true;
+    const done load = put_loads(what_.offered.duration);
+    samples_now_ = false;
+    samples_->finish();
+    const done kept = keep_costs();
+    return load ? kept : load;
+}
+
+done measured_run::keep_costs() {
+    for (const std::string& each : samples_->notes())
+        result_.notes.push_back(each);
+    const std::string path = in_folder("costs.json");
+    const done written = base::write_file(path, to_json(samples_->log()));
+    if (written) result_.costs = path;
+    return written;
+}
+
+}  // namespace
+
+std::vector<std::string> timed(const load& offered) {
+    return {"--duration", base::format_duration(offered.duration), "--warmup",
+            base::format_duration(offered.warmup)};
+}
+
+run_result run_once(const run_plan& plan, journal& book, supervisor& by, const progress& tell) {
+    return measured_run(plan, book, by, tell).run();
+}
+
+}  // namespace postal::experiment
