@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "postal-report/ranks.hpp"
+#include "postal-report/samples.hpp"
 #include "postal-report/words.hpp"
 
 namespace postal::report {
@@ -268,7 +269,7 @@ std::optional<level_range> processors_range_of(const std::vector<interval>& cour
 
 std::string chart_data(const std::vector<record>& records) {
     std::vector<std::string> series;
-    double longest_s = 0;
+    double longest_s = last_sample_s(records);
     double warmup_s = records.front().warmup_s;
     for (const record& one : records) {
         const phase* message = one.main_phase();
@@ -286,9 +287,10 @@ std::string chart_data(const std::vector<record>& records) {
                                      tail_points(message), tail_points(one.find_phase("service"))));
     }
     const std::string ranks = records.size() == 1 ? rank_series(records.front()) : list_of({});
-    return fmt::format(R"({{"longest_s":{},"warmup_s":{},"columns":{},"series":{},"ranks":{}}})",
-                       json_number(longest_s), json_number(warmup_s), column_names(),
-                       list_of(series), ranks);
+    return fmt::format(
+        R"({{"longest_s":{},"warmup_s":{},"columns":{},"series":{},"ranks":{},"samples":{}}})",
+        json_number(longest_s), json_number(warmup_s), column_names(), list_of(series), ranks,
+        sample_series_data(records));
 }
 
 std::string script_string(std::string_view text) {

@@ -12,6 +12,7 @@
 #include "program/auth_options.hpp"
 #include "program/dry_run.hpp"
 #include "program/run_ledger.hpp"
+#include "program/sample_options.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
 
@@ -314,6 +315,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       timeout_options(into),
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
+                      program::sample_group(into.samples),
                       preview_options(into),
                       cli::run_options_group(
                           into.run, program::known_threshold(

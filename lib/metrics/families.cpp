@@ -219,6 +219,20 @@ void add_agents(exposition& to, const stats::run_report& so_far) {
         to.count(ends, static_cast<double>(one.count), {{"end", one.name}});
 }
 
+// The newest sample of each source.
+void add_samples(exposition& to, const stats::run_report& so_far) {
+    const auto add = [&](std::string_view name, std::string_view help, std::string_view unit) {
+        const auto fits = [&](const auto& one) { return one.unit == unit; };
+        const auto& all = so_far.latest_samples;
+        if (std::none_of(all.begin(), all.end(), fits)) return;
+        MetricFamily& family = to.family(name, help, MetricType::Gauge);
+        for (const stats::sampled_value& one : all)
+            if (fits(one)) to.metric(family, {{"name", one.name}}).gauge.value = one.value;
+    };
+    add("queue_messages", "messages in mail queues, of the newest sample (--queue)", "messages");
+    add("sample", "what commands printed, of the newest sample (--sample-command)", "");
+}
+
 }  // namespace
 
 std::vector<MetricFamily> families_of(const stats::run_report& so_far, const beside_report& more) {
@@ -241,6 +255,7 @@ std::vector<MetricFamily> families_of(const stats::run_report& so_far, const bes
     add_phases(made, so_far);
     add_generator(made, so_far, more);
     add_agents(made, so_far);
+    add_samples(made, so_far);
     return made.take();
 }
 

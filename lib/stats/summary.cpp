@@ -8,9 +8,11 @@
 #include "stats/diagnostics.hpp"
 #include "stats/latency_table.hpp"
 #include "stats/rank_summary.hpp"
+#include "stats/sample_words.hpp"
 
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace postal::stats {
 namespace {
@@ -295,6 +297,24 @@ std::string threshold_lines(const run_report& report) {
     return text;
 }
 
+// What waited while the rate was what it was, then each figure.
+std::string sample_rows(const run_report& report) {
+    const run_description& run = report.description();
+    const std::string rate = base::format_measured(*report.rate().mean);
+    std::string text;
+    for (const sampled_source& one : report.samples) {
+        const std::string said = waiting_sentence(one, rate, run.reads_mail ? "read" : "accepted");
+        if (!said.empty()) text += row("queue", said);
+        const double from_s = base::seconds_of(run.warmup);
+        const std::string grew = growth_sentence(one, from_s, from_s + report.measured_s());
+        if (!grew.empty()) text += row("", grew);
+    }
+    std::string_view label = "samples";
+    for (const sample_line& one : sample_lines(report.samples))
+        text += row(std::exchange(label, ""), fmt::format("{}: {}", one.name, one.text));
+    return text;
+}
+
 }  // namespace
 
 std::string format_threshold_value(const threshold_result& result) {
@@ -323,6 +343,7 @@ std::string format_summary(const run_report& report, std::size_t width) {
     if (const auto cap = report.cap())
         text += row("asked", cap_text(*cap, report.description().what_is_due()));
     if (run.open_loop()) text += row(run.what_is_due(), due_text(report));
+    text += sample_rows(report);
     text += row("traffic", counters_text(report, counter_kind::traffic));
     if (run.serves) text += row("connections", connections_text(report.connections()));
     text += row("outcomes", outcome_text(report));
