@@ -7,6 +7,7 @@
 #include "cli/binders.hpp"
 #include "program/origin_options.hpp"
 #include "program/run_ledger.hpp"
+#include "program/sample_options.hpp"
 #include "program/shared_options.hpp"
 
 namespace postal::bhm {
@@ -204,6 +205,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       delivery_group(into.delivery),
                       program::server_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
+                      program::sample_group(into.samples),
                       cli::run_options_group(
                           into.run, program::known_threshold(
                                         phase_names(), static_cast<std::size_t>(phase::message),

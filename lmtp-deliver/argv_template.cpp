@@ -2,8 +2,8 @@
 // the percent signs within each word are read.
 #include "lmtp-deliver/argv_template.hpp"
 
+#include "base/shell_words.hpp"
 #include "base/text.hpp"
-#include "lmtp-deliver/shell_words.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,7 +57,7 @@ std::string known_names() {
 // The second pass: a word becomes an element.
 class element_reader {
   public:
-    explicit element_reader(const shell_word& octets) noexcept : octets_(octets) {}
+    explicit element_reader(const base::shell_word& octets) noexcept : octets_(octets) {}
 
     base::expected<argv_template::element> run() {
         for (std::size_t at = 0; at < octets_.size();) {
@@ -104,12 +104,12 @@ class element_reader {
         return {};
     }
 
-    void add_literal(const shell_octet& each) {
+    void add_literal(const base::shell_octet& each) {
         if (pieces_.empty() || pieces_.back().which) pieces_.push_back({{}, {}, each.column});
         pieces_.back().literal += each.value;
     }
 
-    const shell_word& octets_;
+    const base::shell_word& octets_;
     argv_template::element pieces_;
 };
 
@@ -165,7 +165,7 @@ bool begins_with_foreign_dash(const argv_template::element& pieces, const expans
 }  // namespace
 
 base::expected<argv_template> argv_template::parse(std::string_view text) {
-    const auto words = split_as_shell(text);
+    const auto words = base::split_as_shell(text);
     if (!words) return words.error();
     if (words->empty()) {
         return base::fail(
@@ -174,7 +174,7 @@ base::expected<argv_template> argv_template::parse(std::string_view text) {
     }
     argv_template made;
     made.text_ = text;
-    for (const shell_word& each : *words) {
+    for (const base::shell_word& each : *words) {
         auto pieces = element_reader(each).run();
         if (!pieces) return pieces.error();
         made.elements_.push_back(std::move(*pieces));

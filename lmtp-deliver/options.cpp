@@ -10,6 +10,7 @@
 #include "lmtp-deliver/phases.hpp"
 #include "os/host.hpp"
 #include "program/origin_options.hpp"
+#include "program/sample_options.hpp"
 #include "program/shared_options.hpp"
 
 namespace postal::lmtp_deliver {
@@ -205,6 +206,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       check_options(into),
                       program::server_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
+                      program::sample_group(into.samples),
                       cli::run_options_group(
                           into.run, program::known_threshold(
                                         phase_names(), static_cast<std::size_t>(phase::message),

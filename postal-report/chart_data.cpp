@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "postal-report/ranks.hpp"
+#include "postal-report/samples.hpp"
 #include "postal-report/words.hpp"
 
 namespace postal::report {
@@ -260,7 +261,7 @@ std::optional<level_range> processors_range_of(const std::vector<interval>& cour
 
 std::string chart_data(const std::vector<record>& records) {
     std::vector<std::string> series;
-    double longest_s = 0;
+    double longest_s = last_sample_s(records);
     double warmup_s = records.front().warmup_s;
     for (const record& one : records) {
         const phase* message = one.main_phase();
@@ -281,7 +282,8 @@ std::string chart_data(const std::vector<record>& records) {
                       {"warmup_s", json_number(warmup_s)},
                       {"columns", names_of<point>(columns)},
                       {"series", list_of(series)},
-                      {"ranks", records.size() == 1 ? rank_series(records.front()) : list_of({})}});
+                      {"ranks", records.size() == 1 ? rank_series(records.front()) : list_of({})},
+                      {"samples", sample_series_data(records)}});
 }
 
 std::string rank_points(const record& of, const std::vector<interval>& rank) {

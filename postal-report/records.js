@@ -137,6 +137,23 @@ const rankChart = () => {
     };
 };
 
-show({ 'chart-rate': rateChart, 'chart-ranks': rankChart, 'chart-latency': latencyChart, 'chart-errors': errorChart,
+// What was sampled beside the runs, at the moments when it was: on the time axis of the rate.
+const sampleChart = ({ unit, lines }) => {
+    const sets = lines.map((one, index) => line(one.label, one.points.map(each => ({ x: each[0], y: each[1] })), own(index),
+        // A queue's sum may hide behind the one part that has all of it.
+        { pointStyle: shapes[index % shapes.length], ...(single && index === 0 ? { fill: 'origin', borderWidth: 3, order: 1 } : {}) }));
+    return {
+        type: 'line',
+        plugins: [warmup],
+        data: { datasets: sets },
+        options: options(
+            { x: timeAxis(), y: axis(unit, { beginAtZero: true, grace: '10%', ticks: { callback: briefly, maxTicksLimit: 8 }, ...sameWidth }) },
+            { title: items => elapsed(items[0].raw.x), label: item => ' ' + item.dataset.label + ': ' + number(item.raw.y) + (unit ? ' ' + unit : '') },
+            true)
+    };
+};
+const sampleCharts = Object.fromEntries((data.samples || []).map(one => [one.chart, () => sampleChart(one)]));
+
+show({ ...sampleCharts, 'chart-rate': rateChart, 'chart-ranks': rankChart, 'chart-latency': latencyChart, 'chart-errors': errorChart,
     'chart-open': openChart, 'chart-workers': workersChart,
     'chart-distribution': distributionChart });

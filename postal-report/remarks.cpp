@@ -6,6 +6,7 @@
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/run.hpp"
+#include "postal-report/samples.hpp"
 #include "stats/rank_summary.hpp"
 #include "stats/rate.hpp"
 #include "stats/shown.hpp"
@@ -83,6 +84,8 @@ std::vector<remark> remarks(const record& one) {
             {"note", fmt::format("The rate {} over the run: its mean is not a level",
                                  stats::trend_text(*one.rate.mean, *one.rate.trend, "/min"))});
     }
+    for (remark& each : sample_remarks(one))
+        list.push_back(std::move(each));
     for (const stats::rank_line& each : stats::rank_lines(one.ranks))
         if (each.bad) list.push_back({"bad", capitalized(each.text)});
     if (one.totals.messages == 0) list.push_back({"bad", "Not one message was accepted"});

@@ -8,6 +8,7 @@
 #include "postal-report/assets.hpp"
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
+#include "postal-report/samples.hpp"
 
 namespace postal::report {
 
@@ -48,6 +49,20 @@ void add_course(document& to, const std::vector<record>& records) {
     }
 }
 
+// The same of what was sampled.
+void add_samples(document& to, const std::vector<record>& records) {
+    std::size_t number = 0;
+    for (const record& one : records) {
+        for (table& shown : sample_courses(one)) {
+            shown.name = fmt::format("samples-{}", number++);
+            if (records.size() > 1) shown.title += " in " + one.label;
+            const std::string summary = fmt::format("{} ({})", shown.title, shown.rows.size());
+            keep_first(shown, most_intervals_of_page, "moments");
+            to.add(placed_table{std::move(shown), place::folded, summary});
+        }
+    }
+}
+
 // More than these nobody reads who looks for the result.
 constexpr std::size_t most_open_options = 12;
 
@@ -81,6 +96,7 @@ document document_of(const std::vector<record>& records, medium wanted) {
                                                         : place::open});
     }
     if (on_page) add_course(made, records);
+    if (on_page) add_samples(made, records);
     for (table& each :
          details(records, on_page ? most_intervals_of_page : most_printed_intervals)) {
         const bool host = each.name == "host";

@@ -13,6 +13,7 @@
 #include "postal-report/figures.hpp"
 #include "postal-report/ranks.hpp"
 #include "postal-report/run.hpp"
+#include "postal-report/samples.hpp"
 #include "postal-report/words.hpp"
 
 namespace postal::report {
@@ -191,6 +192,10 @@ std::vector<chart> charts(const std::vector<record>& records) {
     std::vector<chart> made;
     if (of.intervals) {
         made.push_back(rate_chart(records, of));
+    }
+    for (chart& each : sample_charts(records))
+        made.push_back(std::move(each));
+    if (of.intervals) {
         if (records.size() == 1 && records.front().ranks.size() > 1)
             made.push_back(
                 {"chart-ranks", "Messages " + word + " a minute, by rank",

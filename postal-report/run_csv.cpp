@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "postal-report/figures.hpp"
+#include "postal-report/samples.hpp"
 #include "stats/figures.hpp"
 
 namespace postal::report {
@@ -246,6 +247,22 @@ void add_profile(std::vector<further_column>& to) {
     add("actions_by_verb", verbs_text);
 }
 
+// Of each figure that was sampled: "sample_postfix_active_highest".
+void add_samples(std::vector<further_column>& to, const std::vector<record>& records) {
+    for (const std::string& name : sample_names(records)) {
+        std::string column = "sample_" + name;
+        std::replace(column.begin(), column.end(), ' ', '_');
+        to.push_back({column + "_highest", [name](const record& one) {
+                          const auto* const found = find_sample(one, name);
+                          return found == nullptr ? "" : csv_decimal(found->highest);
+                      }});
+        to.push_back({column + "_last", [name](const record& one) {
+                          const auto* const found = find_sample(one, name);
+                          return found == nullptr ? "" : csv_decimal(found->last());
+                      }});
+    }
+}
+
 std::vector<further_column> further_columns(const std::vector<record>& records) {
     std::vector<further_column> made;
     const auto any = [&](auto has) { return std::any_of(records.begin(), records.end(), has); };
@@ -263,6 +280,7 @@ std::vector<further_column> further_columns(const std::vector<record>& records) 
             return csv_decimal(of.reached_per_s);
         }));
     }
+    add_samples(made, records);
     for (const stats::figure& figure : stats::all_figures())
         if (any([&](const record& one) { return (one.*figure.value).has_value(); }))
             made.push_back({std::string(figure.name), [value = figure.value](const record& one) {

@@ -10,6 +10,7 @@
 #include "postal-report/figures.hpp"
 #include "postal-report/ranks.hpp"
 #include "postal-report/run.hpp"
+#include "postal-report/samples.hpp"
 #include "postal-report/words.hpp"
 
 namespace postal::report {
@@ -352,7 +353,7 @@ std::vector<table> sections(const std::vector<record>& records) {
     for (const auto& make :
          {differing_options_table, result_table, outcome_table, latency_table, error_table,
           threshold_table, agent_table, mailbox_table, profile_table, command_table, retry_table,
-          integrity_table, connection_table, limit_table, security_table, rank_table,
+          integrity_table, connection_table, limit_table, sample_table, security_table, rank_table,
           generator_table}) {
         table one = make(records);
         if (!one.rows.empty()) made.push_back(std::move(one));

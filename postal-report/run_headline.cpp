@@ -84,6 +84,9 @@ result_card card_of(const record& one) {
         add("under load", show_number(*one.under_load->per_second * 60) + " /min");
     // What a program of another purpose than sending is asked for first.
     if (one.program == "rabid") add("deleted", base::format_count(one.totals.deleted));
+    for (const stats::sampled_source& each : one.samples)
+        if (const auto* queue = each.waiting(); queue != nullptr && queue->highest)
+            add("waiting, at most", stats::sample_text(*queue->highest));
     if (one.agents) add("agents", base::format_count(one.agents->started));
     made.parts = parts_of(one);
     return made;

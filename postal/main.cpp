@@ -41,7 +41,7 @@ program::client_run::remarks_or_failure close_samples(plan& of) {
     std::vector<std::string> remarks;
     if (!of.samples) return remarks;
     const auto closed = of.samples->close();
-    if (!closed) return base::at("--samples: " + of.chosen.samples, closed.error());
+    if (!closed) return base::at("--samples: " + of.chosen.samples_file, closed.error());
     if (of.samples->fell_behind())
         remarks.emplace_back("--samples: did not keep up with this run; sessions waited for it");
     return remarks;
@@ -59,8 +59,8 @@ exit_status run(int argc, char** argv) {
     if (!made) return others->refuse(made.error(), exit_status::bad_parameters);
     plan& of = **made;
     if (of.chosen.dry_run || of.chosen.dry_run_message) return others->leave(preview(of, *others));
-    if (!of.chosen.samples.empty()) {
-        auto opened = sample_file::open(others->own_file(of.chosen.samples));
+    if (!of.chosen.samples_file.empty()) {
+        auto opened = sample_file::open(others->own_file(of.chosen.samples_file));
         if (!opened)
             return others->refuse(base::at("--samples", opened.error()), exit_status::system_error);
         of.samples = std::move(*opened);

@@ -13,6 +13,7 @@
 #include "program/auth_options.hpp"
 #include "program/dry_run.hpp"
 #include "program/run_ledger.hpp"
+#include "program/sample_options.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
 
@@ -171,7 +172,7 @@ cli::group message_options(options& o) {
                 {"--header", "NAME: VALUE", "", "add this field to the header of every message",
                  cli::appended(o.header_fields, mail::parse_header_field), true},
                 program::ledger_option(o.ledger),
-                samples_option(o.samples),
+                samples_option(o.samples_file),
                 {"--seed", "N", "", "the same seed gives the same mail (random, if not given)",
                  cli::count(o.seed, 0)},
             }};
@@ -316,6 +317,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       timeout_options(into),
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
+                      program::sample_group(into.samples),
                       preview_options(into),
                       cli::run_options_group(
                           into.run, program::known_threshold(

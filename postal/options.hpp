@@ -62,7 +62,7 @@ struct options : program::client_options {
     std::string subject_text;                // empty: words that are drawn
     std::vector<std::string> header_fields;  // --header
     std::optional<std::uint64_t> messages;
-    std::string samples;  // a file; empty: none
+    std::string samples_file;  // --samples; a file; empty: none
 };
 
 // done when --help or --version was asked for and printed.

@@ -9,6 +9,7 @@
 #include "program/auth_options.hpp"
 #include "program/dry_run.hpp"
 #include "program/run_ledger.hpp"
+#include "program/sample_options.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
 #include "rabid/phases.hpp"
@@ -147,6 +148,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       pace_options(into),
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
+                      program::sample_group(into.samples),
                       {"Checks without a run",
                        {program::dry_run_option(into.dry_run),
                         program::resolve_option(into.resolve), program::explain_option()}},

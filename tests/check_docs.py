@@ -41,6 +41,7 @@ COMPANIONS = {
     "seed": {"bhm": 'speed = "10K..1M"'},
     "store-": {"bhm": 'store = "/nonexistent/store"'},
     "sample": {"bhm": 'store = "/nonexistent/store"'},
+    "sample-every": dict.fromkeys(SAMPLES, 'sample-command = ["one=/bin/true"]'),
     "tls-key": dict.fromkeys(SAMPLES, 'tls-cert = "/etc/ssl/server.pem"'),
 }
 

@@ -3,6 +3,7 @@
 #include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "os/find_program.hpp"
 #include "os/process.hpp"
 
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -30,23 +30,6 @@ constexpr off_t last_octets = 8192;
 
 constexpr std::array suite{"postal",        "rabid",       "bhm",           "lmtp-deliver",
                            "postal-report", "postal-list", "postal-compare"};
-
-bool is_program(const fs::path& path) {
-    std::error_code unknown;
-    return fs::is_regular_file(path, unknown) && ::access(path.c_str(), X_OK) == 0;
-}
-
-std::vector<std::string> folders_for(const std::string& word) {
-    std::vector<std::string> folders;
-    std::error_code unknown;
-    if (std::find(suite.begin(), suite.end(), word) != suite.end())
-        folders.push_back(fs::read_symlink("/proc/self/exe", unknown).parent_path().string());
-    const char* const path = std::getenv("PATH");
-    for (const auto folder : base::split(path == nullptr ? "/usr/bin:/bin" : path, ':'))
-        folders.emplace_back(folder.empty() ? "." : folder);
-    folders.insert(folders.end(), {"/usr/sbin", "/sbin"});
-    return folders;
-}
 
 std::string name_of(const process& one) {
     return fs::path(one.of.words.front()).filename().string();
@@ -97,16 +80,10 @@ sigset_t ending_signals() {
 }  // namespace
 
 base::expected<std::string> find_program(const std::string& word) {
-    if (word.find('/') != word.npos) {
-        if (is_program(word)) return {boost::system::in_place_value, word};
-        return base::fail("{} is no program", base::printable(word, longest_saying));
-    }
-    for (const std::string& folder : folders_for(word)) {
-        const fs::path path = fs::path(folder) / word;
-        if (!word.empty() && is_program(path))
-            return {boost::system::in_place_value, path.string()};
-    }
-    return base::fail("there is no program \"{}\" in PATH", base::printable(word, longest_saying));
+    if (std::find(suite.begin(), suite.end(), word) == suite.end()) return os::find_program(word);
+    std::error_code unknown;
+    const fs::path self = fs::read_symlink("/proc/self/exe", unknown);
+    return os::find_program(word, self.parent_path().string());
 }
 
 base::expected<std::unique_ptr<supervisor>> supervisor::create() {

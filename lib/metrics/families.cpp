@@ -199,6 +199,20 @@ void add_agents(family_list& to, const stats::run_report& so_far) {
         to.count(ends, static_cast<double>(one.count), {{"end", one.name}});
 }
 
+// The newest sample of each source.
+void add_samples(family_list& to, const stats::run_report& so_far) {
+    const auto add = [&](std::string_view name, std::string_view help, std::string_view unit) {
+        const auto fits = [&](const auto& one) { return one.unit == unit; };
+        const auto& all = so_far.latest_samples;
+        if (std::none_of(all.begin(), all.end(), fits)) return;
+        MetricFamily& family = to.family(name, help, MetricType::Gauge);
+        for (const stats::sampled_value& one : all)
+            if (fits(one)) to.metric(family, {{"name", one.name}}).gauge.value = one.value;
+    };
+    add("queue_messages", "messages in mail queues, of the newest sample (--queue)", "messages");
+    add("sample", "what commands printed, of the newest sample (--sample-command)", "");
+}
+
 void add_families(family_list& made, const stats::run_report& so_far, const beside_report& more) {
     const stats::run_description& run = so_far.description();
     made.gauge("run_info", "1, with the program's version and what the run is called", 1,
@@ -218,6 +232,7 @@ void add_families(family_list& made, const stats::run_report& so_far, const besi
     add_phases(made, so_far);
     add_generator(made, so_far, more);
     add_agents(made, so_far);
+    add_samples(made, so_far);
 }
 
 // Where a value lies beyond each quantile, and its time is known.

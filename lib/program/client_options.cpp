@@ -7,6 +7,7 @@
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
 #include "mail/identity.hpp"
+#include "program/sample_options.hpp"
 
 namespace postal::program {
 
@@ -84,6 +85,8 @@ expected<void> check(const client_options& chosen) {
     if (!origin) return origin.error();
     if (chosen.resolve && !chosen.dry_run && !chosen.dry_run_message)
         return base::fail("--resolve: a run looks names up by itself; give it with --dry-run");
+    auto samples = check(chosen.samples);
+    if (!samples) return samples.error();
     return cli::check(chosen.run);
 }
 
@@ -123,6 +126,11 @@ expected<void> prepare(client::load_plan& into, client_options& chosen, const ru
     into.transcripts = chosen.transcripts;
     plan_pace(into, chosen);
     plan_give_up(into, chosen);
+    if (chosen.samples.any() && who.share.rank == 0) {
+        auto opened = sampling::sampler::open(chosen.samples);
+        if (!opened) return opened.error();
+        chosen.sampler = std::move(*opened);
+    }
     return net::check_transcripts(chosen.transcripts);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 #include "program/origin_options.hpp"
 #include "program/start_time.hpp"
 #include "program/tls_options.hpp"
+#include "sampling/sampler.hpp"
 #include "stats/run_description.hpp"
 
 namespace postal::program {
@@ -51,6 +53,8 @@ struct client_options {
     program::origin_choice origin{};  // --proxy-protocol, --xclient
     net::transcript_options transcripts{};
     cli::run_options run{};
+    sampling::choice samples{};                      // --queue, --sample-command
+    std::shared_ptr<sampling::sampler> sampler{};    // of these, where prepare() has opened it
     std::vector<cli::effective_option> effective{};  // for the record
 };
 

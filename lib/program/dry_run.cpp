@@ -112,6 +112,10 @@ void add_load(dry_run_rows& to, const client::load_plan& plan, const client_opti
         to.emplace_back("gives up",
                         "after " + base::format_duration(plan.give_up) + " without any progress");
     to.emplace_back("seed", std::to_string(plan.seed));
+    if (!chosen.sampler) return;
+    std::string_view label = "samples";
+    for (std::string& one : chosen.sampler->describe())
+        to.emplace_back(std::exchange(label, ""), std::move(one));
 }
 
 }  // namespace postal::program

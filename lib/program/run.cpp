@@ -10,6 +10,7 @@
 #include "os/limits.hpp"
 #include "program/run_ledger.hpp"
 #include "program/tls_options.hpp"
+#include "sampling/sampler.hpp"
 
 namespace postal::program {
 
@@ -31,6 +32,7 @@ load::worker_pool_plan worker_pool_plan_of(const cli::run_options& chosen, std::
 
 // What a process opens besides its sessions: loops, timers, lists, logs.
 constexpr std::uint64_t descriptors_beside_sessions = 64;
+constexpr std::uint64_t descriptors_a_sample = 16;
 
 // For sessions that hold `each`, transcripts aside, and what there is beside them.
 expected<void> claim_descriptors(std::uint64_t sessions, std::uint64_t each, std::uint64_t beside,
@@ -40,11 +42,16 @@ expected<void> claim_descriptors(std::uint64_t sessions, std::uint64_t each, std
     return os::raise_descriptor_limit(sessions * each + beside);
 }
 
+std::uint64_t sample_descriptors(const sampling::choice& chosen) {
+    return descriptors_a_sample * (chosen.queues.size() + chosen.commands.size());
+}
+
 // To what a run reports.
 struct run_reports {
     std::unique_ptr<run_console> console;
-    std::unique_ptr<run_ledger> kept{};     // null without a ledger
-    std::unique_ptr<run_console> merged{};  // of all ranks, where this one leads several
+    std::unique_ptr<run_ledger> kept{};            // null without a ledger
+    std::unique_ptr<run_console> merged{};         // of all ranks, where this one leads several
+    std::shared_ptr<sampling::sampler> sampler{};  // null where nothing is sampled
     bool written = true;
     bool transcribed = true;
 
@@ -62,6 +69,16 @@ struct run_reports {
         if (!kept) return *console;
         kept->watch_over(workers);
         return *kept;
+    }
+    // From the start of the run on, or from about now.
+    void begin_samples(std::optional<load::steady_time> start) const {
+        if (!sampler) return;
+        speaking().shows_samples(*sampler);
+        sampler->begin(start.value_or(std::chrono::steady_clock::now()));
+    }
+    // The run has ended: what is left in queues now belongs to it.
+    void finish_samples(const load::worker_pool& workers) const {
+        if (sampler) speaking().keep_samples(workers.times().start);
     }
     void close() { written = !kept || kept->close(); }
     void close(const std::function<client_run::remarks_or_failure()>& others) {
@@ -204,9 +221,11 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
     load::run_watcher& watcher =
         what.others.attend(workers, plan, reports.merged.get(), reports.watch_over(workers));
     reports.speaking().ends_run([&](load::run_ending why) { what.others.end(why); });
+    reports.begin_samples(plan.start_at);
     const auto ran = workers.run(
         [&](load::worker& one) { sessions[one.index()] = what.begin(one, reports.book()); },
         watcher);
+    reports.finish_samples(workers);
     sessions.clear();
     reports.close(what.close);
     reports.look_at_transcripts();
@@ -233,9 +252,10 @@ expected<listeners> listen(const server_run& what, load::worker_pool& workers,
 
 // Fails with what is wrong with the system.
 expected<exit_status> serve_clients(const server_run& what, run_reports& reports) {
-    const auto claimed =
-        claim_descriptors(what.chosen.sessions, what.descriptors_a_session,
-                          what.descriptors_beside_sessions, what.chosen.transcripts);
+    const auto claimed = claim_descriptors(
+        what.chosen.sessions, what.descriptors_a_session,
+        what.descriptors_beside_sessions + sample_descriptors(what.chosen.samples),
+        what.chosen.transcripts);
     if (!claimed) return base::at("--sessions", claimed.error());
     auto plan = worker_pool_plan_of(what.chosen.run, what.description.phases.size());
     plan.serves = true;
@@ -254,6 +274,7 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
     });
     const auto header = reports.console->begin();
     if (!header) return header.error();
+    reports.begin_samples(std::nullopt);
     what.ready(workers.at(0));
     const auto ran = serve::serve_all(
         workers, *open, slots,
@@ -261,6 +282,7 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
             return handlers[worker](std::move(who));
         },
         reports.watch_over(workers));
+    reports.finish_samples(workers);
     handlers.clear();
     reports.close();
     slots.end_transcripts();
@@ -285,8 +307,10 @@ void load_digests() {
 exit_status run_clients(client_run what) {
     load_digests();
     ranks& others = what.others;
-    const auto claimed = claim_descriptors(what.plan.sessions, 1, descriptors_beside_sessions,
-                                           what.plan.transcripts);
+    const auto claimed =
+        claim_descriptors(what.plan.sessions, 1,
+                          descriptors_beside_sessions + sample_descriptors(what.chosen.samples),
+                          what.plan.transcripts);
     if (!claimed) return others.refuse(claimed.error(), exit_status::system_error);
     auto reports = open_client_reports(what);
     if (!reports) return others.refuse(reports.error(), exit_status::bad_parameters);
@@ -294,6 +318,7 @@ exit_status run_clients(client_run what) {
     if (const auto refused = others.agree(what.description, what.plan.sessions, plan))
         return others.refuse({refused->message}, refused->status);
     if (plan.start_at) reports->starts(*plan.start_at);
+    reports->sampler = what.chosen.sampler;
     return run_workers(what, plan, *reports);
 }
 
@@ -303,6 +328,11 @@ exit_status run_servers(const server_run& what) {
     auto reports = open_reports(what.description, what.console,
                                 {what.chosen.ledger, ledger::role::sink, what.ledger_run, 0});
     if (!reports) return cli::refuse(name, reports.error(), exit_status::bad_parameters);
+    if (what.chosen.samples.any()) {
+        auto opened = sampling::sampler::open(what.chosen.samples);
+        if (!opened) return cli::refuse(name, opened.error(), exit_status::bad_parameters);
+        reports->sampler = std::move(*opened);
+    }
     const auto status = serve_clients(what, *reports);
     return status ? *status : cli::refuse(name, status.error(), exit_status::system_error);
 }

@@ -113,6 +113,7 @@ base::expected<void> run_console::begin() {
 void run_console::on_time_slice(const stats::time_slice& time_slice) {
     const auto closed = report_.add_time_slice(time_slice);
     if (live_) note_latency(time_slice);
+    if (sampler_ != nullptr) note_samples();
     if (scraped_) scraped_->show(report_, time_slice);
     if (options_.gateway) options_.gateway->note(time_slice);
     if (screen_) screen_->note(report_, time_slice);
@@ -126,6 +127,19 @@ void run_console::note_latency(const stats::time_slice& last) {
     const stats::histogram& messages = last.counts.latency[report_.description().message_phase];
     recent_p50_ = stats::known_quantile(messages, 0.5);
     recent_p99_ = stats::known_quantile(messages, 0.99);
+}
+
+void run_console::note_samples() {
+    report_.latest_samples = sampler_->now();
+    for (const std::string& trouble : sampler_->take_troubles())
+        say(trouble);
+}
+
+void run_console::keep_samples(load::steady_time start) {
+    if (sampler_ == nullptr) return;
+    report_.samples = sampler_->finish(start);
+    note_samples();
+    sampler_ = nullptr;
 }
 
 void run_console::show(const stats::closed_interval& closed) {

@@ -26,6 +26,7 @@
 #include "load/worker_pool.hpp"
 #include "metrics/push_gateway.hpp"
 #include "metrics/scrape_endpoint.hpp"
+#include "sampling/sampler.hpp"
 #include "screen/live_screen.hpp"
 #include "stats/first_errors.hpp"
 #include "stats/interval_log.hpp"
@@ -79,6 +80,10 @@ class run_console : public load::run_watcher {
 
     // How the run is ended when an error, or a threshold, says so.
     void ends_run(std::function<void(load::run_ending)> stop) { stop_ = std::move(stop); }
+    // Its newest samples are shown and its troubles told, until keep_samples(), which blocks for its last
+    // ones; they are then those of the run that began at `start`.
+    void shows_samples(sampling::sampler& of) noexcept { sampler_ = &of; }
+    void keep_samples(load::steady_time start);
     void on_interrupt(const stats::live_state& now, std::chrono::nanoseconds grace) override;
     void on_cut_short() override;
 
@@ -98,6 +103,7 @@ class run_console : public load::run_watcher {
     void show(const stats::closed_interval& closed);
     base::expected<void> let_scrapers_in();
     void note_latency(const stats::time_slice& last);
+    void note_samples();
     bool logs_to_errors() const noexcept { return options_.record == "-"; }
     base::expected<void> take_terminal();
     void clear_terminal();
@@ -118,6 +124,7 @@ class run_console : public load::run_watcher {
     std::optional<std::chrono::nanoseconds> recent_p50_;  // of the last time slice's messages
     std::optional<std::chrono::nanoseconds> recent_p99_;
     bool said_silence_ = false;
+    sampling::sampler* sampler_ = nullptr;
     std::function<void(load::run_ending)> stop_;
     std::optional<load::run_ending> ended_run_;            // by ourselves
     std::optional<stats::threshold_result> missed_early_;  // which ended it

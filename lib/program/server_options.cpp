@@ -7,6 +7,7 @@
 #include "base/units.hpp"
 #include "cli/binders.hpp"
 #include "net/endpoint.hpp"
+#include "program/sample_options.hpp"
 #include "serve/session.hpp"
 
 namespace postal::program {
@@ -79,6 +80,8 @@ cli::setter message_limit(server_options& target) {
 expected<void> check(const server_options& chosen) {
     auto tls = check(chosen.tls);
     if (!tls) return tls.error();
+    auto samples = check(chosen.samples);
+    if (!samples) return samples.error();
     return cli::check(chosen.run);
 }
 

@@ -15,6 +15,7 @@
 #include "net/transcript.hpp"
 #include "program/tls_options.hpp"
 #include "proto/smtp/server.hpp"
+#include "sampling/choice.hpp"
 #include "serve/acceptor.hpp"
 #include "serve/worker_context.hpp"
 #include "stats/run_description.hpp"
@@ -41,6 +42,7 @@ struct server_options {
     std::vector<net::address_range> proxies;  // --proxy-trusted
     net::transcript_options transcripts{};    // -z, -Z, -a
     cli::run_options run{};
+    sampling::choice samples{};                      // --queue, --sample-command
     std::vector<cli::effective_option> effective{};  // for the record
 };
 

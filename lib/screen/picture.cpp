@@ -18,8 +18,9 @@ namespace postal::screen {
 namespace {
 
 constexpr std::size_t least_columns = 20;
-constexpr std::size_t wide = 100;  // columns: there is room for a scale
-constexpr std::size_t tall = 30;   // rows: and for what names mean
+constexpr std::size_t wide = 100;             // columns: there is room for a scale
+constexpr std::size_t tall = 30;              // rows: and for what names mean
+constexpr std::size_t room_for_samples = 12;  // rows
 constexpr std::size_t scale_columns = 10;
 constexpr std::size_t most_errors = 3;
 constexpr std::size_t most_said = 4;
@@ -112,6 +113,20 @@ std::optional<line> sessions_line(const scene& of) {
     line made{{"sessions", tone::faint}};
     for (const std::size_t one : states)
         made.push_back({fmt::format("  {} {}", base::format_count(counts[one]), names[one])});
+    return made;
+}
+
+// What was sampled last; of a queue's parts those that have something.
+std::optional<line> samples_line(const scene& of) {
+    line made{{"samples", tone::faint}};
+    bool of_queue = false;
+    for (const stats::sampled_value& one : of.so_far.latest_samples) {
+        of_queue = one.waiting || (of_queue && !one.unit.empty());
+        if (of_queue && !one.waiting && one.value == 0) continue;
+        made.push_back({fmt::format("  {} ", one.name), tone::faint});
+        made.push_back({stats::sample_text(one.value), one.waiting ? tone::strong : tone::plain});
+    }
+    if (of.so_far.latest_samples.empty()) return std::nullopt;
     return made;
 }
 
@@ -300,6 +315,10 @@ std::vector<line> draw(const scene& of, const paper& on) {
             made.push_back(legend_line(of));
             ++more;
         }
+    }
+    if (auto samples = on.rows >= room_for_samples ? samples_line(of) : std::nullopt) {
+        made.push_back(std::move(*samples));
+        ++more;
     }
     const auto errors = error_lines(of);
     const std::size_t said = std::min(of.said.size(), most_said);

@@ -375,6 +375,36 @@ void fields(Archive& each, field<Archive, error_entry>& of) {
 }
 
 template <class Archive>
+void fields(Archive& each, field<Archive, sample_series>& of) {
+    each("name", of.name);
+    each("unit", of.unit, "where it is known", as{.empty_null = true});
+    each("waiting", of.waiting, "all that wait in a mail queue, but for what is on hold");
+    each("highest", of.highest, "of all samples", as{.fine = true});
+    each("highest_at_s", of.highest_at_s, "when that was seen first, since the start");
+    each("values", of.values, "one for each of t_s; null: not in that sample", as{.fine = true});
+    each("most", of.most,
+         "the highest of the samples that each of t_s stands for; absent where that is one",
+         as{.left_out = true, .fine = true});
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, sampled_source>& of) {
+    each("source", of.source, "as --queue or --sample-command has it, with the directory");
+    each("name", of.name, "what the names of its figures begin with");
+    each("every_s", of.every_s, "from the beginning of a sample to that of the next, at least");
+    each("taken", of.taken, "samples");
+    each("missed", of.missed, "samples that failed or took too long");
+    each("missed_why", of.missed_why, "the first reason; null: none", as{.empty_null = true});
+    each("took_s", of.took_s, "all samples together");
+    each("longest_s", of.longest_s, "the longest of them");
+    each("together", of.together,
+         "samples that one of t_s stands for at most; values are the last of them");
+    each("t_s", of.t_s,
+         "when each began, since the start, of the warm-up too; the last is taken after the end");
+    each("series", of.series);
+}
+
+template <class Archive>
 void fields(Archive& each, field<Archive, threshold_result>& of) {
     each("expression", of.expression);
     each("value", of.value, "that was found");
@@ -476,6 +506,7 @@ void fields(Archive& each, field<Archive, run_record>& of) {
     each("seconds", of.seconds);
     each("cap", of.cap, "of a closed loop with a rate", as{.left_out = true});
     each("ranks", of.ranks, "of a run of several processes", as{.left_out = true});
+    each("samples", of.samples, "of a run that sampled queues or commands", as{.left_out = true});
     each("generator", of.generator);
     each("not_in_effect", of.not_in_effect,
          "what was asked for and a server does not offer, with the number of connections");

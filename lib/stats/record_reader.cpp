@@ -66,6 +66,21 @@ void check_seconds(const second_columns& of, complaint& problems) {
         problems.add("seconds.t_s", "a list of growing numbers");
 }
 
+void check_samples(const run_record& of, complaint& problems) {
+    for (std::size_t i = 0; i < of.samples.size(); ++i) {
+        const sampled_source& one = of.samples[i];
+        const std::string place = fmt::format("samples[{}]", i);
+        if (!std::is_sorted(one.t_s.begin(), one.t_s.end()))
+            problems.add(place + ".t_s", "a list of growing numbers");
+        const auto fits = [&](const auto& list) {
+            return list.empty() || list.size() == one.t_s.size();
+        };
+        for (const sample_series& each : one.series)
+            if (!fits(each.values) || (each.most && !fits(*each.most)))
+                problems.add(place + ".series", "a list of lists as long as t_s");
+    }
+}
+
 // A rank stands in its place, and has no more intervals than the run.
 void check_ranks(const run_record& of, complaint& problems) {
     if (of.ranks.size() > most_ranks)
@@ -103,6 +118,7 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     settle_intervals(from, to);
     check_seconds(to.seconds, problems);
     check_ranks(to, problems);
+    check_samples(to, problems);
     sort(to);
     if (problems) return base::failure{problems.first};
     return to;

@@ -20,6 +20,7 @@
 #include "stats/rate.hpp"
 #include "stats/run_description.hpp"
 #include "stats/run_labels.hpp"
+#include "stats/samples.hpp"
 #include "stats/server_greeting.hpp"
 #include "stats/second_counts.hpp"
 #include "stats/threshold.hpp"
@@ -219,6 +220,7 @@ struct run_record {
     second_columns seconds;
     std::optional<cap_summary> cap;
     std::vector<rank_share> ranks;  // of a run of several processes; the first is rank 0
+    std::vector<sampled_source> samples;
     generator_summary generator;
     named_numbers not_in_effect;      // what was asked for in vain, with the number of connections
     std::vector<error_entry> errors;  // most frequent first

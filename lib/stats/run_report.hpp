@@ -116,6 +116,8 @@ class run_report {
     [[nodiscard]] run_record record() const;
 
     std::vector<threshold_result> thresholds;
+    std::vector<sampled_source> samples;        // when the run is over
+    std::vector<sampled_value> latest_samples;  // of each source, while it goes on
 
   private:
     [[nodiscard]] interval_row close_row() const;

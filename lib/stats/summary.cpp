@@ -9,10 +9,12 @@
 #include "stats/diagnostics.hpp"
 #include "stats/latency_table.hpp"
 #include "stats/rank_summary.hpp"
+#include "stats/sample_words.hpp"
 #include "stats/shown.hpp"
 
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace postal::stats {
 namespace {
@@ -290,6 +292,24 @@ std::string threshold_lines(const std::vector<threshold_result>& thresholds) {
     return text;
 }
 
+// What waited while the rate was what it was, then each figure.
+std::string sample_rows(const run_record& record) {
+    const std::string rate = base::format_measured(*record.rate.mean);
+    std::string text;
+    for (const sampled_source& one : record.samples) {
+        const std::string said =
+            waiting_sentence(one, rate, reads_mail(record) ? "read" : "accepted");
+        if (!said.empty()) text += row("queue", said);
+        const std::string grew =
+            growth_sentence(one, record.warmup_s, record.warmup_s + record.measured_s);
+        if (!grew.empty()) text += row("", grew);
+    }
+    std::string_view label = "samples";
+    for (const sample_line& one : sample_lines(record.samples))
+        text += row(std::exchange(label, ""), fmt::format("{}: {}", one.name, one.text));
+    return text;
+}
+
 }  // namespace
 
 std::string format_threshold_value(const threshold_result& result) {
@@ -317,6 +337,7 @@ std::string format_summary(const run_record& of, std::size_t width) {
     const std::string_view due = what_is_due(of);
     if (of.cap) add("asked", cap_text(*of.cap, due));
     if (is_open_loop(of)) add(due, due_text(of));
+    text += sample_rows(of);
     add_counters("traffic", counter_kind::traffic);
     if (of.connection_use) add("connections", connections_text(*of.connection_use));
     add("outcomes", outcome_text(of));

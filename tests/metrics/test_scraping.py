@@ -87,18 +87,23 @@ def pages(bhm, lmtp_deliver, agents, programs, users_file, folder):
     target = bhm()
     users = users_file(5)
     named = ["--title", 'a "new" disk', "--tag", "disk=nvme"]
+    (folder / "spool/queue").mkdir(parents=True)
+    named += ["--queue", f"opensmtpd:{folder / 'spool'}", "--sample-command", "one=/bin/echo 1"]
     processes["postal"] = Process([programs.postal, *AT_ANY_PORT, *named, "--rate", "50/s", "--open-loop", "--duration", "60s",
                                    target.endpoint, users], folder, "postal")
     # nobody listens: what is shown of errors is asked here
     processes["rabid"] = Process([programs.rabid, *AT_ANY_PORT, "--duration", "60s", "127.0.0.1:9",
                                   users_file(["a@example.com secret"])], folder, "rabid")
 
-    def after_a_second(place):
+    sampled = {"postal_sample", "postal_queue_messages"}
+
+    def after_a_second(name, place):
         def page_of_it():
             page = scrape(place)
-            return page if "postal_worker_wall_seconds_total" in page.names else None
+            wanted = {"postal_worker_wall_seconds_total"} | (sampled if name == "postal" else set())
+            return page if wanted <= page.names else None
         return wait_until(page_of_it, "a second of the run")
-    yield {name: after_a_second(place_of(process)) for name, process in processes.items()}
+    yield {name: after_a_second(name, place_of(process)) for name, process in processes.items()}
     for name in ("postal", "rabid"):
         processes[name].kill()
 

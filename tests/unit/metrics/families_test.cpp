@@ -160,3 +160,23 @@ TEST_CASE("metrics: what waits is a gauge, for it becomes less") {
     CHECK(find(all, "postal_not_retried")->metric.front().gauge.value == 2);
     CHECK(find(all, "postal_not_retried_total") == nullptr);
 }
+
+TEST_CASE("metrics: the newest samples, queues and others apart") {
+    stats::run_report report(sender());
+    CHECK(find(metrics::families_of(report, {}), "postal_queue_messages") == nullptr);
+    report.latest_samples = {{"postfix", "messages", 12, true},
+                             {"postfix active", "messages", 12, false},
+                             {"load", "", 0.5, false}};
+    const auto all = metrics::families_of(report, {});
+    const MetricFamily* const queue = find(all, "postal_queue_messages");
+    REQUIRE(queue != nullptr);
+    CHECK(queue->type == MetricType::Gauge);
+    REQUIRE(queue->metric.size() == 2);
+    CHECK(label_of(queue->metric[1], "name") == "postfix active");
+    CHECK(queue->metric[1].gauge.value == 12);
+    const MetricFamily* const other = find(all, "postal_sample");
+    REQUIRE(other != nullptr);
+    REQUIRE(other->metric.size() == 1);
+    CHECK(label_of(other->metric[0], "name") == "load");
+    CHECK(other->metric[0].gauge.value == 0.5);
+}

@@ -165,3 +165,19 @@ TEST_CASE("picture: a curve's columns are as high as their values") {
     CHECK(screen::curve(values{1.0, 2.0}, 1, false) == std::vector<std::string>{":#"});
     CHECK(screen::curve({}, 3, true) == std::vector<std::string>{"", "", ""});
 }
+
+TEST_CASE("picture: what was sampled last has a line, where there is room") {
+    shown some(0, 20, 0);
+    CHECK(text_of(some.on(80, 24)).find("samples") == std::string::npos);
+    some.report.latest_samples = {{"postfix", "messages", 2342, true},
+                                  {"postfix active", "messages", 120, false},
+                                  {"postfix hold", "messages", 0, false},
+                                  {"errors", "", 0, false}};
+    const std::string text = text_of(some.on(80, 24));
+    CHECK(text.find("samples  postfix 2,342  postfix active 120  errors 0\n") != std::string::npos);
+    CHECK(some.on(80, 24).size() <= 24);
+    CHECK(text_of(some.on(80, 8)).find("samples") == std::string::npos);
+    some.report.latest_samples.front().name = test::hostile_text;
+    for (const line& each : some.on(80, 24))
+        CHECK(width_of(each) <= 80);
+}

@@ -145,6 +145,8 @@ inline postal::stats::run_record filled_record(unsigned seed, unsigned percent =
         one.start_s = end_s;
         one.end_s = end_s += 1.5;
     }
+    for (sampled_source& one : made.samples)
+        std::sort(one.t_s.begin(), one.t_s.end());
     for (std::size_t i = 0; i < made.ranks.size(); ++i)
         made.ranks[i].rank = static_cast<unsigned>(i);
     return made;

@@ -10,15 +10,18 @@
 // everywhere. So a line that is accepted means in a shell what it means here. Fails with
 // "column N: why; what would be right", N counting octets from 1. Limits: the shell's reserved
 // words ("if", "while") are words like others.
+//
+// split_command() is for commands without anything to put in: an argv, or the same refusals.
 #pragma once
 
 #include "base/result.hpp"
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
-namespace postal::lmtp_deliver {
+namespace postal::base {
 
 // An octet of a word, without the quoting, and where it stood.
 struct shell_octet {
@@ -27,6 +30,8 @@ struct shell_octet {
 };
 using shell_word = std::vector<shell_octet>;
 
-[[nodiscard]] base::expected<std::vector<shell_word>> split_as_shell(std::string_view line);
+[[nodiscard]] expected<std::vector<shell_word>> split_as_shell(std::string_view line);
+// A program and its arguments; not empty.
+[[nodiscard]] expected<std::vector<std::string>> split_command(std::string_view line);
 
-}  // namespace postal::lmtp_deliver
+}  // namespace postal::base

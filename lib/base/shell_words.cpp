@@ -1,12 +1,12 @@
 // See shell_words.hpp. One pass; what a shell would do with an octet, and where, is a table.
-#include "lmtp-deliver/shell_words.hpp"
+#include "base/shell_words.hpp"
 
 #include "base/text.hpp"
 
 #include <cstdint>
 #include <utility>
 
-namespace postal::lmtp_deliver {
+namespace postal::base {
 namespace {
 
 // Where an octet is more than itself to a shell.
@@ -51,7 +51,7 @@ class splitter {
   public:
     explicit splitter(std::string_view text) noexcept : text_(text) {}
 
-    base::expected<std::vector<shell_word>> run() {
+    expected<std::vector<shell_word>> run() {
         while (at_ < text_.size()) {
             const auto read = step();
             if (!read) return read.error();
@@ -60,9 +60,9 @@ class splitter {
     }
 
   private:
-    base::expected<void> step() {
+    expected<void> step() {
         const char c = text_[at_];
-        if (base::is_blank(c)) {
+        if (is_blank(c)) {
             in_word_ = false;
             ++at_;
             return {};
@@ -77,14 +77,14 @@ class splitter {
         return {};
     }
 
-    base::expected<void> single_quoted() {
+    expected<void> single_quoted() {
         const std::size_t open = at_++;
         while (at_ < text_.size() && text_[at_] != '\'')
             take();
         return close(open, "single", '\'');
     }
 
-    base::expected<void> double_quoted() {
+    expected<void> double_quoted() {
         constexpr std::string_view escapable = "\"\\$`";
         const std::size_t open = at_++;
         while (at_ < text_.size() && text_[at_] != '"') {
@@ -101,18 +101,18 @@ class splitter {
         return close(open, "double", '"');
     }
 
-    base::expected<void> close(std::size_t open, std::string_view kind, char quote) {
+    expected<void> close(std::size_t open, std::string_view kind, char quote) {
         if (at_ == text_.size()) {
-            return base::fail("column {}: this {} quote is never closed; end it with {}", open + 1,
-                              kind, quote);
+            return fail("column {}: this {} quote is never closed; end it with {}", open + 1, kind,
+                        quote);
         }
         ++at_;
         return {};
     }
 
-    base::expected<void> escaped() {
+    expected<void> escaped() {
         if (at_ + 1 == text_.size()) {
-            return base::fail(
+            return fail(
                 "column {}: a backslash with nothing behind it; double it for one that is meant",
                 at_ + 1);
         }
@@ -131,12 +131,12 @@ class splitter {
         return static_cast<std::uint8_t>(places);
     }
 
-    base::expected<void> refuse_special(std::uint8_t places) const {
+    expected<void> refuse_special(std::uint8_t places) const {
         for (const special& each : specials) {
             if (each.octet != text_[at_] || (each.places & places) == 0) continue;
-            return base::fail(
+            return fail(
                 "column {}: {} is {} to a shell, but no shell runs here; put it in single quotes "
-                "if the agent is to see it",
+                "if the program is to see it",
                 at_ + 1, each.octet, each.meaning);
         }
         return {};
@@ -159,36 +159,36 @@ class splitter {
 };
 
 bool is_variable_octet(char c) noexcept {
-    const char lower = base::ascii_lower(c);
-    return (lower >= 'a' && lower <= 'z') || base::is_digit(c) || c == '_';
+    const char lower = ascii_lower(c);
+    return (lower >= 'a' && lower <= 'z') || is_digit(c) || c == '_';
 }
 
-base::expected<void> refuse_control_characters(std::string_view text) {
+expected<void> refuse_control_characters(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (!is_control(text[i]) || text[i] == '\t') continue;
-        return base::fail("column {}: control character 0x{:02x}; a template is one line of text",
-                          i + 1, static_cast<unsigned>(static_cast<unsigned char>(text[i])));
+        return fail("column {}: control character 0x{:02x}; a command is one line of text", i + 1,
+                    static_cast<unsigned>(static_cast<unsigned char>(text[i])));
     }
     return {};
 }
 
 // NAME=VALUE in front of a command, which a shell would put into its environment.
-base::expected<void> refuse_assignment(std::string_view text) {
+expected<void> refuse_assignment(std::string_view text) {
     const std::size_t start = text.find_first_not_of(" \t");
-    if (start == std::string_view::npos || base::is_digit(text[start])) return {};
+    if (start == std::string_view::npos || is_digit(text[start])) return {};
     std::size_t end = start;
     while (end < text.size() && is_variable_octet(text[end]))
         ++end;
     if (end == start || end == text.size() || text[end] != '=') return {};
-    return base::fail(
+    return fail(
         "column {}: {}= would set a variable in a shell, but no shell runs here; begin with the "
-        "program and use --env",
-        start + 1, base::printable(text.substr(start, end - start), 40));
+        "program, or with env(1)",
+        start + 1, printable(text.substr(start, end - start), 40));
 }
 
 }  // namespace
 
-base::expected<std::vector<shell_word>> split_as_shell(std::string_view line) {
+expected<std::vector<shell_word>> split_as_shell(std::string_view line) {
     const auto clean = refuse_control_characters(line);
     if (!clean) return clean.error();
     const auto plain = refuse_assignment(line);
@@ -196,4 +196,18 @@ base::expected<std::vector<shell_word>> split_as_shell(std::string_view line) {
     return splitter(line).run();
 }
 
-}  // namespace postal::lmtp_deliver
+expected<std::vector<std::string>> split_command(std::string_view line) {
+    const auto split = split_as_shell(line);
+    if (!split) return split.error();
+    std::vector<std::string> words;
+    for (const shell_word& each : *split) {
+        std::string& word = words.emplace_back();
+        for (const shell_octet& one : each)
+            word += one.value;
+    }
+    if (words.empty() || words.front().empty())
+        return fail("column 1: there is no program; give its name and its arguments");
+    return words;
+}
+
+}  // namespace postal::base

@@ -1,0 +1,53 @@
+// A command that is run again and again for what it prints, within limits.
+//
+// It gets /dev/null as its input, this process's environment and folder, a process group of its own and
+// no controlling terminal. What it writes to standard output and standard error goes to a file in
+// memory, of which most_output octets may be used; no file that it writes may be larger than
+// most_file. Once it has ended, or has taken longer than it may, all that is left of its group is
+// killed (SIGKILL); what has left the group is not known to us.
+//
+// run() fails with one line: a status other than 0, a signal, too much output, too long. Used by one
+// thread, which is the one that made it.
+#pragma once
+
+#include "base/file_descriptor.hpp"
+#include "base/result.hpp"
+#include "os/child.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace postal::sampling {
+
+class command {
+  public:
+    static constexpr std::uint64_t most_output = std::uint64_t{64} << 10U;
+    static constexpr std::uint64_t most_file = std::uint64_t{1} << 20U;
+
+    // `words` is not empty; fails where its first names no program.
+    [[nodiscard]] static base::expected<command> make(std::vector<std::string> words);
+
+    command(command&&) noexcept = default;
+    command& operator=(command&&) = delete;
+    ~command();
+
+    // All that it printed.
+    [[nodiscard]] base::expected<std::string> run(std::chrono::nanoseconds limit);
+
+  private:
+    explicit command(os::spawner children) : children_(std::move(children)) {}
+
+    [[nodiscard]] base::expected<void> start();
+    [[nodiscard]] base::expected<std::string> output_after(const os::child_end& end) const;
+
+    os::spawner children_;
+    std::vector<std::string> words_;
+    std::string program_;
+    base::file_descriptor output_;
+    os::child running_;
+    base::file_descriptor ended_;  // of the one that runs; open until it is reaped
+};
+
+}  // namespace postal::sampling
