@@ -21,8 +21,8 @@
 #include "stats/run_description.hpp"
 #include "stats/run_labels.hpp"
 #include "stats/samples.hpp"
-#include "stats/server_greeting.hpp"
 #include "stats/second_counts.hpp"
+#include "stats/server_greeting.hpp"
 #include "stats/threshold.hpp"
 
 #include <chrono>
