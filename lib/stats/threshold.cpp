@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -133,6 +134,9 @@ struct threshold_parser {
         return {};
     }
 
+    // It holds for nothing, and not for anything large.
+    [[nodiscard]] bool bounds_above() const { return result.holds_(0, 1) && !result.holds_(2, 1); }
+
     base::expected<void> latency(const parts& cut, const std::vector<std::string>& phases) {
         const std::size_t open = cut.metric.find('(');
         const std::string_view name = base::trim(cut.metric.substr(0, open));
@@ -155,6 +159,9 @@ struct threshold_parser {
         if (!bound) return bound.error();
         result.unit_ = "us";
         result.bound_ = static_cast<double>(bound->count()) / 1e3;
+        if (q && name != "min" && bounds_above())
+            result.allows_ = allowance{std::round((1 - *q) * 1e9) / 1e9,
+                                       static_cast<std::size_t>(found - phases.begin()), *bound};
         result.measure_ = [q, index = static_cast<std::size_t>(found - phases.begin())](
                               const run_report& report) -> std::optional<threshold::measured> {
             if (index >= report.totals().latency.size()) return std::nullopt;
@@ -205,6 +212,7 @@ struct threshold_parser {
             if (!bound) return bound.error();
             result.unit_ = "%";
             result.bound_ = *bound;
+            if (bounds_above()) result.allows_ = allowance{*bound / 100, {}, {}, row};
         } else {
             const auto bound = row->unit == counter_unit::octets ? base::parse_size(cut.bound)
                                                                  : base::parse_count(cut.bound);

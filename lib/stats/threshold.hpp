@@ -22,6 +22,8 @@
 #include "base/result.hpp"
 #include "stats/counters.hpp"
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -43,6 +45,15 @@ struct threshold_result {
     bool reached = true;  // otherwise the value is a lower bound, and no bound lies above it
 };
 
+// What a threshold allows single messages, where it says that: a share of them may take that time, or end
+// so.
+struct allowance {
+    double share = 0;                   // of all that was due: 0.01 with p99
+    std::optional<std::size_t> phase;   // a latency: its index in tally::latency
+    std::chrono::nanoseconds within{};  // what takes longer is late
+    const counter* of = nullptr;        // or a failure that is counted
+};
+
 class threshold {
   public:
     // phases: the program's, in the order of tally::latency.
@@ -57,6 +68,9 @@ class threshold {
 
     // With ";abort", while the run goes on: whether it is missed already.
     [[nodiscard]] bool missed_already(const run_report& report) const;
+    [[nodiscard]] const std::string& expression() const noexcept { return expression_; }
+    // Of an upper bound on a percentile, or on a failure's share; otherwise nothing.
+    [[nodiscard]] const std::optional<allowance>& allows() const noexcept { return allows_; }
 
   private:
     friend struct threshold_parser;
@@ -73,6 +87,7 @@ class threshold {
     std::optional<std::uint64_t> abort_after_;  // samples; nothing: at the end only
     std::string_view unit_;                     // of what is measured, and of the bound
     double bound_ = 0;
+    std::optional<allowance> allows_;
     bool (*holds_)(double value, double bound) = nullptr;
 };
 

@@ -1,0 +1,82 @@
+#include "capacity/goal.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace postal::capacity {
+namespace {
+
+constexpr double outside = 0.05;  // of one-sided bounds
+constexpr double coarse_messages =
+    10;  // show which side of a promise a load is on, far from its edge
+
+}  // namespace
+
+goal defaults_of(goal_set set) {
+    switch (set) {
+        case goal_set::quick:
+            return {.initial_trial_s = 1, .final_trial_s = 5, .duration_sum_s = 15, .width = 0.05};
+        case goal_set::rfc2544:
+            return {.loss_ratio = 0, .final_trial_s = 60, .duration_sum_s = 60, .exceed_ratio = 0};
+        case goal_set::standard:
+            break;
+    }
+    return {};
+}
+
+base::expected<counted_goal> parse_goal(std::string_view promise, goal_set set,
+                                        const std::vector<std::string>& phases,
+                                        stats::counter_rows counters) {
+    const auto parsed = stats::threshold::parse(promise, phases, counters);
+    if (!parsed) return parsed.error();
+    const auto allowed = parsed->allows();
+    if (!allowed || parsed->aborts())
+        return base::fail(
+            "{}: a goal says which share of the messages may be late or lost, such as "
+            "p99({})<1s or errors<0.1%",
+            parsed->expression(), phases.empty() ? "message" : phases.back());
+    if (allowed->share >= 1)
+        return base::fail("{}: all messages may be lost, so that every rate would do",
+                          parsed->expression());
+    if (set == goal_set::rfc2544 && allowed->share > 0)
+        return base::fail(
+            "{}: the goals of rfc2544 allow no loss; give p100(PHASE)<TIME or errors<=0%, or "
+            "another set of goals",
+            parsed->expression());
+    counted_goal made{defaults_of(set), *allowed};
+    made.of.promise = parsed->expression();
+    made.of.metric = made.of.promise.substr(0, made.of.promise.find_first_of("<>=! "));
+    made.of.loss_ratio = allowed->share;
+    return made;
+}
+
+double fewest_messages(double loss_ratio) {
+    return loss_ratio > 0 ? std::ceil(std::log(outside) / std::log1p(-loss_ratio)) : 1;
+}
+
+double target::trial_s_at(double load) const {
+    return std::max(trial_s, messages / load);
+}
+
+double target::duration_sum_s_at(double load) const {
+    return std::max(duration_sum_s, trial_s_at(load) * std::min(2.0, duration_sum_s / trial_s));
+}
+
+std::array<target, targets_per_goal> targets_of(const goal& of) {
+    std::array<target, targets_per_goal> made;
+    const double last = targets_per_goal - 1;
+    for (std::size_t i = 0; i < targets_per_goal; ++i) {
+        const auto step = static_cast<double>(i);
+        const double trial_s =
+            of.initial_trial_s * std::pow(of.final_trial_s / of.initial_trial_s, step / last);
+        made[i] = {trial_s, trial_s, of.exceed_ratio, of.width * std::exp2(last - step),
+                   coarse_messages};
+    }
+    made.back().trial_s = of.final_trial_s;
+    made.back().duration_sum_s = of.duration_sum_s;
+    made.back().messages = std::max(coarse_messages, fewest_messages(of.loss_ratio));
+    made.back().final = true;
+    return made;
+}
+
+}  // namespace postal::capacity

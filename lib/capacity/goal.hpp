@@ -1,0 +1,76 @@
+// Search Goals (RFC 9971, "Search Goal"): a promise, and how long and how closely the highest load that
+// keeps it is looked for.
+//
+// A promise is a threshold (stats/threshold.hpp) that allows a share of what was due to be late or lost:
+// "p99(message)<1s" allows 1 % to take a second or more, "errors<0.1%" one in a thousand to fail. That
+// share is the Goal Loss Ratio. Others, such as "mean(message)<1s", say nothing about single messages and
+// are refused. A set of goals ("quick", "standard", "rfc2544") has the durations; docs/method.md says why
+// they are what they are. Nothing here fails but parse_goal(), with one line.
+#pragma once
+
+#include "base/result.hpp"
+#include "stats/threshold.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace postal::capacity {
+
+enum class goal_set : std::uint8_t { quick, standard, rfc2544 };
+inline constexpr std::array<std::string_view, 3> goal_set_words{"quick", "standard", "rfc2544"};
+constexpr std::span<const std::string_view> words_of(goal_set) {
+    return goal_set_words;
+}
+
+struct goal {
+    std::string promise{};       // as it was given
+    std::string metric{};        // of it: "p99(message)"
+    double loss_ratio = 0.01;    // Goal Loss Ratio: so much may be late or lost
+    double initial_trial_s = 2;  // Goal Initial Trial Duration
+    double final_trial_s = 20;   // Goal Final Trial Duration, where that holds messages enough
+    double duration_sum_s = 60;  // Goal Duration Sum, of the same
+    double exceed_ratio = 0.5;   // Goal Exceed Ratio
+    double width = 0.02;         // Goal Width: of the two bounds, as a share of the lower one
+};
+
+// The set's durations, ratios and width, without a promise.
+[[nodiscard]] goal defaults_of(goal_set set);
+
+// A goal, and what a trial has to count for it.
+struct counted_goal {
+    goal of;
+    stats::allowance lost;
+};
+
+// Fails with one line on what is no threshold or allows no share of messages to be lost, and on one that
+// allows any with `rfc2544`, which has a Goal Loss Ratio of 0. `phases`, `counters`: as threshold::parse().
+[[nodiscard]] base::expected<counted_goal> parse_goal(
+    std::string_view promise, goal_set set, const std::vector<std::string>& phases,
+    stats::counter_rows counters = stats::all_counters());
+
+// The fewest messages that can show at 95 % that no more than that share of them is lost, 1 for none.
+[[nodiscard]] double fewest_messages(double loss_ratio);
+
+// What is aimed at in turn, coarse before fine: shorter trials and wider bounds first, the goal itself last.
+struct target {
+    double trial_s = 0;
+    double duration_sum_s = 0;
+    double exceed_ratio = 0;
+    double width = 0;
+    double messages = 0;  // that a full-length trial has to hold
+    bool final = false;   // otherwise what was measured decides, unless it is chance
+
+    // Of a full-length trial at this load: longer where it would not hold messages enough.
+    [[nodiscard]] double trial_s_at(double load) const;
+    // There must be room for two of those, as there is where they are not longer.
+    [[nodiscard]] double duration_sum_s_at(double load) const;
+};
+inline constexpr std::size_t targets_per_goal = 3;
+[[nodiscard]] std::array<target, targets_per_goal> targets_of(const goal& of);
+
+}  // namespace postal::capacity

@@ -1,0 +1,34 @@
+#include "capacity/record.hpp"
+
+#include <cmath>
+
+namespace postal::capacity {
+
+search_record record_of(const search& of, std::string_view unit) {
+    const search_input& given = of.input();
+    search_record made{.goals = of.goals(),
+                       .start_load = given.loads.start,
+                       .min_load = given.loads.min,
+                       .seed = given.seed,
+                       .sentence = sentence_of(of.result(), of.goals(), unit),
+                       .result = of.result()};
+    if (std::isfinite(given.loads.max)) made.max_load = given.loads.max;
+    for (const search_trial& one : of.trials()) {
+        const trial_output& seen = one.seen;
+        recorded_trial& trial = made.trials.emplace_back(recorded_trial{one.start_s,
+                                                                        one.asked,
+                                                                        seen.duration_s,
+                                                                        seen.took_s,
+                                                                        seen.intended,
+                                                                        seen.backlog_start,
+                                                                        seen.backlog_end(),
+                                                                        seen.began_with_backlog,
+                                                                        seen.validity,
+                                                                        {}});
+        for (std::size_t i = 0; i < one.judgements.size(); ++i)
+            trial.goals.push_back({seen.goals[i], one.judgements[i]});
+    }
+    return made;
+}
+
+}  // namespace postal::capacity

@@ -1,0 +1,47 @@
+// A search as it stands in a record: its goals, every trial and what was found (record_fields.hpp has the keys).
+// A trial's batches are left out: what they showed stands with each goal. Nothing here fails.
+#pragma once
+
+#include "capacity/search.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace postal::capacity {
+
+// A trial, for one goal.
+struct recorded_judgement {
+    goal_losses losses{};
+    judgement said{};
+};
+
+struct recorded_trial {
+    double start_s = 0;
+    trial_input asked{};
+    double duration_s = 0;
+    double took_s = 0;
+    std::uint64_t intended = 0;
+    std::uint64_t backlog_start = 0;
+    std::uint64_t backlog_end = 0;
+    bool began_with_backlog = false;
+    trial_validity validity = trial_validity::valid;
+    std::vector<recorded_judgement> goals{};  // none where the trial does not count
+};
+
+struct search_record {
+    std::vector<goal> goals{};
+    double start_load = 0;
+    double min_load = 0;
+    std::optional<double> max_load{};
+    std::uint64_t seed = 0;
+    std::string sentence{};
+    search_result result{};
+    std::vector<recorded_trial> trials{};
+};
+
+[[nodiscard]] search_record record_of(const search& of, std::string_view unit = "messages");
+
+}  // namespace postal::capacity

@@ -1,0 +1,162 @@
+#include "capacity/result.hpp"
+
+#include "base/digits.hpp"
+#include "base/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace postal::capacity {
+namespace {
+
+std::string measured(double value) {
+    return base::format_measured(value);
+}
+
+// Both bounds and what is between, as exact as they are apart.
+std::string range_text(double rate, double lower, double upper, std::string_view unit) {
+    const double uncertain = (upper - lower) / 2;
+    return fmt::format("{} {}/s ({} to {})", base::format_measured(rate, uncertain), unit,
+                       base::format_measured(lower, uncertain),
+                       base::format_measured(upper, uncertain));
+}
+
+// The metric is enough where no other goal is about it.
+std::string limited_by(const std::vector<goal>& goals, std::size_t index) {
+    const goal& one = goals.at(index);
+    const auto same = std::count_if(goals.begin(), goals.end(),
+                                    [&](const goal& other) { return other.metric == one.metric; });
+    return same > 1 ? one.promise : one.metric;
+}
+
+std::string why_no_higher(const search_result& of) {
+    if (of.end == search_end::at_least && of.limit().upper)
+        return "120 % of what was found passed, too";
+    if (of.ceiling)
+        return fmt::format("from {} on {}", measured(*of.ceiling),
+                           of.ceiling_by == trial_validity::machine_full
+                               ? "the machine was full"
+                               : "the generator was the limit");
+    return of.max_is_generator ? "more than that the generator cannot send"
+                               : "no more was to be tried";
+}
+
+std::string contradiction_text(const confirmation_result& of, std::string_view unit) {
+    const bool must_hold =
+        of.what != confirmed_load::beyond && of.what != confirmed_load::failed_before;
+    return fmt::format("{} {}/s, which had {}, {} in {} of {} trials", measured(of.load), unit,
+                       must_hold ? "held" : "failed", must_hold ? "failed" : "held",
+                       must_hold ? of.failed : of.held, of.trials());
+}
+
+std::string unstable_text(const search_result& of, std::string_view unit) {
+    std::string text = "unstable";
+    const char* between = ": ";
+    for (const confirmation_result& one : of.confirmation) {
+        if (!one.contradicts() || one.what == confirmed_load::share_120) continue;
+        text.append(between).append(contradiction_text(one, unit));
+        between = "; ";
+    }
+    return text;
+}
+
+std::string stopped_text(search_end end) {
+    switch (end) {
+        case search_end::generator_limited:
+            return "the generator was the limit";
+        case search_end::machine_full:
+            return "the machine was full";
+        case search_end::queue_stays:
+            return "the server did not get rid of its queue";
+        case search_end::out_of_trials:
+            return "no more trials were allowed";
+        default:
+            return "the time was over";
+    }
+}
+
+std::string unfinished_text(const search_result& of, std::string_view unit) {
+    const goal_result& limit = of.limit();
+    const std::string why = stopped_text(of.end);
+    if (limit.lower && limit.upper)
+        return fmt::format("{} to {} {}/s, not closer: {}", measured(*limit.lower),
+                           measured(*limit.upper), unit, why);
+    if (limit.lower) return fmt::format("at least {} {}/s: {}", measured(*limit.lower), unit, why);
+    if (limit.upper) return fmt::format("less than {} {}/s: {}", measured(*limit.upper), unit, why);
+    return "nothing was found: " + why;
+}
+
+std::string doomed_text(const goal_result& of, const goal& about, std::string_view unit) {
+    return fmt::format("doomed at the lowest rate: {} {}/s did not keep {} ({} % lost)",
+                       measured(of.upper.value_or(0)), unit, about.promise,
+                       measured(of.loss_ratio * 100));
+}
+
+}  // namespace
+
+bool confirmation_result::contradicts() const noexcept {
+    const std::uint64_t most = trials() / 2;
+    if (left_out && trials() < 2) return false;
+    switch (what) {
+        case confirmed_load::share_80:
+            return shown_failed > most;
+        case confirmed_load::share_100:
+            return shown_failed > most || far > 0;
+        case confirmed_load::share_120:
+            return held > most;
+        case confirmed_load::beyond:
+            return shown_held > most;
+        case confirmed_load::held_before:
+            return failed > most;
+        case confirmed_load::failed_before:
+            return held > most;
+    }
+    return false;
+}
+
+std::string sentence_of(const goal_result& of, const goal& about, std::string_view unit) {
+    std::string text = about.promise + ": ";
+    if (of.lower && of.upper)
+        text += range_text(of.rate, *of.lower, *of.upper, unit);
+    else if (of.lower)
+        text += fmt::format("at least {} {}/s", measured(*of.lower), unit);
+    else if (of.end == goal_end::doomed)
+        return doomed_text(of, about, unit);
+    else if (of.upper)
+        text += fmt::format("less than {} {}/s", measured(*of.upper), unit);
+    else
+        text += "nothing was found";
+    if (of.conditional_throughput)
+        text += ", conditional throughput " + measured(*of.conditional_throughput);
+    if (of.end == goal_end::not_closer) text += ", not decided between them";
+    if (of.end == goal_end::unfinished) text += ", not finished";
+    return text;
+}
+
+std::string sentence_of(const search_result& of, const std::vector<goal>& goals,
+                        std::string_view unit) {
+    const goal_result& limit = of.limit();
+    const std::string by = limited_by(goals, of.limiting);
+    switch (of.end) {
+        case search_end::found:
+        case search_end::not_closer: {
+            std::string text = range_text(limit.rate, *limit.lower, *limit.upper, unit);
+            text += ", limited by " + by;
+            if (limit.limited_by == loss_reason::backlog) text += ": the backlog grew";
+            if (of.end == search_end::not_closer) text += "; between them it is not decided";
+            return of.confirmed || of.confirmation.empty() ? text : text + ", not confirmed";
+        }
+        case search_end::at_least:
+            return fmt::format("at least {} {}/s at {}: {}", measured(*limit.lower), unit, by,
+                               why_no_higher(of));
+        case search_end::unstable:
+            return unstable_text(of, unit);
+        case search_end::doomed:
+            return doomed_text(limit, goals.at(of.limiting), unit);
+        default:
+            return unfinished_text(of, unit);
+    }
+}
+
+}  // namespace postal::capacity

@@ -1,0 +1,119 @@
+// What a search has found: Goal Results (RFC 9971), whether they were confirmed, and the sentences.
+//
+// A Regular Goal Result has both bounds, no further apart than the Goal Width. Others are irregular, and
+// say why; what they have of bounds is true all the same.
+#pragma once
+
+#include "capacity/evidence.hpp"
+#include "capacity/goal.hpp"
+#include "capacity/trial.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace postal::capacity {
+
+enum class goal_end : std::uint8_t {
+    regular,
+    at_least,    // the highest load that could be tried holds
+    doomed,      // the lowest one does not
+    not_closer,  // what is between the bounds was not decided in the Goal Duration Sum
+    unfinished   // the search ended first
+};
+inline constexpr std::array<std::string_view, 5> goal_end_words{"regular", "at_least", "doomed",
+                                                                "not_closer", "unfinished"};
+constexpr std::span<const std::string_view> words_of(goal_end) {
+    return goal_end_words;
+}
+
+struct goal_result {
+    goal_end end = goal_end::unfinished;
+    std::optional<double>
+        lower{};  // Relevant Lower Bound; of `at_least` the highest load that was tried
+    std::optional<double> upper{};  // Relevant Upper Bound
+    std::optional<double> conditional_throughput{};
+    double rate = 0;  // the best guess, between them; the lower bound where there is no other; or 0
+    loss_reason limited_by = loss_reason::none;  // at the upper bound
+    double loss_ratio = 0;                       // there
+};
+
+// A load that is tried once more when the goal's bounds are known.
+enum class confirmed_load : std::uint8_t {
+    share_80,   // of the Relevant Lower Bound, which must hold
+    share_100,  // and must this
+    share_120,  // if this one holds, the result is "at least"
+    beyond,     // 5 % above the Relevant Upper Bound: must fail
+    held_before,  // far above the bounds, in a short trial: must hold again, else something has changed
+    failed_before  // far below them: must fail again
+};
+inline constexpr std::array<std::string_view, 6> confirmed_load_words{
+    "80 %", "100 %", "120 %", "beyond", "held_before", "failed_before"};
+constexpr std::span<const std::string_view> words_of(confirmed_load) {
+    return confirmed_load_words;
+}
+
+struct confirmation_result {
+    confirmed_load what = confirmed_load::share_100;
+    double load = 0;
+    double duration_s = 0;         // of each trial
+    std::uint64_t held = 0;        // trials that were low-loss as measured
+    std::uint64_t shown_held = 0;  // and by evidence
+    std::uint64_t failed = 0;      // high-loss as measured
+    std::uint64_t shown_failed = 0;
+    std::uint64_t far = 0;  // whose backlog grew by more than 10 % of what was due
+    bool left_out = false;  // trials were not valid, or there was no time
+
+    [[nodiscard]] std::uint64_t trials() const noexcept { return held + failed; }
+    // It is not as it was found.
+    [[nodiscard]] bool contradicts() const noexcept;
+};
+
+enum class search_end : std::uint8_t {
+    found,
+    at_least,
+    unstable,
+    doomed,
+    not_closer,
+    generator_limited,  // and the search could not go on
+    machine_full,
+    queue_stays,  // trials began with a backlog, again and again
+    out_of_time,
+    out_of_trials
+};
+inline constexpr std::array<std::string_view, 10> search_end_words{
+    "found",        "at_least",    "unstable",    "doomed",       "not_closer", "generator_limited",
+    "machine_full", "queue_stays", "out_of_time", "out_of_trials"};
+constexpr std::span<const std::string_view> words_of(search_end) {
+    return search_end_words;
+}
+
+struct search_result {
+    search_end end = search_end::out_of_time;
+    std::size_t limiting = 0;        // the goal with the lowest bounds: that of the result
+    std::vector<goal_result> goals;  // in their order
+    std::vector<confirmation_result> confirmation;  // of the limiting goal
+    bool confirmed = false;                         // all of it was tried, and nothing contradicts
+    std::optional<double> ceiling;                  // loads from here on could not be tried
+    trial_validity ceiling_by = trial_validity::valid;
+    bool max_is_generator = false;  // Max Load is the generator's own limit
+    std::uint64_t trials = 0;       // all that were performed
+    double took_s = 0;
+
+    [[nodiscard]] const goal_result& limit() const { return goals.at(limiting); }
+};
+
+// "412 messages/s (408 to 416), limited by p99(message)"; what ended a search otherwise, and why.
+// `unit`: what loads count, "messages".
+[[nodiscard]] std::string sentence_of(const search_result& of, const std::vector<goal>& goals,
+                                      std::string_view unit = "messages");
+// Of one goal: "p99(message)<1s: 412 messages/s (408 to 416), conditional throughput 411".
+[[nodiscard]] std::string sentence_of(const goal_result& of, const goal& about,
+                                      std::string_view unit = "messages");
+
+}  // namespace postal::capacity

@@ -1,0 +1,104 @@
+// What is a goal, what each set of goals has, and which targets come before it.
+#include "capacity/goal.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace postal;
+using namespace postal::capacity;
+
+namespace {
+
+const std::vector<std::string> phases{"connect", "message"};
+
+}  // namespace
+
+TEST_CASE("capacity: a promise is a threshold that allows a share of the messages to be lost") {
+    struct row {
+        const char* promise;
+        double loss_ratio;
+        const char* metric;
+    };
+    const row of = GENERATE(row{"p99(message)<1s", 0.01, "p99(message)"},
+                            row{" p99.9(message) <= 500ms", 0.001, "p99.9(message)"},
+                            row{"p100(message)<1s", 0, "p100(message)"},
+                            row{"max(message)<1s", 0, "max(message)"},
+                            row{"errors<0.1%", 0.001, "errors"}, row{"errors<=0%", 0, "errors"});
+    CAPTURE(of.promise);
+    const auto made = parse_goal(of.promise, goal_set::standard, phases);
+    REQUIRE(made.has_value());
+    CHECK(made->of.loss_ratio == of.loss_ratio);
+    CHECK(made->lost.share == of.loss_ratio);
+    CHECK(made->of.metric == of.metric);
+    CHECK(made->lost.phase.has_value() == (made->lost.of == nullptr));
+    if (made->lost.phase) {
+        CHECK(*made->lost.phase == 1);
+        CHECK(made->lost.within.count() >= 500'000'000);
+    }
+}
+
+TEST_CASE("capacity: what says nothing about single messages is no goal") {
+    struct row {
+        const char* promise;
+        goal_set set;
+        const char* reason;
+    };
+    const row of =
+        GENERATE(row{"mean(message)<1s", goal_set::standard, "which share of the messages"},
+                 row{"p99(message)>1s", goal_set::standard, "which share of the messages"},
+                 row{"p99(message)!=1s", goal_set::standard, "which share of the messages"},
+                 row{"min(message)<1s", goal_set::standard, "which share of the messages"},
+                 row{"rate>100/s", goal_set::standard, "which share of the messages"},
+                 row{"errors<10", goal_set::standard, "which share of the messages"},
+                 row{"errors>1%", goal_set::standard, "which share of the messages"},
+                 row{"p99(message)<1s;abort", goal_set::standard, "which share of the messages"},
+                 row{"errors<100%", goal_set::standard, "every rate would do"},
+                 row{"p99(massage)<1s", goal_set::standard, "no phase 'massage'"},
+                 row{"p99(message)<1s", goal_set::rfc2544, "allow no loss"});
+    CAPTURE(of.promise);
+    const auto made = parse_goal(of.promise, of.set, phases);
+    REQUIRE_FALSE(made.has_value());
+    CHECK_THAT(made.error().message, Catch::Contains(of.reason));
+    CHECK(made.error().message.find('\n') == std::string::npos);
+}
+
+TEST_CASE("capacity: the goals of RFC 2544 are those of RFC 9971") {
+    const auto made = parse_goal("errors<=0%", goal_set::rfc2544, phases);
+    REQUIRE(made.has_value());
+    CHECK(made->of.final_trial_s == 60);
+    CHECK(made->of.duration_sum_s == 60);
+    CHECK(made->of.exceed_ratio == 0);
+    CHECK(made->of.loss_ratio == 0);
+}
+
+TEST_CASE("capacity: a percentile needs so many messages") {
+    CHECK(fewest_messages(0.01) == 299);
+    CHECK(fewest_messages(0.001) == 2995);
+    CHECK(fewest_messages(0) == 1);
+}
+
+TEST_CASE("capacity: targets become longer and closer, the last is the goal") {
+    for (const goal_set set : {goal_set::quick, goal_set::standard, goal_set::rfc2544}) {
+        const goal of = defaults_of(set);
+        const auto targets = targets_of(of);
+        CHECK(targets.front().trial_s == of.initial_trial_s);
+        for (std::size_t i = 1; i < targets.size(); ++i) {
+            CHECK(targets[i].trial_s > targets[i - 1].trial_s);
+            CHECK(targets[i].width == Approx(targets[i - 1].width / 2));
+            CHECK(targets[i].final == (i + 1 == targets.size()));
+        }
+        CHECK(targets.back().trial_s == of.final_trial_s);
+        CHECK(targets.back().duration_sum_s == of.duration_sum_s);
+        CHECK(targets.back().width == Approx(of.width));
+    }
+}
+
+TEST_CASE("capacity: where messages are few, trials are longer") {
+    const target last = targets_of(defaults_of(goal_set::standard)).back();
+    CHECK(last.trial_s_at(400) == 20);
+    CHECK(last.duration_sum_s_at(400) == 60);
+    CHECK(last.trial_s_at(5) == Approx(59.8));
+    CHECK(last.duration_sum_s_at(5) == Approx(119.6));
+    goal exact = defaults_of(goal_set::rfc2544);
+    exact.loss_ratio = 0.01;
+    CHECK(targets_of(exact).back().duration_sum_s_at(1) == Approx(299));
+}

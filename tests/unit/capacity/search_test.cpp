@@ -1,0 +1,356 @@
+// Searches on servers whose truth is known; tests/truth has thousands of them.
+#include "capacity/search.hpp"
+
+#include "simulated_servers.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace postal::capacity;
+using simulated::p99;
+using simulated::server;
+
+namespace {
+
+search_input input(std::uint64_t seed = 1) {
+    search_input made;
+    made.goals = {p99()};
+    made.loads.start = 10 + 0.1 * static_cast<double>(seed);
+    made.seed = seed;
+    return made;
+}
+
+// What every search keeps to, whatever the server is.
+void check_bounded(const search& of) {
+    CHECK(of.trials().size() <= of.input().most_trials);
+    for (const search_trial& one : of.trials()) {
+        CHECK(one.asked.load >= of.input().loads.min);
+        CHECK(one.asked.load <= of.input().loads.max);
+        CHECK(one.start_s + one.asked.settle_s + one.asked.duration_s <= of.input().most_s);
+    }
+    CHECK_FALSE(of.next().has_value());
+    CHECK(of.because().empty());
+}
+
+std::string found(const search& of) {
+    return sentence_of(of.result(), of.goals());
+}
+
+}  // namespace
+
+TEST_CASE("capacity: the rate of a token bucket is found within 1 %, and confirmed") {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        server of{.places = seed % 2 == 0 ? 1U : 4U, .service_s = seed % 2 == 0 ? 0.0025 : 0.01};
+        search one(input(seed));
+        const auto& result = simulated::run(one, of, {1});
+        CAPTURE(seed, found(one));
+        check_bounded(one);
+        CHECK(result.end == search_end::found);
+        CHECK(result.confirmed);
+        CHECK(result.limit().rate == Approx(400).epsilon(0.01));
+        CHECK(*result.limit().lower <= 400 * 1.0015);  // 1 in 1,000 may stay behind
+        CHECK(*result.limit().upper >= 400);
+        CHECK(*result.limit().upper <= *result.limit().lower * 1.0201);
+        CHECK(*result.limit().conditional_throughput == Approx(*result.limit().lower));
+        CHECK(result.took_s < 600);
+    }
+}
+
+TEST_CASE("capacity: it begins with short trials, doubles, and ends with long ones") {
+    server of;
+    search one(input(0));
+    CHECK(one.next()->load == 10);
+    CHECK(one.next()->duration_s == 2);
+    simulated::run(one, of, {1});
+    const auto& trials = one.trials();
+    for (std::size_t i = 1; i < 7; ++i) {
+        CHECK(trials[i].asked.load == 2 * trials[i - 1].asked.load);
+        CHECK(trials[i].asked.step == trial_step::extend_up);
+    }
+    CHECK(trials[7].asked.step == trial_step::bisect);
+    CHECK(trials[7].asked.load == Approx(640 / std::sqrt(2)));
+    CHECK(trials.back().asked.step == trial_step::confirm);
+    double longest_s = 0;
+    for (const auto& each : trials)
+        longest_s = std::max(longest_s, each.asked.duration_s);
+    CHECK(longest_s == 20);
+    CHECK(found(one) == "400 messages/s (397 to 402), limited by p99(message): the backlog grew");
+}
+
+TEST_CASE("capacity: half a per cent is possible") {
+    server of;
+    auto asked = input();
+    asked.goals = {p99(0.005)};
+    search one(asked);
+    const auto& limit = simulated::run(one, of, {1}).limit();
+    CHECK(limit.end == goal_end::regular);
+    CHECK(limit.rate == Approx(400).epsilon(0.0025));
+    CHECK(*limit.upper <= *limit.lower * 1.00501);
+}
+
+TEST_CASE("capacity: the same trials give the same search") {
+    const auto loads = [](std::uint64_t seed) {
+        server of{.tail_share = 0.02, .tail_s = 1, .random = postal::base::random_source(3)};
+        auto asked = input();
+        asked.seed = seed;
+        search one(asked);
+        simulated::run(one, of, {1});
+        std::vector<double> made;
+        for (const auto& each : one.trials())
+            made.push_back(each.asked.load);
+        return made;
+    };
+    CHECK(loads(7) == loads(7));
+    CHECK(loads(7) != loads(8));  // by the order of the confirmation
+}
+
+TEST_CASE("capacity: goals are served by the same trials") {
+    server of{.places = 4, .service_s = 0.0025, .poisson = true};
+    auto asked = input();
+    asked.goals = {p99(0.05), p99(0.05), p99(0.05)};
+    asked.goals[0].promise = "p99(message)<5ms";
+    asked.goals[1].promise = "p99(message)<25ms";
+    asked.goals[2].promise = "p99(message)<1s";
+    asked.most_s = 3600;
+    search one(asked);
+    const auto& result = simulated::run(one, of, {0.005, 0.025, 1});
+    check_bounded(one);
+    CAPTURE(found(one));
+    CHECK(result.limiting == 0);
+    CHECK(result.goals[0].rate < result.goals[1].rate);
+    CHECK(result.goals[1].rate < result.goals[2].rate);
+    CHECK(result.goals[1].rate == Approx(1502).epsilon(0.03));
+    CHECK_THAT(found(one), Catch::Contains("limited by p99(message)<5ms"));
+}
+
+TEST_CASE("capacity: errors bound a rate as lateness does") {
+    server of{.error_share = 0.005};
+    auto asked = input();
+    asked.goals[0].promise = "errors<0.1%";
+    asked.goals[0].loss_ratio = 0.001;
+    search never(asked);
+    CHECK_FALSE(simulated::run(never, of, {1}).limit().lower.has_value());
+    asked.goals[0].loss_ratio = 0.02;
+    server again = of;
+    search held(asked);
+    CHECK(simulated::run(held, again, {1}).limit().rate == Approx(400).epsilon(0.02));
+}
+
+TEST_CASE("capacity: a server that is never good is doomed within a minute") {
+    const bool deaf = GENERATE(true, false);
+    server of{.error_share = deaf ? 0.0 : 0.5, .deaf = deaf};
+    search one(input(0));
+    const auto& result = simulated::run(one, of, {1});
+    check_bounded(one);
+    CHECK(result.end == search_end::doomed);
+    CHECK(result.took_s <= 60);
+    CHECK(result.confirmation.empty());
+    CHECK_THAT(found(one), Catch::StartsWith("doomed at the lowest rate: 1.00 messages/s did not "
+                                             "keep p99(message)<1s ("));
+}
+
+TEST_CASE("capacity: a capacity that changes by a fifth in the middle is no number") {
+    const double by = GENERATE(0.8, 1.2);
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+        server of{.changes_at_s = 150 + 10 * static_cast<double>(seed), .changes_by = by};
+        search one(input(seed));
+        CAPTURE(by, seed, found(one));
+        CHECK(simulated::run(one, of, {1}).end == search_end::unstable);
+        CHECK_THAT(found(one), Catch::StartsWith("unstable: "));
+        CHECK_FALSE(one.result().confirmed);
+    }
+}
+
+TEST_CASE("capacity: the highest load that may be tried is a lower bound, and says whose it is") {
+    server of;
+    auto asked = input();
+    asked.loads.max = 300;
+    asked.max_is_generator = GENERATE(true, false);
+    search one(asked);
+    const auto& result = simulated::run(one, of, {1});
+    check_bounded(one);
+    CHECK(result.end == search_end::at_least);
+    CHECK(*result.limit().lower == 300);
+    CHECK_FALSE(result.limit().upper.has_value());
+    CHECK(result.confirmed);
+    CHECK(found(one) == std::string("at least 300 messages/s at p99(message): ") +
+                            (asked.max_is_generator ? "more than that the generator cannot send"
+                                                    : "no more was to be tried"));
+}
+
+TEST_CASE("capacity: trials that are not valid are no failures, and name what stopped the search") {
+    const bool machine = GENERATE(true, false);
+    SECTION("above what the server carries: nothing is lost but time") {
+        server of;
+        (machine ? of.machine_most : of.generator_most) = 500;
+        search one(input());
+        CHECK(simulated::run(one, of, {1}).end == search_end::found);
+        CHECK(one.result().limit().rate == Approx(400).epsilon(0.01));
+        CHECK(one.result().ceiling_by ==
+              (machine ? trial_validity::machine_full : trial_validity::generator_limited));
+    }
+    SECTION("below: at least so much") {
+        server of;
+        (machine ? of.machine_most : of.generator_most) = 350;
+        search one(input());
+        const auto& result = simulated::run(one, of, {1});
+        CHECK(result.end == search_end::at_least);
+        CHECK(*result.limit().lower <= 350);
+        CHECK(*result.limit().lower >= 340);
+        CHECK_THAT(found(one), Catch::Contains(machine ? "the machine was full"
+                                                       : "the generator was the limit"));
+    }
+    SECTION("everywhere: nothing is found") {
+        server of;
+        (machine ? of.machine_most : of.generator_most) = 0.5;
+        search one(input());
+        const auto& result = simulated::run(one, of, {1});
+        CHECK(result.end == (machine ? search_end::machine_full : search_end::generator_limited));
+        CHECK_FALSE(result.limit().lower.has_value());
+        CHECK_FALSE(result.limit().upper.has_value());
+        CHECK_THAT(found(one), Catch::StartsWith("nothing was found: "));
+    }
+}
+
+TEST_CASE("capacity: one trial that is not valid is tried again") {
+    server of;
+    search one(input());
+    int left = 0;
+    while (one.next()) {
+        auto seen = simulated::perform(of, *one.next(), {1});
+        if (one.trials().size() % 5 == 3) {
+            seen.validity = trial_validity::machine_full;
+            ++left;
+        }
+        one.add(seen);
+    }
+    CHECK(left > 3);
+    CHECK(one.result().end == search_end::found);
+    CHECK_FALSE(one.result().ceiling.has_value());
+}
+
+TEST_CASE("capacity: a trial that began with a backlog does not count") {
+    server of;
+    search one(input());
+    const double load = one.next()->load;
+    for (int i = 0; i < 2; ++i) {
+        auto seen = simulated::perform(of, *one.next(), {1});
+        seen.began_with_backlog = true;
+        one.add(seen);
+        REQUIRE(one.next().has_value());
+        CHECK(one.next()->load == load);
+        CHECK(one.trials().back().judgements.empty());
+    }
+    auto seen = simulated::perform(of, *one.next(), {1});
+    seen.began_with_backlog = true;
+    one.add(seen);
+    CHECK_FALSE(one.next().has_value());
+    CHECK(one.result().end == search_end::queue_stays);
+    CHECK(found(one) == "nothing was found: the server did not get rid of its queue");
+}
+
+TEST_CASE("capacity: a search that has no more time, or trials, says what it knows") {
+    SECTION("time") {
+        server of;
+        auto asked = input();
+        asked.most_s = 100;
+        search one(asked);
+        CHECK(simulated::run(one, of, {1}).end == search_end::out_of_time);
+        check_bounded(one);
+        CHECK_THAT(found(one), Catch::EndsWith(" messages/s, not closer: the time was over"));
+        CHECK(one.result().limit().end == goal_end::unfinished);
+    }
+    SECTION("trials") {
+        server of;
+        auto asked = input();
+        asked.most_trials = 5;
+        search one(asked);
+        CHECK(simulated::run(one, of, {1}).end == search_end::out_of_trials);
+        check_bounded(one);
+        CHECK_THAT(found(one), Catch::StartsWith("at least 1"));
+    }
+    SECTION("in the confirmation") {
+        server of;
+        search whole(input());
+        simulated::run(whole, of, {1});
+        server again;
+        auto asked = input();
+        asked.most_trials = whole.trials().size() - 4;
+        search one(asked);
+        CHECK(simulated::run(one, again, {1}).end == search_end::found);
+        CHECK_FALSE(one.result().confirmed);
+        CHECK_THAT(found(one), Catch::EndsWith(", not confirmed"));
+    }
+}
+
+TEST_CASE("capacity: what was found is tried once more, three times each, in random order") {
+    server of;
+    search one(input());
+    const auto& result = simulated::run(one, of, {1});
+    REQUIRE(result.confirmation.size() == 4);
+    const double lower = *result.limit().lower;
+    CHECK(result.confirmation[0].load == Approx(0.8 * lower));
+    CHECK(result.confirmation[1].load == lower);
+    CHECK(result.confirmation[2].load == Approx(1.05 * *result.limit().upper));
+    CHECK(result.confirmation[3].load == Approx(1.2 * lower));
+    for (const auto& each : result.confirmation)
+        CHECK(each.trials() == 3);
+    CHECK(result.confirmation[0].held == 3);
+    CHECK(result.confirmation[3].failed == 3);
+    SECTION("not where it is not wanted") {
+        server again;
+        auto asked = input();
+        asked.confirm = false;
+        search brief(asked);
+        CHECK(simulated::run(brief, again, {1}).confirmation.empty());
+        CHECK(brief.result().end == search_end::found);
+    }
+}
+
+TEST_CASE("capacity: what confirmation contradicts") {
+    struct row {
+        confirmed_load what;
+        confirmation_result seen;
+        bool wanted;
+    };
+    const auto three = [](std::uint64_t shown_held, std::uint64_t shown_failed,
+                          std::uint64_t far = 0) {
+        return confirmation_result{.held = 3 - shown_failed,
+                                   .shown_held = shown_held,
+                                   .failed = shown_failed,
+                                   .shown_failed = shown_failed,
+                                   .far = far};
+    };
+    row of = GENERATE_COPY(row{confirmed_load::share_80, three(1, 2), true},
+                           row{confirmed_load::share_80, three(2, 1), false},
+                           row{confirmed_load::share_100, three(1, 2), true},
+                           row{confirmed_load::share_100, three(2, 1), false},
+                           row{confirmed_load::share_100, three(2, 1, 1), true},
+                           row{confirmed_load::share_120, three(0, 1), true},
+                           row{confirmed_load::share_120, three(0, 3), false},
+                           row{confirmed_load::beyond, three(2, 1), true},
+                           row{confirmed_load::beyond, three(1, 0), false},
+                           row{confirmed_load::held_before, three(0, 2), true},
+                           row{confirmed_load::held_before, three(0, 1), false},
+                           row{confirmed_load::failed_before, three(3, 0), true},
+                           row{confirmed_load::failed_before, three(0, 3), false});
+    of.seen.what = of.what;
+    CAPTURE(postal::base::name_of(of.what));
+    CHECK(of.seen.contradicts() == of.wanted);
+}
+
+TEST_CASE("capacity: the time to go is told at every step, and ends at none") {
+    server of;
+    search one(input());
+    double first = one.progress().to_go_s;
+    CHECK(first > 60);
+    while (one.next()) {
+        const search_progress now = one.progress();
+        CHECK(now.trials == one.trials().size());
+        CHECK(now.to_go_s >= one.next()->duration_s);
+        CHECK(now.used_s + now.to_go_s <= one.input().most_s + 1e-9);
+        CHECK_FALSE(one.because().empty());
+        one.add(simulated::perform(of, *one.next(), {1}));
+    }
+    CHECK(one.progress().to_go_s == 0);
+    CHECK(first == Approx(one.result().took_s).epsilon(0.6));
+}
