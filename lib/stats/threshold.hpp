@@ -71,6 +71,7 @@ class threshold {
     [[nodiscard]] const std::string& expression() const noexcept { return expression_; }
     // Of an upper bound on a percentile, or on a failure's share; otherwise nothing.
     [[nodiscard]] const std::optional<allowance>& allows() const noexcept { return allows_; }
+    [[nodiscard]] bool aborts() const noexcept { return abort_after_.has_value(); }
 
   private:
     friend struct threshold_parser;
