@@ -6,6 +6,9 @@
 #include "experiment/analysis.hpp"
 #include "experiment/findings.hpp"
 #include "experiment/plan.hpp"
+#include "os/terminal_size.hpp"
+
+#include <unistd.h>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -95,7 +98,8 @@ base::expected<verification> verify(const std::string& folder) {
     if (!read) return read.error();
     const auto analysed = experiment::analyse(*read);
     verification to;
-    to.text = report::render_text(document_of(*read, analysed, report::medium::text));
+    to.text = report::render_text(document_of(*read, analysed, report::medium::text),
+                                  os::terminal_columns(STDOUT_FILENO));
     for (const std::string& one : read->damaged)
         to.found.push_back(one);
     check_order(*read, to.found);
