@@ -79,11 +79,14 @@ std::string tls_text(const record& one) {
 
 std::string tested(const record& one) {
     std::vector<std::string> parts;
+    const auto behind = [](const told_option& of, const std::string& text) {
+        return text == "1" && of.behind == std::string_view(" sessions") ? " session" : of.behind;
+    };
     for (const told_option& each : told)
         if (const std::string text = option_text(one, each.name); !text.empty())
             parts.push_back(each.name == std::string_view("server")
                                 ? server_text(one, text)
-                                : each.before + base::printable(text, 100) + each.behind);
+                                : each.before + base::printable(text, 100) + behind(each, text));
     if (const std::string text = option_text(one, "size"); !text.empty())
         parts.push_back(sizes_text(text));
     parts.push_back(tls_text(one));

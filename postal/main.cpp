@@ -62,7 +62,7 @@ exit_status run(int argc, char** argv) {
     if (!of.chosen.samples_file.empty()) {
         auto opened = sample_file::open(others->own_file(of.chosen.samples_file));
         if (!opened)
-            return others->refuse(base::at("--samples", opened.error()), exit_status::system_error);
+            return others->refuse(base::at("--samples", opened.error()), exit_status::bad_parameters);
         of.samples = std::move(*opened);
     }
     const bool only_connects = of.chosen.messages_a_connection == 0;

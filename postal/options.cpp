@@ -35,8 +35,9 @@ expected<recipient_range> parse_recipients(std::string_view text) {
     if (!least) return least.error();
     range.least = range.most = static_cast<unsigned>(*least);
     if (dots == std::string_view::npos) return range;
-    auto most = cli::parse_count(std::string(text.substr(dots + 2)), *least, most_recipients);
+    auto most = cli::parse_count(std::string(text.substr(dots + 2)), 1, most_recipients);
     if (!most) return most.error();
+    if (*most < *least) return base::fail("{} goes down; give N..M with M above N", text);
     range.most = static_cast<unsigned>(*most);
     return range;
 }

@@ -41,7 +41,11 @@ std::string describe_dry_run(const plan& of) {
         rows, of.load, chosen,
         {"connections", chosen.rounds ? "--rounds" : "--connections", of.most_connections()});
     rows.emplace_back("messages", messages_text(chosen));
-    if (chosen.imap_percent > 0) rows.emplace_back("profile", base::printable(chosen.profile, 200));
+    if (chosen.watch.count() > 0)
+        rows.emplace_back(
+            "watches", "for new mail, with an interval of " + base::format_duration(chosen.watch));
+    else if (chosen.imap_percent > 0)
+        rows.emplace_back("profile", base::printable(chosen.profile, 200));
     rows.emplace_back("accounts", std::to_string(of.accounts_of_all));
     const std::size_t shown = std::min(of.users->size(), most_accounts_shown);
     for (std::size_t i = 0; i < shown; ++i)

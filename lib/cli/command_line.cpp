@@ -59,10 +59,12 @@ base::failure reader::unknown(std::string_view given) const {
     return base::fail("{}: unknown option; did you mean --{}?", name, near);
 }
 
-// Behind --help: what follows may be an argument.
+// Behind --help: what follows may be an argument, and is one that may be refused where it stands alone.
 bool reader::names_group() const {
+    if (rest_.empty()) return false;
     const auto words = help_words(of_);
-    return !rest_.empty() && std::find(words.begin(), words.end(), rest_.front()) != words.end();
+    const bool is_known = std::find(words.begin(), words.end(), rest_.front()) != words.end();
+    return is_known || (rest_.size() == 1 && !rest_.front().starts_with('-'));
 }
 
 base::expected<void> reader::store(written_option& into, attached value) {

@@ -23,8 +23,7 @@ std::string rate_text(double per_second) {
 
 std::string addresses_of(const client::target& server) {
     if (server.where.fresh_lookup) return "looked up anew for each connection";
-    if (server.addresses.empty())
-        return "not looked up, nor whether it may have load (--resolve does both)";
+    if (server.addresses.empty()) return "neither looked up nor checked (--resolve does both)";
     std::vector<std::string> texts;
     for (const net::address& one : server.addresses)
         texts.push_back(net::to_text(one));

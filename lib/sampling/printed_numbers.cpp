@@ -14,9 +14,10 @@ constexpr std::size_t longest_shown = 80;
 constexpr double most = 1e15;
 
 bool is_name(std::string_view text) {
-    return !text.empty() && text.size() <= longest_name && base::is_valid_utf8(text) &&
-           std::none_of(text.begin(), text.end(),
-                        [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 127; });
+    return !text.empty() && !base::is_digit(text.front()) && text.size() <= longest_name &&
+           base::is_valid_utf8(text) && std::none_of(text.begin(), text.end(), [](char c) {
+               return static_cast<unsigned char>(c) < ' ' || c == 127;
+           });
 }
 
 base::expected<stats::sampled_value> read_line(std::string_view line, std::string_view name) {

@@ -28,9 +28,11 @@ std::string waiting_sentence(const sampled_source& of, std::string_view rate,
                              std::string_view accepted) {
     const sample_series* const queue = of.waiting();
     if (queue == nullptr || !queue->highest) return {};
-    std::string text =
-        fmt::format("{} messages a minute were {} while up to {} waited in the queue of {}", rate,
-                    accepted, sample_text(*queue->highest), shown(of.name));
+    const bool any = *queue->highest > 0;
+    std::string text = fmt::format(
+        "{} messages a minute were {} while {} waited in the queue of {}", rate, accepted,
+        any ? "up to " + sample_text(*queue->highest) : "none", shown(of.name));
+    if (!any) return text;
     if (const auto last = queue->last())
         text += fmt::format(" ({} when the run ended)", sample_text(*last));
     return text;

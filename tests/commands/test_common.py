@@ -57,9 +57,10 @@ def test_short_help_is_a_screen_and_says_where_the_rest_is(programs, name):
         assert group.lower().startswith(word)
         assert long_options(group) < long_options(whole)
     assert run([programs.path(name), "--help"]).stdout == whole
-    refused = run([programs.path(name), "--help=nothing"])
-    assert refused.status == 1
-    assert "nothing is no group of options" in refused.stderr
+    for words in (["--help=nothing"], ["--help", "nothing"]):
+        refused = run([programs.path(name), *words])
+        assert refused.status == 1
+        assert "nothing is no group of options" in refused.stderr
 
 
 def long_options(help_text):

@@ -72,7 +72,7 @@ def test_what_a_run_refuses_is_refused(programs, users_file):
 
 def test_names_are_not_looked_up(programs, users_file):
     users = users_file(["a@example.com secret"])
-    unknown = "not looked up, nor whether it may have load (--resolve does both)"
+    unknown = "neither looked up nor checked (--resolve does both)"
     sending = rows(run([programs.postal, "--dry-run", "mail.example.invalid,127.0.0.1:2525", users]))
     assert sending["servers"] == f"mail.example.invalid: {unknown}"
     assert rows(run([programs.rabid, "--dry-run", "mail.example.invalid", users]))["POP3"] == f"mail.example.invalid: {unknown}"

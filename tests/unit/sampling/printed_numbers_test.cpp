@@ -47,7 +47,7 @@ TEST_CASE("printed numbers: anything else is refused with what it was") {
           row{"9999999999999999", "no number"}, row{"a 1\na 2\n", "\"mails a\" twice"},
           row{"1\n2\n", "\"mails\" twice"}, row{many, "more than 32"},
           row{std::string(70, 'x') + " 1", "no name and number"}, row{"a\x1b[2J 1", "\\x1b"},
-          row{"\xff 1", "no name and number"}}) {
+          row{"\xff 1", "no name and number"}, row{"3.11 2.97", "no name and number"}}) {
         INFO(each.text);
         const auto read = sampling::read_numbers(each.text, "mails");
         REQUIRE(read.has_error());
