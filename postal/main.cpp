@@ -18,6 +18,7 @@
 #include "postal/plan.hpp"
 #include "postal/session.hpp"
 #include "postal/worker_context.hpp"
+#include "program/dry_run.hpp"
 #include "program/ranks.hpp"
 #include "program/run.hpp"
 #include "program/worker_sessions.hpp"
@@ -58,11 +59,18 @@ exit_status run(int argc, char** argv) {
     auto made = make_plan(std::move(chosen), others->identity());
     if (!made) return others->refuse(made.error(), exit_status::bad_parameters);
     plan& of = **made;
-    if (of.chosen.dry_run || of.chosen.dry_run_message) return others->leave(preview(of, *others));
+    if (of.chosen.dry_run || of.chosen.dry_run_message) {
+        const auto fit = program::check_files({{"--record", of.chosen.run.record},
+                                               {"--ledger", of.chosen.ledger},
+                                               {"--samples", of.chosen.samples_file}});
+        if (!fit) return others->refuse(fit.error(), exit_status::bad_parameters);
+        return others->leave(preview(of, *others));
+    }
     if (!of.chosen.samples_file.empty()) {
         auto opened = sample_file::open(others->own_file(of.chosen.samples_file));
         if (!opened)
-            return others->refuse(base::at("--samples", opened.error()), exit_status::bad_parameters);
+            return others->refuse(base::at("--samples", opened.error()),
+                                  exit_status::bad_parameters);
         of.samples = std::move(*opened);
     }
     const bool only_connects = of.chosen.messages_a_connection == 0;

@@ -12,6 +12,7 @@
 #include <fmt/core.h>
 
 #include "cli/main.hpp"
+#include "program/dry_run.hpp"
 #include "program/ranks.hpp"
 #include "program/run.hpp"
 #include "program/worker_sessions.hpp"
@@ -47,6 +48,9 @@ exit_status run(int argc, char** argv) {
     if (!made) return others->refuse(made.error(), exit_status::bad_parameters);
     rabid::plan& of = **made;
     if (of.chosen.dry_run) {
+        const auto fit = program::check_files(
+            {{"--record", of.chosen.run.record}, {"--ledger", of.chosen.ledger}});
+        if (!fit) return others->refuse(fit.error(), exit_status::bad_parameters);
         if (others->leads()) fmt::print("{}", rabid::describe_dry_run(of));
         return others->leave(exit_status::done);
     }

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "base/write_file.hpp"
 #include "cli/binders.hpp"
 #include "net/endpoint.hpp"
 #include "program/start_time.hpp"
@@ -73,6 +74,16 @@ cli::option dry_run_option(bool& target) {
 
 cli::option resolve_option(bool& target) {
     return {"--resolve", "", "", "look names up in a dry run, too", cli::flag(target)};
+}
+
+base::expected<void> check_files(
+    std::initializer_list<std::pair<std::string_view, const std::string&>> files) {
+    for (const auto& [option, file] : files) {
+        if (file.empty()) continue;
+        const auto writable = base::check_writable(file);
+        if (!writable) return base::at(option, writable.error());
+    }
+    return {};
 }
 
 std::string format_rows(const dry_run_rows& rows) {

@@ -3,6 +3,7 @@
 // they are not looked up unless --resolve asks for it. Nothing is connected to.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,10 @@ namespace postal::program {
 
 cli::option dry_run_option(bool& target);
 cli::option resolve_option(bool& target);
+
+// Fails for a file that a run could not write; pairs of an option and its file, which may be empty.
+base::expected<void> check_files(
+    std::initializer_list<std::pair<std::string_view, const std::string&>> files);
 
 // "label   text" a line.
 using dry_run_rows = std::vector<std::pair<std::string, std::string>>;

@@ -102,3 +102,14 @@ def test_explain(programs, program):
     every = run([programs.path(program), "--explain"])
     assert every.status == 0 and "\n  rcpt " in every.stdout and "\n  no_starttls " in every.stdout
     refused(run([programs.path(program), "--explain", "tiemout"]), "--explain", "did you mean timeout?", program=program)
+
+
+@pytest.mark.parametrize("program, option", [("postal", "--record"), ("postal", "--ledger"), ("postal", "--samples"), ("rabid", "--record"),
+                                             ("rabid", "--ledger")])
+def test_a_file_that_cannot_be_written_is_refused_here_too(programs, users_file, folder, program, option):
+    """And nothing is left where it can."""
+    users = users_file(["a@example.com secret"])
+    refused(run([programs.path(program), "--dry-run", option, folder / "none" / "file", "127.0.0.1:1", users]), option, "No such file",
+            program=program)
+    assert run([programs.path(program), "--dry-run", option, folder / "file", "127.0.0.1:1", users]).status == 0
+    assert not (folder / "file").exists()
