@@ -122,6 +122,8 @@ base::expected<endpoint> parse_endpoint(std::string_view text, std::uint16_t def
                                         : parse_plain(text, std::move(result));
     if (!parsed) return parsed.error();
     if (parsed->host.empty()) return base::fail("'{}': the host is missing; {}", text, forms);
+    if (std::all_of(parsed->host.begin(), parsed->host.end(), base::is_digit))
+        return base::fail("'{}': {} alone is no host; {}", text, parsed->host, forms);
     for (char c : parsed->host) {
         if (!is_host_character(c)) return base::fail("'{}' is not a host; {}", text, forms);
     }

@@ -40,7 +40,7 @@ TEST_CASE("endpoint: every form that users write") {
 
 TEST_CASE("endpoint: refuses the rest with the text in the message") {
     for (const char* text : {"", ":25", "mail:", "mail:x", "mail:65536", "[mail", "[]25",
-                             "unix:", "ma il", "mail\r\n", "[mail]x", "a,b"}) {
+                             "unix:", "ma il", "mail\r\n", "[mail]x", "a,b", "5525", "5525:25"}) {
         INFO(text);
         const auto got = net::parse_endpoint(text, 25);
         REQUIRE_FALSE(got.has_value());
