@@ -17,6 +17,7 @@ struct told_option {
     const char* name;
     const char* before;
     const char* behind;
+    const char* behind_one = behind;
 };
 
 // In the order in which a sentence has them; those that a record does not have are left out.
@@ -24,7 +25,7 @@ constexpr std::array<told_option, 7> told{{{"server", "", ""},
                                            {"protocol", "over ", ""},
                                            {"imap-percent", "", " % over IMAP"},
                                            {"profile", "profile ", ""},
-                                           {"sessions", "", " sessions"},
+                                           {"sessions", "", " sessions", " session"},
                                            {"rate", "at ", ""},
                                            {"loop", "", " loop"}}};
 
@@ -79,14 +80,12 @@ std::string tls_text(const record& one) {
 
 std::string tested(const record& one) {
     std::vector<std::string> parts;
-    const auto behind = [](const told_option& of, const std::string& text) {
-        return text == "1" && of.behind == std::string_view(" sessions") ? " session" : of.behind;
-    };
     for (const told_option& each : told)
         if (const std::string text = option_text(one, each.name); !text.empty())
             parts.push_back(each.name == std::string_view("server")
                                 ? server_text(one, text)
-                                : each.before + base::printable(text, 100) + behind(each, text));
+                                : each.before + base::printable(text, 100) +
+                                      (text == "1" ? each.behind_one : each.behind));
     if (const std::string text = option_text(one, "size"); !text.empty())
         parts.push_back(sizes_text(text));
     parts.push_back(tls_text(one));

@@ -63,11 +63,16 @@ void append_us(std::string& to, nanoseconds time) {
 }  // namespace
 
 cli::option samples_option(std::string& file) {
+    const auto keep = [&file](const std::string& given) -> base::expected<void> {
+        if (given == "-")
+            return base::fail("standard output has the interval log; give the name of a file");
+        return cli::text(file)(given);
+    };
     return {"--samples",
             "FILE",
             "",
             "write each message's times and outcome there, as CSV; gzip where it ends in .gz",
-            cli::text(file),
+            keep,
             false,
             &samples};
 }
@@ -110,6 +115,12 @@ class sample_file::stream {
         if (gzwrite(file_, text.data(), octets) == static_cast<int>(octets)) return {};
         return reason();
     }
+    // So that the file can be read up to here.
+    base::expected<void> flush() {
+        errno = 0;
+        if (gzflush(file_, Z_SYNC_FLUSH) == Z_OK) return {};
+        return reason();
+    }
     base::expected<void> close() {
         errno = 0;
         if (gzclose(std::exchange(file_, nullptr)) == Z_OK) return {};
@@ -124,8 +135,6 @@ class sample_file::stream {
 };
 
 base::expected<std::unique_ptr<sample_file>> sample_file::open(const std::string& path) {
-    if (path == "-")
-        return base::fail("standard output has the interval log; give the name of a file");
     base::file_descriptor file(
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));  // NOLINT
     if (!file.is_open()) return base::fail("{}: {}", path, base::system_message(errno));
@@ -206,9 +215,11 @@ bool sample_file::wait_for_samples(blocks& into) {
 void sample_file::write(const blocks& samples) {
     std::string text;
     text.reserve(text_at_once + 1024);
+    const auto keep = [&](const base::expected<void>& done) {
+        if (!done && !failure_) failure_ = done.error().message;
+    };
     const auto put = [&] {
-        const auto written = out_->write(text);
-        if (!written && !failure_) failure_ = written.error().message;
+        keep(out_->write(text));
         text.clear();
     };
     for (const auto& block : samples) {
@@ -218,6 +229,7 @@ void sample_file::write(const blocks& samples) {
         }
     }
     if (!text.empty()) put();
+    keep(out_->flush());
 }
 
 void sample_file::give_back(blocks& samples) {

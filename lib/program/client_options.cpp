@@ -153,6 +153,7 @@ void describe(const client::load_plan& plan, const client_options& chosen,
     into.session_states = client::session_states();
     if (chosen.start_at) into.started = *chosen.start_at;
     into.transcript = plan.transcripts.wanted();
+    if (!chosen.give_up) into.options["give-up"] = base::format_duration(plan.give_up);
     if (plan.tls.context) into.tls_library = net::tls_library(chosen.tls.settings.backend);
     if (chosen.ledger.empty()) return;
     std::string run;

@@ -327,9 +327,11 @@ cli::exit_status run_console::finish(const stats::run_end& end) {
     }
     clear_terminal();
     screen_.reset();
-    if (!options_.silent) with_reserve([&] { put(fitted_summary(report_.record())); });
+    stats::run_record record;
+    with_reserve([&] { record = report_.record(); });
+    if (!options_.silent) with_reserve([&] { put(fitted_summary(record)); });
     if (!options_.record.empty()) {
-        with_reserve([&] { note(stats::write_record(report_, options_.record)); });
+        with_reserve([&] { note(stats::write_record(record, options_.record)); });
     }
     if (options_.gateway) {
         const auto pushed = options_.gateway->push(report_);

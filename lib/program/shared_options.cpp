@@ -110,16 +110,14 @@ stats::run_description describe(described_run what) {
     result.workers = what.run.workers;
     result.host = os::describe_host();
     for (const cli::effective_option& option : what.effective) {
-        if (option.name == "interval" && !option.given) {
-            result.options[option.name] = base::format_duration(result.interval);
-            continue;
-        }
         if (option.values.size() == 1) {
             result.options[option.name] = option.values.front();
         } else {
             result.options[option.name] = option.values;
         }
     }
+    // Of a default that is a rule the record has what it came to.
+    if (!what.run.interval) result.options["interval"] = base::format_duration(result.interval);
     return result;
 }
 

@@ -1,16 +1,10 @@
 #include "sampling/command.hpp"
 
-#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "os/find_program.hpp"
-#include "os/limits.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -57,62 +51,39 @@ base::expected<command> command::make(std::vector<std::string> words) {
 }
 
 command::~command() {
-    if (!ended_.is_open()) return;
-    os::signal_group(running_, SIGKILL);
-    wait_for(ended_.get(), steady_clock::now() + patience_after_kill);
-    static_cast<void>(os::reap(running_));
-}
-
-base::expected<void> command::start() {
-    const base::file_descriptor none(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    output_ = base::file_descriptor(::memfd_create("sample", MFD_CLOEXEC));
-    if (!none.is_open() || !output_.is_open())
-        return base::fail("it has no room to print to: {}", base::system_message(errno));
-    std::vector<char*> argv;
-    for (std::string& one : words_)
-        argv.push_back(one.data());
-    argv.push_back(nullptr);
-    const os::limit most{RLIMIT_FSIZE, most_file, most_file};
-    os::child_plan plan;
-    plan.program = program_.c_str();
-    plan.argv = argv.data();
-    plan.environment = environ;
-    plan.input = none.get();
-    plan.output = output_.get();
-    plan.limits = {&most, 1};
-    plan.ends_with_parent = true;
-    const auto started = children_.start(plan);
-    if (!started) return started.error();
-    running_ = *started;
-    ended_ = base::file_descriptor(running_.pidfd);
-    return {};
+    if (!last_.ended.is_open()) return;
+    os::signal_group(last_.running, SIGKILL);
+    wait_for(last_.ended.get(), steady_clock::now() + patience_after_kill);
+    static_cast<void>(os::reap(last_.running));
 }
 
 base::expected<std::string> command::run(std::chrono::nanoseconds limit) {
     const auto until = steady_clock::now() + limit;
-    if (ended_.is_open()) {
+    if (last_.ended.is_open()) {
         // Killed before, and still there: the kernel cannot let go of it.
-        if (!wait_for(ended_.get(), until)) return base::fail("the one before it cannot be ended");
-        static_cast<void>(os::reap(running_));
-        ended_.close();
+        if (!wait_for(last_.ended.get(), until))
+            return base::fail("the one before it cannot be ended");
+        static_cast<void>(os::reap(last_.running));
+        last_.ended.close();
     }
-    if (const auto started = start(); !started) return started.error();
-    const bool in_time = wait_for(ended_.get(), until);
+    auto started = os::start_printing(children_, program_, words_, most_file, true);
+    if (!started) return started.error();
+    last_ = std::move(*started);
+    const bool in_time = wait_for(last_.ended.get(), until);
     // All that is left of its group; not yet reaped, it still has its number.
-    os::signal_group(running_, SIGKILL);
-    if (!in_time && !wait_for(ended_.get(), steady_clock::now() + patience_after_kill))
+    os::signal_group(last_.running, SIGKILL);
+    if (!in_time && !wait_for(last_.ended.get(), steady_clock::now() + patience_after_kill))
         return base::fail("it took longer than {} and cannot be ended",
                           base::format_duration(limit));
-    const auto end = os::reap(running_);
-    ended_.close();
+    const auto end = os::reap(last_.running);
+    last_.ended.close();
     if (!in_time)
         return base::fail("it took longer than {} and was killed", base::format_duration(limit));
     return output_after(end.value_or(os::child_end{.signalled = true}));
 }
 
 base::expected<std::string> command::output_after(const os::child_end& end) const {
-    ::lseek(output_.get(), 0, SEEK_SET);
-    auto text = base::read_descriptor(output_.get(), words_.front(), most_output);
+    auto text = os::read_printed(last_, words_.front(), most_output);
     const bool too_much = !text || (end.signalled && end.status_or_signal == SIGXFSZ);
     if (too_much) return base::fail("it printed more than {}", base::format_size(most_output));
     if (end.signalled)

@@ -10,9 +10,9 @@
 // thread, which is the one that made it.
 #pragma once
 
-#include "base/file_descriptor.hpp"
 #include "base/result.hpp"
 #include "os/child.hpp"
+#include "os/printing_child.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -39,15 +39,12 @@ class command {
   private:
     explicit command(os::spawner children) : children_(std::move(children)) {}
 
-    [[nodiscard]] base::expected<void> start();
     [[nodiscard]] base::expected<std::string> output_after(const os::child_end& end) const;
 
     os::spawner children_;
     std::vector<std::string> words_;
     std::string program_;
-    base::file_descriptor output_;
-    os::child running_;
-    base::file_descriptor ended_;  // of the one that runs; open until it is reaped
+    os::printing_child last_;  // its `ended` is open until it is reaped
 };
 
 }  // namespace postal::sampling

@@ -52,9 +52,9 @@ std::string timestamp(std::chrono::system_clock::time_point time) {
                        ms.count());
 }
 
-base::expected<void> write_record(const run_report& report, const std::string& path) {
+base::expected<void> write_record(const run_record& record, const std::string& path) {
     // On standard output in one line, for tools that take a line for an object.
-    return base::write_file(path, record_text(report, path == "-" ? -1 : 2) + "\n");
+    return base::write_file(path, record_text(record, path == "-" ? -1 : 2) + "\n");
 }
 
 }  // namespace postal::stats

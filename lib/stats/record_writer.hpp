@@ -24,7 +24,7 @@ namespace postal::stats {
                                         std::string_view time);
 
 // As base::write_file() does.
-[[nodiscard]] base::expected<void> write_record(const run_report& report, const std::string& path);
+[[nodiscard]] base::expected<void> write_record(const run_record& record, const std::string& path);
 
 // UTC, ISO 8601: "2026-01-01T00:00:00.000Z".
 [[nodiscard]] std::string timestamp(std::chrono::system_clock::time_point time);

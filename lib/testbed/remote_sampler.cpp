@@ -1,14 +1,9 @@
 #include "testbed/remote_sampler.hpp"
 
-#include "base/read_file.hpp"
 #include "base/text.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -35,61 +30,45 @@ remote_sampler::remote_sampler(os::spawner& children, const remote_plan& plan)
     : children_(&children),
       command_(plan.command),
       time_limit_(plan.time_limit),
-      devices_(device_finder::elsewhere(plan.devices)),
-      null_(::open("/dev/null", O_RDWR | O_CLOEXEC)) {
+      devices_(device_finder::elsewhere(plan.devices)) {
     command_.insert(command_.end(), files.begin(), files.end());
 }
 
 remote_sampler::~remote_sampler() {
-    if (!end_.is_open()) return;
-    signal_group(running_, SIGKILL);
-    while (::waitpid(running_.pid, nullptr, 0) < 0 && errno == EINTR) {
+    if (!last_.ended.is_open()) return;
+    signal_group(last_.running, SIGKILL);
+    while (::waitpid(last_.running.pid, nullptr, 0) < 0 && errno == EINTR) {
     }
 }
 
 std::optional<system_sample> remote_sampler::take() {
     auto sample = collect();
-    if (!end_.is_open()) start();
+    if (!last_.ended.is_open()) start();
     return sample;
 }
 
 std::optional<system_sample> remote_sampler::collect() {
-    if (!end_.is_open()) return std::nullopt;
-    if (const auto end = reap(running_)) {
-        end_.close();
+    if (!last_.ended.is_open()) return std::nullopt;
+    if (const auto end = reap(last_.running)) {
+        last_.ended.close();
         return sample_of(*end);
     }
     if (clock::now() - started_ < time_limit_) return std::nullopt;
     note("takes too long and is killed");
-    signal_group(running_, SIGKILL);
+    signal_group(last_.running, SIGKILL);
     return std::nullopt;
 }
 
 void remote_sampler::start() {
-    output_ = base::file_descriptor(::memfd_create("sample", MFD_CLOEXEC));
-    if (!output_.is_open()) return note("no file in memory: " + base::system_message(errno));
-    std::vector<char*> argv;
-    for (std::string& one : command_)
-        argv.push_back(one.data());
-    argv.push_back(nullptr);
-    const os::limit most{RLIMIT_FSIZE, longest_output, longest_output};
-    os::child_plan plan;
-    plan.program = argv.front();
-    plan.argv = argv.data();
-    plan.environment = environ;
-    plan.input = null_.get();
-    plan.output = output_.get();
-    plan.limits = {&most, 1};
     started_ = clock::now();
-    const auto started = children_->start(plan);
+    auto started =
+        os::start_printing(*children_, command_.front(), command_, longest_output, false);
     if (!started) return note(started.error().message);
-    running_ = *started;
-    end_ = base::file_descriptor(running_.pidfd);
+    last_ = std::move(*started);
 }
 
 std::optional<system_sample> remote_sampler::sample_of(const os::child_end& end) {
-    ::lseek(output_.get(), 0, SEEK_SET);
-    const auto text = base::read_descriptor(output_.get(), command_.front(), longest_output);
+    const auto text = os::read_printed(last_, command_.front(), longest_output);
     const std::string_view output = text ? std::string_view{*text} : std::string_view{};
     // Of one that failed any number may be cut short.
     if (end.signalled || end.status_or_signal != 0) {
@@ -109,7 +88,7 @@ std::optional<system_sample> remote_sampler::sample_of(const os::child_end& end)
 remote_sampler::clock::time_point remote_sampler::written_at() const {
     const auto now = clock::now();
     struct stat about {};
-    if (::fstat(output_.get(), &about) != 0) return now;
+    if (::fstat(last_.printed.get(), &about) != 0) return now;
     const auto wall = std::chrono::system_clock::now().time_since_epoch();
     const auto ago = wall - std::chrono::seconds{about.st_mtim.tv_sec} -
                      std::chrono::nanoseconds{about.st_mtim.tv_nsec};

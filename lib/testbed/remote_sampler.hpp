@@ -12,6 +12,7 @@
 
 #include "base/file_descriptor.hpp"
 #include "os/child.hpp"
+#include "os/printing_child.hpp"
 #include "testbed/system_sample.hpp"
 
 #include <chrono>
@@ -42,7 +43,7 @@ class remote_sampler {
     [[nodiscard]] std::optional<system_sample> collect();
 
     // Readable once the command has ended; -1: none runs.
-    [[nodiscard]] int descriptor() const noexcept { return end_.get(); }
+    [[nodiscard]] int descriptor() const noexcept { return last_.ended.get(); }
 
     // The first failure, in one line that is fit for a terminal.
     [[nodiscard]] const std::optional<std::string>& problem() const noexcept { return problem_; }
@@ -59,10 +60,7 @@ class remote_sampler {
     std::vector<std::string> command_;
     std::chrono::nanoseconds time_limit_;
     device_finder devices_;
-    base::file_descriptor null_;
-    os::child running_;
-    base::file_descriptor end_;  // running_.pidfd
-    base::file_descriptor output_;
+    os::printing_child last_;  // its `ended` is open while it runs
     clock::time_point started_;
     std::optional<std::string> problem_;
 };

@@ -3,11 +3,13 @@ import csv
 import gzip
 import io
 import subprocess
+import zlib
 
 import pytest
 
 from support.behaviours import rule
 from support.postal import refused, run
+from support.process import Process, wait_until
 from support.watched import OUTCOMES
 
 OUTCOME_NAMES = {"messages": "accepted", **{name: name for name in OUTCOMES if name != "messages"}}
@@ -111,6 +113,24 @@ def test_what_is_there_is_kept(programs, bhm, users_file, folder):
         assert run(words).status == 0
         assert len(samples(path)) == 3
     refused(run([programs.postal, "--messages", "3", "--samples", "-", hole.endpoint, users]), "--samples: ")
+
+
+@pytest.mark.parametrize("name", ["samples.csv", "samples.csv.gz"])
+def test_a_killed_run_leaves_what_it_had_written(programs, bhm, users_file, folder, name):
+    """At a rate that fills no buffer in the time of the test."""
+    path = folder / name
+    sender = Process([programs.postal, "-c", "-1", "--rate", "20/s", "--duration", "60s", "--samples", path, bhm().endpoint, users_file(3)],
+                     folder, "postal")
+
+    def lines():
+        octets = path.read_bytes() if path.exists() else b""
+        if path.suffix == ".gz":
+            octets = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(octets)
+        return octets.decode().splitlines()
+    wait_until(lambda: len(lines()) > 20, lambda: f"lines to come while the run goes on: {lines()}")
+    sender.kill()
+    assert lines()[0].split(",") == HEADER
+    assert all(len(line.split(",")) == len(HEADER) for line in lines())
 
 
 def test_a_full_disk(postal, bhm, users_file):

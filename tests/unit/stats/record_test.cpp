@@ -158,13 +158,13 @@ TEST_CASE("record: the file appears whole, beside nothing else") {
     const std::string path = place / "run.json";
     REQUIRE(postal::base::check_writable(path).has_value());
     CHECK(place.files() == 0);
-    REQUIRE(write_record(report, path).has_value());
-    REQUIRE(write_record(report, path).has_value());
+    REQUIRE(write_record(report.record(), path).has_value());
+    REQUIRE(write_record(report.record(), path).has_value());
     CHECK(place.files() == 1);
     CHECK(read(path)["totals"]["messages"] == 1);
 
     std::filesystem::create_symlink(path, place / "latest.json");
-    REQUIRE(write_record(report, place / "latest.json").has_value());
+    REQUIRE(write_record(report.record(), place / "latest.json").has_value());
     CHECK(std::filesystem::is_symlink(place / "latest.json"));
     CHECK(place.files() == 2);
 }
@@ -173,7 +173,7 @@ TEST_CASE("record: text that is not UTF-8 does not end the run without a record"
     const folder place;
     auto run = test::description();
     run.argv = {"postal", "\xff\xfe"};
-    REQUIRE(write_record(run_report(run), place / "run.json").has_value());
+    REQUIRE(write_record(run_report(run).record(), place / "run.json").has_value());
     CHECK(read(place / "run.json")["argv"][1].is_string());
 }
 
@@ -193,7 +193,7 @@ TEST_CASE("record: where it cannot be written is said with the reason") {
     for (const auto& [path, reason, known_before] : table) {
         INFO(path);
         CHECK(postal::base::check_writable(path).has_error() == known_before);
-        const auto written = write_record(report, path);
+        const auto written = write_record(report.record(), path);
         REQUIRE(written.has_error());
         CHECK(written.error().message.find(reason) != std::string::npos);
         CHECK(written.error().message.find(path) == 0);
@@ -201,5 +201,5 @@ TEST_CASE("record: where it cannot be written is said with the reason") {
     CHECK(postal::base::check_writable("").has_error());
     CHECK(postal::base::check_writable("-").has_value());
     CHECK(postal::base::check_writable("/dev/null").has_value());
-    CHECK(write_record(report, "/dev/null").has_value());
+    CHECK(write_record(report.record(), "/dev/null").has_value());
 }
