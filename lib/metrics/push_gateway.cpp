@@ -1,6 +1,7 @@
 #include "metrics/push_gateway.hpp"
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
 
 #include "base/text.hpp"
@@ -59,11 +61,17 @@ class exchange {
         at.resize(to.size());
         std::copy_n(static_cast<const char*>(static_cast<const void*>(to.data())), to.size(),
                     static_cast<char*>(static_cast<void*>(at.data())));
+        signals_.async_wait([this](auto error, int) {
+            if (error) return;
+            interrupted_ = true;
+            stream_.close();
+        });
         stream_.async_connect(at, [this](auto error) { connected(error); });
         loop_.run();
     }
 
     [[nodiscard]] const boost::system::error_code& error() const noexcept { return error_; }
+    [[nodiscard]] bool interrupted() const noexcept { return interrupted_; }
     [[nodiscard]] answer got() const { return {parser_.get().result_int(), parser_.get().body()}; }
 
   private:
@@ -74,20 +82,24 @@ class exchange {
         });
     }
     void read() {
-        http::async_read(stream_, unread_, parser_,
-                         [this](auto error, std::size_t) { failed(error); });
+        http::async_read(stream_, unread_, parser_, [this](auto error, std::size_t) {
+            if (!failed(error)) signals_.cancel();
+        });
     }
     bool failed(const boost::system::error_code& error) {
         error_ = error;
+        if (error.failed()) signals_.cancel();
         return error.failed();
     }
 
     asio::io_context loop_{1};
     beast::tcp_stream stream_;
+    asio::signal_set signals_{loop_, SIGINT, SIGTERM};
     const http::request<http::string_body>& request_;
     http::response_parser<http::string_body> parser_;
     beast::flat_buffer unread_{most_answer};
     boost::system::error_code error_;
+    bool interrupted_ = false;
 };
 
 std::string reason_of(const boost::system::error_code& error) {
@@ -140,6 +152,7 @@ base::expected<void> push_gateway::push(const stats::run_report& ended) const {
     std::string why;
     for (const net::address& one : addresses_) {
         const exchange done(one, request);
+        if (done.interrupted()) return base::fail("{}: interrupted", url_);
         if (done.error()) {
             why = reason_of(done.error());
             continue;

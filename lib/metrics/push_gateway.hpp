@@ -27,7 +27,7 @@ class push_gateway {
     void note(const stats::time_slice& last) { beside_.add(last); }
 
     // Replaces what the group had. Fails with the place and the system's reason, or with what was
-    // answered; within ten seconds for each address.
+    // answered; within ten seconds for each address, and at once when it is interrupted.
     [[nodiscard]] base::expected<void> push(const stats::run_report& ended) const;
 
   private:

@@ -2,6 +2,7 @@
 import re
 import socket
 import threading
+import time
 
 import pytest
 
@@ -105,6 +106,17 @@ def test_a_gateway_that_takes_nothing(bhm, postal, users_file, answer, why):
     assert f"--push: {gateway.url}/metrics/job/postal/instance/" in sent.stderr
     assert why in sent.stderr
     assert sent.total("messages") == 60
+
+
+def test_an_interrupt_ends_the_waiting_for_a_gateway(programs, bhm, users_file, folder):
+    gateway = Answering(None)
+    sender = Process([programs.postal, *SHORT, "--push", gateway.url, bhm().endpoint, users_file(5)], folder, "postal")
+    wait_until(lambda: gateway.kept, "the gateway to be connected to")
+    began = time.monotonic()
+    sender.stop()
+    assert sender.wait(30) == 2
+    assert time.monotonic() - began < 5
+    assert "/metrics/job/postal/instance/" in sender.stderr and ": interrupted" in sender.stderr
 
 
 def test_nobody_listens(bhm, postal, users_file):
