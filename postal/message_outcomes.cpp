@@ -42,6 +42,7 @@ void message_outcomes::count(ledger::outcome what, int code, transaction& tx, st
     tx.open_units -= messages;
     for (std::uint32_t i = 0; i < messages; ++i) {
         if (samples_ != nullptr) sample(what, code, tx, tx.due_of(first), at);
+        counts_.trial.ended(tx.due_of(first), at.steady, static_cast<stats::trial_end>(what));
         if (what != ledger::outcome::accepted)
             counts_.unserved.record(at.steady - tx.due_of(first));
         tx.each_due.remove(first);

@@ -14,6 +14,7 @@
 #include "program/dry_run.hpp"
 #include "program/run_ledger.hpp"
 #include "program/sample_options.hpp"
+#include "program/search_options.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
 
@@ -26,6 +27,7 @@ using cli::setter;
 
 constexpr unsigned most_sessions = 1'000'000;
 constexpr unsigned most_in_flight = 256;
+constexpr auto due_phase = static_cast<std::size_t>(phase::message);
 constexpr unsigned most_recipients = 1000;
 
 expected<recipient_range> parse_recipients(std::string_view text) {
@@ -273,7 +275,7 @@ expected<void> check(const options& o) {
                           base::format_size(o.smallest_octets),
                           base::format_size(o.largest_octets));
     }
-    if (o.open_loop && !o.rate && o.stages.empty()) {
+    if (o.open_loop && !o.rate && o.stages.empty() && !o.search.wanted) {
         return base::fail("--open-loop: needs a schedule; give --rate or --stages too");
     }
     if (o.open_loop && o.messages_a_connection == 0) {
@@ -281,7 +283,7 @@ expected<void> check(const options& o) {
             "--open-loop: it is messages that are due; give --messages-per-connection other than "
             "0");
     }
-    if (o.arrival == load::arrival::poisson && !o.rate && o.stages.empty()) {
+    if (o.arrival == load::arrival::poisson && !o.rate && o.stages.empty() && !o.search.wanted) {
         return base::fail("--arrival: only a paced run has arrivals; give --rate or --stages too");
     }
     if (o.in_flight > 1 && o.chunking == offer::off) {
@@ -295,6 +297,16 @@ expected<void> check(const options& o) {
     }
     if (!o.corpus.empty() && o.sizes) {
         return base::fail("--size: a corpus has its own sizes; leave one of the two out");
+    }
+    auto search =
+        program::check(o.search, o.effective, {"stages", "messages", "warmup", "threshold"});
+    if (!search) return search;
+    if (o.search.wanted) {
+        if (o.messages_a_connection == 0)
+            return base::fail(
+                "--find-rate: needs messages; give --messages-per-connection other than 0");
+        const auto goals = program::goals_of(o.search, phase_names(), due_phase);
+        if (!goals) return goals.error();
     }
     auto envelopes = check(o.dsn, o.mail_parameters, o.rcpt_parameters);
     if (!envelopes) return envelopes;
@@ -315,6 +327,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       auth_options(into),
                       message_options(into),
                       pace_options(into),
+                      program::search_group(into.search, phase_names()[due_phase]),
                       timeout_options(into),
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),

@@ -10,6 +10,7 @@
 #include "program/dry_run.hpp"
 #include "program/run_ledger.hpp"
 #include "program/sample_options.hpp"
+#include "program/search_options.hpp"
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
 #include "rabid/phases.hpp"
@@ -22,6 +23,7 @@ using base::expected;
 using cli::setter;
 
 constexpr unsigned most_sessions = 1'000'000;
+constexpr auto due_phase = static_cast<std::size_t>(phase::session);
 constexpr std::uint64_t most_rounds = 1'000'000;
 
 // DOWNLOAD% or DOWNLOAD%:DELETE%, with or without the signs.
@@ -133,6 +135,15 @@ cli::group pace_options(options& o) {
             }};
 }
 
+expected<void> check_search(const options& o) {
+    auto fits = program::check(o.search, o.effective,
+                               {"stages", "connections", "rounds", "warmup", "threshold", "watch"});
+    if (!fits || !o.search.wanted) return fits;
+    const auto goals = program::goals_of(o.search, phase_names(), due_phase);
+    if (!goals) return goals.error();
+    return {};
+}
+
 }  // namespace
 
 expected<cli::parse_result> parse_options(options& into, const std::vector<std::string>& words) {
@@ -146,6 +157,7 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
                       login_options(into),
                       message_options(into),
                       pace_options(into),
+                      program::search_group(into.search, phase_names()[due_phase]),
                       program::client_tls_group(into.tls),
                       program::transcript_group(into.transcripts),
                       program::sample_group(into.samples),
@@ -173,7 +185,9 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
         if (list && into.connections && into.rounds)
             return base::expected<void>(base::fail(
                 "--rounds: is another end than --connections; leave one of the two out"));
-        return list ? program::check(into) : list;
+        if (!list) return list;
+        const auto search = check_search(into);
+        return search ? program::check(into) : search;
     };
     return cli::parse(program, words, into.effective);
 }

@@ -130,18 +130,8 @@ std::optional<std::uint64_t> plan::most_connections() const {
     return chosen.connections;
 }
 
-namespace {
-
-bool is_given(const options& chosen, std::string_view option) {
-    return std::any_of(
-        chosen.effective.begin(), chosen.effective.end(),
-        [&](const cli::effective_option& one) { return one.given && one.name == option; });
-}
-
-}  // namespace
-
 std::vector<std::string> remarks_on(const plan& plan) {
-    if (plan.chosen.imap_percent > 0 || !is_given(plan.chosen, "profile")) return {};
+    if (plan.chosen.imap_percent > 0 || !cli::is_given(plan.chosen.effective, "profile")) return {};
     return {"--profile: is what IMAP sessions do, and this run has none; give --imap-percent, too"};
 }
 
@@ -156,7 +146,8 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.service_phase = static_cast<std::size_t>(phase::service);
     if (chosen.open_loop) result.due_phase = static_cast<std::size_t>(phase::session);
     // The default is no rate that anybody has asked for.
-    if (plan.load.rate && (is_given(chosen, "rate") || is_given(chosen, "stages"))) {
+    if (plan.load.rate && !chosen.search.wanted &&
+        (cli::is_given(chosen.effective, "rate") || cli::is_given(chosen.effective, "stages"))) {
         result.asked = [curve = *plan.load.rate, most = plan.most_connections()](double seconds) {
             const double due = curve.due_until(seconds);
             return most ? std::min(static_cast<double>(*most), due) : due;

@@ -104,6 +104,8 @@ asio::awaitable<bool> session::call_on(std::size_t account_number) {
 // Of an open loop what did not succeed lies above all that did.
 void session::time(bool succeeded, load::steady_time begun, load::steady_time due) {
     const load::steady_time ended = channel_.read_clock();
+    context_.shared.counts().trial.ended(
+        due, ended, succeeded ? stats::trial_end::accepted : stats::trial_end::failed);
     if (succeeded) {
         channel_.took(phase::session, ended - due);
         channel_.took(phase::service, ended - begun);

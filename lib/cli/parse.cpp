@@ -201,6 +201,11 @@ base::expected<parse_result> parse(const program& description,
     return parse_result::run;
 }
 
+bool is_given(const std::vector<effective_option>& all, std::string_view name) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const effective_option& one) { return one.given && one.name == name; });
+}
+
 base::expected<parse_result> parse(const program& description,
                                    const std::vector<std::string>& words) {
     std::vector<effective_option> ignored;

@@ -41,4 +41,7 @@ base::expected<parse_result> parse(const program& description,
                                    const std::vector<std::string>& words,
                                    std::vector<effective_option>& effective);
 
+// Whether somebody has given that option, by its long name without dashes.
+[[nodiscard]] bool is_given(const std::vector<effective_option>& all, std::string_view name);
+
 }  // namespace postal::cli

@@ -34,6 +34,9 @@ struct worker_context final : load::watched {
     void on_deadline() override {
         gate.over() ? own.stop(load::stop_kind::gently) : set_deadline(own.stopped_at());
     }
+    void on_trial(const load::trial& next) override {
+        gate.extend(next.times.begin, next.times.end() - next.times.begin, next.messages);
+    }
     void on_stop(load::stop_kind how) override {
         if (how != load::stop_kind::finish_due) return gate.stop();
         gate.finish_due();

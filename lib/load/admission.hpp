@@ -94,6 +94,11 @@ class admission {
     // Nobody is let through while it is held shut; the schedule goes on.
     void hold_shut(bool shut) noexcept { shut_ = shut; }
 
+    // The schedule goes on: see rate_curve.
+    void extend(std::chrono::nanoseconds at, std::chrono::nanoseconds lasts, double messages) {
+        if (how_.when) how_.when->extend(at, lasts, messages);
+    }
+
     // Of an open loop: the run has no more tickets than were due until now.
     void finish_due(steady_time now);
 

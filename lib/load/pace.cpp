@@ -73,6 +73,17 @@ rate_curve rate_curve::ramp(base::rate start, const std::vector<ramp_stage>& sta
     return result;
 }
 
+void rate_curve::extend(std::chrono::nanoseconds at, std::chrono::nanoseconds lasts,
+                        double messages) {
+    piece& idle = pieces_.back();
+    const double at_s = std::max(base::seconds_of(at), idle.start_s);
+    const double length_s = base::seconds_of(lasts);
+    const double before = idle.before + idle.rate * (at_s - idle.start_s);
+    idle.length_s = at_s - idle.start_s;
+    pieces_.push_back({at_s, length_s, messages / length_s, 0, before});
+    pieces_.push_back({at_s + length_s, forever, 0, 0, before + messages});
+}
+
 double rate_curve::due_until(double t_s) const noexcept {
     auto one = pieces_.rbegin();
     while (t_s < one->start_s && std::next(one) != pieces_.rend())

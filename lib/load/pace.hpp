@@ -38,6 +38,10 @@ class rate_curve {
     // After the last stage the rate stays at its target.
     static rate_curve ramp(base::rate start, const std::vector<ramp_stage>& stages);
 
+    // From then on, behind all that there was before, so many messages fall due in that time, at an even rate; after
+    // it nothing does.
+    void extend(std::chrono::nanoseconds at, std::chrono::nanoseconds lasts, double messages);
+
     // Messages due until t seconds after the start.
     double due_until(double t_s) const noexcept;
     // Seconds after the start at which the curve first reaches so many messages: before a plateau of
@@ -68,6 +72,10 @@ class schedule {
     std::chrono::nanoseconds due(std::uint64_t number, double put_off = 0) noexcept;
     // By how much to put it off for that message to be due then.
     double put_off(std::uint64_t number, std::chrono::nanoseconds then) noexcept;
+    // As the curve.
+    void extend(std::chrono::nanoseconds at, std::chrono::nanoseconds lasts, double messages) {
+        curve_.extend(at, lasts, messages);
+    }
     // Lower numbers are never asked for again: arrivals at random are drawn one after the other.
     void forget_below(std::uint64_t number) noexcept;
 

@@ -23,8 +23,11 @@ asio::awaitable<ticket> turnstile::wait(waiter& who) {
 
 void turnstile::give_back(const ticket& unused) {
     if (!rules_.give_back(unused)) {
-        for (std::size_t i = 0; i < unused.each.size(); ++i)
-            own_.tally().unserved.record(steady_clock::now() - unused.each[i]);
+        const steady_time now = steady_clock::now();
+        for (std::size_t i = 0; i < unused.each.size(); ++i) {
+            own_.tally().unserved.record(now - unused.each[i]);
+            own_.tally().trial.ended(unused.each[i], now, stats::trial_end::not_started);
+        }
         never_begun(unused.each.size());
     }
     serve();
@@ -58,6 +61,12 @@ asio::awaitable<void> turnstile::sleep(waiter& who, steady_time until) {
 void turnstile::hold_shut(bool shut) {
     rules_.hold_shut(shut);
     if (!shut) serve();
+}
+
+void turnstile::extend(std::chrono::nanoseconds at, std::chrono::nanoseconds lasts,
+                       double messages) {
+    rules_.extend(at, lasts, messages);
+    arm();
 }
 
 void turnstile::arm() {

@@ -68,6 +68,9 @@ class turnstile {
     // Whether nobody will be let through any more.
     bool over() const noexcept { return rules_.over(); }
 
+    // The schedule goes on: see rate_curve.
+    void extend(std::chrono::nanoseconds at, std::chrono::nanoseconds lasts, double messages);
+
     // Nothing is due any more but what is by now.
     void finish_due();
     // Lets all who wait go home.

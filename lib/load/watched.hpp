@@ -8,6 +8,8 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include "load/trial.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -32,6 +34,8 @@ class watched : public boost::intrusive::list_base_hook<
 
     virtual void on_deadline() = 0;
     virtual void on_stop(stop_kind how) = 0;
+    // The next trial of a search begins, soon.
+    virtual void on_trial(const trial& /*next*/) {}
     // What it is at, by stats::run_description::session_states; nothing of what is no session. Asked
     // for by the ticker, now and then.
     virtual std::optional<std::size_t> session_state() const noexcept { return std::nullopt; }

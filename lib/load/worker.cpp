@@ -136,6 +136,14 @@ void worker::finish() {
     context_.stop();  // a name look-up that nobody waits for any more must not hold the run up
 }
 
+void worker::begin_trial(const trial& next) {
+    asio::post(context_, [this, next] {
+        tally_.trial.begin(next.times, next.promises, times_.start);
+        for (watched& one : watched_)
+            one.on_trial(next);
+    });
+}
+
 void worker::stop(stop_kind how, nanoseconds when) {
     asio::post(context_, [this, how, when] { on_stop(how, when); });
 }

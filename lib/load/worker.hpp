@@ -116,6 +116,9 @@ class worker {
     void spawn(asio::awaitable<void> session);
     void watch(watched& one) { watched_.push_back(one); }
 
+    // From any thread, before it begins.
+    void begin_trial(const trial& next);
+
     // From any thread. What was counted until `when`, since the start, is a time slice of its own.
     void stop(stop_kind how, std::chrono::nanoseconds when = {});
     // In the worker's own thread.

@@ -206,6 +206,11 @@ void worker_pool::stop(stop_kind how, run_ending why, nanoseconds when) {
     asio::post(main_, [this, how, why, when] { end(how, std::min(when, since_start()), why); });
 }
 
+void worker_pool::begin_trial(const trial& next) {
+    for (auto& one : workers_)
+        one->begin_trial(next);
+}
+
 // Gently only once.
 void worker_pool::end(stop_kind how, nanoseconds when, run_ending why) {
     if (how == stop_kind::gently) {

@@ -126,6 +126,9 @@ class worker_pool {
     // The same as of `when`, since the start, for that reason; not as of a time to come.
     void stop(stop_kind how, run_ending why, std::chrono::nanoseconds when);
 
+    // In the main thread, while the run goes on.
+    void begin_trial(const trial& next);
+
     // After run(): signals are heard, and every() and on_live() go on, until it is so.
     void linger(const std::function<bool()>& done);
 

@@ -7,6 +7,7 @@
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
 #include "mail/identity.hpp"
+#include "program/rate_search.hpp"
 #include "program/sample_options.hpp"
 
 namespace postal::program {
@@ -19,11 +20,7 @@ constexpr unsigned most_sessions = 1'000'000;
 
 expected<void> check_sessions(const client_options& chosen) {
     if (!chosen.sessions_total) return {};
-    const auto& all = chosen.effective;
-    const bool both = std::any_of(all.begin(), all.end(), [](const cli::effective_option& one) {
-        return one.given && one.name == "sessions";
-    });
-    if (both)
+    if (cli::is_given(chosen.effective, "sessions"))
         return base::fail("--sessions-total: is in place of --sessions; leave one of the two out");
     return {};
 }
@@ -36,10 +33,20 @@ expected<void> find_local_addresses(client::load_plan& into, const client_option
     return {};
 }
 
+// A search has no pace of its own: it begins with none, and each trial adds some.
+void plan_search(client::load_plan& into, client_options& chosen) {
+    chosen.open_loop = into.open_loop = true;
+    if (cli::is_given(chosen.effective, "rate")) chosen.search.start = chosen.rate;
+    chosen.search.time = std::exchange(chosen.run.duration, {});
+    into.rate = load::rate_curve::constant({});
+    into.tickets.put_off(rate_search::put_off);
+}
+
 void plan_pace(client::load_plan& into, client_options& chosen) {
     into.open_loop = chosen.open_loop;
     into.arrival = chosen.arrival;
     into.connect_rate = chosen.connect_rate;
+    if (chosen.search.wanted) return plan_search(into, chosen);
     if (!chosen.stages.empty()) {
         into.rate = load::rate_curve::ramp(chosen.rate.value_or(base::rate{}), chosen.stages);
         if (chosen.run.duration.count() == 0) chosen.run.duration = into.rate->length();
@@ -51,7 +58,8 @@ void plan_pace(client::load_plan& into, client_options& chosen) {
 // A server that takes the time it has is not given up.
 std::chrono::nanoseconds default_give_up(const client::load_plan& of,
                                          const client_options& chosen) {
-    const bool needs_servers = of.tickets.limited() && chosen.run.duration.count() == 0;
+    const bool needs_servers =
+        chosen.search.wanted || (of.tickets.limited() && chosen.run.duration.count() == 0);
     if (!needs_servers) return {};
     return std::max<std::chrono::nanoseconds>(std::chrono::minutes(1), of.patience.longest());
 }

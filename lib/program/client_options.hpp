@@ -21,6 +21,7 @@
 #include "net/allowed_targets.hpp"
 #include "net/transcript.hpp"
 #include "program/origin_options.hpp"
+#include "program/search_options.hpp"
 #include "program/start_time.hpp"
 #include "program/tls_options.hpp"
 #include "sampling/sampler.hpp"
@@ -53,6 +54,7 @@ struct client_options {
     program::origin_choice origin{};  // --proxy-protocol, --xclient
     net::transcript_options transcripts{};
     cli::run_options run{};
+    search_choice search{};                          // --find-rate
     sampling::choice samples{};                      // --queue, --sample-command
     std::shared_ptr<sampling::sampler> sampler{};    // of these, where prepare() has opened it
     std::vector<cli::effective_option> effective{};  // for the record

@@ -134,15 +134,13 @@ load::worker_pool_plan worker_pool_plan_of(const client_run& what) {
     plan.bounded = what.plan.tickets.limited();
     plan.give_up = what.plan.give_up;
     plan.start_at = what.plan.start_at;
+    if (what.chosen.search.wanted) plan.slice = rate_search::slice;
     return plan;
 }
 
 // A rank's own, beside that which the command line names.
 expected<void> check_own_record(const client_options& chosen, const std::string& file) {
-    const bool is_forced =
-        std::any_of(chosen.effective.begin(), chosen.effective.end(),
-                    [](const cli::effective_option& one) { return one.name == "force"; });
-    if (is_forced || file.empty()) return {};
+    if (cli::is_given(chosen.effective, "force") || file.empty()) return {};
     return cli::check_kind({"--record", file, &cli::run_record});
 }
 
@@ -209,8 +207,35 @@ expected<void> say_what_begins(const client_run& what, const run_reports& report
     return {};
 }
 
+// Nothing of a run that does not search.
+expected<std::optional<search_goals>> goals_of(const client_run& what) {
+    if (!what.chosen.search.wanted) return std::optional<search_goals>();
+    if (!what.others.alone())
+        return base::fail("--find-rate: one process searches; start it without mpirun");
+    auto goals = goals_of(what.chosen.search, what.description.phases, *what.description.due_phase);
+    if (!goals) return goals.error();
+    return std::optional(std::move(*goals));
+}
+
+rate_search::plan search_plan_of(const client_run& what, const search_goals& goals) {
+    return {.chosen = what.chosen.search,
+            .goals = goals,
+            .arrival = what.plan.arrival,
+            .seed = what.plan.seed,
+            .phases = what.description.phases.size(),
+            .sessions = what.plan.sessions,
+            .unit = what.description.what_is_due()};
+}
+
+void begin_search(rate_search& search, load::worker_pool& workers, run_reports& reports) {
+    run_console& speaking = reports.speaking();
+    search.attach(workers, [&speaking](const std::string& line) { speaking.say(line); });
+    speaking.searches(search);
+    workers.every(rate_search::period, [&search] { search.look(); });
+}
+
 exit_status run_workers(const client_run& what, const load::worker_pool_plan& plan,
-                        run_reports& reports) {
+                        run_reports& reports, const std::optional<search_goals>& goals) {
     // Lives as long as the process: its end would wait for look-ups of names that nobody needs any
     // more.
     static auto& workers = *new load::worker_pool(plan);
@@ -222,6 +247,8 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
         what.others.attend(workers, plan, reports.merged.get(), reports.watch_over(workers));
     reports.speaking().ends_run([&](load::run_ending why) { what.others.end(why); });
     reports.begin_samples(plan.start_at);
+    std::optional<rate_search> search;
+    if (goals) begin_search(search.emplace(search_plan_of(what, *goals)), workers, reports);
     const auto ran = workers.run(
         [&](load::worker& one) { sessions[one.index()] = what.begin(one, reports.book()); },
         watcher);
@@ -312,6 +339,8 @@ exit_status run_clients(client_run what) {
                           descriptors_beside_sessions + sample_descriptors(what.chosen.samples),
                           what.plan.transcripts);
     if (!claimed) return others.refuse(claimed.error(), exit_status::system_error);
+    const auto goals = goals_of(what);
+    if (!goals) return others.refuse(goals.error(), exit_status::bad_parameters);
     auto reports = open_client_reports(what);
     if (!reports) return others.refuse(reports.error(), exit_status::bad_parameters);
     auto plan = worker_pool_plan_of(what);
@@ -319,7 +348,7 @@ exit_status run_clients(client_run what) {
         return others.refuse({refused->message}, refused->status);
     if (plan.start_at) reports->starts(*plan.start_at);
     reports->sampler = what.chosen.sampler;
-    return run_workers(what, plan, *reports);
+    return run_workers(what, plan, *reports, *goals);
 }
 
 exit_status run_servers(const server_run& what) {

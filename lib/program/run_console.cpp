@@ -114,6 +114,7 @@ void run_console::on_time_slice(const stats::time_slice& time_slice) {
     const auto closed = report_.add_time_slice(time_slice);
     if (live_) note_latency(time_slice);
     if (sampler_ != nullptr) note_samples();
+    if (search_ != nullptr) search_->note(time_slice);
     if (scraped_) scraped_->show(report_, time_slice);
     if (options_.gateway) options_.gateway->note(time_slice);
     if (screen_) screen_->note(report_, time_slice);
@@ -163,6 +164,7 @@ void run_console::on_live(const stats::live_state& state) {
     if (!live_ && !screen_) return;
     stats::live_state shown = state;
     shown.remaining = stats::estimate_remaining(state, options_.run.duration, options_.messages);
+    if (search_ != nullptr) shown.remaining = search_->to_go();
     if (screen_) return screen_->show(report_, shown);
     shown.p50 = recent_p50_;
     shown.p99 = recent_p99_;
@@ -319,7 +321,15 @@ void run_console::with_reserve(const std::function<void()>& act) {
 
 cli::exit_status run_console::finish(const stats::run_end& end) {
     report_.finish(end);
-    const bool passed = stats::check_thresholds(thresholds_, report_) && !ended_run_;
+    bool passed = stats::check_thresholds(thresholds_, report_) && !ended_run_;
+    if (search_ != nullptr) {
+        report_.search = search_->record();
+        passed = passed && search_->found();
+        if (auto verdict = search_->verdict()) {
+            passed = passed && verdict->passed;
+            report_.thresholds.push_back(std::move(*verdict));
+        }
+    }
     // What was finished since may have mended it: that it ended the run stands.
     for (stats::threshold_result& one : report_.thresholds) {
         if (!missed_early_ || one.expression != missed_early_->expression) continue;

@@ -26,6 +26,7 @@
 #include "load/worker_pool.hpp"
 #include "metrics/push_gateway.hpp"
 #include "metrics/scrape_endpoint.hpp"
+#include "program/rate_search.hpp"
 #include "sampling/sampler.hpp"
 #include "screen/live_screen.hpp"
 #include "stats/first_errors.hpp"
@@ -84,6 +85,8 @@ class run_console : public load::run_watcher {
     // ones; they are then those of the run that began at `start`.
     void shows_samples(sampling::sampler& of) noexcept { sampler_ = &of; }
     void keep_samples(load::steady_time start);
+    // It hears of each time slice, and what it found is in the record. It must outlive this.
+    void searches(rate_search& of) noexcept { search_ = &of; }
     void on_interrupt(const stats::live_state& now, std::chrono::nanoseconds grace) override;
     void on_cut_short() override;
 
@@ -125,6 +128,7 @@ class run_console : public load::run_watcher {
     std::optional<std::chrono::nanoseconds> recent_p99_;
     bool said_silence_ = false;
     sampling::sampler* sampler_ = nullptr;
+    rate_search* search_ = nullptr;
     std::function<void(load::run_ending)> stop_;
     std::optional<load::run_ending> ended_run_;            // by ourselves
     std::optional<stats::threshold_result> missed_early_;  // which ended it

@@ -13,8 +13,9 @@
 // Nothing here includes JSON, and nothing but the archives includes this.
 #pragma once
 
-#include "base/words.hpp"
+#include "stats/capacity/record_fields.hpp"
 #include "stats/figures.hpp"
+#include "stats/record_form.hpp"
 #include "stats/run_record.hpp"
 
 #include <functional>
@@ -23,28 +24,6 @@
 #include <utility>
 
 namespace postal::stats {
-
-// How a value stands in a record, and what may stand for it.
-struct as {
-    bool left_out = false;     // where it is empty; otherwise null
-    bool any_sign = false;     // a number that may be below 0
-    bool fine = false;         // nine decimals instead of four
-    bool newer = false;        // records of earlier versions lack it
-    bool empty_null = false;   // a text that is null where it is empty
-    bool needed = false;       // neither absent nor null
-    std::string_view words{};  // all that it may be, with blanks between
-    std::string_view form{};   // a regular expression that it matches
-};
-
-template <class Archive, class T>
-using field = typename Archive::template field<T>;
-
-// Several of which there is no more to say than key and value. Words, and all where `needed`, are there.
-template <bool needed = false, class Archive, class Value, class... More>
-void plain_fields(Archive& each, std::string_view key, Value&& value, More&&... more) {
-    each(key, value, "", as{.needed = needed || base::worded<std::remove_cvref_t<Value>>});
-    if constexpr (sizeof...(more) > 0) plain_fields<needed>(each, std::forward<More>(more)...);
-}
 
 inline bool is_integrity(const counter& one) {
     return one.kind == counter_kind::integrity;
@@ -506,6 +485,7 @@ void fields(Archive& each, field<Archive, run_record>& of) {
     each("seconds", of.seconds);
     each("cap", of.cap, "of a closed loop with a rate", as{.left_out = true});
     each("ranks", of.ranks, "of a run of several processes", as{.left_out = true});
+    each("capacity", of.search, "of a run with --find-rate", as{.left_out = true});
     each("samples", of.samples, "of a run that sampled queues or commands", as{.left_out = true});
     each("generator", of.generator);
     each("not_in_effect", of.not_in_effect,

@@ -81,6 +81,21 @@ void check_samples(const run_record& of, complaint& problems) {
     }
 }
 
+// Each goal has its result, and is judged in each trial that counts.
+void check_search(const run_record& of, complaint& problems) {
+    if (!of.search) return;
+    const capacity::search_record& search = *of.search;
+    if (search.goals.empty() || search.result.goals.size() != search.goals.size())
+        problems.add("capacity.result.goals", "a list as long as search_goals, of one or more");
+    if (search.result.limiting >= search.goals.size())
+        problems.add("capacity.result.limiting", "the number of a goal");
+    for (std::size_t i = 0; i < search.trials.size(); ++i)
+        if (const std::size_t size = search.trials[i].goals.size();
+            size != 0 && size != search.goals.size())
+            problems.add(fmt::format("capacity.trials[{}].goals", i),
+                         "empty, or as long as search_goals");
+}
+
 // A rank stands in its place, and has no more intervals than the run.
 void check_ranks(const run_record& of, complaint& problems) {
     if (of.ranks.size() > most_ranks)
@@ -119,6 +134,7 @@ base::expected<run_record> from_json(const json& root, counter_rows rows) {
     check_seconds(to.seconds, problems);
     check_ranks(to, problems);
     check_samples(to, problems);
+    check_search(to, problems);
     sort(to);
     if (problems) return base::failure{problems.first};
     return to;

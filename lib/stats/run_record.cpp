@@ -238,6 +238,7 @@ run_record run_report::record() const {
     made.seconds = columns_of(seconds_);
     made.cap = cap();
     if (ranks_.size() > 1) made.ranks = ranks_;
+    made.search = search;
     made.samples = samples;
     made.generator = generator();
     made.not_in_effect = not_in_effect().sorted();

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/host.hpp"
+#include "stats/capacity/record.hpp"
 #include "stats/command_counts.hpp"
 #include "stats/counters.hpp"
 #include "stats/error_table.hpp"
@@ -220,6 +221,7 @@ struct run_record {
     second_columns seconds;
     std::optional<cap_summary> cap;
     std::vector<rank_share> ranks;  // of a run of several processes; the first is rank 0
+    std::optional<capacity::search_record> search;  // of the highest rate that keeps its promise
     std::vector<sampled_source> samples;
     generator_summary generator;
     named_numbers not_in_effect;      // what was asked for in vain, with the number of connections

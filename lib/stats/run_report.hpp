@@ -14,6 +14,7 @@
 // Nothing here fails. Single-threaded; holds about 500 octets an interval, and what seconds() has.
 #pragma once
 
+#include "stats/capacity/record.hpp"
 #include "stats/ranking.hpp"
 #include "stats/run_record.hpp"
 #include "stats/second_counts.hpp"
@@ -116,8 +117,9 @@ class run_report {
     [[nodiscard]] run_record record() const;
 
     std::vector<threshold_result> thresholds;
-    std::vector<sampled_source> samples;        // when the run is over
-    std::vector<sampled_value> latest_samples;  // of each source, while it goes on
+    std::optional<capacity::search_record> search;  // when the run is over, of one that searched
+    std::vector<sampled_source> samples;            // when the run is over
+    std::vector<sampled_value> latest_samples;      // of each source, while it goes on
 
   private:
     [[nodiscard]] interval_row close_row() const;

@@ -292,6 +292,22 @@ std::string threshold_lines(const std::vector<threshold_result>& thresholds) {
     return text;
 }
 
+// What a search has found, each goal where there are several, and what it rests on.
+std::string search_rows(const capacity::search_record& of) {
+    std::string text = row("found", of.sentence);
+    if (of.goals.size() > 1)
+        for (std::size_t i = 0; i < of.goals.size() && i < of.result.goals.size(); ++i)
+            text += row("", capacity::sentence_of(of.result.goals[i], of.goals[i], of.unit));
+    const std::string confirmed = capacity::confirmation_text(of.result, of.unit);
+    if (!confirmed.empty()) text += row("", confirmed);
+    text += row("", fmt::format("{} in {}", base::format_amount(of.result.trials, "trial"),
+                                duration_text(of.result.took_s)));
+    if (of.sessions_busy)
+        text += row("", fmt::format("all {} were busy where it was not kept; more may carry more",
+                                    base::format_amount(*of.sessions_busy, "session")));
+    return text;
+}
+
 // What waited while the rate was what it was, then each figure.
 std::string sample_rows(const run_record& record) {
     const std::string rate = base::format_measured(*record.rate.mean);
@@ -331,6 +347,7 @@ std::string format_summary(const run_record& of, std::size_t width) {
         add(label, counters_text(of, kind));
     };
     text += label_lines(of.labels);
+    if (of.search) text += search_rows(*of.search);
     add("rate", rate_text(of.rate));
     add("by second", by_second_text(of));
     if (of.under_load) add("under load", loaded_text(*of.under_load));

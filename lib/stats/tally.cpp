@@ -36,6 +36,7 @@ void tally::merge(const tally& other) {
     actions.merge(other.actions);
     limits.merge(other.limits);
     not_offered.merge(other.not_offered);
+    trial.merge(other.trial);
     all_busy += other.all_busy;
     if (!first_accepted || other.first_accepted.value_or(*first_accepted) < *first_accepted)
         first_accepted = other.first_accepted;
@@ -61,6 +62,7 @@ void tally::clear() noexcept {
     actions.clear();
     limits.clear();
     not_offered.clear();
+    trial.clear();
     all_busy = {};
     first_accepted.reset();
     static_cast<worker_time&>(*this) = {};

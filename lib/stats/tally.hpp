@@ -15,6 +15,7 @@
 #include "stats/histogram.hpp"
 #include "stats/named_counts.hpp"
 #include "stats/tls_counts.hpp"
+#include "stats/trial_counts.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -54,6 +55,7 @@ struct tally : counts, worker_time {
     named_counts limits;
     // What was asked for and the peer does not offer, for each connection; the text names the option.
     named_counts not_offered;
+    trial_counts trial;  // of a search of the highest rate
 
     void accepted(std::uint64_t number, std::chrono::steady_clock::time_point when) noexcept;
     // With error_events.

@@ -1,8 +1,8 @@
 // What is said of the highest rate that keeps its promise: that it is near the truth, within its bounds, and no
 // number where there is none.
-#include "capacity/search.hpp"
+#include "stats/capacity/search.hpp"
 
-#include "../unit/capacity/simulated_servers.hpp"
+#include "../unit/stats/capacity/simulated_servers.hpp"
 #include "support.hpp"
 
 using namespace postal;

@@ -148,3 +148,26 @@ TEST_CASE("pace: stages that make no sense are refused") {
         CHECK_FALSE(load::parse_stages(text).has_value());
     }
 }
+
+TEST_CASE("pace: a schedule that is extended has as many messages as was said, and none between") {
+    for (const double put_off : {0.0, 0.5}) {
+        schedule s(rate_curve::constant({0}), arrival::constant, 1);
+        CHECK(s.due(0, 0.5) == std::chrono::nanoseconds::max());
+        s.extend(2s, 1s, 3);
+        s.extend(10s, 100ms, 1000);
+        s.extend(10100ms, 1s, 7);  // at once behind the one before
+        std::vector<std::chrono::nanoseconds> due;
+        for (std::uint64_t n = 0; n < 1010; ++n)
+            due.push_back(s.due(n, put_off));
+        CHECK(s.due(1010, 0.5) == std::chrono::nanoseconds::max());
+        CHECK(std::is_sorted(due.begin(), due.end()));
+        if (put_off == 0) continue;
+        const auto within = [&](std::chrono::nanoseconds from, std::chrono::nanoseconds to) {
+            return std::count_if(due.begin(), due.end(),
+                                 [&](auto one) { return one >= from && one < to; });
+        };
+        CHECK(within(2s, 3s) == 3);
+        CHECK(within(10s, 10100ms) == 1000);
+        CHECK(within(10100ms, 11100ms) == 7);
+    }
+}

@@ -18,7 +18,7 @@ class describer {
     void operator()(std::string_view key, T& value, std::string_view means = {},
                     postal::stats::as how = {}) {
         json schema = of(value, how);
-        if (!how.words.empty()) schema = {{"enum", words_of(how.words)}};
+        if (!how.words.empty()) schema = {{"enum", words_in(how.words)}};
         if (!how.form.empty()) schema["pattern"] = how.form;
         if (how.empty_null) schema["type"] = json::array({"string", "null"});
         add(key, std::move(schema), means, how);
@@ -62,7 +62,7 @@ class describer {
         properties_[std::string(key)] = std::move(schema);
         if (!how.left_out && !how.newer) required_.push_back(key);
     }
-    static json words_of(std::string_view words) {
+    static json words_in(std::string_view words) {
         json all = json::array();
         for (std::size_t end = 0; end != words.npos;
              words.remove_prefix(std::min(end + 1, words.size()))) {
@@ -94,6 +94,13 @@ class describer {
         return {{"type", "number"}, {"minimum", 0}};
     }
     static json of(std::string&, how_it_is) { return {{"type", "string"}}; }
+    template <postal::base::worded Enum>
+    static json of(Enum& one, how_it_is) {
+        json words = json::array();
+        for (const std::string_view word : words_of(one))
+            words.push_back(word);
+        return {{"enum", words}};
+    }
     static json of(postal::stats::histogram&, how_it_is) { return {{"type", "string"}}; }
     static json of(postal::stats::generator_verdict, how_it_is) { return {}; }
     static json of(postal::stats::generator_cause, how_it_is) { return {}; }
@@ -125,7 +132,7 @@ class describer {
     requires std::is_class_v<T>
     static json of(T& one, how_it_is) {
         describer inner;
-        postal::stats::fields<describer>(inner, one);
+        fields<describer>(inner, one);
         return inner.schema();
     }
 

@@ -147,6 +147,7 @@ inline postal::stats::run_record filled_record(unsigned seed, unsigned percent =
     }
     for (sampled_source& one : made.samples)
         std::sort(one.t_s.begin(), one.t_s.end());
+    if (made.search) made.search->result.limiting = 1;
     for (std::size_t i = 0; i < made.ranks.size(); ++i)
         made.ranks[i].rank = static_cast<unsigned>(i);
     return made;

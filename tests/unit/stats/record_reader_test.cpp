@@ -39,9 +39,31 @@ TEST_CASE("record: what is written is what is read, whatever is known") {
 }
 
 TEST_CASE("record: each member of another type, null or absent") {
-    const std::set<std::string> needed{"program",     "totals",           "intervals",
-                                       "seconds.t_s", "seconds.messages", "seconds.errors",
-                                       "tags.one",    "tags.another",     "samples[0].t_s"};
+    const std::set<std::string> needed{"program",
+                                       "totals",
+                                       "intervals",
+                                       "seconds.t_s",
+                                       "seconds.messages",
+                                       "seconds.errors",
+                                       "tags.one",
+                                       "tags.another",
+                                       "samples[0].t_s",
+                                       "capacity.sentence",
+                                       "capacity.unit",
+                                       "capacity.search_goals",
+                                       "capacity.search_goals[0].promise",
+                                       "capacity.search_goals[0].metric",
+                                       "capacity.result",
+                                       "capacity.result.end",
+                                       "capacity.result.goals",
+                                       "capacity.result.goals[0].end",
+                                       "capacity.result.goals[0].limited_by",
+                                       "capacity.result.confirmation[0].what",
+                                       "capacity.result.ceiling_by",
+                                       "capacity.trials[0].step",
+                                       "capacity.trials[0].validity",
+                                       "capacity.trials[0].goals[0].shown",
+                                       "capacity.trials[0].goals[0].reason"};
     CHECK(stats::test::check_members(stats::record_text(stats::test::filled_record(1, 100)), needed,
                                      refusal) > 400);
 }

@@ -5,10 +5,10 @@
 // undecided after its Goal Duration Sum is exhausted. Nothing here fails.
 #pragma once
 
-#include "capacity/classification.hpp"
-#include "capacity/evidence.hpp"
-#include "capacity/goal.hpp"
-#include "capacity/trial.hpp"
+#include "stats/capacity/classification.hpp"
+#include "stats/capacity/evidence.hpp"
+#include "stats/capacity/goal.hpp"
+#include "stats/capacity/trial.hpp"
 
 #include <array>
 #include <cstddef>

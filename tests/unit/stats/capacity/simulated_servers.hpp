@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/random.hpp"
-#include "capacity/search.hpp"
+#include "stats/capacity/search.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,8 @@
-#include "capacity/result.hpp"
+#include "stats/capacity/result.hpp"
 
 #include "base/digits.hpp"
 #include "base/units.hpp"
+#include "base/words.hpp"
 
 #include <fmt/format.h>
 
@@ -71,6 +72,8 @@ std::string stopped_text(search_end end) {
             return "the server did not get rid of its queue";
         case search_end::out_of_trials:
             return "no more trials were allowed";
+        case search_end::interrupted:
+            return "the search was interrupted";
         default:
             return "the time was over";
     }
@@ -113,6 +116,22 @@ bool confirmation_result::contradicts() const noexcept {
             return held > most;
     }
     return false;
+}
+
+std::string confirmation_text(const search_result& of, std::string_view unit) {
+    std::string text;
+    for (const confirmation_result& one : of.confirmation) {
+        const bool share = one.what == confirmed_load::share_80 ||
+                           one.what == confirmed_load::share_100 ||
+                           one.what == confirmed_load::share_120;
+        if (!share || one.trials() == 0) continue;
+        const bool must_hold = one.what != confirmed_load::share_120;
+        text += fmt::format("{}{}, {} {}/s, {} in {} of {} trials",
+                            text.empty() ? "tried once more: " : "; ", base::name_of(one.what),
+                            measured(one.load), unit, must_hold ? "held" : "failed",
+                            must_hold ? one.held : one.failed, one.trials());
+    }
+    return text;
 }
 
 std::string sentence_of(const goal_result& of, const goal& about, std::string_view unit) {

@@ -1,4 +1,4 @@
-#include "capacity/confirmation.hpp"
+#include "stats/capacity/confirmation.hpp"
 
 #include "base/random.hpp"
 

@@ -1,4 +1,4 @@
-#include "capacity/evidence.hpp"
+#include "stats/capacity/evidence.hpp"
 
 #include "base/digits.hpp"
 #include "stats/rate.hpp"

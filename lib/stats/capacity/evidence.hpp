@@ -18,8 +18,8 @@
 // what was intended is lost, too. Pure; nothing here fails.
 #pragma once
 
-#include "capacity/goal.hpp"
-#include "capacity/trial.hpp"
+#include "stats/capacity/goal.hpp"
+#include "stats/capacity/trial.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -3,9 +3,9 @@
 // each in random order, so that what changes meanwhile meets all alike. Nothing here fails.
 #pragma once
 
-#include "capacity/goal_search.hpp"
-#include "capacity/measurements.hpp"
-#include "capacity/result.hpp"
+#include "stats/capacity/goal_search.hpp"
+#include "stats/capacity/measurements.hpp"
+#include "stats/capacity/result.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Searches on servers whose truth is known; tests/truth has thousands of them.
-#include "capacity/search.hpp"
+#include "stats/capacity/search.hpp"
 
 #include "simulated_servers.hpp"
 

@@ -1,4 +1,4 @@
-#include "capacity/classification.hpp"
+#include "stats/capacity/classification.hpp"
 
 #include <algorithm>
 

@@ -2,8 +2,8 @@
 // is. Loads are messages a second.
 #pragma once
 
-#include "capacity/record.hpp"
-#include "stats/record_fields.hpp"
+#include "stats/capacity/record.hpp"
+#include "stats/record_form.hpp"
 
 namespace postal::capacity {
 
@@ -28,7 +28,8 @@ void fields(Archive& each, field<Archive, recorded_judgement>& of) {
     each("on_time", of.losses.on_time);
     each("late", of.losses.late);
     each("errors", of.losses.errors);
-    each("not_started", of.losses.not_started, "due, and not begun at the end of the grace");
+    each("not_started", of.losses.not_started,
+         "due, and not begun or not finished when nobody waited any longer");
     each("loss_ratio", of.said.loss_ratio, "Trial Loss Ratio, of what was intended",
          as{.fine = true});
     each("low", of.said.low, "its lower bound, one-sided at 95 %", as{.fine = true});
@@ -99,6 +100,11 @@ void fields(Archive& each, field<Archive, search_result>& of) {
 template <class Archive>
 void fields(Archive& each, field<Archive, search_record>& of) {
     each("sentence", of.sentence, "what was found", as{.needed = true});
+    each("unit", of.unit, "what loads count, a second",
+         as{.needed = true, .words = "messages visits"});
+    each("sessions_busy", of.sessions_busy,
+         "all of so many were busy where a promise was not kept; null: they were not",
+         as{.left_out = true});
     each("search_goals", of.goals);
     each("start_load", of.start_load, "where the search began");
     each("min_load", of.min_load);

@@ -2,7 +2,7 @@
 // A trial's batches are left out: what they showed stands with each goal. Nothing here fails.
 #pragma once
 
-#include "capacity/search.hpp"
+#include "stats/capacity/search.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -37,7 +37,10 @@ struct search_record {
     double min_load = 0;
     std::optional<double> max_load{};
     std::uint64_t seed = 0;
+    std::string unit{};  // what loads count: "messages"
     std::string sentence{};
+    // All of so many were busy where a promise was not kept: perhaps more would carry more.
+    std::optional<std::uint64_t> sessions_busy{};
     search_result result{};
     std::vector<recorded_trial> trials{};
 };

@@ -1,5 +1,5 @@
 // What trials show, and what they do not.
-#include "capacity/evidence.hpp"
+#include "stats/capacity/evidence.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "capacity/goal.hpp"
+#include "stats/capacity/goal.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "capacity/search.hpp"
+#include "stats/capacity/search.hpp"
 
 #include "base/digits.hpp"
 

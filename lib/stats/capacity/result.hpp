@@ -4,9 +4,9 @@
 // say why; what they have of bounds is true all the same.
 #pragma once
 
-#include "capacity/evidence.hpp"
-#include "capacity/goal.hpp"
-#include "capacity/trial.hpp"
+#include "stats/capacity/evidence.hpp"
+#include "stats/capacity/goal.hpp"
+#include "stats/capacity/trial.hpp"
 
 #include <array>
 #include <cstddef>
@@ -84,11 +84,13 @@ enum class search_end : std::uint8_t {
     machine_full,
     queue_stays,  // trials began with a backlog, again and again
     out_of_time,
-    out_of_trials
+    out_of_trials,
+    interrupted
 };
-inline constexpr std::array<std::string_view, 10> search_end_words{
-    "found",        "at_least",    "unstable",    "doomed",       "not_closer", "generator_limited",
-    "machine_full", "queue_stays", "out_of_time", "out_of_trials"};
+inline constexpr std::array<std::string_view, 11> search_end_words{
+    "found",       "at_least",          "unstable",     "doomed",
+    "not_closer",  "generator_limited", "machine_full", "queue_stays",
+    "out_of_time", "out_of_trials",     "interrupted"};
 constexpr std::span<const std::string_view> words_of(search_end) {
     return search_end_words;
 }
@@ -112,6 +114,9 @@ struct search_result {
 // `unit`: what loads count, "messages".
 [[nodiscard]] std::string sentence_of(const search_result& of, const std::vector<goal>& goals,
                                       std::string_view unit = "messages");
+// "held at 80 %, 412/s, in 3 of 3 trials; at 100 % in 3 of 3; 120 % failed in 3 of 3"; empty where nothing was tried
+// once more.
+[[nodiscard]] std::string confirmation_text(const search_result& of, std::string_view unit);
 // Of one goal: "p99(message)<1s: 412 messages/s (408 to 416), conditional throughput 411".
 [[nodiscard]] std::string sentence_of(const goal_result& of, const goal& about,
                                       std::string_view unit = "messages");

@@ -1,4 +1,4 @@
-#include "capacity/record.hpp"
+#include "stats/capacity/record.hpp"
 
 #include <cmath>
 
@@ -10,6 +10,7 @@ search_record record_of(const search& of, std::string_view unit) {
                        .start_load = given.loads.start,
                        .min_load = given.loads.min,
                        .seed = given.seed,
+                       .unit = std::string(unit),
                        .sentence = sentence_of(of.result(), of.goals(), unit),
                        .result = of.result()};
     if (std::isfinite(given.loads.max)) made.max_load = given.loads.max;

@@ -1,5 +1,5 @@
 // Load Classification and Conditional Throughput against the example search of RFC 9971, appendix C.
-#include "capacity/classification.hpp"
+#include "stats/capacity/classification.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // A search's record: what is written is read again, and every key is described by one list.
-#include "capacity/record_fields.hpp"
+#include "stats/capacity/record_fields.hpp"
 
 #include "simulated_servers.hpp"
 #include "stats/json_fields.hpp"

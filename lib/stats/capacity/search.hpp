@@ -12,10 +12,10 @@
 // docs/adr/0030-the-rate-that-keeps-its-promise.md.
 #pragma once
 
-#include "capacity/confirmation.hpp"
-#include "capacity/goal_search.hpp"
-#include "capacity/measurements.hpp"
-#include "capacity/result.hpp"
+#include "stats/capacity/confirmation.hpp"
+#include "stats/capacity/goal_search.hpp"
+#include "stats/capacity/measurements.hpp"
+#include "stats/capacity/result.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -58,6 +58,9 @@ class search {
     [[nodiscard]] std::string because() const;
     // What became of next(). Its goals and batches have an element for each goal.
     void add(trial_output seen);
+
+    // No more is tried; what was found so far is the result.
+    void interrupt() { finish(search_end::interrupted); }
 
     [[nodiscard]] search_progress progress() const;
     // So far; of the whole search when there is no next trial.

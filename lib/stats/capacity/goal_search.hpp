@@ -3,7 +3,7 @@
 // (bisection at the geometric mean). Deterministic; nothing here fails.
 #pragma once
 
-#include "capacity/measurements.hpp"
+#include "stats/capacity/measurements.hpp"
 
 #include <cstddef>
 #include <limits>

@@ -1,5 +1,5 @@
 // What is a goal, what each set of goals has, and which targets come before it.
-#include "capacity/goal.hpp"
+#include "stats/capacity/goal.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // Load Classification and Conditional Throughput (RFC 9971, its two appendices of code, line by line).
 #pragma once
 
-#include "capacity/goal.hpp"
+#include "stats/capacity/goal.hpp"
 
 #include <cstdint>
 #include <vector>

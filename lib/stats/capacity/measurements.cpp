@@ -1,4 +1,4 @@
-#include "capacity/measurements.hpp"
+#include "stats/capacity/measurements.hpp"
 
 #include <algorithm>
 #include <utility>

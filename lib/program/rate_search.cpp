@@ -1,0 +1,260 @@
+#include "program/rate_search.hpp"
+
+#include "base/digits.hpp"
+#include "base/units.hpp"
+#include "stats/generator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace postal::program {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+// From when workers are told of a trial until it begins.
+constexpr auto lead = std::chrono::milliseconds(20);
+
+nanoseconds time_of(double seconds) {
+    return nanoseconds(std::llround(seconds * 1e9));
+}
+
+capacity::search_input input_of(const rate_search::plan& of) {
+    capacity::search_input made;
+    made.goals = of.goals.goals;
+    made.seed = of.seed;
+    if (of.chosen.time.count() > 0) made.most_s = base::seconds_of(of.chosen.time);
+    if (of.chosen.most) made.loads.max = of.chosen.most->per_second;
+    if (of.chosen.start) made.loads.start = of.chosen.start->per_second;
+    made.loads.start = std::min(made.loads.start, made.loads.max);
+    made.loads.min = std::min(made.loads.min, made.loads.start);
+    return made;
+}
+
+// Of so much time, and less for what a short trial needs.
+std::string trial_text(const capacity::search_trial& of) {
+    return fmt::format("{}/s for {} s", base::format_measured(of.asked.load),
+                       base::format_measured(of.seen.duration_s));
+}
+
+std::string why_nothing(const capacity::trial_output& of) {
+    if (of.began_with_backlog)
+        return fmt::format("it began with {} of the trial before it",
+                           base::format_amount(of.backlog_start, "message"));
+    return of.validity == capacity::trial_validity::machine_full ? "the machine was full"
+                                                                 : "the generator was the limit";
+}
+
+}  // namespace
+
+rate_search::rate_search(plan of)
+    : of_(std::move(of)),
+      search_(input_of(of_)),
+      schedule_(load::rate_curve::constant({}), of_.arrival, of_.seed) {}
+
+void rate_search::attach(load::worker_pool& workers, std::function<void(const std::string&)> say) {
+    workers_ = &workers;
+    say_ = std::move(say);
+}
+
+nanoseconds rate_search::since_start() const {
+    return std::chrono::steady_clock::now() - workers_->times().start;
+}
+
+nanoseconds rate_search::to_go() const {
+    return time_of(search_.progress().to_go_s);
+}
+
+void rate_search::look() {
+    if (over_) return;
+    const nanoseconds now = since_start();
+    if (now.count() < 0) return;
+    if (now_) {
+        const nanoseconds end = now_->asked.times.end();
+        const bool all = now >= end && ended() >= now_->all_due;
+        if (!all && now < end + time_of(search_.next()->drain_s)) return;
+        conclude(now);
+    }
+    if (search_.next()) return begin(*search_.next(), now);
+    over_ = true;
+    workers_->stop(load::stop_kind::gently, load::run_ending::complete, now);
+}
+
+// As many messages as the load says, in whole numbers, and the time that they take.
+void rate_search::begin(const capacity::trial_input& next, nanoseconds now) {
+    const double settling = std::max(1.0, std::round(next.load * next.settle_s));
+    const double measured = std::max(1.0, std::round(next.load * next.duration_s));
+    now_.emplace(
+        trial{.asked = {}, .due = {}, .seen = {}, .generator = stats::time_slice(of_.phases)});
+    load::trial& asked = now_->asked;
+    stats::trial_times& times = asked.times;
+    times.number = ++trials_;
+    times.begin = now + lead;
+    times.measured = times.begin + time_of(settling / next.load);
+    times.batches = next.batches;
+    times.batch = time_of(measured / next.load / static_cast<double>(next.batches));
+    asked.messages = settling + measured;
+    asked.promises = of_.goals.promises;
+    now_->began_with_backlog = backlog_left_;
+    now_->due.assign(times.batches + 2, 0);
+    schedule_.extend(times.begin, times.end() - times.begin, asked.messages);
+    for (nanoseconds due; (due = schedule_.due(next_number_, put_off)) < times.end();
+         ++next_number_) {
+        ++now_->due[times.stretch_of(due)];
+        ++now_->all_due;
+    }
+    schedule_.forget_below(next_number_);
+    now_->seen.begin(times, asked.promises, workers_->times().start);
+    workers_->begin_trial(asked);
+}
+
+std::uint64_t rate_search::ended() const {
+    std::uint64_t sum = 0;
+    for (const stats::trial_stretch& one : now_->seen.stretches())
+        sum += one.finished;
+    return sum;
+}
+
+void rate_search::note(const stats::time_slice& counted) {
+    if (!now_) return;
+    now_->seen.merge(counted.counts.trial);
+    const stats::trial_times& times = now_->asked.times;
+    if (counted.start_s < base::seconds_of(times.begin) ||
+        counted.end_s > base::seconds_of(times.end() + slice))
+        return;
+    stats::time_slice& all = now_->generator;
+    if (all.end_s <= 0) all.start_s = counted.start_s;
+    all.end_s = counted.end_s;
+    all.add(counted);
+    all.counts.merge(counted.counts);
+}
+
+capacity::trial_output rate_search::output(nanoseconds now) const {
+    const stats::trial_times& times = now_->asked.times;
+    const std::vector<stats::trial_stretch>& seen = now_->seen.stretches();
+    capacity::trial_output made;
+    made.duration_s = base::seconds_of(times.end() - times.measured);
+    made.took_s = base::seconds_of(now - times.begin + lead);
+    made.began_with_backlog = now_->began_with_backlog;
+    made.goals.resize(of_.goals.goals.size());
+    std::uint64_t due = now_->due[0], ended = seen[0].ended;
+    made.backlog_start = due - std::min(due, ended);
+    for (std::size_t i = 1; i <= times.batches; ++i) {
+        due += now_->due[i];
+        ended += seen[i].ended;
+        capacity::trial_batch batch{
+            .due = now_->due[i], .backlog = due - std::min(due, ended), .lost = {}, .near = {}};
+        made.intended += batch.due;
+        const std::uint64_t open = batch.due - std::min(batch.due, seen[i].finished);
+        for (std::size_t goal = 0; goal < made.goals.size(); ++goal) {
+            const stats::promise_losses& lost = seen[i].lost[goal];
+            const std::uint64_t all = lost.late + lost.errors + lost.not_started + open;
+            batch.lost.push_back(all);
+            batch.near.push_back(lost.near);
+            capacity::goal_losses& sum = made.goals[goal];
+            sum.late += lost.late;
+            sum.errors += lost.errors;
+            sum.not_started += lost.not_started + open;
+            sum.on_time += batch.due - std::min(batch.due, all);
+        }
+        made.batches.push_back(std::move(batch));
+    }
+    return made;
+}
+
+// Who kept all that was promised was fast enough, whatever stood in the way.
+capacity::trial_validity rate_search::validity(const capacity::trial_output& seen) const {
+    using enum capacity::trial_validity;
+    bool kept = true;
+    for (std::size_t i = 0; i < seen.goals.size(); ++i) {
+        const auto lost = static_cast<double>(seen.goals[i].lost());
+        kept = kept && lost <= of_.goals.goals[i].loss_ratio * static_cast<double>(seen.intended);
+    }
+    if (kept) return valid;
+    stats::generator_load span;
+    span.start_s = now_->generator.start_s;
+    span.end_s = now_->generator.end_s;
+    span.measure(now_->generator, now_->generator.counts);
+    if (!span.may_be_judged()) return valid;
+    switch (stats::judge(span)) {
+        case stats::generator_verdict::limit:
+            return generator_limited;
+        case stats::generator_verdict::machine_full:
+        case stats::generator_verdict::held_back:
+            return machine_full;
+        case stats::generator_verdict::none:
+            break;
+    }
+    return valid;
+}
+
+void rate_search::conclude(nanoseconds now) {
+    capacity::trial_output seen = output(now);
+    seen.validity = validity(seen);
+    backlog_left_ = ended() < now_->all_due;
+    now_.reset();
+    search_.add(std::move(seen));
+    tell(search_.trials().back());
+}
+
+void rate_search::tell(const capacity::search_trial& done) {
+    const std::string what = fmt::format("trial {}: {}: ", trials_, trial_text(done));
+    if (!done.seen.counts()) return say_(what + "says nothing: " + why_nothing(done.seen));
+    const capacity::judgement* missed = nullptr;
+    const capacity::judgement* open = nullptr;
+    double most = 0;
+    std::size_t which = 0;
+    for (std::size_t i = 0; i < done.judgements.size(); ++i) {
+        const capacity::judgement& one = done.judgements[i];
+        most = std::max(most, one.loss_ratio);
+        if (one.shown == capacity::loss_class::high && missed == nullptr) {
+            missed = &one;
+            which = i;
+        }
+        if (one.shown == capacity::loss_class::not_known && open == nullptr) open = &one;
+    }
+    if (missed != nullptr) {
+        for (const capacity::trial_batch& batch : done.seen.batches)
+            all_were_busy_ = all_were_busy_ || batch.backlog > of_.sessions;
+        const std::string about =
+            done.judgements.size() > 1 ? search_.goals()[which].promise + " " : "";
+        return say_(what + about + "missed: " + capacity::reason_text(*missed));
+    }
+    if (open != nullptr) {
+        const bool kept = open->measured != capacity::loss_class::high;
+        return say_(fmt::format("{}{}, perhaps by chance: {}", what, kept ? "kept" : "missed",
+                                capacity::reason_text(*open)));
+    }
+    say_(fmt::format("{}kept, {} % lost", what, base::format_measured(most * 100)));
+}
+
+bool rate_search::found() const {
+    const capacity::search_end end = search_.result().end;
+    return end == capacity::search_end::found || end == capacity::search_end::not_closer ||
+           end == capacity::search_end::at_least;
+}
+
+std::optional<stats::threshold_result> rate_search::verdict() const {
+    if (!of_.chosen.at_least) return std::nullopt;
+    const double wanted = of_.chosen.at_least->per_minute();
+    stats::threshold_result made;
+    made.expression = fmt::format("find-rate>={}/min", base::format_measured(wanted));
+    made.unit = "messages/min";
+    if (const auto& lower = search_.result().limit().lower; lower && found())
+        made.value = *lower * 60;
+    made.passed = made.value && *made.value >= wanted;
+    return made;
+}
+
+capacity::search_record rate_search::record() {
+    if (search_.next()) search_.interrupt();
+    capacity::search_record made = capacity::record_of(search_, of_.unit);
+    made.sessions_busy = all_were_busy_ ? std::optional(of_.sessions) : std::nullopt;
+    return made;
+}
+
+}  // namespace postal::program

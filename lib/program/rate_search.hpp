@@ -1,0 +1,100 @@
+// The Manager and the Measurer of RFC 9971: performs the trials that a search (stats/capacity/search.hpp) asks
+// for on the sessions of a run, and hands back what became of them.
+//
+// Flow, in the main thread of a run whose schedule is empty at first and whose loop is open:
+//   rate_search one(goals, ...);
+//   one.attach(workers, say);
+//   note(slice), for each time slice; look(), some hundred times a second
+//   over() when the run has been told to end; record() then
+// A trial's messages fall due on the same sessions and connections as those before. It has ended when all that
+// was due has, or when that took longer than the search waits; then what is left is lost, and the
+// next trial began with a backlog. What a trial did not keep while the generator was the limit, or the machine was full,
+// says nothing about the server; what it did keep, it kept.
+#pragma once
+
+#include "load/admission.hpp"
+#include "load/worker_pool.hpp"
+#include "program/search_options.hpp"
+#include "stats/capacity/record.hpp"
+#include "stats/run_report.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace postal::program {
+
+class rate_search {
+  public:
+    // `phases`: of the run's tallies; `sessions`: of all; `unit`: what loads count, "messages".
+    struct plan {
+        const search_choice& chosen;
+        search_goals goals;
+        load::arrival arrival = load::arrival::constant;
+        std::uint64_t seed = 0;
+        std::size_t phases = 0;
+        std::uint64_t sessions = 1;
+        std::string_view unit = "messages";
+    };
+    explicit rate_search(plan of);
+
+    // By how much the schedule is put off, in messages: the first of a trial is due half a step after its begin, so that
+    // each trial has as many as its load says.
+    static constexpr double put_off = 0.5;
+    // Time slices of such a run: a trial's end is known so late at most.
+    static constexpr auto slice = std::chrono::milliseconds(250);
+    static constexpr auto period = std::chrono::milliseconds(10);
+
+    // `say`: one line, of each trial that has ended. The pool must outlive this, or the last look().
+    void attach(load::worker_pool& workers, std::function<void(const std::string&)> say);
+    void note(const stats::time_slice& counted);
+    void look();
+
+    // That the run was told to end.
+    [[nodiscard]] bool over() const noexcept { return over_; }
+    [[nodiscard]] std::chrono::nanoseconds to_go() const;
+    // So far; of a run that has ended.
+    [[nodiscard]] capacity::search_record record();
+    // Of `--at-least`; nothing where it was not asked for.
+    [[nodiscard]] std::optional<stats::threshold_result> verdict() const;
+    // A rate was found.
+    [[nodiscard]] bool found() const;
+
+  private:
+    using nanoseconds = std::chrono::nanoseconds;
+
+    // The one that goes on.
+    struct trial {
+        load::trial asked;
+        std::vector<std::uint64_t> due;  // by stretch
+        std::uint64_t all_due = 0;
+        stats::trial_counts seen;
+        stats::time_slice generator;  // what it did meanwhile
+        bool began_with_backlog = false;
+    };
+
+    [[nodiscard]] nanoseconds since_start() const;
+    void begin(const capacity::trial_input& next, nanoseconds now);
+    [[nodiscard]] std::uint64_t ended() const;
+    [[nodiscard]] capacity::trial_output output(nanoseconds now) const;
+    [[nodiscard]] capacity::trial_validity validity(const capacity::trial_output& seen) const;
+    void conclude(nanoseconds now);
+    void tell(const capacity::search_trial& done);
+
+    plan of_;
+    capacity::search search_;
+    load::schedule schedule_;  // as every worker has it
+    std::uint64_t next_number_ = 0;
+    std::uint64_t trials_ = 0;
+    std::optional<trial> now_;
+    bool backlog_left_ = false;
+    bool all_were_busy_ = false;  // in a trial that was not kept
+    load::worker_pool* workers_ = nullptr;
+    std::function<void(const std::string&)> say_;
+    bool over_ = false;
+};
+
+}  // namespace postal::program

@@ -1,0 +1,129 @@
+#include "program/search_options.hpp"
+
+#include "base/text.hpp"
+#include "cli/binders.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace postal::program {
+
+using base::expected;
+
+namespace {
+
+constexpr double least_width = 0.001;
+constexpr double most_width = 1;
+
+expected<std::optional<double>> parse_width(std::string_view text) {
+    std::string_view number = base::trim(text);
+    if (number.ends_with('%')) number = base::trim(number.substr(0, number.size() - 1));
+    const auto percent = base::parse_number(number);
+    if (!percent) return percent.error();
+    if (*percent / 100 < least_width || *percent / 100 > most_width)
+        return base::fail("{} is out of range; give {} % to {} %", base::printable(text, 40),
+                          least_width * 100, most_width * 100);
+    return std::optional(*percent / 100);
+}
+
+// Of a counter that may be a share, which messages it counts.
+expected<std::uint8_t> ends_of(const stats::counter& one) {
+    struct row {
+        std::string_view name;
+        std::uint8_t ends;
+    };
+    const auto bit = [](stats::trial_end how) {
+        return static_cast<std::uint8_t>(1U << static_cast<unsigned>(how));
+    };
+    using enum stats::trial_end;
+    const std::array rows{
+        row{"errors", stats::all_but_accepted}, row{"rejected", bit(rejected)},
+        row{"deferred", bit(deferred)},         row{"failed", bit(failed)},
+        row{"in_doubt", bit(in_doubt)},         row{"not_started", bit(not_started)}};
+    std::vector<std::string> known;
+    for (const row& each : rows) {
+        if (each.name == one.name) return each.ends;
+        known.emplace_back(each.name);
+    }
+    return base::fail("'{}' is not counted message by message; a goal may be about {}", one.name,
+                      base::join(known, ", "));
+}
+
+expected<stats::trial_promise> promise_of(const stats::allowance& lost,
+                                          const std::vector<std::string>& phases, std::size_t due) {
+    if (!lost.phase) {
+        const auto ends = ends_of(*lost.of);
+        if (!ends) return ends.error();
+        return stats::trial_promise{{}, *ends};
+    }
+    if (*lost.phase != due)
+        return base::fail("a goal is about all that was due, and so about the phase {}, not {}",
+                          phases[due], phases[*lost.phase]);
+    return stats::trial_promise{lost.within, stats::all_but_accepted};
+}
+
+}  // namespace
+
+cli::group search_group(search_choice& target, std::string_view due) {
+    return {"The highest rate that keeps its promise",
+            {
+                {"--find-rate", "", "",
+                 "search it with trials in the open loop, from --rate on, for --duration at most",
+                 cli::flag(target.wanted)},
+                {"--goal", "PROMISE", fmt::format("p99({})<1s", due),
+                 "what is promised, as a threshold: a percentile, or errors<0.1%",
+                 cli::texts(target.promises), true},
+                {"--goal-set", "quick|standard|rfc2544", "standard",
+                 "how long and how closely is searched",
+                 cli::choice(target.set, {{"quick", capacity::goal_set::quick},
+                                          {"standard", capacity::goal_set::standard},
+                                          {"rfc2544", capacity::goal_set::rfc2544}})},
+                {"--width", "PERCENT", "2%, quick 5%",
+                 "how far apart the bounds of what is found may be",
+                 cli::parsed(target.width, parse_width)},
+                {"--most-rate", "RATE", "", "try no higher rate than that",
+                 cli::rate(target.most, base::rate_unit::per_minute)},
+                {"--at-least", "RATE", "", "end with 3 where less than that is found",
+                 cli::rate(target.at_least, base::rate_unit::per_minute)},
+            }};
+}
+
+expected<search_goals> goals_of(const search_choice& chosen, const std::vector<std::string>& phases,
+                                std::size_t due) {
+    std::vector<std::string> promises = chosen.promises;
+    if (promises.empty())
+        promises.push_back(fmt::format(
+            "{}({})<1s", chosen.set == capacity::goal_set::rfc2544 ? "p100" : "p99", phases[due]));
+    if (promises.size() > stats::most_promises)
+        return base::fail("--goal: {} are too many; give at most {}", promises.size(),
+                          stats::most_promises);
+    search_goals made;
+    for (const std::string& one : promises) {
+        auto goal = capacity::parse_goal(one, chosen.set, phases);
+        if (!goal) return base::at("--goal", goal.error());
+        const auto promise = promise_of(goal->lost, phases, due);
+        if (!promise) return base::at("--goal: " + goal->of.promise, promise.error());
+        if (chosen.width) goal->of.width = *chosen.width;
+        made.goals.push_back(std::move(goal->of));
+        made.promises.push_back(*promise);
+    }
+    return made;
+}
+
+expected<void> check(const search_choice& chosen, const std::vector<cli::effective_option>& given,
+                     const std::vector<std::string_view>& beside) {
+    if (!chosen.wanted) {
+        for (const std::string_view one : {"goal", "goal-set", "width", "most-rate", "at-least"})
+            if (cli::is_given(given, one))
+                return base::fail("--{}: is about a search; give --find-rate, too", one);
+        return {};
+    }
+    for (const std::string_view one : beside)
+        if (cli::is_given(given, one))
+            return base::fail("--{}: has no meaning in a search; leave it or --find-rate out", one);
+    return {};
+}
+
+}  // namespace postal::program

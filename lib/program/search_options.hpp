@@ -1,0 +1,47 @@
+// --find-rate and what belongs to it: which promises a search of the highest rate is about, and how closely it
+// looks (stats/capacity).
+#pragma once
+
+#include "base/result.hpp"
+#include "base/units.hpp"
+#include "cli/options.hpp"
+#include "cli/parse.hpp"
+#include "stats/capacity/goal.hpp"
+#include "stats/trial_counts.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace postal::program {
+
+struct search_choice {
+    bool wanted = false;
+    std::vector<std::string> promises{};  // none: the usual one
+    capacity::goal_set set = capacity::goal_set::standard;
+    std::optional<double> width{};         // of the bounds, as a share; otherwise the set's
+    std::optional<base::rate> most{};      // no higher rate is tried
+    std::optional<base::rate> at_least{};  // what is found has to be
+    std::optional<base::rate> start{};     // otherwise the search's own
+    std::chrono::nanoseconds time{};       // no trial begins that would end later
+};
+
+// `due`: the phase that counts from when something was due, "message".
+cli::group search_group(search_choice& target, std::string_view due);
+
+struct search_goals {
+    std::vector<capacity::goal> goals;
+    std::vector<stats::trial_promise> promises;  // of each
+};
+// Of a run whose phases these are. Fails with one line, which begins with the option.
+base::expected<search_goals> goals_of(const search_choice& chosen,
+                                      const std::vector<std::string>& phases, std::size_t due);
+
+// What a search has no use for is refused, and so are its options without --find-rate. `beside`: long names.
+base::expected<void> check(const search_choice& chosen,
+                           const std::vector<cli::effective_option>& given,
+                           const std::vector<std::string_view>& beside);
+
+}  // namespace postal::program

@@ -1,0 +1,34 @@
+// How fields are listed for archives: record_fields.hpp says what an archive is, and has the lists.
+#pragma once
+
+#include "base/words.hpp"
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace postal::stats {
+
+// How a value stands in a record, and what may stand for it.
+struct as {
+    bool left_out = false;     // where it is empty; otherwise null
+    bool any_sign = false;     // a number that may be below 0
+    bool fine = false;         // nine decimals instead of four
+    bool newer = false;        // records of earlier versions lack it
+    bool empty_null = false;   // a text that is null where it is empty
+    bool needed = false;       // neither absent nor null
+    std::string_view words{};  // all that it may be, with blanks between
+    std::string_view form{};   // a regular expression that it matches
+};
+
+template <class Archive, class T>
+using field = typename Archive::template field<T>;
+
+// Several of which there is no more to say than key and value. Words, and all where `needed`, are there.
+template <bool needed = false, class Archive, class Value, class... More>
+void plain_fields(Archive& each, std::string_view key, Value&& value, More&&... more) {
+    each(key, value, "", as{.needed = needed || base::worded<std::remove_cvref_t<Value>>});
+    if constexpr (sizeof...(more) > 0) plain_fields<needed>(each, std::forward<More>(more)...);
+}
+
+}  // namespace postal::stats
