@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "postal-report/ranks.hpp"
 #include "postal-report/samples.hpp"
+#include "postal-report/search.hpp"
 #include "postal-report/words.hpp"
 
 namespace postal::report {
@@ -283,7 +284,8 @@ std::string chart_data(const std::vector<record>& records) {
                       {"columns", names_of<point>(columns)},
                       {"series", list_of(series)},
                       {"ranks", records.size() == 1 ? rank_series(records.front()) : list_of({})},
-                      {"samples", sample_series_data(records)}});
+                      {"samples", sample_series_data(records)},
+                      {"search", records.size() == 1 ? search_data(records.front()) : "null"}});
 }
 
 std::string rank_points(const record& of, const std::vector<interval>& rank) {

@@ -154,6 +154,60 @@ const sampleChart = ({ unit, lines }) => {
 };
 const sampleCharts = Object.fromEntries((data.samples || []).map(one => [one.chart, () => sampleChart(one)]));
 
-show({ ...sampleCharts, 'chart-rate': rateChart, 'chart-ranks': rankChart, 'chart-latency': latencyChart, 'chart-errors': errorChart,
+// Against the rate, logarithmic: where the promise is kept, and from where on it is not. A trial is
+// [rate, p50, p99, % lost, backlog, 0 kept or 1 missed].
+const found = {
+    id: 'found',
+    beforeDatasetsDraw(chart) {
+        const { lower, upper } = data.search;
+        if (lower === null) return;
+        const { ctx, chartArea: area, scales: { x } } = chart;
+        const left = x.getPixelForValue(lower), right = Math.max(left + 2, x.getPixelForValue(upper === null ? x.max : upper));
+        ctx.save();
+        ctx.fillStyle = faded(colour('--soft'), 0.3);
+        ctx.fillRect(left, area.top, right - left, area.height);
+        ctx.restore();
+    }
+};
+const trialsOf = (at, missed) => data.search.trials.filter(of => of[5] === missed && of[at] !== null)
+    .map(of => ({ x: of[0], y: of[at], of })).sort((a, b) => a.x - b.x);
+const scattered = (label, points, stroke, more) => ({
+    ...line(label, points, stroke), showLine: false, marked: null, pointRadius: 4, borderWidth: 1.5, ...more
+});
+const rateAxis = () => axis(data.search.unit + ' a second (logarithmic)', {
+    type: 'logarithmic', min: Math.min(...data.search.trials.map(of => of[0])) / 1.1, max: Math.max(...data.search.trials.map(of => of[0])) * 1.1,
+    ticks: { callback: value => latencyTick(value) === null ? null : number(value), autoSkip: true }
+});
+const trialTitle = items => number(items[0].raw.x) + ' ' + data.search.unit + '/s';
+const kneeChart = () => {
+    const values = data.search.trials.flatMap(of => [of[1], of[2]]).filter(us => us > 0);
+    return {
+        type: 'line',
+        plugins: [found],
+        data: { datasets: [
+            scattered('p99, kept', trialsOf(2, 0), own(0)), scattered('p99, missed', trialsOf(2, 1), own(1), { pointStyle: 'crossRot' }),
+            scattered('p50, kept', trialsOf(1, 0), own(2), { pointRadius: 3 }), scattered('p50, missed', trialsOf(1, 1), own(2), { pointStyle: 'crossRot', pointRadius: 3 })
+        ] },
+        options: options(
+            { x: rateAxis(), y: axis('latency (logarithmic)', { type: 'logarithmic', min: Math.min(...values) / 1.25, max: Math.max(...values) * 1.25, ticks: { callback: latencyTick, autoSkip: true } }) },
+            { title: trialTitle, label: item => ' ' + item.dataset.label + ': ' + latency(item.raw.y) }, true)
+    };
+};
+const lostChart = () => ({
+    type: 'line',
+    plugins: [found],
+    data: { datasets: [
+        scattered('% lost, kept', trialsOf(3, 0), own(0)), scattered('% lost, missed', trialsOf(3, 1), own(1), { pointStyle: 'crossRot' }),
+        scattered('backlog', [...trialsOf(4, 0), ...trialsOf(4, 1)], own(3), { yAxisID: 'y2', pointStyle: 'rect', pointRadius: 3 })
+    ] },
+    options: options(
+        {
+            x: rateAxis(), y: axis('% lost', { min: 0, ticks: { callback: number } }),
+            y2: axis('backlog (' + data.search.unit + ')', { axis: 'y', position: 'right', min: 0, grace: '8%', grid: { drawOnChartArea: false }, ticks: { callback: briefly } })
+        },
+        { title: trialTitle, label: item => ' ' + item.dataset.label + ': ' + number(item.raw.y) + (item.dataset.yAxisID === 'y2' ? '' : ' %') }, true)
+});
+
+show({ ...sampleCharts, ...data.search ? { 'chart-knee': kneeChart, 'chart-lost': lostChart } : {}, 'chart-rate': rateChart, 'chart-ranks': rankChart, 'chart-latency': latencyChart, 'chart-errors': errorChart,
     'chart-open': openChart, 'chart-workers': workersChart,
     'chart-distribution': distributionChart });

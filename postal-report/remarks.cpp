@@ -46,16 +46,35 @@ std::vector<remark> end_remarks(const record& one) {
     return {};
 }
 
+// Who was the limit; of a search each trial says it.
+std::vector<remark> limit_remarks(const record& one) {
+    const auto because = [&](std::string_view otherwise) {
+        return one.generator.reason.empty() ? std::string(otherwise) : one.generator.reason;
+    };
+    if (one.search) {
+        const std::uint64_t nothing = capacity::trials_that_say_nothing(*one.search);
+        if (nothing == 0) return {};
+        return {{"limit", fmt::format("{} of {} trials say nothing: the table of trials says why",
+                                      nothing, one.search->trials.size())}};
+    }
+    if (one.generator.limited)
+        return {{"limit", "Generator limited: " +
+                              because("the load generator, not the server, was the limit")}};
+    if (one.generator.verdict == generator_verdict::machine_full)
+        return {{"limit",
+                 "Machine full: " +
+                     because("the machine was shared and full, and these figures are about it")}};
+    if (one.generator.verdict == generator_verdict::held_back)
+        return {{"limit", "Held back: " + because("by a CPU quota, or a stop")}};
+    return {};
+}
+
 }  // namespace
 
 std::vector<remark> remarks(const record& one) {
     std::vector<remark> list = end_remarks(one);
-    if (one.generator.limited) {
-        list.push_back({"limit", "Generator limited: " +
-                                     (one.generator.reason.empty()
-                                          ? "the load generator, not the server, was the limit"
-                                          : one.generator.reason)});
-    }
+    for (remark& each : limit_remarks(one))
+        list.push_back(std::move(each));
     if (one.cap && one.cap->all_busy >= 0.01) {
         list.push_back(
             {"note", fmt::format("Asked {}/s, reached {}/s: all sessions were busy {:.0f} % of the "
@@ -65,21 +84,9 @@ std::vector<remark> remarks(const record& one) {
                                  show_number(one.cap->reached_per_s), one.cap->all_busy * 100,
                                  base::format_count(one.cap->behind), stats::what_is_due(one))});
     }
-    if (one.generator.verdict == generator_verdict::machine_full) {
-        list.push_back(
-            {"limit", "Machine full: " +
-                          (one.generator.reason.empty()
-                               ? "the machine was shared and full, and these figures are about it"
-                               : one.generator.reason)});
-    }
-    if (one.generator.verdict == generator_verdict::held_back) {
-        list.push_back(
-            {"limit", "Held back: " + (one.generator.reason.empty() ? "by a CPU quota, or a stop"
-                                                                    : one.generator.reason)});
-    }
     for (const stats::named_count& each : one.not_in_effect)
         list.push_back({"note", "Asked for and not in effect: " + each.name});
-    if (one.rate.trend && one.rate.mean) {
+    if (one.rate.trend && one.rate.mean && !one.search) {
         list.push_back(
             {"note", fmt::format("The rate {} over the run: its mean is not a level",
                                  stats::trend_text(*one.rate.mean, *one.rate.trend, "/min"))});

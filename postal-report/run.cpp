@@ -9,6 +9,7 @@
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/samples.hpp"
+#include "postal-report/search.hpp"
 
 namespace postal::report {
 
@@ -26,6 +27,7 @@ page_details page_of(const std::vector<record>& records) {
         made.title = first.program;
         if (first.rate.mean)
             made.title += ": " + show_rate(first.rate, &message_rate::mean) + " messages/min";
+        if (first.search) made.title = first.program + ": " + found_sentence(first);
         if (!first.labels.title.empty()) made.subtitle.push_back(first.labels.title);
         made.subtitle.push_back(tested(first));
         made.subtitle.push_back(describe(first));
@@ -77,6 +79,8 @@ document document_of(const std::vector<record>& records, medium wanted) {
         if (several && !on_page) made.add(item{one.label + ": " + describe(one)});
         if (!several && !one.labels.title.empty()) made.add(statement{one.labels.title});
         if (!several) made.add(statement{describe(one)});
+        if (!several && !on_page && one.search)
+            made.add(statement{"Found: " + found_sentence(one)});
     }
     if (on_page) made.add(headline(records));
     for (std::string& each : differences(records))

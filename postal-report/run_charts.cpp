@@ -14,6 +14,7 @@
 #include "postal-report/ranks.hpp"
 #include "postal-report/run.hpp"
 #include "postal-report/samples.hpp"
+#include "postal-report/search.hpp"
 #include "postal-report/words.hpp"
 
 namespace postal::report {
@@ -190,6 +191,7 @@ std::vector<chart> charts(const std::vector<record>& records) {
         add(of, one);
     const std::string word{counted_word(records)};
     std::vector<chart> made;
+    if (records.size() == 1) made = search_charts(records.front());
     if (of.intervals) {
         made.push_back(rate_chart(records, of));
     }

@@ -11,6 +11,7 @@
 #include "postal-report/ranks.hpp"
 #include "postal-report/run.hpp"
 #include "postal-report/samples.hpp"
+#include "postal-report/search.hpp"
 #include "postal-report/words.hpp"
 
 namespace postal::report {
@@ -337,6 +338,13 @@ void keep_first(table& of, std::size_t most_rows, std::string_view of_what) {
 std::vector<table> details(const std::vector<record>& records, std::size_t most_rows) {
     std::vector<table> made;
     for (const record& one : records) {
+        table shown = trial_table(one);
+        if (shown.rows.empty()) continue;
+        if (records.size() > 1) shown.title += " of " + one.label;
+        keep_first(shown, most_rows, "trials");
+        made.push_back(std::move(shown));
+    }
+    for (const record& one : records) {
         table shown = interval_table(one);
         if (shown.rows.empty()) continue;
         if (records.size() > 1) shown.title += " of " + one.label;
@@ -351,10 +359,10 @@ std::vector<table> details(const std::vector<record>& records, std::size_t most_
 std::vector<table> sections(const std::vector<record>& records) {
     std::vector<table> made;
     for (const auto& make :
-         {differing_options_table, result_table, outcome_table, latency_table, error_table,
-          threshold_table, agent_table, mailbox_table, profile_table, command_table, retry_table,
-          integrity_table, connection_table, limit_table, sample_table, security_table, rank_table,
-          generator_table}) {
+         {differing_options_table, goal_table, result_table, outcome_table, latency_table,
+          error_table, threshold_table, agent_table, mailbox_table, profile_table, command_table,
+          retry_table, integrity_table, connection_table, limit_table, sample_table, security_table,
+          rank_table, generator_table}) {
         table one = make(records);
         if (!one.rows.empty()) made.push_back(std::move(one));
     }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/digits.hpp"
 #include "base/units.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/run.hpp"
@@ -71,6 +72,12 @@ std::optional<tile> integrity_of(const record& one) {
 result_card card_of(const record& one) {
     result_card made{show_rate(one.rate, &message_rate::mean), "messages/min",
                      confidence_line(one)};
+    if (one.search) {
+        const auto& limit = one.search->result.limit();
+        made.value = limit.rate > 0 ? base::format_measured(limit.rate) : unknown;
+        made.unit = one.search->unit + "/s";
+        made.note = one.search->sentence;
+    }
     const auto add = [&](std::string_view name, std::string value, bool bad = false) {
         made.tiles.push_back({std::string(name), std::move(value), bad});
     };

@@ -3,6 +3,7 @@
 #include "base/digits.hpp"
 #include "base/units.hpp"
 #include "stats/generator.hpp"
+#include "stats/ranking.hpp"
 
 #include <fmt/format.h>
 
@@ -194,6 +195,9 @@ capacity::trial_validity rate_search::validity(const capacity::trial_output& see
 
 void rate_search::conclude(nanoseconds now) {
     capacity::trial_output seen = output(now);
+    const stats::histogram& took = now_->generator.counts.latency[of_.due_phase];
+    seen.p50 = stats::known_quantile(took, 0.5);
+    seen.p99 = stats::known_quantile(took, 0.99);
     seen.validity = validity(seen);
     backlog_left_ = ended() < now_->all_due;
     now_.reset();

@@ -36,6 +36,7 @@ class rate_search {
         load::arrival arrival = load::arrival::constant;
         std::uint64_t seed = 0;
         std::size_t phases = 0;
+        std::size_t due_phase = 0;
         std::uint64_t sessions = 1;
         std::string_view unit = "messages";
     };

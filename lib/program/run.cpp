@@ -223,6 +223,7 @@ rate_search::plan search_plan_of(const client_run& what, const search_goals& goa
             .arrival = what.plan.arrival,
             .seed = what.plan.seed,
             .phases = what.description.phases.size(),
+            .due_phase = *what.description.due_phase,
             .sessions = what.plan.sessions,
             .unit = what.description.what_is_due()};
 }

@@ -67,7 +67,7 @@ expected<stats::trial_promise> promise_of(const stats::allowance& lost,
 }  // namespace
 
 cli::group search_group(search_choice& target, std::string_view due) {
-    return {"The highest rate that keeps its promise",
+    return {"Search of the highest rate",
             {
                 {"--find-rate", "", "",
                  "search it with trials in the open loop, from --rate on, for --duration at most",

@@ -269,6 +269,15 @@ std::string generator_text(const generator_summary& generator) {
     return text;
 }
 
+// Of a search the generator was judged with each trial.
+std::string searching_text(const capacity::search_record& of) {
+    const std::uint64_t nothing = capacity::trials_that_say_nothing(of);
+    return nothing == 0
+               ? "judged with each trial: all say something"
+               : fmt::format("judged with each trial: {} of {} say nothing",
+                             base::format_count(nothing), base::format_count(of.trials.size()));
+}
+
 std::string not_in_effect_lines(const named_numbers& of) {
     std::string text;
     for (const named_count& one : of) {
@@ -348,8 +357,10 @@ std::string format_summary(const run_record& of, std::size_t width) {
     };
     text += label_lines(of.labels);
     if (of.search) text += search_rows(*of.search);
-    add("rate", rate_text(of.rate));
-    add("by second", by_second_text(of));
+    if (!of.search) {  // whose rate is each trial's
+        add("rate", rate_text(of.rate));
+        add("by second", by_second_text(of));
+    }
     if (of.under_load) add("under load", loaded_text(*of.under_load));
     const std::string_view due = what_is_due(of);
     if (of.cap) add("asked", cap_text(*of.cap, due));
@@ -371,7 +382,7 @@ std::string format_summary(const run_record& of, std::size_t width) {
     text += "\n";
     for (const rank_line& one : rank_lines(of.ranks))
         text += row(one.label, one.text);
-    add("generator", generator_text(of.generator));
+    add("generator", of.search ? searching_text(*of.search) : generator_text(of.generator));
     add("process", process_text(of));
     text += not_in_effect_lines(of.not_in_effect);
     if (of.transcript) add("transcript", "was written, and slowed this run down");

@@ -1,8 +1,16 @@
 #include "stats/capacity/record.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace postal::capacity {
+
+std::uint64_t trials_that_say_nothing(const search_record& of) {
+    return static_cast<std::uint64_t>(
+        std::count_if(of.trials.begin(), of.trials.end(), [](const recorded_trial& one) {
+            return one.began_with_backlog || one.validity != trial_validity::valid;
+        }));
+}
 
 search_record record_of(const search& of, std::string_view unit) {
     const search_input& given = of.input();
@@ -25,6 +33,8 @@ search_record record_of(const search& of, std::string_view unit) {
                                                                         seen.backlog_end(),
                                                                         seen.began_with_backlog,
                                                                         seen.validity,
+                                                                        seen.p50,
+                                                                        seen.p99,
                                                                         {}});
         for (std::size_t i = 0; i < one.judgements.size(); ++i)
             trial.goals.push_back({seen.goals[i], one.judgements[i]});

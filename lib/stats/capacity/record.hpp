@@ -28,6 +28,8 @@ struct recorded_trial {
     std::uint64_t backlog_end = 0;
     bool began_with_backlog = false;
     trial_validity validity = trial_validity::valid;
+    std::optional<std::chrono::nanoseconds> p50{};
+    std::optional<std::chrono::nanoseconds> p99{};
     std::vector<recorded_judgement> goals{};  // none where the trial does not count
 };
 
@@ -44,6 +46,9 @@ struct search_record {
     search_result result{};
     std::vector<recorded_trial> trials{};
 };
+
+// Trials that say nothing: they were not valid, or began with a backlog.
+[[nodiscard]] std::uint64_t trials_that_say_nothing(const search_record& of);
 
 [[nodiscard]] search_record record_of(const search& of, std::string_view unit = "messages");
 

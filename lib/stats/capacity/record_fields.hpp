@@ -36,6 +36,8 @@ void fields(Archive& each, field<Archive, recorded_judgement>& of) {
     each("high", of.said.high, "its upper bound, one-sided at 95 %", as{.fine = true});
     each("growth", of.said.growth,
          "of the backlog, as a share of what was due; 0 up to 1 in 1,000");
+    each("measured", of.said.measured, "Trial Classification by what was measured alone",
+         as{.needed = true});
     each("shown", of.said.shown, "Trial Classification by evidence", as{.needed = true});
     each("reason", of.said.reason, "for it", as{.needed = true});
 }
@@ -55,6 +57,9 @@ void fields(Archive& each, field<Archive, recorded_trial>& of) {
     each("began_with_backlog", of.began_with_backlog,
          "of an earlier trial: it is irregular, and does not count");
     each("validity", of.validity, "what is not valid does not count", as{.needed = true});
+    each("p50_us", of.p50,
+         "of the messages accepted meanwhile, settling too; null: too few of them");
+    each("p99_us", of.p99, "the same");
     each("goals", of.goals, "in their order; none where the trial does not count");
 }
 

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -81,6 +83,9 @@ struct trial_output {
     std::uint64_t backlog_start = 0;  // when measuring began
     bool began_with_backlog = false;  // of an earlier trial: it is irregular, and does not count
     trial_validity validity = trial_validity::valid;
+    // Of the messages that were accepted meanwhile, settling too, where enough were. Nothing is judged by them.
+    std::optional<std::chrono::nanoseconds> p50{};
+    std::optional<std::chrono::nanoseconds> p99{};
 
     [[nodiscard]] bool counts() const noexcept {
         return validity == trial_validity::valid && !began_with_backlog;

@@ -63,6 +63,7 @@ TEST_CASE("record: each member of another type, null or absent") {
                                        "capacity.trials[0].step",
                                        "capacity.trials[0].validity",
                                        "capacity.trials[0].goals[0].shown",
+                                       "capacity.trials[0].goals[0].measured",
                                        "capacity.trials[0].goals[0].reason"};
     CHECK(stats::test::check_members(stats::record_text(stats::test::filled_record(1, 100)), needed,
                                      refusal) > 400);

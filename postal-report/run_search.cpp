@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/digits.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "postal-report/chart_data.hpp"
+#include "postal-report/figures.hpp"
+#include "postal-report/search.hpp"
+
+namespace postal::report {
+
+namespace {
+
+using capacity::recorded_judgement;
+using capacity::recorded_trial;
+using capacity::search_record;
+
+std::string load_text(std::optional<double> load) {
+    return load ? base::format_measured(*load) : unknown;
+}
+
+std::string percent_text(double share) {
+    return share <= 0 ? "0 %" : base::format_measured(share * 100) + " %";
+}
+
+std::string_view end_text(capacity::goal_end end) {
+    using enum capacity::goal_end;
+    switch (end) {
+        case regular:
+            return "found";
+        case at_least:
+            return "at least";
+        case doomed:
+            return "doomed";
+        case not_closer:
+            return "not decided between the bounds";
+        case unfinished:
+            break;
+    }
+    return "not finished";
+}
+
+std::string_view step_text(capacity::trial_step step) {
+    using enum capacity::trial_step;
+    switch (step) {
+        case start:
+            return "begin";
+        case extend_up:
+        case extend_down:
+            return "further";
+        case refine:
+            return "longer";
+        case bisect:
+            return "between";
+        case repeat:
+            return "again";
+        case confirm:
+            break;
+    }
+    return "confirm";
+}
+
+// The goal that decides: one that was missed before one that is open, and of those the one with most losses.
+const recorded_judgement* decisive(const recorded_trial& of) {
+    const auto rank = [](const recorded_judgement& one) {
+        const int grave = one.said.shown == capacity::loss_class::high        ? 2
+                          : one.said.shown == capacity::loss_class::not_known ? 1
+                                                                              : 0;
+        return std::pair(grave, one.said.loss_ratio);
+    };
+    const auto most =
+        std::max_element(of.goals.begin(), of.goals.end(),
+                         [&](const recorded_judgement& a, const recorded_judgement& b) {
+                             return rank(a) < rank(b);
+                         });
+    return most == of.goals.end() ? nullptr : &*most;
+}
+
+std::string verdict_text(const recorded_trial& of) {
+    if (of.began_with_backlog) return "says nothing: began with a backlog";
+    if (of.validity == capacity::trial_validity::machine_full) return "says nothing: machine full";
+    if (of.validity == capacity::trial_validity::generator_limited)
+        return "says nothing: generator limited";
+    const recorded_judgement* const by = decisive(of);
+    if (by == nullptr) return unknown;
+    if (by->said.shown == capacity::loss_class::high) return "missed";
+    if (by->said.shown == capacity::loss_class::low) return "kept";
+    return by->said.measured == capacity::loss_class::high ? "missed, perhaps by chance"
+                                                           : "kept, perhaps by chance";
+}
+
+// What a point of the charts is drawn as.
+unsigned kind_of(const recorded_trial& of) {
+    const recorded_judgement* const by = decisive(of);
+    if (by == nullptr) return 2;
+    return by->said.measured == capacity::loss_class::high ? 1 : 0;
+}
+
+}  // namespace
+
+std::string found_sentence(const record& one) {
+    return one.search ? one.search->sentence : std::string{};
+}
+
+table goal_table(const std::vector<record>& records) {
+    const bool several = records.size() > 1;
+    table made{"capacity", "The highest rate that keeps its promise", {}, {}};
+    if (several) made.columns.push_back({"run"});
+    for (const char* title : {"promise", "result"})
+        made.columns.push_back({title});
+    for (const char* title : {"a second", "lower bound", "upper bound", "conditional throughput"})
+        made.columns.push_back({title, align::right});
+    std::vector<std::string> notes;
+    for (const record& one : records) {
+        if (!one.search) continue;
+        const search_record& of = *one.search;
+        for (std::size_t i = 0; i < of.goals.size() && i < of.result.goals.size(); ++i) {
+            const capacity::goal_result& each = of.result.goals[i];
+            std::vector<std::string> row;
+            if (several) row.push_back(one.label);
+            row.insert(row.end(),
+                       {of.goals[i].promise, std::string(end_text(each.end)),
+                        each.rate > 0 ? load_text(each.rate) : unknown, load_text(each.lower),
+                        load_text(each.upper), load_text(each.conditional_throughput)});
+            made.rows.push_back(std::move(row));
+        }
+        std::string note = capacity::confirmation_text(of.result, of.unit);
+        if (!note.empty()) note += "; ";
+        note += fmt::format("{} in {}", base::format_amount(of.result.trials, "trial"),
+                            show_seconds(of.result.took_s));
+        if (of.sessions_busy)
+            note += fmt::format(
+                "; all {} were busy where a promise was not kept, and more may carry more",
+                base::format_amount(*of.sessions_busy, "session"));
+        notes.push_back((several ? one.label + ": " : std::string{}) + std::move(note));
+    }
+    made.note = base::join(notes, ". ");
+    return made;
+}
+
+table trial_table(const record& one) {
+    table made{"trials", "Trials", {}, {}};
+    if (!one.search) return made;
+    made.columns = {{"trial", align::right},
+                    {"a second", align::right},
+                    {"why"},
+                    {"measured", align::right},
+                    {"p50", align::right},
+                    {"p99", align::right},
+                    {"lost", align::right},
+                    {"at 95 %", align::right},
+                    {"backlog", align::right},
+                    {"promise"}};
+    made.bad_cell = "missed";
+    std::size_t number = 0;
+    for (const recorded_trial& each : one.search->trials) {
+        const recorded_judgement* const by = decisive(each);
+        made.rows.push_back({std::to_string(++number), load_text(each.asked.load),
+                             std::string(step_text(each.asked.step)), show_seconds(each.duration_s),
+                             show_latency(each.p50), show_latency(each.p99),
+                             by == nullptr ? unknown : percent_text(by->said.loss_ratio),
+                             by == nullptr ? unknown
+                                           : fmt::format("{} to {}", percent_text(by->said.low),
+                                                         percent_text(by->said.high)),
+                             base::format_count(each.backlog_end), verdict_text(each)});
+    }
+    return made;
+}
+
+std::vector<chart> search_charts(const record& one) {
+    if (!one.search || one.search->trials.empty()) return {};
+    return {{"chart-knee", "Latency against the rate",
+             fmt::format("Of each trial the p50 and p99 of the messages accepted meanwhile. A "
+                         "trial that kept the promise "
+                         "is a circle, one that did not a cross; what says nothing is left out. "
+                         "The band is between "
+                         "the bounds of what was found: {}.",
+                         one.search->sentence)},
+            {"chart-lost", "Lost and waiting, against the rate",
+             "Of what was due in each trial the share that was late, failed or not begun, of the "
+             "promise that lost "
+             "most, and how many messages waited when it ended.",
+             11}};
+}
+
+std::string search_data(const record& one) {
+    if (!one.search) return "null";
+    const search_record& of = *one.search;
+    std::vector<std::string> points;
+    for (const recorded_trial& each : of.trials) {
+        const recorded_judgement* const by = decisive(each);
+        if (by == nullptr) continue;
+        const auto us = [](std::optional<std::chrono::nanoseconds> time) {
+            return drawn_number(time ? std::optional(static_cast<double>(time->count()) / 1e3)
+                                     : std::nullopt);
+        };
+        points.push_back(list_of({drawn_number(each.asked.load), us(each.p50), us(each.p99),
+                                  drawn_number(by->said.loss_ratio * 100),
+                                  drawn_number(static_cast<double>(each.backlog_end)),
+                                  std::to_string(kind_of(each))}));
+    }
+    const auto* const limit = of.result.limiting < of.result.goals.size()
+                                  ? &of.result.goals[of.result.limiting]
+                                  : nullptr;
+    return object_of({{"unit", script_string(of.unit)},
+                      {"trials", list_of(points)},
+                      {"lower", json_number(limit ? limit->lower : std::nullopt)},
+                      {"upper", json_number(limit ? limit->upper : std::nullopt)}});
+}
+
+}  // namespace postal::report

@@ -1,0 +1,25 @@
+// What a run's search of the highest rate has found, as tables and a chart of the run's report.
+//
+// Records without a search have none of it. Nothing here fails.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "postal-report/record.hpp"
+#include "report/document.hpp"
+
+namespace postal::report {
+
+// The Goal Results of each record that has searched, and what confirmed them.
+table goal_table(const std::vector<record>& records);
+// Each trial of one record.
+table trial_table(const record& one);
+// Of one record: latency, what was lost, and the backlog against the rate.
+std::vector<chart> search_charts(const record& one);
+std::string search_data(const record& one);
+// "406 messages/s (397 to 415), limited by errors"; empty without a search.
+std::string found_sentence(const record& one);
+
+}  // namespace postal::report

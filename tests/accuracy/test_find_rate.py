@@ -1,0 +1,112 @@
+"""--find-rate: the highest rate that keeps its promise, against servers of which it is known; and that its books are whole.
+
+The search itself is held against simulated servers (tests/truth, tests/unit/stats/capacity); here are the trials on real connections."""
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+
+from support.behaviours import rule
+from support.postal import refused, run
+
+pytestmark = [pytest.mark.serial, pytest.mark.beside_others]
+QUICK = ("--find-rate", "--goal-set", "quick", "-c", "-1", "-m", "1")
+
+
+def trials_of(record):
+    """Each is whole: what was due in it is on time, late, an error or not started, of each goal."""
+    found = record["capacity"]
+    for trial in found["trials"]:
+        assert trial["intended"] > 0 and trial["duration_s"] == pytest.approx(trial["asked_s"], rel=0.5)
+        for goal in trial["goals"]:
+            assert goal["on_time"] + goal["late"] + goal["errors"] + goal["not_started"] == trial["intended"]
+    return found["trials"]
+
+
+def test_no_higher_rate_is_tried(bhm, postal, users_file):
+    """A server that is fast enough, and all that both have counted."""
+    hole = bhm()
+    sent = postal("-t", "20", *QUICK, "--rate", "100/s", "--most-rate", "200/s", "--duration", "24s", "--at-least", "150/s", hole.endpoint, users_file(5))
+    trials = trials_of(sent.record)
+    found = sent.record["capacity"]
+    assert found["max_load"] == 200 and max(trial["load"] for trial in trials) == 200
+    counted = [trial for trial in trials if not trial["began_with_backlog"] and trial["validity"] == "valid"]
+    assert counted[0]["load"] == 100 and all(trial["intended"] == round(trial["asked_s"] * trial["load"]) for trial in trials)
+    # What fell due is what the trials asked for, settling too, and all of it reached the server.
+    settled = sum(round(trial["settle_s"] * trial["load"]) for trial in trials)
+    assert sent.total("due") == sent.total("started") == settled + sum(trial["intended"] for trial in trials)
+    assert hole.stop().record["totals"]["messages"] == sent.total("messages") == sent.total("due")
+    if found["result"]["end"] == "at_least":  # otherwise others had the machine
+        assert found["result"]["goals"][0]["relevant_lower_bound"] == 200
+        assert sent.record["thresholds"][0]["passed"] and sent.record["thresholds"][0]["value"] == 12_000
+        assert "at least 200 messages/s at p99(message)" in sent.stderr
+
+
+def test_a_server_that_is_never_good(behaving, programs, users_file, folder):
+    hole = behaving(rule("end", 'reply = "451 4.3.0 not now"'))
+    record = folder / "record.json"
+    begun = time.monotonic()
+    done = run([programs.postal, "-t", "5", *QUICK, "--rate", "4/s", "--goal", "errors<0.1%", "--record", record, hole.endpoint, users_file(5)])
+    assert done.status == 4  # nothing was accepted, whatever else is true
+    assert time.monotonic() - begun < 60
+    trials_of(json.loads(record.read_text()))
+    assert "doomed at the lowest rate" in done.stderr and "did not keep errors<0.1% (100 % lost)" in done.stderr
+
+
+def test_two_promises_of_a_slow_server(behaving, programs, users_file, folder):
+    """Half a second for each message: a promise of 100 ms is never kept, one of 5 s is. The first of them decides."""
+    hole = behaving(rule("end", 'delay = "500ms"'))
+    record = folder / "record.json"
+    done = run([programs.postal, "-t", "50", *QUICK, "--rate", "2/s", "--goal", "p50(message)<100ms", "--goal", "p50(message)<5s", "--most-rate", "20/s",
+                "--duration", "25s", "--record", record, hole.endpoint, users_file(5)])
+    found = json.loads(record.read_text())
+    assert done.status == 3
+    for trial in trials_of(found):
+        short, long = trial["goals"]
+        assert short["late"] == trial["intended"] and long["on_time"] == trial["intended"]
+    assert found["capacity"]["result"]["limiting"] == 0 and found["capacity"]["result"]["goals"][0]["end"] in {"doomed", "unfinished"}
+
+
+def test_a_silent_server_ends_the_search(programs, users_file, folder):
+    """Nobody listens: the trials' messages are never begun, and it is given up."""
+    record = folder / "record.json"
+    done = run([programs.postal, "-t", "2", *QUICK, "--rate", "5/s", "--give-up", "6s", "--record", record, "127.0.0.1:1", users_file(2)])
+    assert done.status == 4
+    found = json.loads(record.read_text())
+    assert found["ended"] == "gave_up" and found["capacity"]["result"]["end"] == "interrupted"
+    assert found["totals"]["due"] == found["totals"]["not_started"] > 0
+
+
+def test_it_is_interrupted(bhm, programs, users_file, folder):
+    hole = bhm()
+    record = folder / "record.json"
+    with subprocess.Popen([programs.postal, "-t", "5", *QUICK, "--record", record, hole.endpoint, users_file(5)], stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stderr:
+            if "trial 2:" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+    assert process.returncode == 3
+    found = json.loads(record.read_text())
+    assert found["capacity"]["result"]["end"] == "interrupted" and "the search was interrupted" in rest
+    assert len(trials_of(found)) >= 2
+
+
+@pytest.mark.parametrize("words, why", [
+    (["--goal", "errors<1%"], "--goal: is about a search; give --find-rate, too"),
+    (["--find-rate", "--stages", "1/s@1s"], "--stages: has no meaning in a search"),
+    (["--find-rate", "--messages", "10"], "--messages: has no meaning in a search"),
+    (["--find-rate", "--goal", "mean(message)<1s"], "--goal: mean(message)<1s: a goal says which share"),
+    (["--find-rate", "--goal", "p99(data)<1s"], "so about the phase message, not data"),
+    (["--find-rate", "--goal", "p99(message)<1s", "--goal-set", "rfc2544"], "allow no loss"),
+    (["--find-rate", "--width", "0.01%"], "--width: 0.01% is out of range; give 0.1 % to 100 %"),
+    (["--find-rate", "-c", "0"], "--find-rate: needs messages"),
+], ids=lambda one: " ".join(one) if isinstance(one, list) else "")
+def test_refused(programs, users_file, words, why):
+    refused(run([programs.postal, *words, "127.0.0.1:1", users_file(2)], timeout=20), why)
+
+
+def test_one_process_searches(programs):
+    refused(run([programs.rabid, "--find-rate", "--rounds", "1", "127.0.0.1:1", "-"], timeout=20), "--rounds: has no meaning in a search", program="rabid")
