@@ -279,6 +279,8 @@ table runs_table(const ledger_report& one) {
 
 std::vector<table> tables_of(const ledger_report& one) {
     std::vector<table> result{messages_table(one.found.totals)};
+    table sizes = sizes_table(one.found.totals);
+    if (!sizes.rows.empty()) result.push_back(std::move(sizes));
     if (!one.found.unread.empty()) result.push_back(unread_table(one.found));
     if (!one.delivery.empty()) result.push_back(delivery_table(one.delivery));
     result.push_back(counts_table(one.found.totals));
@@ -331,6 +333,7 @@ sheet sheet_of(const ledger_report& one) {
         const auto us = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
         cells.push_back(one.delivery.empty() ? "" : std::to_string(us));
     }
+    add_sizes(made, csv_cell(one.file), of);
     return made;
 }
 
