@@ -85,7 +85,7 @@ expected<void> check(const client_options& chosen) {
     if (!origin) return origin.error();
     if (chosen.resolve && !chosen.dry_run && !chosen.dry_run_message)
         return base::fail("--resolve: a run looks names up by itself; give it with --dry-run");
-    auto samples = check(chosen.samples);
+    auto samples = check(chosen.samples, chosen.run.thresholds);
     if (!samples) return samples.error();
     return cli::check(chosen.run);
 }
@@ -150,7 +150,7 @@ void describe(const client::load_plan& plan, const client_options& chosen,
               stats::run_description& into) {
     into.seed = plan.seed;
     into.workers = plan.workers;
-    into.session_states = client::session_states();
+    into.sampled = sampling::names_of(chosen.samples);
     if (chosen.start_at) into.started = *chosen.start_at;
     into.transcript = plan.transcripts.wanted();
     if (!chosen.give_up) into.options["give-up"] = base::format_duration(plan.give_up);

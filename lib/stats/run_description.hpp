@@ -8,6 +8,7 @@
 #include "base/host.hpp"
 #include "stats/counters.hpp"
 #include "stats/run_labels.hpp"
+#include "stats/sample_threshold.hpp"
 #include "stats/server_greeting.hpp"
 
 #include <chrono>
@@ -92,6 +93,7 @@ struct run_description {
     std::optional<wanted_profile> profile;
     counter_rows counters = all_counters();
 
+    std::vector<sampled_name> sampled;  // figures beside the run, as far as their names are known
     [[nodiscard]] bool open_loop() const noexcept { return due_phase.has_value(); }
     // What is due in an open loop: messages are sent, visits read them.
     [[nodiscard]] std::string_view what_is_due() const noexcept {

@@ -10,6 +10,7 @@
 #include "stats/latency_table.hpp"
 #include "stats/rank_summary.hpp"
 #include "stats/sample_words.hpp"
+#include "stats/samples.hpp"
 #include "stats/shown.hpp"
 
 #include <cmath>
@@ -327,6 +328,8 @@ std::string format_summary(const run_record& of, std::size_t width) {
     const auto add = [&](std::string_view label, const std::string& line) {
         if (!line.empty()) text += row(label, line);
     };
+    const bool is_sampled = result.unit.empty() && *result.value != std::floor(*result.value);
+    if (is_sampled) return sample_text(*result.value);
     const auto add_counters = [&](std::string_view label, counter_kind kind) {
         add(label, counters_text(of, kind));
     };

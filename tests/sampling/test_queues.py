@@ -51,8 +51,11 @@ def send(postal, relay, users_file, *words, **keywords):
 
 def test_what_waits_is_what_postfix_says(held_back, postal, users_file):
     relay = held_back(SLOW)
-    sent = send(postal, relay, users_file)
+    sent = send(postal, relay, users_file, "--threshold", "max(queue)<1000000", "--threshold", "last(postfix hold)<1")
     there = in_queue(relay)
+    queue, hold = sent.record["thresholds"]
+    assert (queue["value"], queue["passed"]) == (series(sent.record, "postfix")["highest"], True)
+    assert (hold["value"], hold["passed"]) == (0, True)
     assert sent.status == 0 and sent.total("messages") > 100
     sampled = source(sent.record, "postfix")
     assert sampled["source"] == f"postfix:{relay.queue}" and sampled["missed"] == 0 and sampled["missed_why"] is None
