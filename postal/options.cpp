@@ -262,6 +262,20 @@ expected<void> check_given_fields(const options& o) {
     return {};
 }
 
+// An option that something else makes void is no choice.
+expected<void> check_sizes(const options& o) {
+    if (!o.corpus.empty() && o.sizes)
+        return base::fail("--size: a corpus has its own sizes; leave one of the two out");
+    for (const std::string_view option : {"max-size", "min-size"}) {
+        if (!program::is_given(o, option)) continue;
+        if (o.sizes)
+            return base::fail("--{}: --size is in place of it; leave one of the two out", option);
+        if (!o.corpus.empty())
+            return base::fail("--{}: a corpus has its own sizes; leave one of the two out", option);
+    }
+    return {};
+}
+
 // What only shows when all options are known.
 expected<void> check(const options& o) {
     auto users = check_users(o);
@@ -293,9 +307,8 @@ expected<void> check(const options& o) {
     if (!o.auth_users.empty() && !o.auth.wanted()) {
         return base::fail("--auth-users: is of no use without --auth");
     }
-    if (!o.corpus.empty() && o.sizes) {
-        return base::fail("--size: a corpus has its own sizes; leave one of the two out");
-    }
+    auto sizes = check_sizes(o);
+    if (!sizes) return sizes;
     auto envelopes = check(o.dsn, o.mail_parameters, o.rcpt_parameters);
     if (!envelopes) return envelopes;
     return program::check(static_cast<const program::client_options&>(o));

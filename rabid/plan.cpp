@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/version.hpp"
 #include "os/host.hpp"
 #include "program/shared_options.hpp"
@@ -130,19 +132,33 @@ std::optional<std::uint64_t> plan::most_connections() const {
     return chosen.connections;
 }
 
-namespace {
-
-bool is_given(const options& chosen, std::string_view option) {
-    return std::any_of(
-        chosen.effective.begin(), chosen.effective.end(),
-        [&](const cli::effective_option& one) { return one.given && one.name == option; });
-}
-
-}  // namespace
+using program::is_given;
 
 std::vector<std::string> remarks_on(const plan& plan) {
-    if (plan.chosen.imap_percent > 0 || !is_given(plan.chosen, "profile")) return {};
-    return {"--profile: is what IMAP sessions do, and this run has none; give --imap-percent, too"};
+    const options& chosen = plan.chosen;
+    const bool watches = chosen.watch.count() > 0;
+    struct {
+        std::string_view option;
+        bool means_nothing;
+        std::string_view why;
+    } const rows[]{
+        {"profile", chosen.imap_percent == 0,
+         "is what IMAP sessions do, and this run has none; give --imap-percent, too"},
+        {"profile", watches && chosen.imap_percent > 0,
+         "means nothing with --watch: sessions wait for mail, and read it"},
+        {"imap", chosen.imap_percent == 0,
+         "is where IMAP sessions go, and this run has none; give --imap-percent, too"},
+        {"compress", chosen.imap_percent == 0,
+         "is for IMAP sessions, and this run has none; give --imap-percent, too"},
+        {"apop", chosen.imap_percent == 100, "is for POP3 sessions, and this run has none"},
+        {"pipelining", chosen.imap_percent == 100, "is for POP3 sessions, and this run has none"},
+        {"store", chosen.ledger.empty(), "is what a ledger calls them; give --ledger, too"},
+    };
+    std::vector<std::string> remarks;
+    for (const auto& row : rows)
+        if (row.means_nothing && is_given(chosen, row.option))
+            remarks.push_back(fmt::format("--{}: {}", row.option, row.why));
+    return remarks;
 }
 
 stats::run_description describe(const plan& plan, int argc, char** argv) {

@@ -78,6 +78,12 @@ cli::option start_at_option(client_options& target) {
 
 expected<void> check(const client_options& chosen) {
     auto sessions = check_sessions(chosen);
+bool is_given(const client_options& chosen, std::string_view option) {
+    return std::any_of(
+        chosen.effective.begin(), chosen.effective.end(),
+        [&](const cli::effective_option& one) { return one.given && one.name == option; });
+}
+
     if (!sessions) return sessions.error();
     auto tls = check(chosen.tls);
     if (!tls) return tls.error();

@@ -58,6 +58,9 @@ struct client_options {
     std::vector<cli::effective_option> effective{};  // for the record
 };
 
+// Whether somebody has set it, on the command line or in a file.
+[[nodiscard]] bool is_given(const client_options& chosen, std::string_view option);
+
 // What one run has in common, whoever has a part in it, and which part is ours.
 struct run_identity {
     std::uint64_t seed = 0;  // where no --seed is given
