@@ -22,6 +22,9 @@ inline constexpr std::int64_t oldest_schema = 2;  // that can be read
 // For a writer: makes the ledger if there is none, in write-ahead mode. Each failure is one line.
 base::expected<database> open_to_write(const std::string& path);
 
+// Whether that would do, as far as a look shows it: nothing is made or changed.
+base::expected<void> check_to_write(const std::string& path);
+
 // For a reader, also of a file that it may not write to; the ledger must be there.
 base::expected<database> open_to_read(const std::string& path);
 

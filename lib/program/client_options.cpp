@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <unistd.h>
+
 #include "base/random.hpp"
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
@@ -76,14 +78,14 @@ cli::option start_at_option(client_options& target) {
             })};
 }
 
-expected<void> check(const client_options& chosen) {
-    auto sessions = check_sessions(chosen);
 bool is_given(const client_options& chosen, std::string_view option) {
     return std::any_of(
         chosen.effective.begin(), chosen.effective.end(),
         [&](const cli::effective_option& one) { return one.given && one.name == option; });
 }
 
+expected<void> check(const client_options& chosen) {
+    auto sessions = check_sessions(chosen);
     if (!sessions) return sessions.error();
     auto tls = check(chosen.tls);
     if (!tls) return tls.error();
@@ -203,6 +205,11 @@ expected<std::vector<client::target>> find_servers(const std::string& text, std:
     if (!servers) return base::at(option, servers.error());
     std::vector<client::target> result;
     for (net::endpoint& where : *servers) {
+        if (leaves_names(chosen) && where.is_unix() &&
+            ::access(where.unix_path.c_str(), F_OK) != 0) {
+            result.push_back({std::move(where), {}, chosen.allowed});
+            continue;
+        }
         auto fit = net::check_destination(where);
         if (!fit) return base::at(option, fit.error());
         if (leaves_names(chosen) && !where.is_unix() && !net::parse_ip(where.host)) {
