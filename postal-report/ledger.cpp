@@ -6,9 +6,12 @@
 #include <chrono>
 #include <utility>
 
+#include <unistd.h>
+
 #include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "os/terminal_size.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/figures.hpp"
 #include "report/document.hpp"
@@ -383,11 +386,14 @@ base::expected<bool> print_list(const options& wanted) {
     questions.list = wanted.list->only;
     questions.list_all = !wanted.list->only;
     questions.one_store = wanted.one_store;
+    std::optional<std::size_t> columns;
+    if (kind == output::text) columns = os::terminal_columns(STDOUT_FILENO);
     bool first = true;
     questions.on_row = [&](const ledger::discrepancy_row& row) {
         if (first) base::print(discrepancy_header(kind));
         first = false;
-        base::print(render_discrepancy(row, kind));
+        const std::string line = render_discrepancy(row, kind);
+        base::print(columns ? base::wrapped(line, *columns) : line);
     };
     const auto found = book->reconcile(questions);
     if (!found) return found.error();

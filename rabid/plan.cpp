@@ -167,6 +167,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
         program::describe({"rabid", chosen.run, chosen.effective, {argv, argv + argc}});
     program::describe(plan.load, chosen, result);
     result.greetings = [servers = plan.all_servers()] { return client::greetings_of(servers); };
+    result.session_states = client::session_states(client::stages_of::readers);
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::retrieve);
     result.service_phase = static_cast<std::size_t>(phase::service);

@@ -2,6 +2,8 @@
 
 #include "base/machine_trouble.hpp"
 #include "base/standard_output.hpp"
+#include "base/text.hpp"
+#include "os/terminal_size.hpp"
 
 #include <fmt/format.h>
 
@@ -52,7 +54,10 @@ std::atomic<bool> last_was_trouble{false};  // of what was complained of
 
 void complain(std::string_view program, std::string_view message) {
     // One write, so that the line stays whole when several processes share the terminal.
-    const std::string line = fmt::format("{}: {}\n", program, message);
+    std::string line = fmt::format("{}: {}", program, message);
+    if (const auto columns = os::terminal_columns(STDERR_FILENO))
+        line = base::wrapped(line, *columns);
+    line += '\n';
     std::fwrite(line.data(), 1, line.size(), stderr);
     last_was_trouble.store(base::is_machine_trouble(message));
 }

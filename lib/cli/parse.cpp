@@ -8,8 +8,11 @@
 #include "cli/help.hpp"
 #include "cli/output_files.hpp"
 #include "cli/rows.hpp"
+#include "os/terminal_size.hpp"
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -162,6 +165,8 @@ base::expected<parse_result> print_what_was_asked(const program& description,
         auto explained = description.explain(*name);
         if (!explained) return base::at("--explain", explained.error());
         text = std::move(*explained);
+        if (const auto columns = os::terminal_columns(STDOUT_FILENO))
+            text = base::wrapped(text, *columns);
     } else if (const auto shell = line.last_of("--completion")) {
         auto script = completion(description, *shell);
         if (!script) return base::at("--completion", script.error());

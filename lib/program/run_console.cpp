@@ -259,7 +259,10 @@ void run_console::say(const std::string& line) {
     if (options_.diagnostics) return options_.diagnostics(line);
     clear_terminal();
     const std::string who = options_.who.empty() ? "" : options_.who + ": ";
-    put(fmt::format("{}: {}{}\n", report_.description().program, who, line));
+    std::string whole = fmt::format("{}: {}{}", report_.description().program, who, line);
+    if (const auto columns = os::terminal_columns(STDERR_FILENO))
+        whole = base::wrapped(whole, *columns);
+    put(whole + "\n");
 }
 
 // Standard output that cannot be written is said once and makes the run a failed one.
@@ -337,17 +340,17 @@ cli::exit_status run_console::finish(const stats::run_end& end) {
         const auto pushed = options_.gateway->push(report_);
         if (!pushed) note(base::at("--push", pushed.error()));
     }
-    if (output_failed_) return cli::exit_status::system_error;
-    if (!passed) return cli::exit_status::threshold_not_met;
-    const bool by_itself = report_.end().why == to_text(load::run_ending::complete);
-    return !measured && by_itself && !options_.silent ? cli::exit_status::bad_parameters
-                                                      : cli::exit_status::done;
-}
     const bool measured = report_.measured_s() > 0 || report_.description().warmup.count() == 0;
     if (!measured && !options_.silent)
         say(
             fmt::format("--warmup: the run was over within the {} of its warm-up, and nothing was "
                         "measured; give a shorter warm-up, or let it run for longer",
                         base::format_duration(report_.description().warmup)));
+    if (output_failed_) return cli::exit_status::system_error;
+    if (!passed) return cli::exit_status::threshold_not_met;
+    const bool by_itself = report_.end().why == to_text(load::run_ending::complete);
+    return !measured && by_itself && !options_.silent ? cli::exit_status::bad_parameters
+                                                      : cli::exit_status::done;
+}
 
 }  // namespace postal::program

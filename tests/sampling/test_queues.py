@@ -131,7 +131,7 @@ def test_two_instances_have_names_of_their_own(held_back, postfix, postal, users
 
 
 @pytest.mark.parametrize("words, said", [
-    (("--queue", "qmail"), ("--queue", "postfix, exim, opensmtpd")),
+    (("--queue", "qmail"), ("--queue", "postfix, exim or opensmtpd")),
     (("--queue", "postfix:"), ("--queue", "postfix:DIRECTORY")),
     (("--queue", "postfix:/nonexistent"), ("--queue postfix: /nonexistent/active: No such file", "give the directory")),
     (("--queue", "exim:/nonexistent"), ("--queue exim: /nonexistent/input",)),
