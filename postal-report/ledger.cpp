@@ -386,14 +386,12 @@ base::expected<bool> print_list(const options& wanted) {
     questions.list = wanted.list->only;
     questions.list_all = !wanted.list->only;
     questions.one_store = wanted.one_store;
-    std::optional<std::size_t> columns;
-    if (kind == output::text) columns = os::terminal_columns(STDOUT_FILENO);
     bool first = true;
     questions.on_row = [&](const ledger::discrepancy_row& row) {
         if (first) base::print(discrepancy_header(kind));
         first = false;
-        const std::string line = render_discrepancy(row, kind);
-        base::print(columns ? base::wrapped(line, *columns) : line);
+        std::string line = render_discrepancy(row, kind);
+        base::print(kind == output::text ? os::fitted(std::move(line), STDOUT_FILENO) : line);
     };
     const auto found = book->reconcile(questions);
     if (!found) return found.error();

@@ -61,6 +61,7 @@ exit_status run(int argc, char** argv) {
     plan& of = **made;
     if (of.chosen.dry_run || of.chosen.dry_run_message) {
         auto fit = program::check_reports(of.chosen);
+        if (fit && others->alone()) fit = program::check_metrics(of.chosen);
         if (fit) fit = program::check_files({{"--samples", of.chosen.samples_file}});
         if (!fit) return others->refuse(fit.error(), exit_status::bad_parameters);
         return others->leave(preview(of, *others));

@@ -2,7 +2,6 @@
 
 #include "base/machine_trouble.hpp"
 #include "base/standard_output.hpp"
-#include "base/text.hpp"
 #include "os/terminal_size.hpp"
 
 #include <fmt/format.h>
@@ -54,10 +53,7 @@ std::atomic<bool> last_was_trouble{false};  // of what was complained of
 
 void complain(std::string_view program, std::string_view message) {
     // One write, so that the line stays whole when several processes share the terminal.
-    std::string line = fmt::format("{}: {}", program, message);
-    if (const auto columns = os::terminal_columns(STDERR_FILENO))
-        line = base::wrapped(line, *columns);
-    line += '\n';
+    const std::string line = os::fitted(fmt::format("{}: {}\n", program, message), STDERR_FILENO);
     std::fwrite(line.data(), 1, line.size(), stderr);
     last_was_trouble.store(base::is_machine_trouble(message));
 }

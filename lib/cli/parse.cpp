@@ -164,9 +164,7 @@ base::expected<parse_result> print_what_was_asked(const program& description,
     } else if (const auto name = line.last_of("--explain"); name && description.explain) {
         auto explained = description.explain(*name);
         if (!explained) return base::at("--explain", explained.error());
-        text = std::move(*explained);
-        if (const auto columns = os::terminal_columns(STDOUT_FILENO))
-            text = base::wrapped(text, *columns);
+        text = os::fitted(std::move(*explained), STDOUT_FILENO);
     } else if (const auto shell = line.last_of("--completion")) {
         auto script = completion(description, *shell);
         if (!script) return base::at("--completion", script.error());

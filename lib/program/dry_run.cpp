@@ -96,8 +96,7 @@ base::expected<void> check_files(
 
 namespace {
 
-// Whether scrapers could ask there; a name is not looked up unless that is wanted.
-base::expected<void> check_metrics(const client_options& chosen) {
+base::expected<void> check_place(const client_options& chosen) {
     const auto where = net::parse_endpoint(chosen.run.metrics, 0);
     if (!where) return where.error();
     if (!chosen.resolve && !where->is_unix() && !net::parse_ip(where->host)) return {};
@@ -117,9 +116,13 @@ base::expected<void> check_reports(const client_options& chosen) {
         const auto book = ledger::check_to_write(chosen.ledger);
         if (!book) return base::at("--ledger", book.error());
     }
+    return {};
+}
+
+base::expected<void> check_metrics(const client_options& chosen) {
     if (chosen.run.metrics.empty()) return {};
-    const auto asked = check_metrics(chosen);
-    if (!asked) return base::at("--metrics", asked.error());
+    const auto place = check_place(chosen);
+    if (!place) return base::at("--metrics", place.error());
     return {};
 }
 
@@ -130,8 +133,7 @@ std::string format_rows(const dry_run_rows& rows) {
     std::string text;
     for (const auto& [label, what] : rows)
         text += fmt::format("{:<{}}  {}\n", label, width, what);
-    const auto columns = os::terminal_columns(STDOUT_FILENO);
-    return columns ? base::wrapped(text, *columns) : text;
+    return os::fitted(std::move(text), STDOUT_FILENO);
 }
 
 void add_servers(dry_run_rows& to, std::string_view label,

@@ -259,10 +259,8 @@ void run_console::say(const std::string& line) {
     if (options_.diagnostics) return options_.diagnostics(line);
     clear_terminal();
     const std::string who = options_.who.empty() ? "" : options_.who + ": ";
-    std::string whole = fmt::format("{}: {}{}", report_.description().program, who, line);
-    if (const auto columns = os::terminal_columns(STDERR_FILENO))
-        whole = base::wrapped(whole, *columns);
-    put(whole + "\n");
+    put(os::fitted(fmt::format("{}: {}{}\n", report_.description().program, who, line),
+                   STDERR_FILENO));
 }
 
 // Standard output that cannot be written is said once and makes the run a failed one.

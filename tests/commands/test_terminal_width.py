@@ -7,6 +7,7 @@ import struct
 import termios
 
 import pytest
+from conftest import ROOT
 
 from support.postal import run
 
@@ -42,6 +43,7 @@ def on_terminal(argv, columns):
     ("postal", ["192.0.2.1", "USERS"], 1),
     ("postal", ["--explain"], 0),
     ("rabid", ["--explain", "no_starttls"], 0),
+    ("postal-audit", ["--plan", str(ROOT / "conf" / "experiments" / "power-cut-postfix.toml")], 0),
     ("postal", ["--help"], 0),
     ("postal", ["--messages", "3", "-c", "1", "--fail-fast", "127.0.0.1:1", "USERS"], 4)])
 def test_lines_fit(programs, users_file, program, words, status, columns):
