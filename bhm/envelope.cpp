@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "base/alternatives.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 
@@ -94,7 +95,7 @@ expected<void> read_word(const std::vector<key>& keys, std::string_view word,
     for (const key& one : keys)
         names.emplace_back(one.name);
     return base::fail("\"{}\" is not KEY=VALUE with one of {}", base::printable(word, 100),
-                      base::join(names, ", "));
+                      base::alternatives(names));
 }
 
 }  // namespace

@@ -6,12 +6,15 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "experiment/check.hpp"
+#include "os/terminal_size.hpp"
 #include "postal-compare/conduct.hpp"
 #include "postal-compare/options.hpp"
 #include "postal-compare/plan_text.hpp"
 #include "postal-compare/verify.hpp"
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 namespace {
 
@@ -26,9 +29,9 @@ std::optional<exit_status> verify(const compare::options& given) {
     if (!made) return cli::refuse(name, made.error(), exit_status::bad_parameters);
     base::print(made->text + "\n");
     for (const std::string& one : made->noted)
-        base::print("noted: " + base::printable(one, 400) + "\n");
+        base::print(os::fitted("noted: " + base::printable(one, 400) + "\n", STDOUT_FILENO));
     for (const std::string& one : made->found)
-        base::print("WRONG: " + base::printable(one, 400) + "\n");
+        base::print(os::fitted("WRONG: " + base::printable(one, 400) + "\n", STDOUT_FILENO));
     if (!made->found.empty()) return exit_status::threshold_not_met;
     base::print("Nothing was left out or changed.\n");
     return exit_status::done;

@@ -6,9 +6,12 @@
 #include <chrono>
 #include <utility>
 
+#include <unistd.h>
+
 #include "base/standard_output.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "os/terminal_size.hpp"
 #include "postal-report/csv.hpp"
 #include "postal-report/figures.hpp"
 #include "report/document.hpp"
@@ -279,6 +282,8 @@ table runs_table(const ledger_report& one) {
 
 std::vector<table> tables_of(const ledger_report& one) {
     std::vector<table> result{messages_table(one.found.totals)};
+    table sizes = sizes_table(one.found.totals);
+    if (!sizes.rows.empty()) result.push_back(std::move(sizes));
     if (!one.found.unread.empty()) result.push_back(unread_table(one.found));
     if (!one.delivery.empty()) result.push_back(delivery_table(one.delivery));
     result.push_back(counts_table(one.found.totals));
@@ -331,6 +336,7 @@ sheet sheet_of(const ledger_report& one) {
         const auto us = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
         cells.push_back(one.delivery.empty() ? "" : std::to_string(us));
     }
+    add_sizes(made, csv_cell(one.file), of);
     return made;
 }
 
@@ -384,7 +390,8 @@ base::expected<bool> print_list(const options& wanted) {
     questions.on_row = [&](const ledger::discrepancy_row& row) {
         if (first) base::print(discrepancy_header(kind));
         first = false;
-        base::print(render_discrepancy(row, kind));
+        std::string line = render_discrepancy(row, kind);
+        base::print(kind == output::text ? os::fitted(std::move(line), STDOUT_FILENO) : line);
     };
     const auto found = book->reconcile(questions);
     if (!found) return found.error();

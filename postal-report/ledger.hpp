@@ -34,7 +34,11 @@ base::expected<bool> print_list(const options& wanted);
 document document_of(const ledger_report& one, medium wanted);
 // What only a page has; `result` is the sentence that says what came of it.
 void add_ledger_page(document& to, const ledger_report& one, const std::string& result);
-sheet sheet_of(const ledger_report& one);  // of one line
+// A line for all messages, and one for those of each class of sizes.
+sheet sheet_of(const ledger_report& one);
+// What was found by sizes; empty where nothing was.
+table sizes_table(const ledger::summary& of);
+void add_sizes(sheet& to, const std::string& file, const ledger::summary& of);
 
 // What must be known of a ledger before its figures are believed, one sentence each: that nobody
 // has looked, that runs have no end, that copies belong to nothing.

@@ -19,7 +19,7 @@ struct list_column {
     std::string discrepancy_row::*cell;
 };
 
-constexpr std::array<list_column, 14> columns{{
+constexpr std::array<list_column, 15> columns{{
     {"run", &discrepancy_row::run},
     {"session", &discrepancy_row::session},
     {"sequence", &discrepancy_row::sequence},
@@ -34,6 +34,7 @@ constexpr std::array<list_column, 14> columns{{
     {"way", &discrepancy_row::way},
     {"condition", &discrepancy_row::condition},
     {"detail", &discrepancy_row::detail},
+    {"octets", &discrepancy_row::octets},
 }};
 
 constexpr std::size_t longest_cell = 400;
@@ -43,14 +44,16 @@ std::string or_dash(const std::string& text) {
     return text.empty() ? "-" : base::printable(text, longest_cell);
 }
 
-// "0123456789abcdef/3/17 a@example.com -> b@example.com accepted 250 2.0.0 at TIME, then what was
+// "0123456789abcdef/3/17 a@example.com -> b@example.com (5120 octets) accepted 250 2.0.0 at TIME, then what was
 // seen.
 std::string sentence(const discrepancy_row& row) {
     std::string out =
         row.run.empty() ? "unknown" : fmt::format("{}/{}/{}", row.run, row.session, row.sequence);
     if (!row.outcome.empty()) {
-        out += fmt::format(" {} -> {} {}", row.sender.empty() ? "<>" : or_dash(row.sender),
-                           or_dash(row.recipient), row.outcome);
+        out += fmt::format(" {} -> {} {}{}", row.sender.empty() ? "<>" : or_dash(row.sender),
+                           or_dash(row.recipient),
+                           row.octets.empty() ? "" : fmt::format("({} octets) ", row.octets),
+                           row.outcome);
         if (!row.code.empty()) out += " " + row.code;
         if (!row.enhanced.empty()) out += " " + or_dash(row.enhanced);
         out += " at " + row.ended;

@@ -14,6 +14,7 @@
 #include "postal-report/chart_data.hpp"
 #include "postal-report/figures.hpp"
 #include "postal-report/ledger.hpp"
+#include "postal-report/ledger_kinds.hpp"
 
 namespace postal::report {
 
@@ -24,44 +25,12 @@ using ledger::breakdown;
 using ledger::counted_place;
 using ledger::counted_time;
 using ledger::discrepancy;
-using ledger::discrepancy_counts;
 using ledger::discrepancy_examples;
 using ledger::discrepancy_row;
 using ledger::summary;
 
 constexpr std::size_t longest_address = 100;
 constexpr std::size_t longest_detail = 300;
-
-struct kind_words {
-    discrepancy what;
-    const char* word;  // of --list
-    const char* title;
-    bool grave;  // a broken promise
-};
-
-// In the order in which people want to know.
-constexpr std::array<kind_words, ledger::discrepancy_count> kinds{
-    {{discrepancy::lost, "lost", "Lost", true},
-     {discrepancy::vanished, "vanished", "Vanished", true},
-     {discrepancy::corrupt, "corrupt", "Corrupt", true},
-     {discrepancy::misplaced, "misplaced", "Misplaced", true},
-     {discrepancy::duplicated, "duplicated", "Duplicated: each copy too many", false},
-     {discrepancy::misdelivered, "misdelivered", "Misdelivered", false},
-     {discrepancy::bounced, "bounced", "Bounced", false},
-     {discrepancy::unacknowledged, "unacknowledged", "Delivered without being acknowledged", false},
-     {discrepancy::out_of_order, "out-of-order", "Out of order", false},
-     {discrepancy::not_known, "not-known", "Not known yet", false},
-     {discrepancy::not_looked_for, "not-looked-for", "Not looked for", false}}};
-
-std::string name_of(const kind_words& of) {
-    std::string name = of.word;
-    std::replace(name.begin(), name.end(), '-', ' ');
-    return name;
-}
-
-std::uint64_t count_of(const discrepancy_counts& counts, const kind_words& of) {
-    return counts[static_cast<std::size_t>(of.what)];
-}
 
 const discrepancy_examples* examples_of(const breakdown& where, const kind_words& of) {
     const auto found = std::find_if(where.examples.begin(), where.examples.end(),
@@ -106,16 +75,22 @@ std::string copy(const discrepancy_row& row) {
 }
 
 table examples_table(const kind_words& kind, const discrepancy_examples& of) {
-    table made{
-        "examples-" + std::string(kind.word),
-        kind.title,
-        {{"message"}, {"envelope"}, {"reply"}, {"at"}, {"found"}, {"seen"}, {"what differs"}},
-        {}};
+    table made{"examples-" + std::string(kind.word),
+               kind.title,
+               {{"message"},
+                {"envelope"},
+                {"octets", align::right},
+                {"reply"},
+                {"at"},
+                {"found"},
+                {"seen"},
+                {"what differs"}},
+               {}};
     if (kind.what == discrepancy::not_looked_for) made.columns.back().title = "reason";
     if (kind.what == discrepancy::bounced) made.columns.back().title = "notification";
     for (const discrepancy_row& row : of.rows)
-        made.rows.push_back({message_name(row), envelope(row), reply(row),
-                             show_time(short_text(row.ended, 40)), copy(row),
+        made.rows.push_back({message_name(row), envelope(row), short_text(row.octets, 20),
+                             reply(row), show_time(short_text(row.ended, 40)), copy(row),
                              show_time(short_text(row.seen, 40)),
                              short_text(row.detail, longest_detail)});
     // What none of them has, such as copies of what is lost.
@@ -132,23 +107,6 @@ table examples_table(const kind_words& kind, const discrepancy_examples& of) {
         made.note = fmt::format("The first {} of {}; --list {} has all", of.rows.size(),
                                 format_count(of.count), kind.word);
     return made;
-}
-
-// A column for each kind that there is.
-table counted_table(std::string name, std::string title, std::string first,
-                    const std::vector<const kind_words*>& found) {
-    table made{std::move(name), std::move(title), {{std::move(first)}}, {}};
-    for (const kind_words* each : found)
-        made.columns.push_back({name_of(*each), align::right});
-    return made;
-}
-
-void add_counts(std::vector<std::string>& row, const discrepancy_counts& counts,
-                const std::vector<const kind_words*>& found) {
-    for (const kind_words* each : found) {
-        const std::uint64_t count = count_of(counts, *each);
-        row.push_back(count == 0 ? "" : format_count(count));
-    }
 }
 
 table places_table(table made, const std::vector<counted_place>& places,

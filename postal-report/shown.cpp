@@ -31,6 +31,9 @@ std::string printed_text(output kind, const subject& of) {
 cli::exit_status write_page(const options& wanted, const subject& of) {
     const auto library = read_chart_library(wanted.chart_library);
     if (!library) return refuse(library.error(), cli::exit_status::bad_parameters);
+    const auto writable = base::check_writable(wanted.html);
+    if (!writable)
+        return refuse(base::at("--html", writable.error()), cli::exit_status::bad_parameters);
     const std::string nonce =
         fmt::format("{:016x}{:016x}", base::fresh_entropy(), base::fresh_entropy());
     const auto written = base::write_file(

@@ -56,6 +56,7 @@ void ledger_entries::write(const transaction& tx, std::size_t which, counts coun
     row.session = tx.session;
     row.sequence = tx.sequence;
     row.time_us = one.time_us;
+    row.octets = tx.octets;
     row.recipient = number_of(recipients_, plan_.recipients, tx.recipients[which]);
     row.sender = number_of(senders_, plan_.senders, tx.sender_index);
     row.what = one.what;

@@ -60,9 +60,9 @@ exit_status run(int argc, char** argv) {
     if (!made) return others->refuse(made.error(), exit_status::bad_parameters);
     plan& of = **made;
     if (of.chosen.dry_run || of.chosen.dry_run_message) {
-        const auto fit = program::check_files({{"--record", of.chosen.run.record},
-                                               {"--ledger", of.chosen.ledger},
-                                               {"--samples", of.chosen.samples_file}});
+        auto fit = program::check_reports(of.chosen);
+        if (fit && others->alone()) fit = program::check_metrics(of.chosen);
+        if (fit) fit = program::check_files({{"--samples", of.chosen.samples_file}});
         if (!fit) return others->refuse(fit.error(), exit_status::bad_parameters);
         return others->leave(preview(of, *others));
     }

@@ -264,6 +264,20 @@ expected<void> check_given_fields(const options& o) {
     return {};
 }
 
+// An option that something else makes void is no choice.
+expected<void> check_sizes(const options& o) {
+    if (!o.corpus.empty() && o.sizes)
+        return base::fail("--size: a corpus has its own sizes; leave one of the two out");
+    for (const std::string_view option : {"max-size", "min-size"}) {
+        if (!cli::is_given(o.effective, option)) continue;
+        if (o.sizes)
+            return base::fail("--{}: --size is in place of it; leave one of the two out", option);
+        if (!o.corpus.empty())
+            return base::fail("--{}: a corpus has its own sizes; leave one of the two out", option);
+    }
+    return {};
+}
+
 // What only shows when all options are known.
 expected<void> check(const options& o) {
     auto users = check_users(o);
@@ -295,9 +309,6 @@ expected<void> check(const options& o) {
     if (!o.auth_users.empty() && !o.auth.wanted()) {
         return base::fail("--auth-users: is of no use without --auth");
     }
-    if (!o.corpus.empty() && o.sizes) {
-        return base::fail("--size: a corpus has its own sizes; leave one of the two out");
-    }
     auto search =
         program::check(o.search, o.effective, {"stages", "messages", "warmup", "threshold"});
     if (!search) return search;
@@ -308,6 +319,8 @@ expected<void> check(const options& o) {
         const auto goals = program::goals_of(o.search, phase_names(), due_phase);
         if (!goals) return goals.error();
     }
+    auto sizes = check_sizes(o);
+    if (!sizes) return sizes;
     auto envelopes = check(o.dsn, o.mail_parameters, o.rcpt_parameters);
     if (!envelopes) return envelopes;
     return program::check(static_cast<const program::client_options&>(o));

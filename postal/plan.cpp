@@ -198,6 +198,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
         program::describe({"postal", chosen.run, chosen.effective, {argv, argv + argc}});
     program::describe(plan.load, chosen, result);
     result.greetings = [servers = plan.targets] { return client::greetings_of(servers); };
+    result.session_states = client::session_states(client::stages_of::senders);
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.service_phase = static_cast<std::size_t>(phase::service);

@@ -99,6 +99,7 @@ asio::awaitable<bool> session::converse() {
 
 asio::awaitable<bool> session::talk() {
     step how = co_await introduce();
+    if (how == step::refused) co_await part();
     if (how == step::done && !stopping() && plan_.load.auth.chosen.wanted()) {
         how = co_await authenticate();
         if (how == step::refused) co_await say_quit();
@@ -185,8 +186,9 @@ asio::awaitable<session::step> session::say_hello(std::string_view verb) {
 // somebody else.
 asio::awaitable<session::step> session::start_tls() {
     if (!offered_.starttls) {
-        channel_.give_up(stage::tls, "no_starttls", "the server does not offer STARTTLS");
-        co_return step::failed;
+        miss("no_starttls");
+        channel_.refused(stage::tls, "no_starttls", "the server does not offer STARTTLS");
+        co_return step::refused;
     }
     const step how = co_await ask(stage::tls, proto::starttls_command);
     if (how != step::done) co_return how;
@@ -199,8 +201,9 @@ asio::awaitable<session::step> session::start_tls() {
 // The server greets anew, as if that client had connected.
 asio::awaitable<session::step> session::say_xclient() {
     if (!offered_.xclient) {
-        channel_.give_up(stage::xclient, "no_xclient", "the server does not offer XCLIENT ADDR");
-        co_return step::failed;
+        miss("no_xclient");
+        channel_.refused(stage::xclient, "no_xclient", "the server does not offer XCLIENT ADDR");
+        co_return step::refused;
     }
     std::string text;
     const net::ip_address& origin = channel_.origin().address;
@@ -208,6 +211,10 @@ asio::awaitable<session::step> session::say_xclient() {
     const step how = co_await ask(stage::xclient, text);
     if (how != step::done) co_return how;
     co_return co_await say_ehlo();
+}
+
+void session::miss(std::string_view what) {
+    if (channel_.transcript() != nullptr) channel_.transcript()->note(what);
 }
 
 // Without it the mail goes all the same.
@@ -223,6 +230,16 @@ void session::miss_dsn_once() {
 asio::awaitable<session::step> session::say_quit() {
     channel_.set_hurried(true);
     co_return co_await ask(stage::quit, proto::quit_command);
+}
+
+// Behind a refusal that ends the dialogue (RFC 5321 4.1.1.10); a server that has said 421 is gone.
+asio::awaitable<void> session::part() {
+    constexpr int service_not_available = 421;
+    if (parser_.code() == service_not_available) co_return;
+    channel_.part();
+    channel_.set_hurried(true);
+    const bool said = co_await channel_.send(stage::quit, proto::quit_command, proto::quit_command);
+    if (said) co_await channel_.hear_more(stage::quit);
 }
 
 asio::awaitable<session::step> session::ask(stage where, std::string_view command,

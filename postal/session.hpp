@@ -64,6 +64,7 @@ class session final : public load::watched, private net::connection::departures 
     asio::awaitable<step> authenticate();
     asio::awaitable<step> converse(client::login& mine);
     void miss_dsn_once();
+    void miss(std::string_view what);
     std::uint64_t messages_for_connection();
 
     asio::awaitable<step> exchange_mail();
@@ -75,6 +76,7 @@ class session final : public load::watched, private net::connection::departures 
     step give_up(net::fault why);
 
     asio::awaitable<step> say_quit();
+    asio::awaitable<void> part();
     asio::awaitable<step> ask(stage where, std::string_view command) {
         return ask(where, command, command);
     }

@@ -55,7 +55,9 @@ asio::awaitable<bool> authenticate(imap_dialogue& dialogue, const visit_context&
 
 asio::awaitable<bool> log_in_plainly(imap_dialogue& dialogue, const visit_context& who) {
     if (dialogue.offered().has(imap_capability::login_disabled)) {
-        who.connection.give_up(stage::login, "login_disabled",
+        if (who.connection.transcript() != nullptr)
+            who.connection.transcript()->note("login_disabled");
+        who.connection.refused(stage::login, "login_disabled",
                                "the server lets nobody in without TLS");
         co_return false;
     }

@@ -48,9 +48,11 @@ exit_status run(int argc, char** argv) {
     if (!made) return others->refuse(made.error(), exit_status::bad_parameters);
     rabid::plan& of = **made;
     if (of.chosen.dry_run) {
-        const auto fit = program::check_files(
-            {{"--record", of.chosen.run.record}, {"--ledger", of.chosen.ledger}});
+        auto fit = program::check_reports(of.chosen);
+        if (fit && others->alone()) fit = program::check_metrics(of.chosen);
         if (!fit) return others->refuse(fit.error(), exit_status::bad_parameters);
+        for (const std::string& one : rabid::remarks_on(of))
+            if (others->leads()) cli::complain("rabid", one);
         if (others->leads()) fmt::print("{}", rabid::describe_dry_run(of));
         return others->leave(exit_status::done);
     }

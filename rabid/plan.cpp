@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/version.hpp"
 #include "os/host.hpp"
 #include "program/shared_options.hpp"
@@ -131,8 +133,30 @@ std::optional<std::uint64_t> plan::most_connections() const {
 }
 
 std::vector<std::string> remarks_on(const plan& plan) {
-    if (plan.chosen.imap_percent > 0 || !cli::is_given(plan.chosen.effective, "profile")) return {};
-    return {"--profile: is what IMAP sessions do, and this run has none; give --imap-percent, too"};
+    const options& chosen = plan.chosen;
+    const bool watches = chosen.watch.count() > 0;
+    struct {
+        std::string_view option;
+        bool means_nothing;
+        std::string_view why;
+    } const rows[]{
+        {"profile", chosen.imap_percent == 0,
+         "is what IMAP sessions do, and this run has none; give --imap-percent, too"},
+        {"profile", watches && chosen.imap_percent > 0,
+         "means nothing with --watch: sessions wait for mail, and read it"},
+        {"imap", chosen.imap_percent == 0,
+         "is where IMAP sessions go, and this run has none; give --imap-percent, too"},
+        {"compress", chosen.imap_percent == 0,
+         "is for IMAP sessions, and this run has none; give --imap-percent, too"},
+        {"apop", chosen.imap_percent == 100, "is for POP3 sessions, and this run has none"},
+        {"pipelining", chosen.imap_percent == 100, "is for POP3 sessions, and this run has none"},
+        {"store", chosen.ledger.empty(), "is what a ledger calls them; give --ledger, too"},
+    };
+    std::vector<std::string> remarks;
+    for (const auto& row : rows)
+        if (row.means_nothing && cli::is_given(chosen.effective, row.option))
+            remarks.push_back(fmt::format("--{}: {}", row.option, row.why));
+    return remarks;
 }
 
 stats::run_description describe(const plan& plan, int argc, char** argv) {
@@ -141,6 +165,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
         program::describe({"rabid", chosen.run, chosen.effective, {argv, argv + argc}});
     program::describe(plan.load, chosen, result);
     result.greetings = [servers = plan.all_servers()] { return client::greetings_of(servers); };
+    result.session_states = client::session_states(client::stages_of::readers);
     result.phases = phase_names();
     result.message_phase = static_cast<std::size_t>(phase::retrieve);
     result.service_phase = static_cast<std::size_t>(phase::service);

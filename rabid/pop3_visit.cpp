@@ -128,7 +128,7 @@ asio::awaitable<bool> pop3_visit::log_in_by_digest(std::string_view timestamp) {
     out_.clear();
     const std::span<const std::uint8_t, 16> octets(digest.octets.data(), 16);
     if (!made || !proto::append_apop(out_, visit_.who.login, octets)) {
-        visit_.connection.give_up(stage::login, "no_md5", "this host has no MD5, which APOP needs");
+        visit_.connection.refused(stage::login, "no_md5", "this host has no MD5, which APOP needs");
         co_return false;
     }
     const std::string shown = "APOP " + visit_.who.login + " ***\r\n";

@@ -38,6 +38,7 @@ void worker_context::note_appended(const account& whose, const made_message& wha
     row.session = what.session;
     row.sequence = what.sequence;
     row.time_us = now_us();
+    row.octets = what.text.size();
     row.recipient = row.sender = row_buffer()->address(whose.address);
     row.what = outcome;
     row_buffer()->add(row);

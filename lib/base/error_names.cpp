@@ -59,7 +59,10 @@ expected<std::string> explain_error(std::string_view name) {
         known.emplace_back(one.name);
     }
     if (!text.empty()) return {boost::system::in_place_value, std::move(text)};
-    const std::string_view near = nearest(name, known);
+    // So many names are there that one is near each short word.
+    constexpr std::size_t shortest = 4;
+    const std::string_view near =
+        name.size() < shortest ? std::string_view() : nearest(name, known);
     return fail("\"{}\" is no name of an error; {}", printable(name, 40),
                 near.empty() ? std::string("--explain alone lists all")
                              : fmt::format("did you mean {}?", near));

@@ -263,8 +263,8 @@ std::string_view nearest(std::string_view mistyped, const std::vector<std::strin
         // The start of a long name is near, whatever it lacks: --dur is --duration.
         const bool is_start = mistyped.size() >= 4 && name.starts_with(mistyped);
         const std::size_t distance = is_start ? 1 : edit_distance(mistyped, name);
-        // Where more than half would change it is another word.
-        const bool is_other = 2 * distance > std::max(mistyped.size(), name.size());
+        // Where half of it would change it is another word.
+        const bool is_other = 2 * distance >= std::max(mistyped.size(), name.size());
         if (distance >= best_distance || is_other) continue;
         best_distance = distance;
         best = name;

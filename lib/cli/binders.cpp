@@ -1,5 +1,7 @@
 #include "cli/binders.hpp"
 
+#include "base/alternatives.hpp"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -55,8 +57,10 @@ auto duration_within(duration_limit min, duration_limit max) {
     return [min, max](std::string_view given) {
         auto time = base::parse_duration(given);
         if (time && *time < min) {
-            time =
-                base::fail("{} is too short; give at least {}", given, base::format_duration(min));
+            time = min <= std::chrono::nanoseconds(1)
+                       ? base::fail("{} leaves no time; give more than 0s, such as 30s", given)
+                       : base::fail("{} is too short; give at least {}", given,
+                                    base::format_duration(min));
         } else if (time && *time > max) {
             time = base::fail("{} is too long; give at most {}", given, base::format_duration(max));
         }
@@ -112,7 +116,7 @@ base::expected<std::int64_t> parse_count(std::string_view given, std::int64_t mi
 }
 
 base::failure not_a_choice(const std::string& given, const std::vector<std::string>& words) {
-    return base::fail("\"{}\" is not known; give {}", given, fmt::join(words, ", "));
+    return base::fail("\"{}\" is not known; give {}", given, base::alternatives(words));
 }
 
 }  // namespace postal::cli

@@ -18,7 +18,7 @@ namespace postal::cli {
 
 namespace {
 
-constexpr std::size_t narrowest_page = 60;
+constexpr std::size_t narrowest_page = 40;
 constexpr std::size_t usual_page = 80;
 constexpr std::size_t widest_page = 100;
 

@@ -2,6 +2,7 @@
 
 #include "base/machine_trouble.hpp"
 #include "base/standard_output.hpp"
+#include "os/terminal_size.hpp"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,7 @@ std::atomic<bool> last_was_trouble{false};  // of what was complained of
 
 void complain(std::string_view program, std::string_view message) {
     // One write, so that the line stays whole when several processes share the terminal.
-    const std::string line = fmt::format("{}: {}\n", program, message);
+    const std::string line = os::fitted(fmt::format("{}: {}\n", program, message), STDERR_FILENO);
     std::fwrite(line.data(), 1, line.size(), stderr);
     last_was_trouble.store(base::is_machine_trouble(message));
 }

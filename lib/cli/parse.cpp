@@ -8,8 +8,11 @@
 #include "cli/help.hpp"
 #include "cli/output_files.hpp"
 #include "cli/rows.hpp"
+#include "os/terminal_size.hpp"
 
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -161,7 +164,7 @@ base::expected<parse_result> print_what_was_asked(const program& description,
     } else if (const auto name = line.last_of("--explain"); name && description.explain) {
         auto explained = description.explain(*name);
         if (!explained) return base::at("--explain", explained.error());
-        text = std::move(*explained);
+        text = os::fitted(std::move(*explained), STDOUT_FILENO);
     } else if (const auto shell = line.last_of("--completion")) {
         auto script = completion(description, *shell);
         if (!script) return base::at("--completion", script.error());

@@ -54,7 +54,7 @@ channel::channel(worker_context& shared, owner whose, unsigned session, phases c
 
 void channel::begin(const target& server) {
     server_ = &server;
-    broken_ = false;
+    broken_ = parting_ = false;
     heard_ = {};
     hearing_.answered();
     first_problem_.clear();
@@ -280,7 +280,7 @@ void channel::lost(stage where, net::fault why) {
     if (transcript_) transcript_->note(net::to_text(why));
     stopped_ = why == net::fault::stopped;
     // That nobody greets or says goodbye in the last second of a run is no fault of the server's.
-    if (stopped_ || (hurried_ && shared_.own.stopping())) return;
+    if (stopped_ || parting_ || (hurried_ && shared_.own.stopping())) return;
     const explanation what = explain(why, connection_, server_->where.text);
     count_error(where, what.reason, what.sample);
 }

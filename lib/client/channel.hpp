@@ -109,6 +109,8 @@ class channel {
 
     // Something else than the connection is wrong: counted, and the connection is of no more use.
     void give_up(stage where, base::error_name reason, std::string_view sample);
+    // From here on there is only a goodbye left, and a server that does not wait for it is at no fault.
+    void part() noexcept { parting_ = true; }
     // The server said no.
     void refused(stage where, base::error_name reason, std::string_view said);
     template <class Phase>
@@ -153,6 +155,7 @@ class channel {
     bool hurried_ = false;
     bool broken_ = false;
     bool stopped_ = false;
+    bool parting_ = false;
 };
 
 }  // namespace postal::client

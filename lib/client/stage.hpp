@@ -45,10 +45,20 @@ constexpr std::string_view to_text(stage where) noexcept {
     return stage_names[static_cast<std::size_t>(where)];
 }
 
-// A session waits for its turn, or for the peer at one of the stages: stats::run_description's.
-[[nodiscard]] inline std::vector<std::string> session_states() {
+// Who knows which of them: those behind `quit` and before `ehlo` both.
+enum class stages_of : std::uint8_t { senders, readers };
+[[nodiscard]] constexpr bool has_stage(stages_of who, stage where) noexcept {
+    if (where >= stage::ehlo && where <= stage::rset) return who == stages_of::senders;
+    if (where >= stage::login && where <= stage::command) return who == stages_of::readers;
+    return where != stage::check;
+}
+
+// A session waits for its turn, or for the peer at one of the stages: stats::run_description's. Those
+// that are none of the program's have no name.
+[[nodiscard]] inline std::vector<std::string> session_states(stages_of who) {
     std::vector<std::string> made{"pausing"};
-    made.insert(made.end(), stage_names.begin(), stage_names.end());
+    for (std::size_t i = 0; i < stage_names.size(); ++i)
+        made.emplace_back(has_stage(who, static_cast<stage>(i)) ? stage_names[i] : "");
     return made;
 }
 constexpr std::size_t pausing_state = 0;

@@ -8,11 +8,14 @@
 #include "cli/parse.hpp"
 #include "experiment/experiment.hpp"
 #include "os/child.hpp"
+#include "os/terminal_size.hpp"
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <unistd.h>
 
 namespace postal::experiment {
 
@@ -48,7 +51,7 @@ cli::exit_status run(const program_steps<Options>& of, const std::vector<std::st
     if (!applied) return refuse(applied.error());
     const std::uint64_t seed = whole->offered.seed.value_or(base::fresh_entropy() >> 32U);
     if (given.plan) {
-        base::print(of.plan(given, *whole, seed));
+        base::print(os::fitted(of.plan(given, *whole, seed), STDOUT_FILENO));
         return exit_status::done;
     }
     if (!given.check) return of.conduct(given, *whole, seed, argv);

@@ -18,7 +18,7 @@ constexpr std::size_t place_of(discrepancy what) {
 // Of a message that is in no row of `sent` its copy says whose and when it is.
 std::string found_rows() {
     return fmt::format(
-        "FROM findings f LEFT JOIN sent s ON s.number = f.sent "
+        "FROM findings f LEFT JOIN main.sent s ON s.number = f.sent "
         "LEFT JOIN seen o ON o.number = f.seen AND f.kind <> {}",
         place_of(discrepancy::bounced));
 }
@@ -46,10 +46,11 @@ discrepancy_counts counts_at(const statement& row, int first) {
     return made;
 }
 
-constexpr std::array sent_columns{
-    &discrepancy_row::run,    &discrepancy_row::session,   &discrepancy_row::sequence,
-    &discrepancy_row::sender, &discrepancy_row::recipient, &discrepancy_row::outcome,
-    &discrepancy_row::code,   &discrepancy_row::enhanced,  &discrepancy_row::ended};
+constexpr std::array sent_columns{&discrepancy_row::run,       &discrepancy_row::session,
+                                  &discrepancy_row::sequence,  &discrepancy_row::sender,
+                                  &discrepancy_row::recipient, &discrepancy_row::outcome,
+                                  &discrepancy_row::code,      &discrepancy_row::enhanced,
+                                  &discrepancy_row::ended,     &discrepancy_row::octets};
 constexpr std::array seen_columns{&discrepancy_row::run,       &discrepancy_row::session,
                                   &discrepancy_row::sequence,  &discrepancy_row::mailbox,
                                   &discrepancy_row::condition, &discrepancy_row::detail,
@@ -123,11 +124,12 @@ expected<void> findings::list_noted(std::int64_t kind, std::uint64_t most, const
                                     const std::function<void(const discrepancy_row&)>& on_row) {
     const auto is = [kind](discrepancy what) { return kind == static_cast<std::int64_t>(what); };
     auto ask = file_->prepare(
-        "SELECT f.sent, f.seen, s.recipient FROM findings f LEFT JOIN sent s ON s.number = f.sent "
+        "SELECT f.sent, f.seen, s.recipient FROM findings f LEFT JOIN main.sent s ON s.number = "
+        "f.sent "
         "WHERE f.kind = ?1 ORDER BY f.sent, f.seen LIMIT ?2");
     if (!ask) return ask.error();
     auto sent = file_->prepare(
-        "SELECT run, session, sequence, sender, recipient, outcome, code, enhanced, time "
+        "SELECT run, session, sequence, sender, recipient, outcome, code, enhanced, time, octets "
         "FROM sent_messages WHERE number = ?1");
     if (!sent) return sent.error();
     auto seen =

@@ -36,9 +36,8 @@ struct discrepancy_row {
     std::string detail;
     std::string seen;  // when
     std::string way;
+    std::string octets;  // of the message, as it was sent
 };
-
-using discrepancy_counts = std::array<std::uint64_t, discrepancy_count>;
 
 // The first messages of a kind, in the order in which they were sent.
 struct discrepancy_examples {

@@ -53,7 +53,7 @@ enum class column : std::uint8_t { plain, message, run, address };
 
 constexpr std::array sent_columns{column::message, column::run,     column::plain, column::plain,
                                   column::address, column::address, column::plain, column::plain,
-                                  column::plain,   column::plain,   column::plain};
+                                  column::plain,   column::plain,   column::plain, column::plain};
 constexpr std::array seen_columns{column::message, column::run,     column::run,   column::plain,
                                   column::plain,   column::address, column::plain, column::plain,
                                   column::address, column::plain,   column::plain, column::plain,

@@ -75,6 +75,11 @@ returned_entry returned_at(const statement& row) {
             short_text(row.text(7))};
 }
 
+// All rows of a message have the same.
+std::int64_t octets_at(const statement& row) {
+    return row.is_null(8) ? size_not_recorded : row.number(8);
+}
+
 void forget_servers(message_entry& of) {
     for (seen_entry& one : of.seen)
         one.server = 0;
@@ -84,7 +89,7 @@ void forget_servers(message_entry& of) {
 
 // Numbers that only a damaged or tampered ledger has would be used as indexes.
 constexpr std::string_view sent_in_order =
-    "SELECT run, session, sequence, number, recipient, sender, outcome, time_us FROM sent "
+    "SELECT run, session, sequence, number, recipient, sender, outcome, time_us, octets FROM sent "
     "WHERE outcome BETWEEN 0 AND 4 ORDER BY run DESC, session DESC, sequence DESC";
 constexpr std::string_view removed_in_order =
     "SELECT run, session, sequence, mailbox, server, uid_validity, uid, way FROM removed "
@@ -276,6 +281,7 @@ expected<void> reader::judge_all(reconciler& judge, bool one_store) {
         const key where = seen_alone ? seen.where() : sent.where();
         one.run = std::get<0>(where);
         one.session = std::get<1>(where);
+        one.octets = seen_alone ? size_not_recorded : octets_at(sent.row());
         one.sent.clear();
         one.seen.clear();
         one.removed.clear();

@@ -147,6 +147,7 @@ void reconciler::add_stranger(condition what, std::int64_t seen) {
     summary_.foreign += what == condition::foreign ? 1 : 0;
     summary_.original += what == condition::original || what == condition::original_corrupt ? 1 : 0;
     if (!is_corrupt(what)) return;
+    at_hand_ = nullptr;
     if (what != condition::original_corrupt) ++summary_.sightings;
     ++summary_.corrupt[static_cast<std::size_t>(what)];
     report(discrepancy::corrupt, 0, seen);
@@ -154,6 +155,8 @@ void reconciler::add_stranger(condition what, std::int64_t seen) {
 
 void reconciler::add_sent(const sent_entry& sent, span here) {
     ++summary_.sent[static_cast<std::size_t>(sent.what)];
+    if (sent.what == outcome::accepted)
+        ++summary_.sizes[size_class_of(at_hand_->octets)].acknowledged;
     if (who_.on_sent) who_.on_sent(sent.number, here.empty() ? 0 : earliest(here).number);
     if (!here.empty()) return add_found(sent, here);
     if (sent.what == outcome::accepted) add_missing(sent);
@@ -329,6 +332,8 @@ void reconciler::check_order(const sent_entry& sent, span here) {
 }
 
 void reconciler::report(discrepancy what, std::int64_t sent, std::int64_t seen) {
+    const std::int64_t octets = at_hand_ == nullptr ? size_not_recorded : at_hand_->octets;
+    ++summary_.sizes[size_class_of(octets)].found[static_cast<std::size_t>(what)];
     if (who_.on_discrepancy) who_.on_discrepancy(what, sent, seen);
 }
 

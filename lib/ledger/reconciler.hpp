@@ -43,6 +43,7 @@
 
 #include "ledger/coverage.hpp"
 #include "ledger/rows.hpp"
+#include "ledger/size_class.hpp"
 
 namespace postal::ledger {
 
@@ -60,6 +61,7 @@ enum class discrepancy : std::uint8_t {
     bounced
 };
 inline constexpr std::size_t discrepancy_count = 11;
+using discrepancy_counts = std::array<std::uint64_t, discrepancy_count>;
 
 // Rows as they stand in the file: numbers of rows, addresses and runs.
 struct sent_entry {
@@ -107,6 +109,7 @@ struct returned_entry {
 struct message_entry {
     std::int64_t run = 0;
     std::int64_t session = 0;
+    std::int64_t octets = size_not_recorded;
     std::vector<sent_entry> sent;
     std::vector<seen_entry> seen;
     std::vector<removed_entry> removed;
@@ -137,6 +140,12 @@ struct observation {
     bool untold = false;
 };
 
+// Of one class of sizes.
+struct counted_size {
+    std::uint64_t acknowledged = 0;
+    discrepancy_counts found{};
+};
+
 struct summary {
     std::array<std::uint64_t, 5> sent{};  // recipients' messages by outcome
     std::uint64_t sightings = 0;          // of messages with an identity
@@ -164,6 +173,7 @@ struct summary {
     std::uint64_t out_of_order = 0;
     std::uint64_t seen_before_sent = 0;  // the clocks of the two hosts differ
     bool order_is_whole = true;
+    std::array<counted_size, size_class_count> sizes{};  // by size_class_of()
 
     [[nodiscard]] std::uint64_t acknowledged() const noexcept { return sent[0]; }
     [[nodiscard]] std::uint64_t all_unacknowledged() const noexcept;

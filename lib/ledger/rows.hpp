@@ -102,6 +102,7 @@ struct sent_row {
     std::uint64_t session = 0;
     std::uint64_t sequence = 0;
     std::uint64_t time_us = 0;  // since the epoch: when the reply came, or the connection broke
+    std::uint64_t octets = 0;   // of the message, without what DATA adds
     address_id recipient = 0;
     address_id sender = 0;  // 0: the null reverse path
     outcome what = outcome::accepted;

@@ -10,11 +10,13 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "base/file_descriptor.hpp"
 #include "base/text.hpp"
+#include "base/write_file.hpp"
 #include "ledger/schema_tables.hpp"
 
 namespace postal::ledger {
@@ -157,6 +159,13 @@ expected<void> can_be_made(const std::string& path) {
     return base::fail("{}: {}", path, base::system_message(errno));
 }
 
+base::failure is_older(const std::string& path) {
+    return base::fail(
+        "{}: is of an older version, and can be read only; give another file, and read both as "
+        "one with postal-report --ledger",
+        path);
+}
+
 // The file as one that nobody writes to, for SQLite.
 std::string unchanging(const std::string& path) {
     std::string result = "file:";
@@ -215,10 +224,7 @@ expected<database> open_to_write(const std::string& path) {
     const auto found = judge(*file);
     if (!found) return found.error();
     if (*found != empty && *found != schema_version) {
-        return base::fail(
-            "{}: is of an older version, and can be read only; give another file, and read both as "
-            "one with postal-report --ledger",
-            path);
+        return is_older(path);
     }
     if (file->read_only()) return file->failure(SQLITE_READONLY);
     const auto mode = execute_patiently(*file, "PRAGMA journal_mode = WAL");
@@ -228,6 +234,22 @@ expected<database> open_to_write(const std::string& path) {
         if (!created) return created.error();
     }
     return file;
+}
+
+expected<void> check_to_write(const std::string& path) {
+    const auto file_at_most = refuse_directories(path);
+    if (!file_at_most) return file_at_most;
+    std::error_code none;
+    const bool is_new = !fs::exists(path, none) || fs::file_size(path, none) == 0;
+    if (is_new) return base::check_writable(path);
+    auto there = open_to_read(path);
+    if (!there) return there.error();
+    const auto version = there->number("PRAGMA user_version");
+    if (!version) return version.error();
+    if (*version != schema_version) return is_older(path);
+    if (::access(path.c_str(), W_OK) != 0)
+        return base::fail("{}: {}", path, base::system_message(errno));
+    return {};
 }
 
 expected<database> make_temporary() {

@@ -24,20 +24,10 @@ CREATE TABLE addresses(id INTEGER PRIMARY KEY, address TEXT NOT NULL UNIQUE);
 CREATE TABLE outcomes(id INTEGER PRIMARY KEY, outcome TEXT);
 CREATE TABLE conditions(id INTEGER PRIMARY KEY, condition TEXT);
 CREATE TABLE ways(id INTEGER PRIMARY KEY, way TEXT);
-CREATE TABLE sent(number INTEGER PRIMARY KEY, run INTEGER NOT NULL, session INTEGER NOT NULL,
-    sequence INTEGER NOT NULL, recipient INTEGER NOT NULL, sender INTEGER,
-    outcome INTEGER NOT NULL, counted INTEGER NOT NULL, code INTEGER, enhanced TEXT,
-    time_us INTEGER NOT NULL);
 CREATE TABLE seen(number INTEGER PRIMARY KEY, observer INTEGER NOT NULL, run INTEGER,
     session INTEGER, sequence INTEGER, mailbox INTEGER NOT NULL, condition INTEGER NOT NULL,
     way INTEGER NOT NULL, server INTEGER, uid_validity INTEGER NOT NULL, uid INTEGER NOT NULL,
     place INTEGER NOT NULL, detail TEXT, time_us INTEGER NOT NULL, sent_us INTEGER);
-CREATE VIEW sent_messages AS SELECT s.number, r.run, s.session, s.sequence,
-    f.address AS sender, t.address AS recipient, o.outcome, s.counted, s.code, s.enhanced,
-    strftime('%Y-%m-%dT%H:%M:%S', s.time_us / 1000000, 'unixepoch')
-        || printf('.%06dZ', s.time_us % 1000000) AS time
-    FROM sent s JOIN runs r ON r.id = s.run JOIN addresses t ON t.id = s.recipient
-    JOIN outcomes o ON o.id = s.outcome LEFT JOIN addresses f ON f.id = s.sender;
 CREATE VIEW seen_messages AS SELECT s.number, b.run AS observer, r.run, s.session, s.sequence,
     m.address AS mailbox, c.condition, s.detail, w.way, v.address AS server, s.uid_validity,
     s.uid, s.place,
@@ -47,6 +37,33 @@ CREATE VIEW seen_messages AS SELECT s.number, b.run AS observer, r.run, s.sessio
     FROM seen s JOIN runs b ON b.id = s.observer JOIN addresses m ON m.id = s.mailbox
     JOIN conditions c ON c.id = s.condition JOIN ways w ON w.id = s.way
     LEFT JOIN runs r ON r.id = s.run LEFT JOIN addresses v ON v.id = s.server;
+)sql";
+
+// Up to schema 4.
+constexpr const char* sent_of_2 = R"sql(
+CREATE TABLE sent(number INTEGER PRIMARY KEY, run INTEGER NOT NULL, session INTEGER NOT NULL,
+    sequence INTEGER NOT NULL, recipient INTEGER NOT NULL, sender INTEGER,
+    outcome INTEGER NOT NULL, counted INTEGER NOT NULL, code INTEGER, enhanced TEXT,
+    time_us INTEGER NOT NULL);
+CREATE VIEW sent_messages AS SELECT s.number, r.run, s.session, s.sequence,
+    f.address AS sender, t.address AS recipient, o.outcome, s.counted, s.code, s.enhanced,
+    strftime('%Y-%m-%dT%H:%M:%S', s.time_us / 1000000, 'unixepoch')
+        || printf('.%06dZ', s.time_us % 1000000) AS time
+    FROM sent s JOIN runs r ON r.id = s.run JOIN addresses t ON t.id = s.recipient
+    JOIN outcomes o ON o.id = s.outcome LEFT JOIN addresses f ON f.id = s.sender;
+)sql";
+// Since schema 5 with the size of each message.
+constexpr const char* sent_of_5 = R"sql(
+CREATE TABLE sent(number INTEGER PRIMARY KEY, run INTEGER NOT NULL, session INTEGER NOT NULL,
+    sequence INTEGER NOT NULL, recipient INTEGER NOT NULL, sender INTEGER,
+    outcome INTEGER NOT NULL, counted INTEGER NOT NULL, code INTEGER, enhanced TEXT,
+    time_us INTEGER NOT NULL, octets INTEGER);
+CREATE VIEW sent_messages AS SELECT s.number, r.run, s.session, s.sequence,
+    f.address AS sender, t.address AS recipient, o.outcome, s.counted, s.code, s.enhanced,
+    strftime('%Y-%m-%dT%H:%M:%S', s.time_us / 1000000, 'unixepoch')
+        || printf('.%06dZ', s.time_us % 1000000) AS time, s.octets
+    FROM sent s JOIN runs r ON r.id = s.run JOIN addresses t ON t.id = s.recipient
+    JOIN outcomes o ON o.id = s.outcome LEFT JOIN addresses f ON f.id = s.sender;
 )sql";
 
 // Since schema 3.
@@ -107,14 +124,19 @@ CREATE VIEW returned_messages AS SELECT s.number, b.run AS observer, r.run, s.se
     JOIN actions a ON a.id = s.action JOIN ways w ON w.id = s.way;
 )sql";
 
-// What a ledger of schema 3 lacks, beside it.
+// What a ledger of schema 4 lacks, beside it, where its own names would be.
+constexpr const char* beside_4 = R"sql(
+CREATE TEMP VIEW sent AS SELECT *, NULL AS octets FROM main.sent;
+CREATE TEMP VIEW sent_messages AS SELECT *, NULL AS octets FROM main.sent_messages;
+)sql";
+// What one of schema 3 lacks, too.
 constexpr const char* beside_3 = R"sql(
 CREATE TEMP TABLE returned(number INTEGER PRIMARY KEY, observer, run, session, sequence, recipient,
     mailbox, action, status, detail, way, time_us);
 CREATE TEMP VIEW returned_messages AS SELECT *, time_us AS time FROM returned;
 )sql";
 
-// What a ledger of schema 2 lacks, too, beside it, where its own names would be.
+// What one of schema 2 lacks, too.
 constexpr const char* beside_2 = R"sql(
 CREATE TEMP TABLE visits(number INTEGER PRIMARY KEY, observer, mailbox, way, server, extent,
     began_us, ended_us, messages, looked_at, reason);
@@ -134,14 +156,16 @@ void append_names(std::string& sql, const char* table, std::uint8_t count) {
 }  // namespace
 
 std::string tables_of(std::int64_t version) {
-    if (version == 2) return std::string(runs_of_2) + shared_tables;
+    const std::string shared = std::string(shared_tables) + (version < 5 ? sent_of_2 : sent_of_5);
+    if (version == 2) return runs_of_2 + shared;
     const bool old = version == 3;
-    return std::string(runs_of_3) + shared_tables + extents_of_3 +
-           (old ? visits_of_3 : visits_of_4) + tables_of_3 + (old ? "" : tables_of_4);
+    return runs_of_3 + shared + extents_of_3 + (old ? visits_of_3 : visits_of_4) + tables_of_3 +
+           (old ? "" : tables_of_4);
 }
 
 std::string tables_beside(std::int64_t version) {
-    std::string sql = std::string("PRAGMA temp_store = FILE;") + beside_3;
+    std::string sql = std::string("PRAGMA temp_store = FILE;") + beside_4;
+    if (version <= 3) sql += beside_3;
     if (version == 2) sql += beside_2;
     return sql;
 }

@@ -56,7 +56,7 @@ expected<void> table_writer::prepare() {
     const std::pair<statement*, std::string_view> wanted[] = {
         {&add_sent_,
          "INSERT INTO sent(run, session, sequence, recipient, sender, outcome, counted, code, "
-         "enhanced, time_us) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
+         "enhanced, time_us, octets) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"},
         {&add_seen_,
          "INSERT INTO seen(observer, run, session, sequence, mailbox, condition, way, uid, place, "
          "detail, time_us, sent_us, server, uid_validity) "
@@ -157,6 +157,7 @@ int table_writer::write(const sent_row& row) {
     row.code != 0 ? add_sent_.bind(8, std::int64_t{row.code}) : add_sent_.bind_null(8);
     add_sent_.bind_optional(9, row.enhanced.view());
     add_sent_.bind(10, row.time_us);
+    add_sent_.bind(11, row.octets);
     return add_sent_.run();
 }
 

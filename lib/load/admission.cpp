@@ -66,6 +66,7 @@ ticket admission::take_due(steady_time now, std::uint64_t wanted, bool was_busy)
         if (number == run_tickets::none) return none_now();
         const group these = group_from(number, wanted);
         if (these.last > now) return {pass::wait, these.last};
+        if (these.last >= how_.until) return {pass::wait, steady_time::max()};
         due_times each = due_at_most_so_late(these, now);
         if (const std::uint64_t got = stock_.take(number, these.messages); got > 0) {
             if (was_busy && is_cap()) busy_time_ += stock_.count_busy(these.last, now);
@@ -123,7 +124,7 @@ void admission::finish_due(steady_time now) {
     std::uint64_t number = stock_.next();
     if (number == run_tickets::none) return;
     schedule ahead = *how_.when;  // whose numbers must not go down; ours goes on from here
-    while (ahead.due(how_.part.number(number)) <= now - start_)
+    while (ahead.due(how_.part.number(number)) < now - start_)
         ++number;
     stock_.limit(number);
 }

@@ -48,6 +48,8 @@ struct pacing {
     std::optional<schedule> when;  // of the whole run
     bool open_loop = false;
     run_share part{};  // whose numbers the stock's tickets have
+    // The run's end, where it is known: what is due then or later is none of it.
+    steady_time until = steady_time::max();
 };
 
 class admission {
@@ -99,7 +101,7 @@ class admission {
         if (how_.when) how_.when->extend(at, lasts, messages);
     }
 
-    // Of an open loop: the run has no more tickets than were due until now.
+    // Of an open loop: the run has no more tickets than were due before now.
     void finish_due(steady_time now);
 
     // The run stops. Gives how many of an open loop's were due and never taken, once for the run,

@@ -9,8 +9,19 @@ namespace postal::load {
 
 using std::chrono::steady_clock;
 
+namespace {
+
+pacing until(steady_time end, pacing how) {
+    how.until = end;
+    return how;
+}
+
+}  // namespace
+
 turnstile::turnstile(worker& own, run_tickets& stock, pacing how)
-    : own_(own), rules_(stock, own.start(), std::move(how)), alarm_(own.context()) {}
+    : own_(own),
+      rules_(stock, own.start(), until(own.planned_end(), std::move(how))),
+      alarm_(own.context()) {}
 
 asio::awaitable<ticket> turnstile::wait(waiter& who) {
     if (rules_.stopped()) co_return ticket{};

@@ -98,6 +98,10 @@ class worker {
     unsigned of() const noexcept { return settings_.of; }
     asio::io_context& context() noexcept { return context_; }
     steady_time start() const noexcept { return times_.start; }
+    // max() where the run has no duration.
+    steady_time planned_end() const noexcept {
+        return times_.duration.count() > 0 ? times_.start + times_.duration : steady_time::max();
+    }
     // How long after the start it began; empty before that. From any thread.
     std::optional<std::chrono::nanoseconds> began_late() const noexcept {
         const auto late = began_late_.load(std::memory_order_relaxed);

@@ -42,8 +42,10 @@ base::expected<size_spec> size_spec::parse(std::string_view text) {
         base::fail("\"{}\" is no form of size: {}", base::printable(text, 60), wanted);
     if (name == "fixed" || name == "uniform") {
         const auto pieces = base::split(arguments, ',');
-        if (pieces.size() != (name == "fixed" ? 1U : 2U)) {
-            return base::fail("size \"{}\": {}", base::printable(text, 60), wanted);
+        if (arguments.empty() || pieces.size() != (name == "fixed" ? 1U : 2U)) {
+            return base::fail("\"{}\" has {}; give {}", base::printable(text, 60),
+                              arguments.empty() ? "no size" : "too many sizes or too few",
+                              name == "fixed" ? "fixed:5K" : "uniform:1K,10K");
         }
         const auto minimum = base::parse_size(pieces.front());
         if (!minimum) return minimum.error();

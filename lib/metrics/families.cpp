@@ -147,9 +147,11 @@ void add_sessions(family_list& to, const stats::run_report& so_far, const stats:
     const auto& states = so_far.description().session_states;
     MetricFamily& family = to.family(
         "sessions", "sessions by what they are at, of the last half second", MetricType::Gauge);
-    for (std::size_t i = 0; i < std::min(states.size(), now.sessions.size()); ++i)
+    for (std::size_t i = 0; i < std::min(states.size(), now.sessions.size()); ++i) {
+        if (states[i].empty()) continue;
         to.metric(family, {{"state", states[i]}}).gauge.value =
             static_cast<double>(now.sessions[i]);
+    }
 }
 
 void add_generator(family_list& to, const stats::run_report& so_far, const beside_report& more) {

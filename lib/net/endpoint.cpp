@@ -78,6 +78,27 @@ base::expected<endpoint> parse_plain(std::string_view text, endpoint result) {
     return result;
 }
 
+bool is_nowhere(const ip_address& one) {
+    const bool is_low = std::all_of(one.octets.begin(), one.octets.begin() + 12,
+                                    [](std::uint8_t octet) { return octet == 0; });
+    return is_low && !one.is_loopback() && one != ip_address{};
+}
+
+// An IPv6 address with a port behind it and no brackets is another address, or none. Nothing lives in
+// ::/96, but for ::1 and :: itself.
+base::expected<void> refuse_bare_port(std::string_view host) {
+    const std::size_t colon = host.rfind(':');
+    if (colon == host.npos || host.find(':') == colon) return {};
+    const std::string_view port = host.substr(colon + 1);
+    const bool is_number = port.size() > 1 && std::all_of(port.begin(), port.end(), base::is_digit);
+    const std::string_view address = host.substr(0, colon);
+    if (!is_number || !parse_ip(address)) return {};
+    const auto whole = parse_ip(host);
+    if (whole && !is_nowhere(*whole)) return {};
+    return base::fail("'{}': an IPv6 address with a port stands in brackets; write [{}]:{}", host,
+                      address, port);
+}
+
 bool is_host_character(char c) noexcept {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
            c == '.' || c == '_' || c == ':' || c == '%';
@@ -126,6 +147,10 @@ base::expected<endpoint> parse_endpoint(std::string_view text, std::uint16_t def
         return base::fail("'{}': {} alone is no host; {}", text, parsed->host, forms);
     for (char c : parsed->host) {
         if (!is_host_character(c)) return base::fail("'{}' is not a host; {}", text, forms);
+    }
+    if (!text.starts_with('[')) {
+        const auto clear = refuse_bare_port(parsed->host);
+        if (!clear) return clear.error();
     }
     return parsed;
 }

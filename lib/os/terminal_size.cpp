@@ -6,6 +6,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
 
 namespace postal::os {
 
@@ -23,6 +26,11 @@ std::optional<std::size_t> terminal_columns(int descriptor) noexcept {
     winsize now{};
     if (::ioctl(descriptor, TIOCGWINSZ, &now) != 0 || now.ws_col == 0) return std::nullopt;
     return now.ws_col;
+}
+
+std::string fitted(std::string text, int descriptor) {
+    const auto columns = terminal_columns(descriptor);
+    return columns ? base::wrapped(text, *columns) : std::move(text);
 }
 
 }  // namespace postal::os

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <unistd.h>
+
 #include "base/random.hpp"
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
@@ -93,7 +95,7 @@ expected<void> check(const client_options& chosen) {
     if (!origin) return origin.error();
     if (chosen.resolve && !chosen.dry_run && !chosen.dry_run_message)
         return base::fail("--resolve: a run looks names up by itself; give it with --dry-run");
-    auto samples = check(chosen.samples);
+    auto samples = check(chosen.samples, chosen.run.thresholds);
     if (!samples) return samples.error();
     return cli::check(chosen.run);
 }
@@ -158,7 +160,7 @@ void describe(const client::load_plan& plan, const client_options& chosen,
               stats::run_description& into) {
     into.seed = plan.seed;
     into.workers = plan.workers;
-    into.session_states = client::session_states();
+    into.sampled = sampling::names_of(chosen.samples);
     if (chosen.start_at) into.started = *chosen.start_at;
     into.transcript = plan.transcripts.wanted();
     if (!chosen.give_up) into.options["give-up"] = base::format_duration(plan.give_up);
@@ -205,6 +207,11 @@ expected<std::vector<client::target>> find_servers(const std::string& text, std:
     if (!servers) return base::at(option, servers.error());
     std::vector<client::target> result;
     for (net::endpoint& where : *servers) {
+        if (leaves_names(chosen) && where.is_unix() &&
+            ::access(where.unix_path.c_str(), F_OK) != 0) {
+            result.push_back({std::move(where), {}, chosen.allowed});
+            continue;
+        }
         auto fit = net::check_destination(where);
         if (!fit) return base::at(option, fit.error());
         if (leaves_names(chosen) && !where.is_unix() && !net::parse_ip(where.host)) {

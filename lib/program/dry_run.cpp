@@ -2,13 +2,20 @@
 
 #include <algorithm>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "base/write_file.hpp"
 #include "cli/binders.hpp"
+#include "ledger/schema.hpp"
+#include "metrics/scrape_endpoint.hpp"
 #include "net/endpoint.hpp"
+#include "net/ip_address.hpp"
+#include "os/terminal_size.hpp"
+#include "program/run_ledger.hpp"
 #include "program/start_time.hpp"
 
 namespace postal::program {
@@ -24,6 +31,7 @@ std::string rate_text(double per_second) {
 
 std::string addresses_of(const client::target& server) {
     if (server.where.fresh_lookup) return "looked up anew for each connection";
+    if (server.where.is_unix() && server.addresses.empty()) return "nothing is there yet";
     if (server.addresses.empty()) return "neither looked up nor checked (--resolve does both)";
     std::vector<std::string> texts;
     for (const net::address& one : server.addresses)
@@ -86,6 +94,38 @@ base::expected<void> check_files(
     return {};
 }
 
+namespace {
+
+base::expected<void> check_place(const client_options& chosen) {
+    const auto where = net::parse_endpoint(chosen.run.metrics, 0);
+    if (!where) return where.error();
+    if (!chosen.resolve && !where->is_unix() && !net::parse_ip(where->host)) return {};
+    const auto place = metrics::parse_place(chosen.run.metrics);
+    if (!place) return place.error();
+    const auto opened = metrics::scrape_endpoint::open(*place);
+    if (!opened) return opened.error();
+    return {};
+}
+
+}  // namespace
+
+base::expected<void> check_reports(const client_options& chosen) {
+    const auto record = check_files({{"--record", chosen.run.record}});
+    if (!record) return record;
+    if (!chosen.ledger.empty()) {
+        const auto book = ledger::check_to_write(chosen.ledger);
+        if (!book) return base::at("--ledger", book.error());
+    }
+    return {};
+}
+
+base::expected<void> check_metrics(const client_options& chosen) {
+    if (chosen.run.metrics.empty()) return {};
+    const auto place = check_place(chosen);
+    if (!place) return base::at("--metrics", place.error());
+    return {};
+}
+
 std::string format_rows(const dry_run_rows& rows) {
     std::size_t width = 0;
     for (const auto& row : rows)
@@ -93,7 +133,7 @@ std::string format_rows(const dry_run_rows& rows) {
     std::string text;
     for (const auto& [label, what] : rows)
         text += fmt::format("{:<{}}  {}\n", label, width, what);
-    return text;
+    return os::fitted(std::move(text), STDOUT_FILENO);
 }
 
 void add_servers(dry_run_rows& to, std::string_view label,

@@ -21,6 +21,10 @@ cli::option resolve_option(bool& target);
 // Fails for a file that a run could not write; pairs of an option and its file, which may be empty.
 base::expected<void> check_files(
     std::initializer_list<std::pair<std::string_view, const std::string&>> files);
+// Record and ledger: what a run would refuse at its beginning.
+base::expected<void> check_reports(const client_options& chosen);
+// Whether scrapers could ask there; a name is not looked up unless that is wanted.
+base::expected<void> check_metrics(const client_options& chosen);
 
 // "label   text" a line.
 using dry_run_rows = std::vector<std::pair<std::string, std::string>>;

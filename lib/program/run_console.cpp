@@ -261,7 +261,8 @@ void run_console::say(const std::string& line) {
     if (options_.diagnostics) return options_.diagnostics(line);
     clear_terminal();
     const std::string who = options_.who.empty() ? "" : options_.who + ": ";
-    put(fmt::format("{}: {}{}\n", report_.description().program, who, line));
+    put(os::fitted(fmt::format("{}: {}{}\n", report_.description().program, who, line),
+                   STDERR_FILENO));
 }
 
 // Standard output that cannot be written is said once and makes the run a failed one.
@@ -347,8 +348,17 @@ cli::exit_status run_console::finish(const stats::run_end& end) {
         const auto pushed = options_.gateway->push(report_);
         if (!pushed) note(base::at("--push", pushed.error()));
     }
+    const bool measured = report_.measured_s() > 0 || report_.description().warmup.count() == 0;
+    if (!measured && !options_.silent)
+        say(
+            fmt::format("--warmup: the run was over within the {} of its warm-up, and nothing was "
+                        "measured; give a shorter warm-up, or let it run for longer",
+                        base::format_duration(report_.description().warmup)));
     if (output_failed_) return cli::exit_status::system_error;
-    return passed ? cli::exit_status::done : cli::exit_status::threshold_not_met;
+    if (!passed) return cli::exit_status::threshold_not_met;
+    const bool by_itself = report_.end().why == to_text(load::run_ending::complete);
+    return !measured && by_itself && !options_.silent ? cli::exit_status::bad_parameters
+                                                      : cli::exit_status::done;
 }
 
 }  // namespace postal::program

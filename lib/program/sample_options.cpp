@@ -1,7 +1,10 @@
 #include "program/sample_options.hpp"
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/binders.hpp"
+#include "sampling/sampler.hpp"
+#include "stats/threshold.hpp"
 
 namespace postal::program {
 
@@ -44,7 +47,15 @@ cli::group sample_group(sampling::choice& target) {
             }};
 }
 
-expected<void> check(const sampling::choice& chosen) {
+expected<void> check(const sampling::choice& chosen, const std::vector<std::string>& thresholds) {
+    for (const std::string& expression : thresholds) {
+        // Those on a phase are known to be right, and none of their bounds is a number.
+        const auto asked = stats::threshold::parse(expression, {});
+        if (!asked || asked->sampled().empty()) continue;
+        const auto known = stats::check_sampled(asked->sampled(), sampling::names_of(chosen));
+        if (!known)
+            return base::at("--threshold: " + base::printable(expression, 80), known.error());
+    }
     if (!chosen.every || chosen.any()) return {};
     return base::fail("--sample-every: nothing is sampled; give --queue or --sample-command too");
 }

@@ -5,11 +5,16 @@
 #include "cli/options.hpp"
 #include "sampling/choice.hpp"
 
+#include <string>
+#include <vector>
+
 namespace postal::program {
 
 cli::group sample_group(sampling::choice& target);
 
 // What only shows when all options are known.
-base::expected<void> check(const sampling::choice& chosen);
+// Thresholds on what is not sampled are refused.
+base::expected<void> check(const sampling::choice& chosen,
+                           const std::vector<std::string>& thresholds);
 
 }  // namespace postal::program

@@ -8,6 +8,7 @@
 #include "cli/binders.hpp"
 #include "net/endpoint.hpp"
 #include "program/sample_options.hpp"
+#include "sampling/sampler.hpp"
 #include "serve/session.hpp"
 
 namespace postal::program {
@@ -80,7 +81,7 @@ cli::setter message_limit(server_options& target) {
 expected<void> check(const server_options& chosen) {
     auto tls = check(chosen.tls);
     if (!tls) return tls.error();
-    auto samples = check(chosen.samples);
+    auto samples = check(chosen.samples, chosen.run.thresholds);
     if (!samples) return samples.error();
     return cli::check(chosen.run);
 }
@@ -139,6 +140,7 @@ void describe(const server_options& chosen, const serve::session_rules& rules,
         into.most_held = chosen.max_held;
     }
     into.session_states = serve::session_states();
+    into.sampled = sampling::names_of(chosen.samples);
     into.transcript = chosen.transcripts.wanted();
     if (chosen.tls.wanted()) into.tls_library = net::tls_library(chosen.tls.settings.backend);
 }

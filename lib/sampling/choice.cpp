@@ -1,5 +1,6 @@
 #include "sampling/choice.hpp"
 
+#include "base/alternatives.hpp"
 #include "base/shell_words.hpp"
 #include "base/text.hpp"
 
@@ -38,7 +39,7 @@ base::expected<queue_choice> parse_queue(std::string_view text) {
         return base::fail(
             "\"{}\" is no server whose queue is known; give {}, with :DIRECTORY "
             "where its queue is elsewhere",
-            base::printable(server, longest_shown), fmt::join(queue_kinds, ", "));
+            base::printable(server, longest_shown), base::alternatives(queue_kinds));
     queue_choice made{static_cast<queue_kind>(found - queue_kinds.begin()), {}, std::string(text)};
     if (colon == text.npos) return made;
     made.directory = text.substr(colon + 1);

@@ -6,6 +6,8 @@
 
 #include <poll.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <utility>
@@ -19,16 +21,21 @@ using std::chrono::steady_clock;
 constexpr std::size_t longest_saying = 200;
 constexpr std::chrono::nanoseconds patience_after_kill = std::chrono::seconds(1);
 
-// Whether the descriptor has become readable by then.
-bool wait_for(int descriptor, steady_clock::time_point until) {
+// Whether one of the descriptors has become readable by then; those below 0 never do.
+template <std::size_t Count>
+bool wait_for(std::array<pollfd, Count>& asked, steady_clock::time_point until) {
     while (true) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now());
-        pollfd asked{descriptor, POLLIN, 0};
-        const int found =
-            ::poll(&asked, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+        const int found = ::poll(asked.data(), asked.size(),
+                                 static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
         if (found > 0) return true;
         if (found == 0 || errno != EINTR) return false;
     }
+}
+
+bool wait_for(int descriptor, steady_clock::time_point until) {
+    std::array asked{pollfd{descriptor, POLLIN, 0}};
+    return wait_for(asked, until);
 }
 
 std::string first_line(std::string_view text) {
@@ -57,8 +64,8 @@ command::~command() {
     static_cast<void>(os::reap(last_.running));
 }
 
-base::expected<std::string> command::run(std::chrono::nanoseconds limit) {
-    const auto until = steady_clock::now() + limit;
+base::expected<std::string> command::run(std::chrono::nanoseconds limit, int hurry) {
+    auto until = steady_clock::now() + limit;
     if (last_.ended.is_open()) {
         // Killed before, and still there: the kernel cannot let go of it.
         if (!wait_for(last_.ended.get(), until))
@@ -69,6 +76,9 @@ base::expected<std::string> command::run(std::chrono::nanoseconds limit) {
     auto started = os::start_printing(children_, program_, words_, most_file, true);
     if (!started) return started.error();
     last_ = std::move(*started);
+    std::array asked{pollfd{last_.ended.get(), POLLIN, 0}, pollfd{hurry, POLLIN, 0}};
+    const bool in_a_hurry = wait_for(asked, until) && asked.back().revents != 0;
+    if (in_a_hurry) until = std::min(until, steady_clock::now() + longest_at_end);
     const bool in_time = wait_for(last_.ended.get(), until);
     // All that is left of its group; not yet reaped, it still has its number.
     os::signal_group(last_.running, SIGKILL);
@@ -77,6 +87,9 @@ base::expected<std::string> command::run(std::chrono::nanoseconds limit) {
                           base::format_duration(limit));
     const auto end = os::reap(last_.running);
     last_.ended.close();
+    if (!in_time && in_a_hurry)
+        return base::fail("the run was over, and it took {} longer and was killed",
+                          base::format_duration(std::min(limit, longest_at_end)));
     if (!in_time)
         return base::fail("it took longer than {} and was killed", base::format_duration(limit));
     return output_after(end.value_or(os::child_end{.signalled = true}));

@@ -238,6 +238,14 @@ base::expected<mail_queue> mail_queue::open(const queue_choice& chosen, std::str
     return made;
 }
 
+std::vector<std::string> mail_queue::figures(queue_kind kind, const std::string& name) {
+    std::vector<std::string> made{name};
+    const server_layout& server = layout_of(kind);
+    for (const queue_folder& each : server.folders)
+        if (server.folders.size() > 1) made.push_back(fmt::format("{} {}", name, each.folder));
+    return made;
+}
+
 base::expected<std::vector<stats::sampled_value>> mail_queue::count(
     std::chrono::nanoseconds limit) const {
     const server_layout& server = layout_of(kind_);

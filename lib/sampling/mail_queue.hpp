@@ -38,6 +38,9 @@ class mail_queue {
 
     [[nodiscard]] const std::string& directory() const noexcept { return directory_; }
 
+    // What count() gives of such a server: the names of its figures, that of all that wait first.
+    [[nodiscard]] static std::vector<std::string> figures(queue_kind kind, const std::string& name);
+
   private:
     mail_queue(queue_kind kind, std::string name, std::string directory)
         : kind_(kind), name_(std::move(name)), directory_(std::move(directory)) {}

@@ -1,5 +1,6 @@
 #include "sampling/sampler.hpp"
 
+#include "base/file_descriptor.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "os/child.hpp"
@@ -8,6 +9,7 @@
 #include "sampling/printed_numbers.hpp"
 
 #include <pthread.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -51,7 +53,8 @@ class sampler::source {
         std::string description;
         nanoseconds every;
         bool rests = false;
-        std::function<sample_values()> take;
+        // `hurry` becomes readable at the run's end.
+        std::function<sample_values(int hurry)> take;
     };
     explicit source(plan what)
         : plan_(std::move(what)), history_(plan_.text, plan_.name, base::seconds_of(plan_.every)) {}
@@ -82,6 +85,7 @@ class sampler::source {
     void tell(ending how) {
         const std::lock_guard lock(mutex_);
         ending_ = std::max(ending_, how);
+        static_cast<void>(::eventfd_write(over_.get(), 1));
         changed_.notify_all();
     }
     void end(ending how) {
@@ -105,6 +109,7 @@ class sampler::source {
     plan plan_;
     steady_clock::time_point epoch_{};
     nanoseconds took_{0};  // the last sample
+    base::file_descriptor over_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     std::thread thread_;
 
     mutable std::mutex mutex_;  // guards what follows
@@ -137,7 +142,7 @@ steady_clock::time_point sampler::source::next_after(steady_clock::time_point be
 
 sample_values sampler::source::take() {
     try {
-        return plan_.take();
+        return plan_.take(over_.get());
     } catch (const std::bad_alloc&) {
         return base::fail("there is no memory for it");
     }
@@ -186,6 +191,17 @@ std::string every_text(nanoseconds every) {
 
 }  // namespace
 
+std::vector<stats::sampled_name> names_of(const choice& chosen) {
+    std::vector<stats::sampled_name> made;
+    if (chosen.queues.size() == 1) made.push_back({std::string(stats::only_queue)});
+    for (const queue_choice& one : chosen.queues)
+        for (std::string& each : mail_queue::figures(one.kind, name_of(one, chosen)))
+            made.push_back({std::move(each)});
+    for (const command_choice& one : chosen.commands)
+        made.push_back({one.name, true});
+    return made;
+}
+
 expected<std::unique_ptr<sampler>> sampler::open(const choice& chosen) {
     std::unique_ptr<sampler> made(new sampler);
     const auto ready = os::prepare_for_children();
@@ -203,7 +219,7 @@ expected<std::unique_ptr<sampler>> sampler::open(const choice& chosen) {
                                        base::printable(place, 200), every_text(chosen.period())),
             .every = chosen.period(),
             .rests = true,
-            .take = [queue = std::move(*queue)] { return queue.count(longest); }}));
+            .take = [queue = std::move(*queue)](int) { return queue.count(longest); }}));
     }
     for (const command_choice& one : chosen.commands) {
         auto runs = command::make(one.words);
@@ -217,8 +233,8 @@ expected<std::unique_ptr<sampler>> sampler::open(const choice& chosen) {
                                        base::printable(base::join(one.words, " "), 200),
                                        every_text(chosen.period())),
             .every = chosen.period(),
-            .take = [kept, name = one.name]() -> sample_values {
-                const auto printed = kept->run(longest);
+            .take = [kept, name = one.name](int hurry) -> sample_values {
+                const auto printed = kept->run(longest, hurry);
                 if (!printed) return printed.error();
                 return read_numbers(*printed, name);
             }}));

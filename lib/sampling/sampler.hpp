@@ -15,6 +15,7 @@
 
 #include "base/result.hpp"
 #include "sampling/choice.hpp"
+#include "stats/sample_threshold.hpp"
 #include "stats/samples.hpp"
 
 #include <chrono>
@@ -23,6 +24,9 @@
 #include <vector>
 
 namespace postal::sampling {
+
+// The names of the figures that there will be, as far as they are known.
+[[nodiscard]] std::vector<stats::sampled_name> names_of(const choice& chosen);
 
 class sampler {
   public:
@@ -43,7 +47,8 @@ class sampler {
     // What went wrong for the first time, one line each; once.
     [[nodiscard]] std::vector<std::string> take_troubles();
 
-    // Blocks until a last sample of each is taken: twice `longest` at most. Times are then since `start`.
+    // Blocks until a last sample of each is taken; a command has a second for that, and one that still runs
+    // a second to end; a queue twice `longest`. Times are then since `start`.
     [[nodiscard]] std::vector<stats::sampled_source> finish(
         std::chrono::steady_clock::time_point start);
 

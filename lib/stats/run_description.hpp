@@ -8,6 +8,7 @@
 #include "base/host.hpp"
 #include "stats/counters.hpp"
 #include "stats/run_labels.hpp"
+#include "stats/sample_threshold.hpp"
 #include "stats/server_greeting.hpp"
 
 #include <chrono>
@@ -84,13 +85,15 @@ struct run_description {
     base::host_info host;
     // Of a client: what its servers said first, so far.
     std::function<std::vector<server_greeting>()> greetings;
-    // What a session may be at, most_session_states at most; people and --metrics see how many are.
+    // What a session may be at, most_session_states at most; people and --metrics see how many are. Those
+    // without a name are other programs'.
     std::vector<std::string> session_states;
     // The kinds of tally::commands; none where they mean nothing.
     std::vector<std::string> commands;
     // Of a reader that follows one over IMAP.
     std::optional<wanted_profile> profile;
     counter_rows counters = all_counters();
+    std::vector<sampled_name> sampled;  // figures beside the run, as far as their names are known
 
     [[nodiscard]] bool open_loop() const noexcept { return due_phase.has_value(); }
     // What is due in an open loop: messages are sent, visits read them.

@@ -189,9 +189,13 @@ ranking run_report::latency(std::size_t phase) const {
 std::optional<cap_summary> run_report::cap() const {
     if (!description_.capped() || !(measured_s_ > 0)) return std::nullopt;
     const double asked = description_.asked(stopped_.at_s);
+    const double asked_now = asked - description_.asked(warmed_up_.at_s);
+    const auto begun = static_cast<double>(stopped_.begun - warmed_up_.begun);
     cap_summary result;
-    result.asked_per_s = (asked - description_.asked(warmed_up_.at_s)) / measured_s_;
-    result.reached_per_s = static_cast<double>(stopped_.begun - warmed_up_.begun) / measured_s_;
+    result.asked_per_s = asked_now / measured_s_;
+    // The last was due before the curve had come to a whole message.
+    const bool ahead = begun > asked_now && begun < asked_now + 1;
+    result.reached_per_s = (ahead ? asked_now : begun) / measured_s_;
     // Each rank has sessions of its own: on average.
     result.all_busy = share_of(totals_.all_busy / std::max(1U, description_.ranks), measured_s_);
     // The schedule's first message is due at once, and one may just have become so; of those that begin

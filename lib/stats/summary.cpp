@@ -10,6 +10,7 @@
 #include "stats/latency_table.hpp"
 #include "stats/rank_summary.hpp"
 #include "stats/sample_words.hpp"
+#include "stats/samples.hpp"
 #include "stats/shown.hpp"
 
 #include <cmath>
@@ -135,12 +136,21 @@ std::string counter_text(const counter& one, const run_record& of) {
     return fmt::format("{} {}", base::format_count(count), read ? "read" : one.title_of(count));
 }
 
+// What a reader's mail has none of: its recipients are its mailboxes, and it was accepted long ago.
+bool is_of_senders(const counter& one, std::uint64_t count) {
+    if (one.value == &counts::recipients) return true;
+    const bool outcome = one.value == &counts::rejected || one.value == &counts::deferred ||
+                         one.value == &counts::in_doubt;
+    return outcome && count == 0;
+}
+
 // "12 accepted, 3 rejected", "20 connections (5 with TLS)"; empty where none means anything.
 std::string counters_text(const run_record& of, counter_kind kind) {
     std::string text;
     for (const counter& one : of.counters) {
         if (one.kind != kind || !of.totals.has(one)) continue;
         if (one.rare && of.totals.*one.value == 0) continue;
+        if (reads_mail(of) && is_of_senders(one, of.totals.*one.value)) continue;
         const std::string piece = counter_text(one, of);
         text += one.part ? " (" + piece + ")" : (text.empty() ? "" : ", ") + piece;
     }
@@ -343,6 +353,8 @@ std::string format_threshold_value(const threshold_result& result) {
         return (result.reached ? "" : "not reached; at least ") +
                base::format_latency(std::chrono::nanoseconds{std::llround(*result.value * 1e3)});
     }
+    const bool is_sampled = result.unit.empty() && *result.value != std::floor(*result.value);
+    if (is_sampled) return sample_text(*result.value);
     if (result.unit == "%") return fmt::format("{:.2f} %", *result.value);
     return whole(*result.value) + (result.unit.empty() ? "" : " " + result.unit);
 }

@@ -1,11 +1,12 @@
-// Flow: cut() splits at the operator, then one of three readers takes metric and bound: a latency
-// (it has a phase in parentheses), the rate, or a counter. Value and bound are in the same unit, and
+// Flow: cut() splits at the operator, then one of four readers takes metric and bound: a latency
+// (it has a phase in parentheses), a sample (its name, and a bound without a unit), the rate, or a counter. Value and bound are in the same unit, and
 // compared as doubles, exact for every count below 2^53.
 #include "stats/threshold.hpp"
 
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "stats/run_report.hpp"
+#include "stats/sample_threshold.hpp"
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,10 @@ constexpr std::array<operation, 6> operations{{
 }};
 
 std::string known_metrics(counter_rows counters) {
-    std::string text = "pNN(PHASE), mean(PHASE), min(PHASE), max(PHASE), rate, limited";
+    std::string text =
+        "pNN(PHASE), mean(PHASE), min(PHASE), max(PHASE), max(SAMPLE), mean(SAMPLE), last(SAMPLE), "
+        "rate, "
+        "limited";
     for (const counter& row : counters)
         text.append(", ").append(row.name);
     return text;
@@ -111,7 +115,7 @@ base::failure unknown_metric(std::string_view name, counter_rows counters) {
 
 }  // namespace
 
-// Reads the three kinds of metrics; each sets what a threshold measures, and its bound.
+// Reads the four kinds of metrics; each sets what a threshold measures, and its bound.
 struct threshold_parser {
     counter_rows counters;
     threshold result{};
@@ -123,6 +127,8 @@ struct threshold_parser {
         result.abort_after_ = *samples;
         if (cut.metric == "limited")
             return base::fail("what limited a run is known at its end; leave ;abort away");
+        if (!result.sampled_.empty())
+            return base::fail("what was sampled is judged at the end; leave ;abort away");
         if (!counts) return {};
         // At nothing yet it must hold, and not any more once it has ceased to.
         const bool falls =
@@ -137,12 +143,36 @@ struct threshold_parser {
     // It holds for nothing, and not for anything large.
     [[nodiscard]] bool bounds_above() const { return result.holds_(0, 1) && !result.holds_(2, 1); }
 
-    base::expected<void> latency(const parts& cut, const std::vector<std::string>& phases) {
+    base::expected<void> of_something(const parts& cut, const std::vector<std::string>& phases) {
         const std::size_t open = cut.metric.find('(');
         const std::string_view name = base::trim(cut.metric.substr(0, open));
         if (cut.metric.back() != ')') return base::fail("')' is missing behind the phase");
-        const std::string_view phase =
+        const std::string_view inside =
             base::trim(cut.metric.substr(open + 1, cut.metric.size() - open - 2));
+        const bool is_phase = std::find(phases.begin(), phases.end(), inside) != phases.end();
+        const auto statistic = sample_statistic_of(name);
+        const auto bound = base::parse_number(cut.bound);
+        const bool is_sample = !is_phase && !inside.empty() && (bound || name == "last");
+        if (!is_sample) return latency(name, inside, cut.bound, phases);
+        if (!statistic)
+            return base::fail("of what is sampled there are max, mean and last, not '{}'",
+                              base::printable(name, 40));
+        if (!bound) return bound.error();
+        result.bound_ = *bound;
+        result.sampled_ = inside;
+        result.measure_ = [what = *statistic, of = result.sampled_](
+                              const run_report& report) -> std::optional<threshold::measured> {
+            const auto value =
+                measure(report.samples, of, what, base::seconds_of(report.description().warmup));
+            if (!value) return std::nullopt;
+            return threshold::measured{*value};
+        };
+        return {};
+    }
+
+    base::expected<void> latency(std::string_view name, std::string_view phase,
+                                 std::string_view given_bound,
+                                 const std::vector<std::string>& phases) {
         std::optional<double> q;  // 0 is the least, 1 the most
         if (name == "min" || name == "max") {
             q = name == "max" ? 1 : 0;
@@ -155,7 +185,7 @@ struct threshold_parser {
             return base::fail("there is no phase '{}'; known are {}", base::printable(phase, 40),
                               base::join(phases, ", "));
         }
-        const auto bound = base::parse_duration(cut.bound);
+        const auto bound = base::parse_duration(given_bound);
         if (!bound) return bound.error();
         result.unit_ = "us";
         result.bound_ = static_cast<double>(bound->count()) / 1e3;
@@ -251,7 +281,7 @@ base::expected<threshold> threshold::parse(std::string_view expression,
     parser.result.expression_ = std::string(text);
     parser.result.holds_ = cut_text->holds;
     const bool has_phase = cut_text->metric.find('(') != std::string_view::npos;
-    const auto done = has_phase                       ? parser.latency(*cut_text, phases)
+    const auto done = has_phase                       ? parser.of_something(*cut_text, phases)
                       : cut_text->metric == "rate"    ? parser.rate(*cut_text)
                       : cut_text->metric == "limited" ? parser.limited(*cut_text)
                                                       : parser.count(*cut_text);
@@ -263,6 +293,11 @@ base::expected<threshold> threshold::parse(std::string_view expression,
 }
 
 base::expected<void> threshold::check(const run_description& run) const {
+    if (!sampled_.empty()) {
+        const auto known = check_sampled(sampled_, run.sampled);
+        if (!known) return base::at(base::printable(expression_, 80), known.error());
+        return {};
+    }
     if (counter_ == nullptr || run.has(*counter_)) return {};
     return base::fail("{}: '{}' is not counted in this run, only {}",
                       base::printable(expression_, 80), counter_->name,

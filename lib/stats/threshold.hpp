@@ -2,6 +2,7 @@
 //
 // EXPRESSION is METRIC OPERATOR BOUND, blanks between them allowed; operators < <= > >= == !=.
 //   p50(PHASE) p99.9(PHASE) (any percentile), mean(PHASE), min(PHASE), max(PHASE)     a duration
+//   max(SAMPLE), mean(SAMPLE), last(SAMPLE)      a number: of what is sampled, sample_threshold.hpp
 //   rate                                                        a rate; a bare number is per minute
 //   limited                                                     1 if the generator was the limit, or 0
 //   the name of a counter (see counters.hpp)     a count, of octets such as "10M", or for what is a
@@ -15,7 +16,7 @@
 // open loop the message phase ranks all that was due; what was not accepted is above every bound.
 //
 // What is not known is refused before the run starts, with the list of what is; so is, of a given
-// run, a counter that means nothing in it (corrupt where nobody verifies). A latency without one
+// run, a counter that means nothing in it (corrupt where nobody verifies), and what is not sampled. A latency without one
 // value has no value, and does not pass.
 #pragma once
 
@@ -61,7 +62,7 @@ class threshold {
                                                          const std::vector<std::string>& phases,
                                                          counter_rows counters = all_counters());
 
-    // An error if it is about a counter that means nothing in this run.
+    // An error if it is about a counter that means nothing in this run, or about what is not sampled.
     [[nodiscard]] base::expected<void> check(const run_description& run) const;
 
     [[nodiscard]] threshold_result evaluate(const run_report& report) const;
@@ -71,6 +72,8 @@ class threshold {
     [[nodiscard]] const std::string& expression() const noexcept { return expression_; }
     // Of an upper bound on a percentile, or on a failure's share; otherwise nothing.
     [[nodiscard]] const std::optional<allowance>& allows() const noexcept { return allows_; }
+    // The name of what is sampled, where it is about that; otherwise empty.
+    [[nodiscard]] const std::string& sampled() const noexcept { return sampled_; }
     [[nodiscard]] bool aborts() const noexcept { return abort_after_.has_value(); }
 
   private:
@@ -85,6 +88,7 @@ class threshold {
     std::function<std::optional<measured>(const run_report&)> measure_;
     std::function<std::uint64_t(const run_report&)> samples_;
     const counter* counter_ = nullptr;          // what is measured, if it is one
+    std::string sampled_;                       // the same
     std::optional<std::uint64_t> abort_after_;  // samples; nothing: at the end only
     std::string_view unit_;                     // of what is measured, and of the bound
     double bound_ = 0;

@@ -216,7 +216,7 @@ def test_the_report_says_the_result_first(book, programs):
         assert done.status == 3 and done.stdout.splitlines()[0] == first
     listed = run([programs.postal_report, "--ledger", book, "--list", "lost"])
     assert listed.status == 3 and len(listed.stdout.splitlines()) == 2
-    assert all(re.fullmatch(r"[0-9a-f]{16}/0/\d+ \S+ -> \S+ accepted 250 2.0.0 at \S+Z", line)
+    assert all(re.fullmatch(r"[0-9a-f]{16}/0/\d+ \S+ -> \S+ \(\d+ octets\) accepted 250 2.0.0 at \S+Z", line)
                for line in listed.stdout.splitlines())
 
 
@@ -244,7 +244,7 @@ def make_database(path):
 
 def make_newer(clean, path):
     shutil.copy(clean, path)
-    change(path, "PRAGMA user_version = 5")
+    change(path, "PRAGMA user_version = 6")
 
 
 def refusals(programs, path, users):
@@ -256,7 +256,7 @@ def refusals(programs, path, users):
 
 @pytest.mark.parametrize("what, reason", [
     ("directory", "is a directory"), ("text", "is no ledger"), ("database", "is a database, but no ledger"),
-    ("newer", "has schema 5 of ledgers; this version knows schema 4 and reads 2 on"),
+    ("newer", "has schema 6 of ledgers; this version knows schema 5 and reads 2 on"),
     ("nowhere", "No such file or directory")])
 def test_refused_files(programs, users_file, folder, clean_ledger, what, reason):
     path = folder / "nowhere" / "book" if what == "nowhere" else folder / "book"

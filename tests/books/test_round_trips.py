@@ -14,7 +14,8 @@ from support.ledger import key_of, read_mailboxes, wrong
 from support.postal import check_books
 
 KINDS = ["ascii", "8bit", "dots", "long-lines", "crlf-edge", "ascii=30,8bit=20,dots=20,long-lines=10,crlf-edge=20"]
-LOAD = ("-t", "2", "-c", "-1", "-M", "0", "-m", "12")
+KEPT = ("-t", "2", "-c", "-1")
+LOAD = (*KEPT, "-M", "0", "-m", "12")
 COUNT = 16
 DOVECOT_LDA = "/usr/lib/dovecot/dovecot-lda"
 
@@ -95,7 +96,7 @@ def test_a_relay_that_changes_what_it_may(postfix, dovecot, postal, rabid, users
     setting, condition, detail = CHANGES[kind]
     store, book = dovecot(2, reading=True), folder / "book"
     relay = postfix(f"lmtp:inet:{store.endpoint}", **setting)
-    sent = postal(*LOAD, "--size", "uniform:3K,8K", "--body", f"{kind}=50,ascii=50", "--seed", "7", "--messages", COUNT, "--ledger", book,
+    sent = postal(*KEPT, "--size", "uniform:3K,8K", "--body", f"{kind}=50,ascii=50", "--seed", "7", "--messages", COUNT, "--ledger", book,
                   relay.endpoint, users_file(store.users))
     assert sent.total("messages") == relay.drain(COUNT) == COUNT
     changed = {message.key for message in store.wait_for(COUNT) if message.identity["kind"] == kind}

@@ -104,6 +104,44 @@ def test_explain(programs, program):
     refused(run([programs.path(program), "--explain", "tiemout"]), "--explain", "did you mean timeout?", program=program)
 
 
+@pytest.mark.parametrize("program", ["postal", "rabid"])
+def test_what_can_be_seen_without_sending_is_looked_at(programs, users_file, folder, program):
+    def dry(*words):
+        return run([programs.path(program), "--dry-run", *words, users_file(["a@example.com secret"])])
+    absent = folder / "socket"
+    assert rows(dry(f"unix:{absent}"))["servers" if program == "postal" else "POP3"] == f"unix:{absent}: nothing is there yet"
+    text = folder / "text"
+    text.write_text("no ledger\n" * 100)
+    refused(dry("--ledger", text, "127.0.0.1:1"), "--ledger", "is no ledger", program=program)
+    assert text.read_text() == "no ledger\n" * 100
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        refused(dry("--metrics", place, "127.0.0.1:1"), "--metrics", place.rpartition(":")[2], program=program)
+    assert dry("--metrics", place, "127.0.0.1:1").status == 0
+    assert dry("--metrics", "no-such-host.invalid:1", "127.0.0.1:1").status == 0, "no name is looked up"
+
+
+@pytest.mark.parametrize("words, said", [
+    (("--profile", "phone"), "--profile: is what IMAP sessions do"), (("--compress", "auto"), "--compress: is for IMAP sessions"),
+    (("--imap", "127.0.0.1:1"), "--imap: is where IMAP sessions go"), (("--store", "a"), "--store: is what a ledger calls them"),
+    (("-i", "100", "--apop", "auto"), "--apop: is for POP3 sessions"), (("-i", "100", "--pipelining", "off"), "--pipelining: is for POP3"),
+    (("-i", "100", "--watch", "1s", "--profile", "phone"), "--profile: means nothing with --watch")])
+def test_rabid_says_what_means_nothing(programs, users_file, words, said):
+    done = run([programs.rabid, "--dry-run", *words, "127.0.0.1:1", users_file(["a@example.com secret"])])
+    assert done.status == 0 and done.stderr.startswith(f"rabid: {said}") and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("line, said", [
+    ("rate = 10/s", 'rate: put "10/s" in quotes'), ("log-format = csv  # as ever", 'log-format: put "csv" in quotes'),
+    ('helo = "a', "helo: the text has no quote at its end"), ("sessions 5", '"sessions 5" is no line of the form KEY = VALUE'),
+    ("sessions = 5 5", "is no TOML: ")])
+def test_mistakes_in_a_configuration_file(programs, users_file, folder, line, said):
+    config = folder / "postal.toml"
+    config.write_text(f"# first\n{line}\n")
+    done = run([programs.postal, "--config", config, "--dry-run", "127.0.0.1:1", users_file(1)])
+    refused(done, f"--config: {config}:2: {said}")
+
+
 @pytest.mark.parametrize("program, option", [("postal", "--record"), ("postal", "--ledger"), ("postal", "--samples"), ("rabid", "--record"),
                                              ("rabid", "--ledger")])
 def test_a_file_that_cannot_be_written_is_refused_here_too(programs, users_file, folder, program, option):

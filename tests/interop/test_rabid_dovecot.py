@@ -33,7 +33,8 @@ def filled(dovecot, postal, users_file):
     def fill(users, messages, *words, **keywords):
         server = dovecot(users, reading=True, **keywords)
         if messages:
-            sent = postal("-L", "-t", "2", "-c", "-1", "-M", "2", "-m", "8", "--body", BODIES, "--messages", messages, *words,
+            sizes = () if "--size" in words else ("-M", "2", "-m", "8")
+            sent = postal("-L", "-t", "2", "-c", "-1", *sizes, "--body", BODIES, "--messages", messages, *words,
                           server.endpoint, users_file(server.users))
             assert sent.total("messages") == messages
         server.logins = users_file(login_names(server.users))

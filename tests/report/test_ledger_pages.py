@@ -1,6 +1,8 @@
 """postal-report --ledger --html: the account, what was found wrong with the octets that differ, and whose it was."""
 import contextlib
+import csv
 import html
+import io
 import re
 import sqlite3
 
@@ -96,6 +98,48 @@ def test_what_is_wrong_leads_with_the_octets_that_differ(page, book, report, bro
     assert 45 < len(times) <= 60 and all(row[2:] == ["", ""] for row in times[6:])
     shown = browser.open(made)
     assert not shown.complaints and shown.charts == 1
+    assert browser.too_wide(made, 1280) == browser.too_wide_on_a_telephone(made) == ""
+
+
+def csv_lines(run, *words):
+    return list(csv.DictReader(io.StringIO(run(*words, "--csv", status=3).stdout)))
+
+
+def test_what_is_lost_by_size_in_every_form(run, bhm, postal, users_file, folder, browser):
+    written, book = folder / "written.db", folder / "mail.db"
+    hole = bhm("--ledger", written)
+    done = postal("-t", "2", "-c", "-1", "--messages", COUNT, "-m", "20", "--ledger", written, hole.endpoint,
+                  users_file(user_names(USERS)))
+    hole.stop()
+    copy_ledger(written, book)
+    with contextlib.closing(sqlite3.connect(book)) as opened, opened:
+        octets = [size for size, in opened.execute("SELECT octets FROM sent")]
+        # What a server that has no room for 8K would have lost.
+        opened.execute("DELETE FROM seen WHERE EXISTS (SELECT 1 FROM sent s WHERE (s.run, s.session, s.sequence) "
+                       "= (seen.run, seen.session, seen.sequence) AND s.octets >= 8192)")
+        opened.execute("UPDATE runs SET ended_us = ended_us + 1000000, horizon_us = horizon_us + 1000000")
+    assert sum(octets) == done.record["totals"]["bytes"]
+    many = sum(size >= 8192 for size in octets)
+    assert 20 < many < COUNT - 20
+    whole, *classes = csv_lines(run, "--ledger", book)
+    assert (whole["size"], int(whole["lost"])) == ("", many)
+    assert {row["size"] for row in classes} >= {"4K to 8K", "8K to 16K", "16K to 32K"}
+    for row in classes:
+        inside = int(row["acknowledged"])
+        large = row["size"] in ("8K to 16K", "16K to 32K")
+        assert (int(row["lost"]), int(row["found"])) == ((inside, 0) if large else (0, inside)), row
+    assert sum(int(row["acknowledged"]) for row in classes) == COUNT
+    assert sorted(int(row["octets"]) for row in csv_lines(run, "--ledger", book, "--list", "all")) == sorted(octets)
+    text = run("--ledger", book, status=3).stdout
+    in_class = sum(8192 <= size < 16384 for size in octets)
+    assert re.search(rf"(?m)^  8K to 16K +{in_class} +{in_class}$", text) and "not recorded" not in text
+    assert f"| 8K to 16K | {in_class} | {in_class} |" in run("--ledger", book, "--markdown", status=3).stdout
+    made = folder / "page.html"
+    run("--ledger", book, "--html", made, status=3)
+    page = made.read_text()
+    assert ["8K to 16K", str(in_class), str(in_class)] in rows_of(page, "sizes")
+    titles, *lost = rows_of(page, "examples-lost")
+    assert all(int(row[titles.index("octets")]) >= 8192 for row in lost)
     assert browser.too_wide(made, 1280) == browser.too_wide_on_a_telephone(made) == ""
 
 

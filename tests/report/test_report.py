@@ -237,13 +237,14 @@ def test_refusals(run, record, arguments, wanted, tmp_path):
     assert done.stdout == "" and not (tmp_path / "x.html").exists()
 
 
-def test_a_page_that_cannot_be_written_is_status_2_and_leaves_nothing(run, record, tmp_path):
-    done = run(record(), "--html", tmp_path / "none" / "report.html", status=2)
-    assert "No such file or directory" in done.stderr
+def test_a_page_that_cannot_be_written_is_refused_as_other_files_are(run, record, tmp_path):
+    """With status 1, and a full disk with 2; nothing is left behind."""
+    done = run(record(), "--html", tmp_path / "none" / "report.html", status=1)
+    assert done.stderr.startswith("postal-report: --html: ") and "No such file or directory" in done.stderr
     assert "No space left" in run(record(), "--html", "/dev/full", status=2).stderr
     old = tmp_path / "old.html"
     old.mkdir()
-    run(record(), "--html", old, status=2)
+    run(record(), "--html", old, status=1)
     assert sorted(os.listdir(tmp_path)) == ["old.html", "run.json"]
 
 

@@ -51,8 +51,11 @@ def send(postal, relay, users_file, *words, **keywords):
 
 def test_what_waits_is_what_postfix_says(held_back, postal, users_file):
     relay = held_back(SLOW)
-    sent = send(postal, relay, users_file)
+    sent = send(postal, relay, users_file, "--threshold", "max(queue)<1000000", "--threshold", "last(postfix hold)<1")
     there = in_queue(relay)
+    queue, hold = sent.record["thresholds"]
+    assert (queue["value"], queue["passed"]) == (series(sent.record, "postfix")["highest"], True)
+    assert (hold["value"], hold["passed"]) == (0, True)
     assert sent.status == 0 and sent.total("messages") > 100
     sampled = source(sent.record, "postfix")
     assert sampled["source"] == f"postfix:{relay.queue}" and sampled["missed"] == 0 and sampled["missed_why"] is None
@@ -128,7 +131,7 @@ def test_two_instances_have_names_of_their_own(held_back, postfix, postal, users
 
 
 @pytest.mark.parametrize("words, said", [
-    (("--queue", "qmail"), ("--queue", "postfix, exim, opensmtpd")),
+    (("--queue", "qmail"), ("--queue", "postfix, exim or opensmtpd")),
     (("--queue", "postfix:"), ("--queue", "postfix:DIRECTORY")),
     (("--queue", "postfix:/nonexistent"), ("--queue postfix: /nonexistent/active: No such file", "give the directory")),
     (("--queue", "exim:/nonexistent"), ("--queue exim: /nonexistent/input",)),

@@ -40,6 +40,7 @@ TEST_CASE("error names: explained by name, all together, or with the nearest") {
     REQUIRE(all.has_value());
     for (const error_explanation& one : error_reasons())
         CHECK(all->find("  " + std::string(one.name) + " ") != std::string::npos);
+    CHECK(explain_error("foo").error().message.find("did you mean") == std::string::npos);
     CHECK(explain_error("tiemout").error().message.find("did you mean timeout?") !=
           std::string::npos);
     CHECK_FALSE(explain_error("no such name").has_value());

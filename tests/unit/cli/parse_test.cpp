@@ -167,7 +167,7 @@ TEST_CASE("parse: a mistake is one line that names the option and what would be 
         {{"-c", "-2", "h"},
          "--per-connection: -2 is out of range; give a whole number of at least -1"},
         {{"-s", "101", "h"}, "--tls-share: \"101\" is not a percentage; give 0 to 100"},
-        {{"--pipelining", "on", "h"}, "--pipelining: \"on\" is not known; give auto, off"},
+        {{"--pipelining", "on", "h"}, "--pipelining: \"on\" is not known; give auto or off"},
         {{"h", "--duration"}, "--duration: needs a value: DURATION"},
         {{"h", "-t"}, "--sessions: needs a value: N"},
         {{"--record=", "h"}, "--record: needs a value: FILE"},

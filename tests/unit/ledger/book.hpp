@@ -16,8 +16,9 @@ class book {
     }
 
     book& sent(std::uint64_t sequence, const std::string& to, outcome what = outcome::accepted,
-               std::uint64_t session = 0) {
+               std::uint64_t session = 0, std::uint64_t octets = 0) {
         sent_row row;
+        row.octets = octets;
         row.session = session;
         row.sequence = sequence;
         row.recipient = row_buffer_->address(to);

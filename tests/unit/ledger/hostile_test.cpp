@@ -41,7 +41,7 @@ void make_ledger(const std::string& path, unsigned messages) {
             "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < " +
                 std::to_string(messages) +
                 ") INSERT INTO sent SELECT NULL, 1, 1, x, 1000, 1000, 0, 1, 250, '2.1.5', "
-                "1790000000000000 + x FROM n");
+                "1790000000000000 + x, 5120 FROM n");
 }
 
 std::string number(std::uint64_t value, int octets) {

@@ -79,7 +79,7 @@ TEST_CASE("admission: at the end of an open loop what is due is begun, and nothi
         workers of(std::nullopt, open_loop(how), 2);
         workers whole(std::nullopt, open_loop(how));
         std::vector<steady_time> wanted;
-        for (ticket got; (got = whole.ask(0, 1s)).what == pass::go;)
+        for (ticket got; (got = whole.ask(0, 1s - 1ns)).what == pass::go;)
             wanted.push_back(got.due);
         const ticket unused = of.ask(1, 600ms);
         REQUIRE(unused.what == pass::go);
@@ -92,6 +92,24 @@ TEST_CASE("admission: at the end of an open loop what is due is begun, and nothi
         CHECK(begun == wanted);
         CHECK(of[0].over());
         CHECK(of[1].over());
+    }
+}
+
+TEST_CASE("admission: what is due when the run ends, or later, is none of it") {
+    for (const bool open : {false, true}) {
+        pacing how = constant(10);
+        how.open_loop = open;
+        how.until = start + 1s;
+        workers of(std::nullopt, how);
+        int begun = 0;
+        for (; of.goes(0, 1s); ++begun)
+            CHECK(begun < 11);
+        CHECK(begun == 10);  // due at 0, 0.1 and so on up to 0.9 s
+        CHECK(of.ask(0, 1s).what == pass::wait);
+        of[0].finish_due(start + 1s);
+        CHECK(of.ask(0, 1s).what != pass::go);
+        stats::histogram waited;
+        CHECK(of[0].stop(start + 1s + 200ms, waited) == 0);
     }
 }
 

@@ -49,6 +49,18 @@ TEST_CASE("endpoint: refuses the rest with the text in the message") {
     CHECK_FALSE(net::parse_endpoint("unix:/" + std::string(200, 'x'), 25).has_value());
 }
 
+TEST_CASE("endpoint: an IPv6 address with a port and no brackets is told how to write it") {
+    const auto loopback = net::parse_endpoint("::1:5525", 25);
+    REQUIRE_FALSE(loopback.has_value());
+    CHECK(loopback.error().message ==
+          "'::1:5525': an IPv6 address with a port stands in brackets; write [::1]:5525");
+    CHECK_FALSE(net::parse_endpoint("fd00::1:10025", 25).has_value());  // five digits are no group
+    for (const char* text : {"::1", "::", "fd00::1:25", "2001:db8::10", "::ffff:127.0.0.1"}) {
+        INFO(text);
+        CHECK(net::parse_endpoint(text, 25).has_value());
+    }
+}
+
 TEST_CASE("endpoint: lists keep their order, an empty item is refused") {
     const auto got = net::parse_endpoints("a:1,[::1]:2,unix:/x", 25);
     REQUIRE(got.has_value());

@@ -176,9 +176,14 @@ TEST_CASE("counters: each is in the summary and in the report, with its name") {
         const bool heading = one.kind == stats::counter_kind::error;
         const std::string title(one.title);
         const std::string told(run.description().title_of(one, 2));
-        CHECK_THAT(summary, Contains(phrase    ? number
-                                     : heading ? title + ": " + number
-                                               : number + " " + told));
+        // A mailbox is its mail's recipient.
+        if (one.name == "recipients") {
+            CHECK_THAT(summary, !Contains(number + " " + told));
+        } else {
+            CHECK_THAT(summary, Contains(phrase    ? number
+                                         : heading ? title + ": " + number
+                                                   : number + " " + told));
+        }
         for (const std::string& text : {report, compared}) {
             CHECK_THAT(text, Contains(title));
             CHECK_THAT(text, Contains(number));

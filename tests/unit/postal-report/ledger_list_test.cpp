@@ -15,7 +15,7 @@ TEST_CASE("ledger: no text of a row or a run is an order to whoever reads the li
     ledger::discrepancy_row row;
     for (std::string* each : {&row.run, &row.session, &row.sequence, &row.sender, &row.recipient,
                               &row.outcome, &row.code, &row.enhanced, &row.ended, &row.mailbox,
-                              &row.condition, &row.detail, &row.seen, &row.way}) {
+                              &row.condition, &row.detail, &row.seen, &row.way, &row.octets}) {
         *each = attack;
     }
     report::ledger_report one;

@@ -29,6 +29,13 @@ TEST_CASE("postal refuses: nothing of what can be") {
 TEST_CASE("postal refuses: options that cannot be") {
     const std::vector<refused_options::row> table = {
         {{"-M", "20", "-m", "10"}, {"20", "10"}},
+        {{"-m", "20", "--size", "fixed:5K"}, {"--max-size", "--size is in place of it"}},
+        {{"-M", "1", "--size", "fixed:5K"}, {"--min-size", "leave one of the two out"}},
+        {{"--size", "fixed"}, {"\"fixed\" has no size; give fixed:5K"}},
+        {{"--size", "uniform:1K"}, {"\"uniform:1K\" has too", "give uniform:1K,10K"}},
+        {{"--timeout", "0s"}, {"0s leaves no time; give more than 0s"}},
+        {{"--log-format", "xml"}, {"give csv, jsonl or extended"}},
+        {{"--threshold", "max(queue)<5"}, {"nothing is sampled"}},
         {{"-r", "0"}, {"rate"}},
         {{"--rate", "0/s"}, {"rate"}},
         {{"--rate", "-5/s"}, {"rate"}},
