@@ -53,7 +53,7 @@ constexpr std::array<kind_words, ledger::discrepancy_count> kinds{
      {discrepancy::not_known, "not-known", "Not known yet", false},
      {discrepancy::not_looked_for, "not-looked-for", "Not looked for", false}}};
 
-std::string name_of(const kind_words& of) {
+std::string kind_name(const kind_words& of) {
     std::string name = of.word;
     std::replace(name.begin(), name.end(), '-', ' ');
     return name;
@@ -139,7 +139,7 @@ table counted_table(std::string name, std::string title, std::string first,
                     const std::vector<const kind_words*>& found) {
     table made{std::move(name), std::move(title), {{std::move(first)}}, {}};
     for (const kind_words* each : found)
-        made.columns.push_back({name_of(*each), align::right});
+        made.columns.push_back({kind_name(*each), align::right});
     return made;
 }
 
@@ -197,7 +197,7 @@ table times_table(const breakdown& where, const std::vector<const kind_words*>& 
 std::string chart_json(const breakdown& where, const std::vector<const kind_words*>& found) {
     std::vector<std::string> names, times;
     for (const kind_words* each : found)
-        names.push_back(object_of({{"label", script_string(name_of(*each))}}));
+        names.push_back(object_of({{"label", script_string(kind_name(*each))}}));
     for (const counted_time& each : where.times) {
         std::vector<std::string> counts;
         for (const kind_words* kind : found)
@@ -219,7 +219,7 @@ bool has_course(const breakdown& where) {
     return !where.examples.empty() && where.times.size() > 1;
 }
 
-result_card card_of(const ledger_report& one) {
+result_card ledger_card(const ledger_report& one) {
     const summary& of = one.found.totals;
     result_card made{format_count(of.acknowledged()),
                      of.acknowledged() == 1 ? "message acknowledged" : "messages acknowledged",
@@ -260,7 +260,7 @@ void add_ledger_page(document& to, const ledger_report& one, const std::string& 
         to.add(remark{"bad", result, true});
     else
         to.add(report::findings{.id = "said", .sentences = {result}});
-    to.add(card_of(one));
+    to.add(ledger_card(one));
     if (has_course(where)) {
         to.page.chart_data = chart_json(where, found);
         to.page.script = ledger_script;

@@ -9,7 +9,7 @@
 namespace postal::stats {
 namespace {
 
-constexpr std::array table{
+constexpr std::array figure_table{
     figure{"first_accepted_s", "first message after",
            "from the start to the first message that was accepted, of a reader read; of all ranks "
            "the earliest",
@@ -23,7 +23,7 @@ constexpr std::array table{
 }  // namespace
 
 std::span<const figure> all_figures() noexcept {
-    return table;
+    return figure_table;
 }
 
 }  // namespace postal::stats

@@ -11,7 +11,7 @@
 namespace postal::stats {
 namespace {
 
-double share_of(std::chrono::nanoseconds part, double whole_s) {
+double share_of_run(std::chrono::nanoseconds part, double whole_s) {
     return whole_s > 0 ? std::min(1.0, std::chrono::duration<double>(part).count() / whole_s) : 0;
 }
 
@@ -193,7 +193,8 @@ std::optional<cap_summary> run_report::cap() const {
     result.asked_per_s = (asked - description_.asked(warmed_up_.at_s)) / measured_s_;
     result.reached_per_s = static_cast<double>(stopped_.begun - warmed_up_.begun) / measured_s_;
     // Each rank has sessions of its own: on average.
-    result.all_busy = share_of(totals_.all_busy / std::max(1U, description_.ranks), measured_s_);
+    result.all_busy =
+        share_of_run(totals_.all_busy / std::max(1U, description_.ranks), measured_s_);
     // The schedule's first message is due at once, and one may just have become so; of those that begin
     // together some may be due in each rank before the last of them is.
     const double behind = asked - static_cast<double>(stopped_.begun);
