@@ -62,22 +62,30 @@ endif()
 target_compile_definitions(postal_options INTERFACE
     BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_REGEX BOOST_ASIO_SEPARATE_COMPILATION)
 
-# postal_precompile(TARGET KIND): the target's sources begin with cmake/precompiled/KIND.hpp, which is compiled
-# once for all targets. The holder that owns it must be compiled with the options of its users.
+# Most of what is not done for each message is worth less time of the compiler.
+add_library(postal_leisure_options INTERFACE)
+target_compile_options(postal_leisure_options INTERFACE $<$<CONFIG:Release>:-O1>)
+
+# postal_precompile(TARGET KIND [OPTIONS]): the target's sources begin with cmake/precompiled/KIND.hpp, which is
+# compiled once for all targets. The holder that owns it must be compiled with the options of its users.
 option(POSTAL_PRECOMPILED "Compile common headers once" ON)
 function(postal_precompile target kind)
     if(NOT POSTAL_PRECOMPILED)
         return()
     endif()
-    if(NOT TARGET precompiled_${kind})
-        add_library(precompiled_${kind} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/holder.cpp)
-        target_link_libraries(precompiled_${kind} PRIVATE postal_options fmt::fmt Boost::headers)
+    set(holder precompiled_${kind})
+    foreach(options ${ARGN})
+        string(APPEND holder _${options})
+    endforeach()
+    if(NOT TARGET ${holder})
+        add_library(${holder} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/holder.cpp)
+        target_link_libraries(${holder} PRIVATE postal_options ${ARGN} fmt::fmt Boost::headers)
         if(kind STREQUAL tests)
-            target_link_libraries(precompiled_${kind} PRIVATE Catch2::Catch2 postal_test_options)
+            target_link_libraries(${holder} PRIVATE Catch2::Catch2 postal_test_options)
         endif()
-        target_precompile_headers(precompiled_${kind} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/${kind}.hpp)
+        target_precompile_headers(${holder} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/${kind}.hpp)
     endif()
-    target_precompile_headers(${target} REUSE_FROM precompiled_${kind})
+    target_precompile_headers(${target} REUSE_FROM ${holder})
 endfunction()
 
 # postal_gather_sources(TARGET [source...]): up to twelve sources of the target are compiled as one, so that what they
@@ -102,11 +110,11 @@ function(postal_leave_out variable)
     set(${variable} "${${variable}}" PARENT_SCOPE)
 endfunction()
 
-# postal_library(NAME [ASIO] [DEPENDS sibling...] [EXCEPT name...] [APART source...] [LINK target...]): one static library
-# for a folder of lib/, without the sources and subfolders that are named; ASIO where most of its sources use Asio,
-# APART are sources that are never compiled together with others.
+# postal_library(NAME [ASIO|LEISURE] [DEPENDS sibling...] [EXCEPT name...] [APART source...] [LINK target...]): one
+# static library for a folder of lib/, without the sources and subfolders that are named; ASIO where most of its sources
+# use Asio, LEISURE where nothing is done for each message; APART are sources that are never compiled with others.
 function(postal_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "DEPENDS;EXCEPT;APART;LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO;LEISURE" "" "DEPENDS;EXCEPT;APART;LINK")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
     postal_leave_out(sources ${arg_EXCEPT})
     add_library(postal_${name} STATIC ${sources})
@@ -116,15 +124,18 @@ function(postal_library name)
     postal_gather_sources(postal_${name} ${arg_APART})
     if(arg_ASIO)
         postal_precompile(postal_${name} asio)
+    elseif(arg_LEISURE)
+        target_link_libraries(postal_${name} PRIVATE postal_leisure_options)
+        postal_precompile(postal_${name} standard postal_leisure_options)
     else()
         postal_precompile(postal_${name} standard)
     endif()
 endfunction()
 
-# postal_program(NAME [ASIO] [DEPENDS library...] [EXCEPT name...]): a program from the folder's sources, all but main.cpp
-# also as a library of its own, so that tests can reach them.
+# postal_program(NAME [ASIO|LEISURE] [DEPENDS library...] [EXCEPT name...]): a program from the folder's sources, all
+# but main.cpp also as a library of its own, so that tests can reach them.
 function(postal_program name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "DEPENDS;EXCEPT")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO;LEISURE" "" "DEPENDS;EXCEPT")
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
     postal_leave_out(sources main ${arg_EXCEPT})
     list(TRANSFORM arg_DEPENDS PREPEND postal_)
@@ -136,6 +147,9 @@ function(postal_program name)
     foreach(target program_${name} ${name})
         if(arg_ASIO)
             postal_precompile(${target} asio)
+        elseif(arg_LEISURE)
+            target_link_libraries(${target} PRIVATE postal_leisure_options)
+            postal_precompile(${target} standard postal_leisure_options)
         else()
             postal_precompile(${target} standard)
         endif()
