@@ -162,7 +162,7 @@ endfunction()
 add_library(postal_test_options INTERFACE)
 target_compile_options(postal_test_options INTERFACE -O0)
 
-# postal_gather(NAME VARIABLE): in place of the sources in the list, files that hold eight of them each. What replaces
+# postal_gather(NAME VARIABLE): in place of the sources in the list, files that hold twelve of them each. What replaces
 # operator new does so for a whole program, and stays by itself.
 function(postal_gather name variable)
     set(gather ${PROJECT_SOURCE_DIR}/tests/unit/gather.cmake)
@@ -178,7 +178,7 @@ function(postal_gather name variable)
         endif()
     endforeach()
     while(left)
-        list(SUBLIST left 0 8 batch)
+        list(SUBLIST left 0 12 batch)
         list(REMOVE_ITEM left ${batch})
         math(EXPR number "${number} + 1")
         set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}_${number}.cpp)
