@@ -62,7 +62,8 @@ endif()
 target_compile_definitions(postal_options INTERFACE
     BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_REGEX BOOST_ASIO_SEPARATE_COMPILATION)
 
-# Most of what is not done for each message is worth less time of the compiler.
+# Programs that carry no load are worth less time of the compiler. What the others link is not compiled so: where an inline
+# function is in both, the linker takes either.
 add_library(postal_leisure_options INTERFACE)
 target_compile_options(postal_leisure_options INTERFACE $<$<CONFIG:Release>:-O1>)
 
@@ -112,7 +113,7 @@ endfunction()
 
 # postal_library(NAME [ASIO|LEISURE] [DEPENDS sibling...] [EXCEPT name...] [APART source...] [LINK target...]): one
 # static library for a folder of lib/, without the sources and subfolders that are named; ASIO where most of its sources
-# use Asio, LEISURE where nothing is done for each message; APART are sources that are never compiled with others.
+# use Asio, LEISURE where no program that carries load links it; APART are sources that are never compiled with others.
 function(postal_library name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO;LEISURE" "" "DEPENDS;EXCEPT;APART;LINK")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
