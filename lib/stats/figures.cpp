@@ -1,10 +1,10 @@
 #include "stats/figures.hpp"
 
+#include "base/units.hpp"
 #include "stats/run_record.hpp"
 #include "stats/tally.hpp"
 
 #include <array>
-#include <chrono>
 
 namespace postal::stats {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::array figure_table{
            &run_record::first_accepted_s,
            [](const tally& whole) -> std::optional<double> {
                if (!whole.first_accepted) return std::nullopt;
-               return std::chrono::duration<double>(*whole.first_accepted).count();
+               return base::seconds_of(*whole.first_accepted);
            }},
 };
 

@@ -3,6 +3,7 @@
 // again, so that memory grows by a row an interval and nothing else.
 #include "stats/run_report.hpp"
 
+#include "base/units.hpp"
 #include "stats/rank_summary.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace postal::stats {
 namespace {
 
 double share_of_run(std::chrono::nanoseconds part, double whole_s) {
-    return whole_s > 0 ? std::min(1.0, std::chrono::duration<double>(part).count() / whole_s) : 0;
+    return whole_s > 0 ? std::min(1.0, base::seconds_of(part) / whole_s) : 0;
 }
 
 // Begun, and without an outcome yet.
@@ -72,7 +73,7 @@ std::optional<double> mean_open(double connected_s, double length_s) {
 worker_sums sums_of(const std::vector<worker_time>& workers) {
     worker_sums sums;
     for (const worker_time& one : workers) {
-        sums.worker_cpu_s += std::chrono::duration<double>(one.busy).count();
+        sums.worker_cpu_s += base::seconds_of(one.busy);
         sums.connected_s += one.connected_s;
     }
     return sums;
