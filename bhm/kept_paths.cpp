@@ -7,7 +7,7 @@
 namespace postal::bhm {
 namespace {
 
-constexpr std::size_t kept_room = 1024;  // octets, in an idle session
+constexpr std::size_t kept_octets = 1024;  // octets, in an idle session
 constexpr std::size_t least_room = 64;
 
 }  // namespace
@@ -42,7 +42,7 @@ proto::path kept_paths::at(const place& where) const noexcept {
 
 void kept_paths::clear() {
     octets_.clear();
-    if (octets_.capacity() > kept_room) base::release(octets_);
+    if (octets_.capacity() > kept_octets) base::release(octets_);
 }
 
 }  // namespace postal::bhm

@@ -14,7 +14,7 @@ namespace postal::bhm {
 
 namespace {
 
-constexpr std::size_t kept_recipients = 64;  // room for them in an idle session
+constexpr std::size_t idle_recipients = 64;  // room for them in an idle session
 
 std::int64_t wall_clock_us() {
     using namespace std::chrono;
@@ -288,7 +288,7 @@ void session::write_sightings() {
         twice([&] { context_.ledger_feed()->row_buffer().add(row); });
     }
     recipients_.clear();
-    if (recipients_.capacity() > kept_recipients) base::release(recipients_);
+    if (recipients_.capacity() > idle_recipients) base::release(recipients_);
 }
 
 void session::doubtful_answers(bool heard) {

@@ -62,22 +62,45 @@ endif()
 target_compile_definitions(postal_options INTERFACE
     BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_BOOST_REGEX BOOST_ASIO_SEPARATE_COMPILATION)
 
-# postal_precompile(TARGET KIND): the target's sources begin with cmake/precompiled/KIND.hpp, which is compiled once
-# for all targets. The holder that owns it must be compiled with the options of its users.
+# Programs that carry no load are worth less time of the compiler. What the others link is not compiled so: where an inline
+# function is in both, the linker takes either.
+add_library(postal_leisure_options INTERFACE)
+target_compile_options(postal_leisure_options INTERFACE $<$<CONFIG:Release>:-O1>)
+
+# postal_precompile(TARGET KIND [OPTIONS]): the target's sources begin with cmake/precompiled/KIND.hpp, which is
+# compiled once for all targets. The holder that owns it must be compiled with the options of its users.
 option(POSTAL_PRECOMPILED "Compile common headers once" ON)
 function(postal_precompile target kind)
     if(NOT POSTAL_PRECOMPILED)
         return()
     endif()
-    if(NOT TARGET precompiled_${kind})
-        add_library(precompiled_${kind} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/holder.cpp)
-        target_link_libraries(precompiled_${kind} PRIVATE postal_options fmt::fmt Boost::headers)
+    set(holder precompiled_${kind})
+    foreach(options ${ARGN})
+        string(APPEND holder _${options})
+    endforeach()
+    if(NOT TARGET ${holder})
+        add_library(${holder} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled/holder.cpp)
+        target_link_libraries(${holder} PRIVATE postal_options ${ARGN} fmt::fmt Boost::headers)
         if(kind STREQUAL tests)
-            target_link_libraries(precompiled_${kind} PRIVATE Catch2::Catch2 postal_test_options)
+            target_link_libraries(${holder} PRIVATE Catch2::Catch2 postal_test_options)
         endif()
-        target_precompile_headers(precompiled_${kind} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/${kind}.hpp)
+        target_precompile_headers(${holder} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled/${kind}.hpp)
     endif()
-    target_precompile_headers(${target} REUSE_FROM precompiled_${kind})
+    target_precompile_headers(${target} REUSE_FROM ${holder})
+endfunction()
+
+# postal_gather_sources(TARGET [source...]): up to twelve sources of the target are compiled as one, so that what they
+# include, and what is made of its templates, is compiled once for all of them; those that are named, and those with
+# definitions of their own, by themselves. A name in an unnamed namespace is then one for its whole folder:
+# tests/check_layers.py.
+option(POSTAL_UNITY "Compile many sources as one: less time for all of it, more for each change" OFF)
+if(POSTAL_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # GCC takes what is included for a header, which others include as well.
+    target_compile_options(postal_options INTERFACE -Wno-subobject-linkage)
+endif()
+function(postal_gather_sources target)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ${POSTAL_UNITY} UNITY_BUILD_BATCH_SIZE 12)
+    set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
 # postal_leave_out(VARIABLE name...): takes those sources and subfolders of this folder out of the list.
@@ -88,37 +111,46 @@ function(postal_leave_out variable)
     set(${variable} "${${variable}}" PARENT_SCOPE)
 endfunction()
 
-# postal_library(NAME [ASIO] [DEPENDS sibling...] [EXCEPT name...] [LINK target...]): one static library for a folder
-# of lib/, without the sources and subfolders that are named; ASIO where most of its sources use Asio.
+# postal_library(NAME [ASIO|LEISURE] [DEPENDS sibling...] [EXCEPT name...] [APART source...] [LINK target...]): one
+# static library for a folder of lib/, without the sources and subfolders that are named; ASIO where most of its sources
+# use Asio, LEISURE where no program that carries load links it; APART are sources that are never compiled with others.
 function(postal_library name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "DEPENDS;EXCEPT;LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO;LEISURE" "" "DEPENDS;EXCEPT;APART;LINK")
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
     postal_leave_out(sources ${arg_EXCEPT})
     add_library(postal_${name} STATIC ${sources})
     target_include_directories(postal_${name} PUBLIC ${PROJECT_SOURCE_DIR}/lib)
     list(TRANSFORM arg_DEPENDS PREPEND postal_)
     target_link_libraries(postal_${name} PUBLIC postal_options ${arg_DEPENDS} ${arg_LINK})
+    postal_gather_sources(postal_${name} ${arg_APART})
     if(arg_ASIO)
         postal_precompile(postal_${name} asio)
+    elseif(arg_LEISURE)
+        target_link_libraries(postal_${name} PRIVATE postal_leisure_options)
+        postal_precompile(postal_${name} standard postal_leisure_options)
     else()
         postal_precompile(postal_${name} standard)
     endif()
 endfunction()
 
-# postal_program(NAME [ASIO] [DEPENDS library...] [EXCEPT name...]): a program from the folder's sources, all but main.cpp
-# also as a library of its own, so that tests can reach them.
+# postal_program(NAME [ASIO|LEISURE] [DEPENDS library...] [EXCEPT name...]): a program from the folder's sources, all
+# but main.cpp also as a library of its own, so that tests can reach them.
 function(postal_program name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO" "" "DEPENDS;EXCEPT")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "ASIO;LEISURE" "" "DEPENDS;EXCEPT")
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
     postal_leave_out(sources main ${arg_EXCEPT})
     list(TRANSFORM arg_DEPENDS PREPEND postal_)
     add_library(program_${name} STATIC ${sources})
     target_include_directories(program_${name} PUBLIC ${PROJECT_SOURCE_DIR})
     target_link_libraries(program_${name} PUBLIC postal_options ${arg_DEPENDS})
+    postal_gather_sources(program_${name})
     add_executable(${name} main.cpp)
     foreach(target program_${name} ${name})
         if(arg_ASIO)
             postal_precompile(${target} asio)
+        elseif(arg_LEISURE)
+            target_link_libraries(${target} PRIVATE postal_leisure_options)
+            postal_precompile(${target} standard postal_leisure_options)
         else()
             postal_precompile(${target} standard)
         endif()
@@ -131,9 +163,10 @@ endfunction()
 add_library(postal_test_options INTERFACE)
 target_compile_options(postal_test_options INTERFACE -O0)
 
-# postal_gather(NAME VARIABLE): in place of the sources in the list, files that hold eight of them each. What replaces
+# postal_gather(NAME VARIABLE): in place of the sources in the list, files that hold twelve of them each. What replaces
 # operator new does so for a whole program, and stays by itself.
 function(postal_gather name variable)
+    set(gather ${PROJECT_SOURCE_DIR}/tests/unit/gather.cmake)
     set(gathered "")
     set(number 0)
     set(left "")
@@ -146,13 +179,13 @@ function(postal_gather name variable)
         endif()
     endforeach()
     while(left)
-        list(SUBLIST left 0 8 batch)
+        list(SUBLIST left 0 12 batch)
         list(REMOVE_ITEM left ${batch})
         math(EXPR number "${number} + 1")
         set(file ${CMAKE_CURRENT_BINARY_DIR}/${name}_${number}.cpp)
         add_custom_command(OUTPUT ${file}
-            COMMAND ${CMAKE_COMMAND} "-DSOURCES=${batch}" -DOUT=${file} -P ${CMAKE_CURRENT_SOURCE_DIR}/gather.cmake
-            DEPENDS ${batch} ${CMAKE_CURRENT_SOURCE_DIR}/gather.cmake VERBATIM)
+            COMMAND ${CMAKE_COMMAND} "-DSOURCES=${batch}" -DOUT=${file} -P ${gather}
+            DEPENDS ${batch} ${gather} VERBATIM)
         list(APPEND gathered ${file})
     endwhile()
     set(${variable} ${gathered} PARENT_SCOPE)

@@ -22,7 +22,7 @@ using std::chrono::steady_clock;
 
 constexpr auto patience_at_the_end = std::chrono::milliseconds(200);
 constexpr auto try_again = std::chrono::milliseconds(100);  // for lack of memory
-constexpr std::size_t most_remembered = 1'000;
+constexpr std::size_t most_accounts_remembered = 1'000;
 constexpr char out_of_memory[] = "out of memory";  // short enough to need none as a string
 
 // What we lacked ourselves for the question; it may be there for the next one.
@@ -155,7 +155,7 @@ steady_clock::time_point account_lookups::desk::look_around() noexcept {
 }
 
 void account_lookups::desk::make_room() noexcept {
-    if (all.size() < most_remembered) return;
+    if (all.size() < most_accounts_remembered) return;
     std::erase_if(all, [&](const auto& one) {
         return one.second.now == state::known && one.second.askers.empty();
     });

@@ -17,8 +17,8 @@ namespace postal::lmtp_deliver {
 namespace {
 
 constexpr const char* program = "lmtp-deliver";
-constexpr std::size_t longest_queue = 1024;  // lines
-constexpr std::size_t most_remembered = 1000;
+constexpr std::size_t most_queued_lines = 1024;  // lines
+constexpr std::size_t most_agents_remembered = 1000;
 constexpr std::size_t longest_line = 1000;
 
 // Standard error, for which nothing waits long: once nobody read it for a second, lines are dropped
@@ -48,7 +48,7 @@ spdlog::sink_ptr make_sink(log_target where) {
 }  // namespace
 
 agent_log::agent_log(log_target where) {
-    spdlog::init_thread_pool(longest_queue, 1);
+    spdlog::init_thread_pool(most_queued_lines, 1);
     logger_ =
         std::make_shared<spdlog::async_logger>(program, make_sink(where), spdlog::thread_pool(),
                                                spdlog::async_overflow_policy::overrun_oldest);
@@ -66,7 +66,7 @@ void agent_log::add(const agent_report& what) {
     const std::string reply = fmt::format("{} {} {}", answer.code, answer.enhanced, answer.text);
     {
         const std::scoped_lock lock(mutex_);
-        if (said_.size() >= most_remembered || !said_.insert(reply).second) return;
+        if (said_.size() >= most_agents_remembered || !said_.insert(reply).second) return;
     }
     std::string text = fmt::format("{}: to=<{}>: {}", what.id,
                                    base::printable(what.recipient, longest_line), reply);
@@ -86,7 +86,7 @@ void agent_log::say(const std::string& line) {
 void agent_log::say_once(const std::string& line) {
     {
         const std::scoped_lock lock(mutex_);
-        if (said_.size() >= most_remembered || !said_.insert(line).second) return;
+        if (said_.size() >= most_agents_remembered || !said_.insert(line).second) return;
     }
     logger_->warn(line);
 }

@@ -17,7 +17,7 @@ struct field {
 constexpr field fields[]{
     {"template", &agent::command}, {"root", &agent::root}, {"about", &agent::about}};
 
-bool is_name(std::string_view text) {
+bool is_agent_name(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
         const char lower = base::ascii_lower(c);
         return (lower >= 'a' && lower <= 'z') || base::is_digit(c) || c == '-' || c == '_';
@@ -41,7 +41,7 @@ base::expected<void> set_field(agent& target, const text_entry& entry) {
 
 // The agent of the entry's table, made when it is the first entry of it.
 base::expected<agent*> agent_of(std::vector<agent>& agents, const text_entry& entry) {
-    if (!is_name(entry.table)) {
+    if (!is_agent_name(entry.table)) {
         return base::fail("\"{}\" is no name for an agent; want letters, digits, - and _",
                           base::printable(entry.table, 40));
     }

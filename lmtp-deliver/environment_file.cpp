@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t most_octets = 64 * 1024;
 
-bool is_name(std::string_view text) {
+bool is_variable_name(std::string_view text) {
     return !text.empty() && !base::is_digit(text.front()) &&
            std::all_of(text.begin(), text.end(), [](char c) {
                const char lower = base::ascii_lower(c);
@@ -52,7 +52,7 @@ base::expected<std::vector<std::string>> parse_environment(std::string_view text
         if (seen.empty() || seen.front() == '#') continue;
         const std::size_t equals = line.find('=');
         // Not what the line says, which may be a secret.
-        if (equals == line.npos || !is_name(line.substr(0, equals))) {
+        if (equals == line.npos || !is_variable_name(line.substr(0, equals))) {
             return base::fail("{}:{}: is not NAME=VALUE, with letters, digits and _ in the name",
                               name, number);
         }

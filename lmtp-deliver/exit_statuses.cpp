@@ -44,7 +44,7 @@ constexpr int first_meaning = 64;
 constexpr std::string_view wanted =
     "want CODE ENHANCED [TEXT], such as \"451 4.3.0 Try again\" or \"550 5.1.1\"";
 
-bool is_printable(char c) noexcept {
+bool is_printable_octet(char c) noexcept {
     return c >= ' ' && c <= '~';
 }
 
@@ -85,7 +85,7 @@ base::expected<delivery_reply> parse_delivery_reply(std::string_view value) {
                           *code, enhanced);
     }
     const std::string_view text = base::trim(rest.substr(enhanced.size()));
-    if (text.size() > most_text || !std::all_of(text.begin(), text.end(), is_printable)) {
+    if (text.size() > most_text || !std::all_of(text.begin(), text.end(), is_printable_octet)) {
         return base::fail("the text is not printable ASCII of at most {} octets", most_text);
     }
     return delivery_reply{*code, std::string(enhanced), std::string(text)};
@@ -200,7 +200,7 @@ std::string first_line(std::string_view output) {
     output = base::trim(output);
     std::string line(output.substr(0, output.find_first_of("\r\n")).substr(0, most_text));
     for (char& c : line) {
-        if (!is_printable(c)) c = c == '\t' ? ' ' : '?';
+        if (!is_printable_octet(c)) c = c == '\t' ? ' ' : '?';
     }
     return std::string(base::trim(line));
 }

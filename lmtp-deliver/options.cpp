@@ -21,7 +21,7 @@ using cli::setter;
 
 constexpr unsigned least_default_deliveries = 12;
 constexpr unsigned most_deliveries = 100'000;
-constexpr std::uint32_t longest_queue = 10'000'000;
+constexpr std::uint32_t most_queued = 10'000'000;
 constexpr auto patience_of_clients = std::chrono::seconds(580);
 constexpr auto least_default_wait = std::chrono::seconds(30);
 
@@ -102,7 +102,7 @@ cli::group agent_options(options& o) {
              cli::count(o.max_deliveries, 1, most_deliveries)},
             {"--max-queued", "N", fmt::format("{}", o.max_queued),
              "most deliveries that wait for an agent; more are answered 451",
-             cli::count(o.max_queued, 0, longest_queue)},
+             cli::count(o.max_queued, 0, most_queued)},
             {"--max-per-recipient", "N", "half of --max-deliveries",
              "most agents at once for one recipient", cli::count(o.max_per_recipient, 1)},
             {"--queue-timeout", "DURATION", "580s less --timeout",

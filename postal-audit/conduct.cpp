@@ -36,7 +36,7 @@ namespace fs = std::filesystem;
 using cli::exit_status;
 using experiment::refusal;
 
-constexpr const char* name = "postal-audit";
+constexpr const char* program_name = "postal-audit";
 
 // What is audited, in its order.
 struct subject {
@@ -59,7 +59,7 @@ class auditor {
         : given_(given),
           whole_(whole),
           controls_(controls),
-          here_(name, given),
+          here_(program_name, given),
           out_(here_.folder()) {
         if (!given.replay) {
             subjects_.push_back({&controls_, 0, control::must_lose});
@@ -171,7 +171,8 @@ void auditor::fill_record(std::uint64_t seed, const std::vector<std::string>& ar
     record_.messages = whole_.audited.messages;
     record_.started = stats::timestamp(std::chrono::system_clock::now());
     record_.host = os::describe_host();
-    record_.versions = experiment::ask_versions(name, whole_, out_, here_.by(), here_.book());
+    record_.versions =
+        experiment::ask_versions(program_name, whole_, out_, here_.by(), here_.book());
 }
 
 std::optional<refusal> auditor::begin(std::uint64_t seed, const std::vector<std::string>& argv) {
@@ -291,8 +292,8 @@ bool auditor::came_out() const {
                                    : "not audited to the end";
         if (is == wanted) continue;
         as_expected = false;
-        cli::complain(name, fmt::format("--expect: mail of {} was {}, not {}",
-                                        base::printable(variant, 100), is, wanted));
+        cli::complain(program_name, fmt::format("--expect: mail of {} was {}, not {}",
+                                                base::printable(variant, 100), is, wanted));
     }
     return as_expected;
 }
@@ -352,10 +353,10 @@ base::expected<void> check_machine(const options& given, const experiment::exper
 exit_status conduct(const options& given, const experiment::experiment& whole, std::uint64_t seed,
                     const std::vector<std::string>& argv) {
     const auto controls = make_controls();
-    if (!controls) return cli::refuse(name, controls.error(), exit_status::system_error);
+    if (!controls) return cli::refuse(program_name, controls.error(), exit_status::system_error);
     auditor by(given, whole, *controls);
     if (const auto refused = by.begin(seed, argv))
-        return cli::refuse(name, refused->why, refused->status);
+        return cli::refuse(program_name, refused->why, refused->status);
     by.run();
     return by.finish();
 }

@@ -10,7 +10,7 @@ namespace postal::audit {
 namespace {
 
 // A port of its own would have to be free; a Unix socket in the folder of results is.
-constexpr const char* text = R"(title = "controls"
+constexpr const char* control_experiment = R"(title = "controls"
 
 [load]
 [[load.program]]
@@ -57,7 +57,8 @@ base::expected<experiment::experiment> make_controls() {
     const auto bhm = experiment::find_program("bhm");
     if (!bhm) return bhm.error();
     return experiment::parse_experiment(
-        fmt::format(text, std::filesystem::absolute(*bhm).string(), must_lose_name, must_keep_name),
+        fmt::format(control_experiment, std::filesystem::absolute(*bhm).string(), must_lose_name,
+                    must_keep_name),
         "controls of postal-audit");
 }
 

@@ -13,11 +13,6 @@ namespace {
 constexpr long between_looks_ns = 1'000'000;
 constexpr long second_ns = 1'000'000'000;
 
-std::int64_t wall_clock_us() {
-    const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
-}
-
 timespec monotonic_now() {
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -38,6 +33,11 @@ void advance(timespec& due) {
 }
 
 }  // namespace
+
+std::int64_t wall_clock_us() {
+    const auto since_epoch = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::microseconds>(since_epoch).count();
+}
 
 void length_notes::add(std::int64_t time_us, std::uint64_t octets) {
     for (auto later = notes_.rbegin(); later != notes_.rend() && later->time_us > time_us; ++later)

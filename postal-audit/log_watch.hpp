@@ -26,6 +26,9 @@
 
 namespace postal::audit {
 
+// Microseconds since the epoch.
+[[nodiscard]] std::int64_t wall_clock_us();
+
 // The notes by themselves; one thread.
 class length_notes {
   public:

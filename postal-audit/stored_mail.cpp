@@ -26,6 +26,7 @@
 #include "ledger/writer.hpp"
 #include "mail/rebuild.hpp"
 #include "postal-audit/folder_template.hpp"
+#include "postal-audit/log_watch.hpp"
 
 namespace postal::audit {
 namespace {
@@ -36,12 +37,6 @@ using base::file_descriptor;
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 // Without waiting for the writer of a pipe that stands where a file was expected.
 constexpr int file_flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-
-std::uint64_t now_us() {
-    using namespace std::chrono;
-    return static_cast<std::uint64_t>(
-        duration_cast<microseconds>(system_clock::now().time_since_epoch()).count());
-}
 
 // Calls put with the text of a stored file with CRLF line ends, in views of what was fed.
 class crlf_lines {
@@ -207,7 +202,7 @@ bool mail_files::examine(int file, const std::string& path) {
 void mail_files::note() {
     ledger::seen_row row;
     message_.describe(message_.finish(), row, rebuilder_);
-    row.time_us = now_us();
+    row.time_us = static_cast<std::uint64_t>(wall_clock_us());
     row.mailbox = mailbox_;
     // No word of the ledger is nearer: a mailbox in which each stored message is one of its own.
     row.through = ledger::way::imap;

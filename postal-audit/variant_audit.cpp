@@ -28,11 +28,6 @@ constexpr double us = 1e-6;
 constexpr std::chrono::seconds one_disk{2};
 constexpr unsigned most_tries = 3;  // of a disk that cannot be read
 
-std::int64_t now_us() {
-    using namespace std::chrono;
-    return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
-}
-
 // A ledger is up to three files.
 void remove_ledger(const std::string& path) {
     std::error_code ignored;
@@ -110,7 +105,7 @@ base::expected<void> variant_audit::record() {
                               .begins =
                                   [&] {
                                       watching = watch.start(log);
-                                      recorded_.begin_us = now_us();
+                                      recorded_.begin_us = wall_clock_us();
                                       begin_octets = size_of(log);
                                       recorded_.disk_octets =
                                           size_of(recorded_disk_in(plan_.folder));
@@ -118,7 +113,7 @@ base::expected<void> variant_audit::record() {
                               .ends =
                                   [&] {
                                       end_octets = size_of(log);
-                                      recorded_.end_us = now_us();
+                                      recorded_.end_us = wall_clock_us();
                                       watch.stop();
                                   }},
                              book_, by_, progress_of_run());

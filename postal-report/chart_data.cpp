@@ -18,7 +18,7 @@ namespace postal::report {
 namespace {
 
 constexpr std::size_t most_points = 750;
-constexpr std::size_t longest_name = 200;
+constexpr std::size_t longest_series_name = 200;
 
 void widen(std::optional<std::chrono::nanoseconds>& highest,
            std::optional<std::chrono::nanoseconds> other) {
@@ -29,7 +29,7 @@ std::size_t points_together(const std::vector<interval>& intervals) {
     return (intervals.size() + most_points - 1) / most_points;
 }
 
-void add(std::optional<double>& sum, std::optional<double> other) {
+void add_known(std::optional<double>& sum, std::optional<double> other) {
     if (sum && other) *sum += *other;
 }
 
@@ -48,8 +48,8 @@ void extend(interval& covered, const interval& by) {
     covered.end_s = by.end_s;
     covered.messages += by.messages;
     covered.error_events += by.error_events;
-    add(covered.asked, by.asked);
-    add(covered.worker_cpu_s, by.worker_cpu_s);
+    add_known(covered.asked, by.asked);
+    add_known(covered.worker_cpu_s, by.worker_cpu_s);
     widen(covered.message_p50, by.message_p50);
     widen(covered.message_p90, by.message_p90);
     widen(covered.message_p99, by.message_p99);
@@ -60,7 +60,7 @@ std::string number_of(std::optional<std::chrono::nanoseconds> time) {
 }
 
 // What a point has. The first three are all that a rank's course has.
-constexpr std::array<chart_column<point>, 13> columns{{
+constexpr std::array<chart_column<point>, 13> course_columns{{
     {"start", [](const point& of) { return json_number(of.covered.start_s); }},
     {"end", [](const point& of) { return json_number(of.covered.end_s); }},
     {"messages", [](const point& of) { return json_number(of.per_minute()); }},
@@ -79,7 +79,7 @@ constexpr std::array<chart_column<point>, 13> columns{{
     {"open", [](const point& of) { return json_number(of.covered.open_connections); }},
     {"processors", [](const point& of) { return json_number(of.covered.processors()); }},
 }};
-constexpr auto rank_columns = std::span(columns).first<3>();
+constexpr auto rank_columns = std::span(course_columns).first<3>();
 
 std::string interval_points(const record& one, const std::vector<interval>& of) {
     std::vector<point> points = points_of(of, points_together(of));
@@ -87,7 +87,7 @@ std::string interval_points(const record& one, const std::vector<interval>& of) 
     if (what_is_due(one) != "messages")
         for (point& each : points)
             each.covered.asked.reset();
-    return course_json<point>(columns, points);
+    return course_json<point>(course_columns, points);
 }
 
 // What a list says of that stretch, if it is there.
@@ -281,7 +281,7 @@ std::string chart_data(const std::vector<record>& records) {
     }
     return object_of({{"longest_s", json_number(longest_s)},
                       {"warmup_s", json_number(warmup_s)},
-                      {"columns", names_of<point>(columns)},
+                      {"columns", names_of<point>(course_columns)},
                       {"series", list_of(series)},
                       {"ranks", records.size() == 1 ? rank_series(records.front()) : list_of({})},
                       {"samples", sample_series_data(records)},
@@ -294,7 +294,7 @@ std::string rank_points(const record& of, const std::vector<interval>& rank) {
 
 std::string script_string(std::string_view text) {
     std::string out = "\"";
-    for (const char c : base::printable(text, longest_name)) {
+    for (const char c : base::printable(text, longest_series_name)) {
         if (c == '<' || c == '"' || c == '\\') {
             out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
         } else {

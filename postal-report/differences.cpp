@@ -49,7 +49,7 @@ void add_change(std::vector<std::string>& to, std::string_view name, std::option
                                 : fmt::format("{} {}", name, change.substr(2, change.size() - 3)));
 }
 
-std::vector<std::string> results(const record& one, const record& reference) {
+std::vector<std::string> result_cells(const record& one, const record& reference) {
     std::vector<std::string> parts;
     add_change(parts, "rate", one.rate.mean, reference.rate.mean);
     const auto latency = [&](std::string_view name, time_figure member) {
@@ -72,7 +72,7 @@ std::vector<std::string> differences(const std::vector<record>& records) {
     std::vector<std::string> lines;
     for (std::size_t i = 1; i < records.size(); ++i) {
         const auto set = settings(records[i], records.front());
-        const auto got = results(records[i], records.front());
+        const auto got = result_cells(records[i], records.front());
         lines.push_back(fmt::format("{} against {}: {}{}{}", records[i].label,
                                     records.front().label,
                                     set.empty() ? "no option differs" : base::join(set, ", "),

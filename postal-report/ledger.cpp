@@ -238,7 +238,7 @@ table unread_table(const ledger::answers& found) {
     return result;
 }
 
-table counts_table(const summary& of) {
+table ledger_counts_table(const summary& of) {
     table result{"counts", "Rows", {{""}, {"rows", align::right}}, {}};
     for (std::size_t each = 0; each < of.sent.size(); ++each) {
         result.rows.push_back(
@@ -280,13 +280,13 @@ table runs_table(const ledger_report& one) {
     return result;
 }
 
-std::vector<table> tables_of(const ledger_report& one) {
+std::vector<table> tables_of_ledger(const ledger_report& one) {
     std::vector<table> result{messages_table(one.found.totals)};
     table sizes = sizes_table(one.found.totals);
     if (!sizes.rows.empty()) result.push_back(std::move(sizes));
     if (!one.found.unread.empty()) result.push_back(unread_table(one.found));
     if (!one.delivery.empty()) result.push_back(delivery_table(one.delivery));
-    result.push_back(counts_table(one.found.totals));
+    result.push_back(ledger_counts_table(one.found.totals));
     result.push_back(runs_table(one));
     return result;
 }
@@ -347,7 +347,7 @@ document document_of(const ledger_report& one, medium wanted) {
     if (wanted == medium::page) add_ledger_page(made, one, result);
     for (std::string& each : remarks_on(one))
         made.add(remark{"limit", std::move(each)});
-    made.add_tables(tables_of(one));
+    made.add_tables(tables_of_ledger(one));
     return made;
 }
 

@@ -19,7 +19,7 @@ struct list_column {
     std::string discrepancy_row::*cell;
 };
 
-constexpr std::array<list_column, 15> columns{{
+constexpr std::array<list_column, 15> listed_columns{{
     {"run", &discrepancy_row::run},
     {"session", &discrepancy_row::session},
     {"sequence", &discrepancy_row::sequence},
@@ -70,7 +70,7 @@ std::string sentence(const discrepancy_row& row) {
 std::string discrepancy_header(output kind) {
     std::string out;
     std::string rule = "|";
-    for (const list_column& each : columns) {
+    for (const list_column& each : listed_columns) {
         if (kind == output::markdown) {
             out += std::string(out.empty() ? "|" : "") + " " + each.name + " |";
             rule += " --- |";
@@ -86,12 +86,12 @@ std::string render_discrepancy(const discrepancy_row& row, output kind) {
     // Numbers and words of a ledger that somebody made may be any text.
     if (kind == output::text) return base::printable(sentence(row), longest_sentence) + "\n";
     std::string out = kind == output::markdown ? "|" : "";
-    for (const list_column& each : columns) {
+    for (const list_column& each : listed_columns) {
         const std::string& cell = row.*each.cell;
         if (kind == output::markdown) {
             out += " " + escape_markdown(cell) + " |";
         } else {
-            if (&each != &columns.front()) out += ',';
+            if (&each != &listed_columns.front()) out += ',';
             out += csv_cell(cell);
         }
     }

@@ -177,7 +177,7 @@ bool has_course(const breakdown& where) {
     return !where.examples.empty() && where.times.size() > 1;
 }
 
-result_card card_of(const ledger_report& one) {
+result_card ledger_card(const ledger_report& one) {
     const summary& of = one.found.totals;
     result_card made{format_count(of.acknowledged()),
                      of.acknowledged() == 1 ? "message acknowledged" : "messages acknowledged",
@@ -218,7 +218,7 @@ void add_ledger_page(document& to, const ledger_report& one, const std::string& 
         to.add(remark{"bad", result, true});
     else
         to.add(report::findings{.id = "said", .sentences = {result}});
-    to.add(card_of(one));
+    to.add(ledger_card(one));
     if (has_course(where)) {
         to.page.chart_data = chart_json(where, found);
         to.page.script = ledger_script;

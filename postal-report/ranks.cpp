@@ -19,7 +19,7 @@ namespace {
 using stats::rank_share;
 
 constexpr std::size_t most_charted = 16;
-constexpr std::size_t longest_name = 80;
+constexpr std::size_t longest_rank_name = 80;
 
 std::string show_length(std::optional<double> seconds) {
     return seconds ? show_latency(*seconds * 1e6) : unknown;
@@ -37,7 +37,7 @@ std::string show_drift(std::optional<double> share) {
     return fmt::format("{:+.2f} ppm", std::clamp(*share, -1.0, 1.0) * 1e6);
 }
 
-std::string show_moment(std::optional<double> seconds) {
+std::string rank_moment(std::optional<double> seconds) {
     return seconds ? show_seconds(*seconds) : unknown;
 }
 
@@ -57,16 +57,16 @@ std::string show_loss(const rank_share& one) {
                        base::format_count(one.unaccounted));
 }
 
-std::vector<std::string> row_of(const rank_share& one, const record& of) {
+std::vector<std::string> rank_row(const rank_share& one, const record& of) {
     return {std::to_string(one.rank),
-            base::printable(one.host, longest_name),
+            base::printable(one.host, longest_rank_name),
             base::format_count(one.workers),
             base::format_count(one.sessions),
             base::format_count(one.totals.messages),
             show_share(static_cast<double>(one.totals.messages),
                        static_cast<double>(of.totals.messages)),
             show_latency(one.p99_us),
-            show_moment(one.done_s),
+            rank_moment(one.done_s),
             one.lost_s ? show_loss(one) : show_verdict(one),
             show_start(one),
             show_offset(one.wall_offset_s),
@@ -74,7 +74,7 @@ std::vector<std::string> row_of(const rank_share& one, const record& of) {
             show_drift(one.clock_drift)};
 }
 
-std::vector<std::string> cells_of(const rank_share& one, const record& of) {
+std::vector<std::string> rank_cells(const rank_share& one, const record& of) {
     return {csv_cell(of.file),
             std::to_string(one.rank),
             csv_cell(one.host),
@@ -101,7 +101,7 @@ std::vector<std::string> cells_of(const rank_share& one, const record& of) {
 }
 
 // The record's intervals with what this rank had accepted in them.
-std::vector<interval> intervals_of(const rank_share& one, const record& of) {
+std::vector<interval> rank_intervals(const rank_share& one, const record& of) {
     std::vector<interval> own = of.intervals;
     for (std::size_t i = 0; i < own.size(); ++i)
         own[i].messages = i < one.messages.size() ? one.messages[i] : 0;
@@ -128,7 +128,7 @@ table rank_table(const std::vector<record>& records) {
                                              {"drift", align::right}});
     for (const record& one : records) {
         for (const rank_share& each : one.ranks) {
-            std::vector<std::string> row = row_of(each, one);
+            std::vector<std::string> row = rank_row(each, one);
             if (records.size() > 1) row.insert(row.begin(), one.label);
             made.rows.push_back(std::move(row));
         }
@@ -148,7 +148,7 @@ sheet sheet_of_ranks(const std::vector<record>& records) {
                 "worker_busy",    "lost_s",      "unaccounted"}};
     for (const record& one : records)
         for (const rank_share& each : one.ranks)
-            made.rows.push_back(cells_of(each, one));
+            made.rows.push_back(rank_cells(each, one));
     return made;
 }
 
@@ -166,9 +166,9 @@ std::vector<const rank_share*> charted_ranks(const record& one) {
 std::string rank_series(const record& one) {
     std::vector<std::string> list;
     for (const rank_share* each : charted_ranks(one)) {
-        const std::string label = base::printable(stats::name_of(*each), longest_name);
+        const std::string label = base::printable(stats::name_of(*each), longest_rank_name);
         list.push_back(object_of({{"label", script_string(label)},
-                                  {"intervals", rank_points(one, intervals_of(*each, one))}}));
+                                  {"intervals", rank_points(one, rank_intervals(*each, one))}}));
     }
     return list_of(list);
 }

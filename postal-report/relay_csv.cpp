@@ -11,7 +11,7 @@ namespace {
 
 using stats::relay_counts;
 
-struct csv_column {
+struct relay_column {
     const char* name;
     std::string (*make)(const relay_report&, const relay_part&);
 };
@@ -34,7 +34,7 @@ std::string transit_cell(const relay_report& one, const relay_part& part) {
     return csv_decimal(part.transit_us(Quantile / 1000.0));
 }
 
-constexpr std::array<csv_column, 28> columns{{
+constexpr std::array<relay_column, 28> relay_columns{{
     {"source", [](const relay_report& one, const relay_part&) { return csv_cell(one.source); }},
     {"part", [](const relay_report&, const relay_part& part) { return csv_cell(part.name); }},
     {"began", [](const relay_report& one, const relay_part&) { return csv_decimal(one.began_s); }},
@@ -95,7 +95,7 @@ constexpr std::array<csv_column, 28> columns{{
 void add_rows(sheet& to, const relay_report& one) {
     for (const relay_part& part : one.parts) {
         auto& cells = to.rows.emplace_back();
-        for (const csv_column& each : columns)
+        for (const relay_column& each : relay_columns)
             cells.push_back(each.make(one, part));
     }
 }
@@ -104,7 +104,7 @@ void add_rows(sheet& to, const relay_report& one) {
 
 sheet sheet_of(const shown_relay& one) {
     sheet made;
-    for (const csv_column& each : columns)
+    for (const relay_column& each : relay_columns)
         made.columns.emplace_back(each.name);
     add_rows(made, one.here);
     if (one.against) add_rows(made, *one.against);

@@ -16,14 +16,14 @@ namespace postal::report {
 
 namespace {
 
-constexpr std::size_t most_points = 300;         // of all mail
+constexpr std::size_t most_relay_points = 300;   // of all mail
 constexpr std::size_t most_domain_points = 120;  // of a small chart
 constexpr std::size_t most_tails = 8;            // as many as there are colours
 constexpr std::size_t most_printed_rows = 30;    // over time
 constexpr std::size_t most_rows_of_page = 300;
 
 using stretch = stats::relay_stretch;
-constexpr std::array<chart_column<stretch>, 5> columns{{
+constexpr std::array<chart_column<stretch>, 5> stretch_columns{{
     {"start", [](const stretch& of) { return drawn_number(of.start_s); }},
     {"end", [](const stretch& of) { return drawn_number(of.end_s); }},
     {"accepted", [](const stretch& of) { return drawn_number(of.per_minute(of.accepted)); }},
@@ -33,7 +33,7 @@ constexpr std::array<chart_column<stretch>, 5> columns{{
 
 std::string part_json(const relay_part& one, const relay_part* there, std::size_t most) {
     const auto course = [&](const relay_part& of) {
-        return course_json<stretch>(columns, put_together(of.curve, most));
+        return course_json<stretch>(stretch_columns, put_together(of.curve, most));
     };
     return object_of({{"label", script_string(base::printable(one.name, 80))},
                       {"course", course(one)},
@@ -106,7 +106,7 @@ std::vector<chart> charts(const shown_relay& one) {
                         "Messages a minute on the left; what the relay had accepted and "
                         "neither delivered nor returned, the "
                         "area, on the right. Each point is " +
-                            span_of_points(of.all(), most_points) + ", known to " +
+                            span_of_points(of.all(), most_relay_points) + ", known to " +
                             show_seconds(of.resolution_s) +
                             ". Rates of long courses are means of neighbours; thin: each point "
                             "itself." +
@@ -131,7 +131,7 @@ std::vector<chart> charts(const shown_relay& one) {
     return made;
 }
 
-page_details page_of(const shown_relay& one) {
+page_details relay_page_of(const shown_relay& one) {
     page_details made{
         .title = "Relay: " + one.here.source,
         .kind = "relay",
@@ -165,8 +165,8 @@ std::string relay_chart_data(const shown_relay& one) {
     return object_of(
         {{"longest_s", drawn_number(longest_s)},
          {"warmup_s", "0"},
-         {"columns", names_of<stretch>(columns)},
-         {"series", list_of({part_json(of.all(), part_there(one, of.all()), most_points)})},
+         {"columns", names_of<stretch>(stretch_columns)},
+         {"series", list_of({part_json(of.all(), part_there(one, of.all()), most_relay_points)})},
          {"parts", list_of(parts)},
          {"tails", tails_json(one)}});
 }
@@ -196,7 +196,7 @@ document made_of(const shown_relay& one, medium wanted) {
         results.push_back((wanted == medium::text ? "beside " : "Beside ") +
                           relay_result(*one.against));
     if (on_page) {
-        made.page = page_of(one);
+        made.page = relay_page_of(one);
         for (chart& each : charts(one))
             made.add(std::move(each));
     } else {

@@ -23,7 +23,7 @@ using stats::relay_counts;
 using stats::relay_stretch;
 using stats::support;
 
-constexpr std::array<std::pair<const char*, double>, 3> percentiles{
+constexpr std::array<std::pair<const char*, double>, 3> relay_percentiles{
     {{"p50", 0.5}, {"p90", 0.9}, {"p99", 0.99}}};
 
 std::string whole(double amount) {
@@ -66,7 +66,7 @@ std::string explained(const relay_counts& of) {
     return result;
 }
 
-table counts_table(const relay_report& one) {
+table relay_counts_table(const relay_report& one) {
     table result{
         "messages",
         "Messages, each recipient's for itself",
@@ -138,7 +138,7 @@ table transit_table(const relay_report& one) {
     for (const relay_part& part : one.parts) {
         auto& row = result.rows.emplace_back();
         row = {part.name, format_count(part.transit.count()), show_latency(part.mean_transit_us())};
-        for (const auto& [name, q] : percentiles)
+        for (const auto& [name, q] : relay_percentiles)
             row.push_back(show_transit(part, q));
         row.push_back(show_latency(part.longest_transit_us()));
     }
@@ -201,7 +201,7 @@ table course_against_table(const relay_report& here, const relay_report& there) 
 
 table transit_against_table(const relay_report& here, const relay_report& there) {
     table result{"against", "Transit beside " + there.source, {column{}}, {}};
-    for (const auto& [name, q] : percentiles) {
+    for (const auto& [name, q] : relay_percentiles) {
         result.columns.push_back({name, align::right});
         result.columns.push_back({std::string("there ") + name, align::right});
     }
@@ -209,7 +209,7 @@ table transit_against_table(const relay_report& here, const relay_report& there)
         const relay_part* other = find_part(there, part.name);
         auto& row = result.rows.emplace_back();
         row.push_back(part.name);
-        for (const auto& [name, q] : percentiles) {
+        for (const auto& [name, q] : relay_percentiles) {
             const auto reference = other == nullptr ? std::nullopt : other->transit_us(q);
             const std::string shown = show_transit(part, q);
             row.push_back(shown == unknown ? shown
@@ -262,7 +262,7 @@ std::string relay_result(const relay_report& one) {
 }
 
 std::vector<table> relay_tables(const shown_relay& one) {
-    std::vector<table> result{counts_table(one.here), backlog_table(one.here)};
+    std::vector<table> result{relay_counts_table(one.here), backlog_table(one.here)};
     if (one.here.from_ledger) result.push_back(transit_table(one.here));
     if (one.here.transit)
         result.push_back(recorded_transit_table(*one.here.transit, one.here.one_host));

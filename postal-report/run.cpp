@@ -52,7 +52,7 @@ void add_course(document& to, const std::vector<record>& records) {
 }
 
 // The same of what was sampled.
-void add_samples(document& to, const std::vector<record>& records) {
+void add_sample_parts(document& to, const std::vector<record>& records) {
     std::size_t number = 0;
     for (const record& one : records) {
         for (table& shown : sample_courses(one)) {
@@ -100,7 +100,7 @@ document document_of(const std::vector<record>& records, medium wanted) {
                                                         : place::open});
     }
     if (on_page) add_course(made, records);
-    if (on_page) add_samples(made, records);
+    if (on_page) add_sample_parts(made, records);
     for (table& each :
          details(records, on_page ? most_intervals_of_page : most_printed_intervals)) {
         const bool host = each.name == "host";

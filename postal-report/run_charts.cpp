@@ -53,7 +53,7 @@ bool is_set_apart(const interval& one) {
     return one.warmup || one.partial;
 }
 
-void add(shown_course& to, const record& one) {
+void gather_course(shown_course& to, const record& one) {
     const std::vector<interval> course = course_of(one);
     if (course.empty()) return;
     to.intervals = true;
@@ -73,7 +73,7 @@ void add(shown_course& to, const record& one) {
 }
 
 // "one interval", "one second", "4 seconds"
-std::string stretch(const shown_course& of) {
+std::string stretch_json(const shown_course& of) {
     if (!of.by_second) return "one interval";
     const std::string second =
         of.second_s > 1 ? fmt::format("up to {:g} seconds", of.second_s) : "one second";
@@ -83,7 +83,7 @@ std::string stretch(const shown_course& of) {
 
 // More than one where a chart would have too many points to be seen.
 std::string step(const shown_course& of) {
-    if (of.stretches == 1) return stretch(of);
+    if (of.stretches == 1) return stretch_json(of);
     return fmt::format("the mean of up to {} {}", of.stretches,
                        of.by_second ? "stretches" : "intervals");
 }
@@ -188,7 +188,7 @@ bool has_distribution(const record& one) {
 std::vector<chart> charts(const std::vector<record>& records) {
     shown_course of;
     for (const record& one : records)
-        add(of, one);
+        gather_course(of, one);
     const std::string word{counted_word(records)};
     std::vector<chart> made;
     if (records.size() == 1) made = search_charts(records.front());

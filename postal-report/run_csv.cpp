@@ -35,13 +35,13 @@ std::string thresholds_not_met(const record& one) {
     return std::to_string(count);
 }
 
-struct csv_column {
+struct written_column {
     std::string_view name;
     cell_maker make = nullptr;  // null: a counter of that name
 };
 
 // The places of these stay; counters that are not among them follow.
-constexpr std::array<csv_column, 47> columns{{
+constexpr std::array<written_column, 47> written_columns{{
     {"record", [](const record& one) { return csv_cell(one.file); }},
     {"program", [](const record& one) { return csv_cell(one.program); }},
     {"version", [](const record& one) { return csv_cell(one.version); }},
@@ -96,17 +96,17 @@ constexpr std::array<csv_column, 47> columns{{
     {"machine_steal", [](const record& one) { return csv_decimal(one.generator.machine_steal); }},
 }};
 
-const csv_column* find_column(std::string_view name) {
-    const auto found = std::find_if(columns.begin(), columns.end(),
-                                    [&](const csv_column& one) { return one.name == name; });
-    return found == columns.end() ? nullptr : &*found;
+const written_column* find_column(std::string_view name) {
+    const auto found = std::find_if(written_columns.begin(), written_columns.end(),
+                                    [&](const written_column& one) { return one.name == name; });
+    return found == written_columns.end() ? nullptr : &*found;
 }
 
 // The counters that have no place of their own among the columns.
 std::vector<counter> further(stats::counter_rows rows) {
     std::vector<counter> chosen;
     for (const counter& one : rows) {
-        const csv_column* column = find_column(one.name);
+        const written_column* column = find_column(one.name);
         if (column == nullptr || column->make != nullptr) chosen.push_back(one);
     }
     return chosen;
@@ -248,7 +248,7 @@ void add_profile(std::vector<further_column>& to) {
 }
 
 // Of each figure that was sampled: "sample_postfix_active_highest".
-void add_samples(std::vector<further_column>& to, const std::vector<record>& records) {
+void add_sample_columns(std::vector<further_column>& to, const std::vector<record>& records) {
     for (const std::string& name : sample_names(records)) {
         std::string column = "sample_" + name;
         std::replace(column.begin(), column.end(), ' ', '_');
@@ -280,7 +280,7 @@ std::vector<further_column> further_columns(const std::vector<record>& records) 
             return csv_decimal(of.reached_per_s);
         }));
     }
-    add_samples(made, records);
+    add_sample_columns(made, records);
     for (const stats::figure& figure : stats::all_figures())
         if (any([&](const record& one) { return (one.*figure.value).has_value(); }))
             made.push_back({std::string(figure.name), [value = figure.value](const record& one) {
@@ -295,9 +295,9 @@ std::string counter_cell(const record& one, std::string_view name) {
     return known ? std::to_string(one.totals.*shown->value) : std::string{};
 }
 
-std::vector<std::string> cells_of(const record& one, stats::counter_rows rows) {
+std::vector<std::string> csv_cells(const record& one, stats::counter_rows rows) {
     std::vector<std::string> cells;
-    for (const csv_column& each : columns)
+    for (const written_column& each : written_columns)
         cells.push_back(each.make != nullptr ? each.make(one) : counter_cell(one, each.name));
     for (const counter& each : further(rows))
         cells.push_back(counter_cell(one, each.name));
@@ -310,7 +310,7 @@ sheet sheet_of(const std::vector<record>& records) {
     const stats::counter_rows rows = records.front().counters;
     const auto more = further_columns(records);
     sheet made;
-    for (const csv_column& each : columns)
+    for (const written_column& each : written_columns)
         made.columns.emplace_back(each.name);
     // `started` is taken: it is when the run was.
     for (const counter& each : further(rows))
@@ -318,7 +318,7 @@ sheet sheet_of(const std::vector<record>& records) {
     for (const further_column& each : more)
         made.columns.push_back(csv_cell(each.name));
     for (const record& one : records) {
-        auto& cells = made.rows.emplace_back(cells_of(one, rows));
+        auto& cells = made.rows.emplace_back(csv_cells(one, rows));
         for (const further_column& each : more)
             cells.push_back(each.make(one));
     }

@@ -116,14 +116,14 @@ compared_row row_of(std::string name, std::optional<Part> stats::run_record::*pa
             }};
 }
 
-std::vector<std::string> cells_of(const std::string& kind, const command_count& of) {
+std::vector<std::string> reader_cells(const std::string& kind, const command_count& of) {
     std::vector<std::string> cells{kind};
     for (const std::uint64_t count : {of.sent, of.ok, of.no, of.bad, of.unanswered})
         cells.push_back(base::format_count(count));
     return cells;
 }
 
-std::vector<std::string> cells_of(const profile_summary& profile, const verb_figures& verb) {
+std::vector<std::string> reader_cells(const profile_summary& profile, const verb_figures& verb) {
     return {verb.verb,
             base::format_count(verb.ok),
             base::join(endings(verb), ", "),
@@ -137,9 +137,9 @@ std::vector<std::string> cells_of(const profile_summary& profile, const verb_fig
 void add_commands_of_one(table& to, const stats::command_summary& of) {
     to.columns = {{"command"},          {"sent", align::right}, {"OK", align::right},
                   {"NO", align::right}, {"BAD", align::right},  {"unanswered", align::right}};
-    to.rows.push_back(cells_of("all", of));
+    to.rows.push_back(reader_cells("all", of));
     for (const command_figures& one : of.by_kind)
-        to.rows.push_back(cells_of(one.name, one));
+        to.rows.push_back(reader_cells(one.name, one));
 }
 
 void add_actions_of_one(table& to, const profile_summary& of) {
@@ -155,7 +155,7 @@ void add_actions_of_one(table& to, const profile_summary& of) {
     to.rows.push_back(
         {"all", base::format_count(of.ok), base::join(endings(of), ", "), "", "", "", "", ""});
     for (const verb_figures& one : of.verbs)
-        to.rows.push_back(cells_of(of, one));
+        to.rows.push_back(reader_cells(of, one));
 }
 
 }  // namespace

@@ -21,10 +21,10 @@ namespace {
 using stats::sample_series;
 using stats::sampled_source;
 
-constexpr std::size_t most_points = 600;
+constexpr std::size_t most_sample_points = 600;
 constexpr std::size_t most_lines = 8;
-constexpr std::size_t longest_name = 110;
-constexpr double low_rem = 11;
+constexpr std::size_t longest_sample_name = 110;
+constexpr double sample_low_rem = 11;
 
 std::string value_text(std::optional<double> value) {
     return value ? stats::sample_text(*value) : unknown;
@@ -69,7 +69,8 @@ bool belongs(const sampled_source& source, const sample_chart& to) {
 std::string points_of(const sampled_source& source, const sample_series& of) {
     const auto& shown = of.most && of.most->size() == of.values.size() ? *of.most : of.values;
     const std::size_t size = std::min(source.t_s.size(), shown.size());
-    const std::size_t together = std::max<std::size_t>(1, (size + most_points - 1) / most_points);
+    const std::size_t together =
+        std::max<std::size_t>(1, (size + most_sample_points - 1) / most_sample_points);
     std::vector<std::string> points;
     for (std::size_t i = 0; i < size; i += together) {
         std::optional<double> highest;
@@ -94,9 +95,10 @@ std::string lines_of(const std::vector<record>& records, const sample_chart& cha
                 if (part && each.highest.value_or(0) == 0) continue;
                 const std::string label =
                     (records.size() > 1 ? one.label + " " : std::string{}) + each.name;
-                lines.push_back(fmt::format(R"({{"label":{},"points":{}}})",
-                                            script_string(base::printable(label, longest_name)),
-                                            points_of(source, each)));
+                lines.push_back(
+                    fmt::format(R"({{"label":{},"points":{}}})",
+                                script_string(base::printable(label, longest_sample_name)),
+                                points_of(source, each)));
             }
         }
     }
@@ -208,10 +210,10 @@ std::vector<chart> sample_charts(const std::vector<record>& records) {
             made.push_back({each.id, "Messages that wait in the server's queue",
                             points + "The warm-up is among them, and the last one was taken after "
                                      "the run. What was always 0 is not drawn.",
-                            low_rem});
+                            sample_low_rem});
         } else {
-            made.push_back({each.id, base::printable(each.name, longest_name),
-                            points + "As the command printed it.", low_rem});
+            made.push_back({each.id, base::printable(each.name, longest_sample_name),
+                            points + "As the command printed it.", sample_low_rem});
         }
     }
     return made;
@@ -249,7 +251,7 @@ std::vector<remark> sample_remarks(const record& one) {
         if (!missed.empty())
             list.push_back(
                 {"note",
-                 fmt::format("{}: {}", base::printable(source.name, longest_name), missed)});
+                 fmt::format("{}: {}", base::printable(source.name, longest_sample_name), missed)});
     }
     return list;
 }

@@ -94,7 +94,7 @@ std::string verdict_text(const recorded_trial& of) {
 }
 
 // What a point of the charts is drawn as.
-unsigned kind_of(const recorded_trial& of) {
+unsigned point_kind(const recorded_trial& of) {
     const recorded_judgement* const by = decisive(of);
     if (by == nullptr) return 2;
     return by->said.measured == capacity::loss_class::high ? 1 : 0;
@@ -201,7 +201,7 @@ std::string search_data(const record& one) {
         points.push_back(list_of({drawn_number(each.asked.load), us(each.p50), us(each.p99),
                                   drawn_number(by->said.loss_ratio * 100),
                                   drawn_number(static_cast<double>(each.backlog_end)),
-                                  std::to_string(kind_of(each))}));
+                                  std::to_string(point_kind(each))}));
     }
     const auto* const limit = of.result.limiting < of.result.goals.size()
                                   ? &of.result.goals[of.result.limiting]

@@ -4,6 +4,7 @@
 Reads the #include lines (and a few calls) of every C++ file and fails when a layer uses one that it must not know, as
 lib/layers says, or a library that does not belong there: protocol code that includes Asio, statistics that read a clock
 from a thread. What CMake links, and the picture of layers in docs/architecture.md, must be as lib/layers says, too.
+Sources of a folder may be compiled as one (POSTAL_UNITY), so a name in an unnamed namespace is there once for a folder.
 Runs its own test first: made-up includes that must be found and others that must not.
 
     tests/check_layers.py [ROOT]
@@ -152,6 +153,82 @@ def papers_test():
             and not wrong_links("proto", linked) and len(wrong_links("proto", linked.replace("base", "net"))) == 2)
 
 
+NOT_CODE = re.compile(r'//[^\n]*|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|^#[^\n]*', re.DOTALL | re.MULTILINE)
+TEMPLATE = re.compile(r"template\s*<.*?>\s*(?=[A-Za-z])", re.DOTALL)
+
+
+def name_declared(declaration):
+    """The name that a declaration outside functions and classes declares; None for an alias, which may be said again, and
+    for overloads that only their structs tell apart."""
+    declaration = TEMPLATE.sub("", declaration.strip(), count=1)
+    if re.match(r"(using|namespace|static_assert)\b", declaration):
+        return None
+    match = (re.match(r"(?:struct|class|union|enum(?: class)?)\s+(\w+)", declaration)
+             or re.search(r"(?<![\w:])([A-Za-z_]\w*)\s*(?:\(|$)", re.split(r"\s=\s|\[", declaration)[0]))
+    return match.group(1) if match and match.group(1) != "fields" else None
+
+
+def unnamed_names(text):
+    """(namespace, name) of what a source declares in its unnamed namespaces."""
+    names = set()
+    levels = []  # a namespace's name, "" for an unnamed one, None for other braces
+    declaration = ""
+    for part in re.findall(r"[{};]|[^{};]+", NOT_CODE.sub(" ", text)):
+        outside = None not in levels
+        if part not in "{};":
+            declaration += part
+            continue
+        opened = re.search(r"\bnamespace\s*([\w:]*)\s*$", declaration) if part == "{" and outside else None
+        if opened is None and part != "}" and outside and "" in levels:
+            names.add(("::".join(filter(None, levels)), name_declared(declaration)))
+        if part == "{":
+            levels.append(opened.group(1) if opened else None)
+        elif part == "}" and levels:
+            levels.pop()
+        declaration = ""
+    return {one for one in names if one[1]}
+
+
+def repeated_names(sources):
+    """Names in unnamed namespaces that several of a folder's sources have; {file: text}."""
+    first, found = {}, []
+    for path, text in sources.items():
+        for name in sorted(unnamed_names(text)):
+            if first.setdefault(name, path) != path:
+                found.append(f"{path}: {name[1]} is in an unnamed namespace of {first[name]} too")
+    return found
+
+
+def wrong_names(root, files):
+    """The same for all folders; what CMake compiles by itself ("APART") does not count."""
+    folders = {}
+    for path in files:
+        if path.suffix == ".cpp":
+            parts = path.relative_to(root).parts
+            folders.setdefault(root.joinpath(*parts[:2 if parts[0] == "lib" else 1]), []).append(path)
+    found = []
+    for folder, paths in folders.items():
+        apart = re.search(r"\bAPART((?: \S+)+?)(?: [A-Z]+ |\))", (folder / "CMakeLists.txt").read_text())
+        names = apart.group(1).split() if apart else ()
+        found += repeated_names({path.relative_to(root): path.read_text() for path in paths if path.name not in names})
+    return found
+
+
+def names_test():
+    """Whether names that are there twice are found, and others are not."""
+    source = ("namespace postal {{\nnamespace {{\n\nusing base::expected;\n// int twice();\n{}\n}}  // namespace\n"
+              "int shown() {{ return 0; }}\n}}  // namespace postal\n")
+    table = [("int twice(int of) { return of; }", True), ("constexpr int twice = 3;", True), ("struct twice {};", True),
+             ("constexpr int some[]{1, 2};\nint x() { int twice = 0; return twice; }", False),
+             ("template <class T>\nT twice(T of) {\n    return of;\n}", True),
+             ('constexpr auto it = "int twice;";', False)]
+    one = source.format("int twice();")
+    wrong = [row for row in table if bool(repeated_names({"a.cpp": one, "b.cpp": source.format(row[0])})) != row[1]]
+    for code, expected in wrong:
+        print(f"check_layers: own test: {code!r} is {'not ' if expected else ''}found", file=sys.stderr)
+    return not wrong
+
+
 def self_test():
     """(file, its line, whether it must be found)"""
     table = [
@@ -211,13 +288,13 @@ def self_test():
 
 def main():
     root = ROOT
-    if not self_test() or not papers_test():
+    if not self_test() or not papers_test() or not names_test():
         return 1
     files = [path for folder in ("lib", *PROGRAMS) for path in sorted((root / folder).rglob("*.[ch]pp"))]
     if not files:
         print(f"check_layers: {root}: no C++ files here", file=sys.stderr)
         return 1
-    found = wrong_papers(root)
+    found = wrong_papers(root) + wrong_names(root, files)
     found += [line for path in files for line in wrong_includes(path.relative_to(root), path.read_text())]
     for line in found:
         print(line)

@@ -22,7 +22,7 @@ failure wrong(const std::string& name, std::string_view reason) {
     return fail("{}: {}", printable(name, 300), reason);
 }
 
-failure cannot(const std::string& name, int error) {
+failure cannot_read(const std::string& name, int error) {
     return wrong(name, "cannot be read: " + system_message(error));
 }
 
@@ -30,13 +30,13 @@ failure cannot(const std::string& name, int error) {
 
 expected<std::string> read_file(const std::string& path, std::uint64_t most) {
     const file_descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!file.is_open()) return cannot(path, errno);
+    if (!file.is_open()) return cannot_read(path, errno);
     return read_descriptor(file.get(), path, most);
 }
 
 expected<std::string> read_descriptor(int number, const std::string& name, std::uint64_t most) {
     struct stat about {};
-    if (::fstat(number, &about) != 0) return cannot(name, errno);
+    if (::fstat(number, &about) != 0) return cannot_read(name, errno);
     if (S_ISDIR(about.st_mode)) return wrong(name, "is a directory, not a file");
 
     std::string text;
@@ -46,7 +46,7 @@ expected<std::string> read_descriptor(int number, const std::string& name, std::
         const ssize_t got =
             uninterrupted([&] { return ::read(number, chunk.data(), chunk.size()); });
         if (got == 0) return {boost::system::in_place_value, std::move(text)};
-        if (got < 0) return cannot(name, errno);
+        if (got < 0) return cannot_read(name, errno);
         text.append(chunk.data(), static_cast<std::size_t>(got));
         if (text.size() > most) return wrong(name, "is longer than " + format_size(most));
     }

@@ -10,7 +10,7 @@ namespace postal::base {
 namespace {
 
 // Where an octet is more than itself to a shell.
-enum place : std::uint8_t {
+enum special_place : std::uint8_t {
     unquoted = 1,
     in_double_quotes = 2,
     word_start = 4,

@@ -25,7 +25,7 @@ namespace {
 constexpr const char* names_of_files = "/proc/self/fd";  // how one without a name gets one
 constexpr std::size_t longest_beginning = 200;           // of a name; there is room for 255
 
-failure cannot(const std::string& path, int error) {
+failure cannot_write(const std::string& path, int error) {
     return fail("{}: cannot be written: {}", printable(path, 300), system_message(error));
 }
 
@@ -105,11 +105,11 @@ struct place {
 expected<place> place_of(const std::string& path) {
     std::error_code unknown;
     const auto status = std::filesystem::status(path, unknown);
-    if (path.empty()) return cannot(path, ENOENT);
+    if (path.empty()) return cannot_write(path, ENOENT);
     // The kernel does not follow a stranger's link in /tmp (protected_symlinks, proc(5)); nor do we.
     if (unknown && unknown != std::errc::no_such_file_or_directory)
-        return cannot(path, unknown.value());
-    if (std::filesystem::is_directory(status)) return cannot(path, EISDIR);
+        return cannot_write(path, unknown.value());
+    if (std::filesystem::is_directory(status)) return cannot_write(path, EISDIR);
     if (std::filesystem::is_other(status)) return place{path, true};
     const std::string target = std::filesystem::canonical(path, unknown).string();
     return place{unknown ? path : target};
@@ -160,14 +160,14 @@ int write_all(int number, std::string_view text, std::uint64_t at) noexcept {
 expected<void> write_file(const std::string& path, std::string_view text) {
     if (path == "-") {
         const int error = write_all(STDOUT_FILENO, text);
-        if (error != 0) return cannot("standard output", error);
+        if (error != 0) return cannot_write("standard output", error);
         return {};
     }
     const auto where = place_of(path);
     if (!where) return where.error();
     const int error =
         where->straight ? write_straight(where->path, text) : write_beside(where->path, text);
-    if (error != 0) return cannot(path, error);
+    if (error != 0) return cannot_write(path, error);
     return {};
 }
 
@@ -176,12 +176,12 @@ expected<void> check_writable(const std::string& path) {
     const auto where = place_of(path);
     if (!where) return where.error();
     if (where->straight) {
-        if (::access(path.c_str(), W_OK) != 0) return cannot(path, errno);
+        if (::access(path.c_str(), W_OK) != 0) return cannot_write(path, errno);
         return {};
     }
     unseen_file file;
     const int error = file.open(where->path);
-    if (error != 0) return cannot(path, error);
+    if (error != 0) return cannot_write(path, error);
     return {};
 }
 

@@ -50,7 +50,7 @@ bool asks_sender(const rule& one) {
            });
 }
 
-using name_of = std::optional<std::string> (*)(std::string_view pattern);
+using name_reader = std::optional<std::string> (*)(std::string_view pattern);
 
 struct numbered_rule {
     std::uint32_t number;
@@ -59,7 +59,7 @@ struct numbered_rule {
 
 // Puts a rule under the name of each of its patterns; not at all when one has no name.
 bool add_to(domain_index& index, numbered_rule own, const std::vector<std::string>& patterns,
-            name_of name) {
+            name_reader name) {
     std::vector<std::string> names;
     for (const std::string& one : patterns) {
         auto found = name(one);

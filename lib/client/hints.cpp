@@ -34,7 +34,7 @@ struct rule {
 
 // Octets that are no text stand in a sample as error_table writes them: an alert of TLS, which a
 // server at a TLS port may answer with.
-constexpr std::string_view tls_alert = "\\x15\\x03";
+constexpr std::string_view shown_tls_alert = "\\x15\\x03";
 
 constexpr rule rules[] = {
     {[](const clue& c) {
@@ -46,7 +46,7 @@ constexpr rule rules[] = {
     {[](const clue& c) { return c.at(stage::tls) && c.is("no_starttls"); },
      "leave --tls and --ssl-percent away, or, for a port where TLS begins at once (465, 993, 995), "
      "give --tls implicit"},
-    {[](const clue& c) { return c.plain_greeting() && c.begins(tls_alert); },
+    {[](const clue& c) { return c.plain_greeting() && c.begins(shown_tls_alert); },
      "the server speaks TLS from the first octet: give --tls implicit"},
     {[](const clue& c) { return c.plain_greeting() && c.is("timeout"); },
      "a server that waits for TLS is silent, too: if TLS begins at once at that port (465, 993, "

@@ -36,7 +36,7 @@ struct cost_figure {
 // The storage's device may have another number in each run.
 constexpr const char* storage_name = "storage";
 
-std::string name_of(const device_costs& one, const recorded_run& run) {
+std::string device_name(const device_costs& one, const recorded_run& run) {
     const auto& own = run.devices;
     return std::find(own.begin(), own.end(), one.name) == own.end() ? one.name : storage_name;
 }
@@ -44,7 +44,7 @@ std::string name_of(const device_costs& one, const recorded_run& run) {
 const device_costs* device_of(const measured_run& run, const std::string& name) {
     const auto& all = run.spent->devices;
     const auto found = std::find_if(all.begin(), all.end(), [&](const device_costs& one) {
-        return name_of(one, run.run) == name;
+        return device_name(one, run.run) == name;
     });
     return found == all.end() ? nullptr : &*found;
 }
@@ -98,7 +98,7 @@ std::vector<cost_figure> cost_figures(const results& of) {
     for (const measured_run& run : of.runs) {
         if (!run.spent) continue;
         for (const device_costs& one : run.spent->devices)
-            note(devices, name_of(one, run.run));
+            note(devices, device_name(one, run.run));
         for (const program_costs& one : run.spent->programs)
             note(programs, one.name);
     }

@@ -18,41 +18,41 @@ namespace {
 
 using stats::json;
 using stats::json_fields;
-using value = std::optional<double>;
+using amount = std::optional<double>;
 using os::device_counts;
 using os::machine_counts;
 using os::processor_times;
 using testbed::program_usage;
 
-constexpr std::string_view schema = "postal-costs/1";
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr std::string_view cost_log_schema = "postal-costs/1";
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 template <class Source, class Costs>
 struct row {
     const char* key;
-    value (*get)(const Source&);
-    value Costs::*cost;
+    amount (*get)(const Source&);
+    amount Costs::*cost;
     bool is_level = false;  // no counter: its largest value counts
 };
 
-value known(double number) {
+amount known(double number) {
     return number;
 }
 template <class Number>
-value known(const std::optional<Number>& number) {
-    return number ? value(static_cast<double>(*number)) : std::nullopt;
+amount known(const std::optional<Number>& number) {
+    return number ? amount(static_cast<double>(*number)) : std::nullopt;
 }
-value known(std::uint64_t number) {
+amount known(std::uint64_t number) {
     return static_cast<double>(number);
 }
 
 template <auto Member, class Source>
-value get(const Source& from) {
+amount get(const Source& from) {
     return known(from.*Member);
 }
 template <double processor_times::*Time>
-value time_of(const machine_counts& from) {
-    return from.processors ? value((*from.processors).*Time) : std::nullopt;
+amount time_of(const machine_counts& from) {
+    return from.processors ? amount((*from.processors).*Time) : std::nullopt;
 }
 
 constexpr std::array<row<machine_counts, costs>, 9> machine_rows{{
@@ -88,7 +88,7 @@ constexpr std::array<row<program_usage, program_costs>, 5> program_rows{{
     {"write_bytes", get<&program_usage::write_bytes>, &program_costs::written_kib},
 }};
 
-void scale(value& of, double by) {
+void scale(amount& of, double by) {
     if (of) *of *= by;
 }
 
@@ -114,23 +114,23 @@ void in_units(program_costs& of, double) {
 // ---- samples become columns ----
 
 // See costs.hpp about counters that go back.
-void add_counter(cost_column& to, value now) {
+void add_counter(cost_column& to, amount now) {
     if (now && to.last && *now < *to.last) {
         to.anew = to.anew || *to.last - *now >= 1;
         now = to.last;
     }
     if (now) to.last = now;
     if (now && !to.first) to.first = now;
-    to.values.push_back(now && !to.anew ? *now - *to.first : unknown);
+    to.values.push_back(now && !to.anew ? *now - *to.first : no_value);
 }
 
 template <class Rows, class Source>
 void add_values(cost_columns& to, const Rows& rows, const Source* from) {
     for (std::size_t index = 0; index < rows.size(); ++index) {
-        const value now = from != nullptr ? rows[index].get(*from) : std::nullopt;
+        const amount now = from != nullptr ? rows[index].get(*from) : std::nullopt;
         cost_column& column = to.columns[index];
         if (rows[index].is_level) {
-            column.values.push_back(now.value_or(unknown));
+            column.values.push_back(now.value_or(no_value));
         } else {
             add_counter(column, now);
         }
@@ -158,13 +158,13 @@ double at(const cost_column& column, const place& where) {
     return before + where.share * (column.values[where.before + 1] - before);
 }
 
-value passed(const cost_column& column, const place& start, const place& end) {
+amount passed(const cost_column& column, const place& start, const place& end) {
     const double difference = at(column, end) - at(column, start);
-    return difference >= 0 ? value(difference) : std::nullopt;
+    return difference >= 0 ? amount(difference) : std::nullopt;
 }
 
-value largest(const cost_column& column, const place& start, const place& end) {
-    value most;
+amount largest(const cost_column& column, const place& start, const place& end) {
+    amount most;
     for (std::size_t index = start.before + (start.share > 0 ? 1 : 0); index <= end.before; ++index)
         if (column.values[index] >= most.value_or(0)) most = column.values[index];
     return most;
@@ -196,13 +196,13 @@ std::vector<Costs> fill_all(const Rows& rows, const std::vector<cost_columns>& f
 
 // A device's or a program's columns by their rows, as an archive writes them.
 template <const auto& Rows>
-struct told {
+struct told_columns {
     const cost_columns& of;
 };
 
 template <const auto& Rows>
-std::vector<told<Rows>> all_of(const std::vector<cost_columns>& all) {
-    std::vector<told<Rows>> to;
+std::vector<told_columns<Rows>> all_columns_of(const std::vector<cost_columns>& all) {
+    std::vector<told_columns<Rows>> to;
     for (const cost_columns& one : all)
         to.push_back({one});
     return to;
@@ -219,7 +219,7 @@ void write(stats::json_writer& to, const Rows& rows, const cost_columns& from) {
 }
 
 template <class Archive, const auto& Rows>
-void fields(Archive& each, const told<Rows>& one) {
+void fields(Archive& each, const told_columns<Rows>& one) {
     each("name", one.of.name);
     write(each, Rows, one.of);
 }
@@ -229,7 +229,7 @@ std::vector<double> read_numbers(const json_fields& from, std::string_view key,
                                  stats::complaint& problems) {
     std::vector<double> to;
     from.each(key, [&](const json& element, const json_fields::place& path) {
-        const double one = element.is_number() ? element.get<double>() : unknown;
+        const double one = element.is_number() ? element.get<double>() : no_value;
         if (!element.is_null() && !(one >= 0 && std::isfinite(one)))
             problems.add(path, "a number, 0 or more");
         to.push_back(one);
@@ -245,7 +245,7 @@ cost_columns read(const json_fields& from, const Rows& rows, std::size_t size,
     for (const auto& one : rows) {
         auto values = read_numbers(from, one.key, problems);
         if (values.size() != size && !values.empty()) from.complain(one.key, "as long as t_s");
-        values.resize(size, unknown);
+        values.resize(size, no_value);
         to.columns.push_back({std::move(values)});
     }
     return to;
@@ -286,7 +286,7 @@ void cost_log::add_programs(const testbed::system_sample& sample) {
     for (const program_usage& one : now) {
         if (std::any_of(programs_.begin(), programs_.end(), named(one.name))) continue;
         cost_column begin{std::vector<double>(size, 0), 0.0, 0.0};
-        std::fill_n(begin.values.begin(), *watched_from_, unknown);
+        std::fill_n(begin.values.begin(), *watched_from_, no_value);
         programs_.push_back({one.name, std::vector(program_rows.size(), begin)});
     }
     for (cost_columns& one : programs_) {
@@ -313,12 +313,12 @@ std::optional<costs> cost_log::between(std::chrono::nanoseconds start,
 
 std::string to_json(const cost_log& log) {
     stats::json_writer to(-1, {}, stats::decimals::needed);
-    to("schema", schema);
+    to("schema", cost_log_schema);
     to("started", log.started_);
     to("t_s", log.seconds_);
     to.group("machine", [&](auto& inner) { write(inner, machine_rows, log.machine_); });
-    to("devices", all_of<device_rows>(log.devices_));
-    to("programs", all_of<program_rows>(log.programs_));
+    to("devices", all_columns_of<device_rows>(log.devices_));
+    to("programs", all_columns_of<program_rows>(log.programs_));
     return to.take();
 }
 
@@ -334,8 +334,8 @@ base::expected<cost_log> from_json(std::string_view text) {
     const json_fields members{parsed, "", problems};
     std::string found;
     members.read("schema", found);
-    if (found != schema)
-        return base::fail("has schema \"{}\"; this program reads {}", found, schema);
+    if (found != cost_log_schema)
+        return base::fail("has schema \"{}\"; this program reads {}", found, cost_log_schema);
     cost_log to;
     members.read("started", to.started_);
     to.seconds_ = read_numbers(members, "t_s", problems);

@@ -20,7 +20,7 @@
 namespace postal::experiment {
 namespace {
 
-constexpr std::string_view schema = "postal-journal/1";
+constexpr std::string_view journal_schema = "postal-journal/1";
 constexpr std::chrono::hours longest_limit{24};
 
 // line_of("undone", 3): {"undone":3}
@@ -106,8 +106,8 @@ base::expected<journal_content> parse_journal(std::string_view text, const std::
         stats::complaint problems;
         if (i > 0)
             take_line(result, line, problems);
-        else if (!line.is_object() || line.value("journal", stats::json()) != schema)
-            problems.add("the first line", fmt::format("{{\"journal\":\"{}\"}}", schema));
+        else if (!line.is_object() || line.value("journal", stats::json()) != journal_schema)
+            problems.add("the first line", fmt::format("{{\"journal\":\"{}\"}}", journal_schema));
         if (problems)
             return base::fail("{}:{}: {}", base::printable(path, 300), i + 1, problems.first);
     }
@@ -138,7 +138,7 @@ base::expected<journal> journal::open(const std::string& folder) {
     if (::ftruncate(made.file_.get(), whole) != 0 || ::lseek(made.file_.get(), whole, SEEK_SET) < 0)
         return cannot(made.path_, "written");
     if (whole == 0) {
-        const auto begun = made.append(line_of("journal", schema));
+        const auto begun = made.append(line_of("journal", journal_schema));
         if (!begun) return begun.error();
     }
     // Its name has to be on the disk as well.

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class measured_run final : public one_run {
+class run_for_speed final : public one_run {
   public:
     using one_run::one_run;
 
@@ -51,7 +51,7 @@ class measured_run final : public one_run {
     bool samples_now_ = false;
 };
 
-std::vector<one_run::named_step> measured_run::steps() {
+std::vector<one_run::named_step> run_for_speed::steps() {
     return {{"setup", [this] { return set_up(); }},
             {"storage", [this] { return make_storage(); }},
             {"files", [this] { return write_files(); }},
@@ -62,7 +62,7 @@ std::vector<one_run::named_step> measured_run::steps() {
             {"load", [this] { return put_load(); }}};
 }
 
-done measured_run::make_image(const storage& on) {
+done run_for_speed::make_image(const storage& on) {
     const auto folder = expand(on.directory, values_);
     if (!folder) return folder.error();
     const auto size_text = expand(on.size, values_);
@@ -82,7 +82,7 @@ done measured_run::make_image(const storage& on) {
     return attach_loop(image_, testbed::loop_io::direct);
 }
 
-done measured_run::claim_device() {
+done run_for_speed::claim_device() {
     const std::string device = values_["device"].front();
     auto lock = testbed::device_lock::take(device);
     if (!lock) return lock.error();
@@ -93,7 +93,7 @@ done measured_run::claim_device() {
 }
 
 // What is on a device of the user's afterwards is the experiment's, also when it was made in part.
-done measured_run::make_file_system(const storage& on) {
+done run_for_speed::make_file_system(const storage& on) {
     if (!own_device_) {
         if (const done made = run_commands({on.make}); !made) return made;
         // Such commands discard what was there: the image has holes by now.
@@ -110,7 +110,7 @@ done measured_run::make_file_system(const storage& on) {
     return made ? noted : made;
 }
 
-done measured_run::time_flushes() {
+done run_for_speed::time_flushes() {
     if (!variant_.on.wanted) return {};
     const auto timed = testbed::time_flushes(values_["mount"].front());
     if (!timed) return timed.error();
@@ -118,12 +118,12 @@ done measured_run::time_flushes() {
     return {};
 }
 
-done measured_run::drop_caches() {
+done run_for_speed::drop_caches() {
     if (variant_.on.wanted && variant_.on.drop_caches) result_.caches = testbed::drop_caches();
     return {};
 }
 
-done measured_run::put_load() {
+done run_for_speed::put_load() {
     auto devices = expand(what_.costs.devices, values_);
     if (!devices) return base::at(what_.file, devices.error());
     const auto remote = expand(what_.costs.remote.words, values_);
@@ -145,7 +145,7 @@ done measured_run::put_load() {
     return load ? kept : load;
 }
 
-done measured_run::keep_costs() {
+done run_for_speed::keep_costs() {
     for (const std::string& each : samples_->notes())
         result_.notes.push_back(each);
     const std::string path = in_folder("costs.json");
@@ -162,7 +162,7 @@ std::vector<std::string> timed(const load& offered) {
 }
 
 run_result run_once(const run_plan& plan, journal& book, supervisor& by, const progress& tell) {
-    return measured_run(plan, book, by, tell).run();
+    return run_for_speed(plan, book, by, tell).run();
 }
 
 }  // namespace postal::experiment

@@ -25,13 +25,13 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::nanoseconds end_grace = 5s;
 constexpr std::chrono::nanoseconds hasty_limit = 1s;
-constexpr std::size_t longest_saying = 300;
+constexpr std::size_t longest_process_saying = 300;
 constexpr off_t last_octets = 8192;
 
 constexpr std::array suite{"postal",        "rabid",       "bhm",           "lmtp-deliver",
                            "postal-report", "postal-list", "postal-compare"};
 
-std::string name_of(const process& one) {
+std::string process_name(const process& one) {
     return fs::path(one.of.words.front()).filename().string();
 }
 
@@ -47,7 +47,7 @@ std::string tail_of(const std::string& path, std::uint64_t begin) {
 
 std::string last_saying(const process& one) {
     const std::string text = tail_of(one.of.log, one.log_begins);
-    const std::string own = name_of(one) + ":";
+    const std::string own = process_name(one) + ":";
     std::string_view last;
     std::string_view last_own;
     for (const auto line : base::split(text, '\n')) {
@@ -56,7 +56,7 @@ std::string last_saying(const process& one) {
         last = said;
         if (said.starts_with(own)) last_own = said;
     }
-    return base::printable(last_own.empty() ? last : last_own, longest_saying);
+    return base::printable(last_own.empty() ? last : last_own, longest_process_saying);
 }
 
 std::string what_it_does(unsigned interruption) {
@@ -238,7 +238,7 @@ base::expected<void> supervisor::await(process& started, std::chrono::nanosecond
                                 ? fmt::format("did not end within {}", base::format_duration(limit))
                                 : std::string("was interrupted");
         const std::string said = last_saying(started);
-        return base::fail("{}: {} {}{}{}", started.of.where, name_of(started), reason,
+        return base::fail("{}: {} {}{}{}", started.of.where, process_name(started), reason,
                           said.empty() ? "" : ": ", said);
     }
     if (has_ended(started) && !started.end->signalled && started.end->status_or_signal == 0)
@@ -254,7 +254,7 @@ std::string ending_of(const process& one) {
     else if (one.end)
         how = fmt::format("ended with status {}", one.end->status_or_signal);
     const std::string said = last_saying(one);
-    return fmt::format("{} {}{}{}", name_of(one), how, said.empty() ? "" : ": ", said);
+    return fmt::format("{} {}{}{}", process_name(one), how, said.empty() ? "" : ": ", said);
 }
 
 }  // namespace postal::experiment

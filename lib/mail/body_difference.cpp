@@ -11,11 +11,9 @@
 namespace postal::mail {
 namespace {
 
-using octets = std::string_view;
-
 constexpr std::size_t least_agreed = 8;  // octets behind a cause, to believe in it
 
-std::uint64_t line_number(octets text, std::size_t at) noexcept {
+std::uint64_t line_number(std::string_view text, std::size_t at) noexcept {
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(line_start(text, at));
     return 1 + static_cast<std::uint64_t>(std::count(text.begin(), end, '\n'));
 }
@@ -53,7 +51,7 @@ std::optional<difference> by_cut(const both& compared) {
 // What relays put into lines that are too long for them (RFC 5321 4.5.3.1.6): Postfix CRLF and a
 // blank, Sendmail "!" before that.
 struct line_break {
-    octets inserted;
+    std::string_view inserted;
     std::string_view name;
 };
 constexpr line_break line_breaks[] = {{"!\r\n ", "\"!\", CRLF and a blank"},
@@ -62,9 +60,9 @@ constexpr line_break line_breaks[] = {{"!\r\n ", "\"!\", CRLF and a blank"},
                                       {"\r\n", "CRLF"}};
 
 // How many breaks there are, when they are all that differs; else 0.
-std::uint64_t count_breaks(const both& compared, octets inserted) noexcept {
-    octets made = compared.made.substr(compared.at);
-    octets received = compared.received.substr(compared.at);
+std::uint64_t count_breaks(const both& compared, std::string_view inserted) noexcept {
+    std::string_view made = compared.made.substr(compared.at);
+    std::string_view received = compared.received.substr(compared.at);
     std::uint64_t breaks = 0;
     while (received.starts_with(inserted) && !made.empty()) {
         ++breaks;
@@ -98,7 +96,7 @@ std::optional<difference> by_wrapping(const both& compared) {
 }
 
 std::optional<difference> by_addition(const both& compared) {
-    octets made = compared.made;
+    std::string_view made = compared.made;
     if (!compared.received.starts_with(made)) {
         if (!made.ends_with("\r\n")) return std::nullopt;
         made.remove_suffix(2);
@@ -123,7 +121,7 @@ difference by_change(const both& compared) {
     return found;
 }
 
-std::size_t size_without_newline(octets text) noexcept {
+std::size_t size_without_newline(std::string_view text) noexcept {
     return text.size() - (text.ends_with("\r\n") ? 2 : 0);
 }
 
@@ -159,7 +157,7 @@ difference by_most_explained(const both& compared) {
 
 }  // namespace
 
-difference compare_bodies(octets made, octets received) {
+difference compare_bodies(std::string_view made, std::string_view received) {
     const both compared{made, received, common_prefix(made, received)};
     for (const line_cause& cause : line_causes()) {
         for (const scope where : {scope::this_line, scope::from_here}) {

@@ -9,20 +9,20 @@
 namespace postal::mail {
 namespace {
 
-constexpr std::array<std::string_view, 6> names{"ascii",      "8bit",      "dots",
-                                                "long-lines", "crlf-edge", "corpus"};
-constexpr std::string_view wanted =
+constexpr std::array<std::string_view, 6> kind_names{"ascii",      "8bit",      "dots",
+                                                     "long-lines", "crlf-edge", "corpus"};
+constexpr std::string_view wanted_kind =
     "want ascii, 8bit, dots, long-lines, crlf-edge or a mix such as ascii=90,8bit=10";
 
 }  // namespace
 
 std::string_view name_of(body_kind kind) noexcept {
-    return names[static_cast<std::size_t>(kind)];
+    return kind_names[static_cast<std::size_t>(kind)];
 }
 
 std::optional<body_kind> kind_of(std::string_view name) noexcept {
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (names[i] == name) return static_cast<body_kind>(i);
+    for (std::size_t i = 0; i < kind_names.size(); ++i) {
+        if (kind_names[i] == name) return static_cast<body_kind>(i);
     }
     return std::nullopt;
 }
@@ -41,7 +41,8 @@ base::expected<body_mix> body_mix::parse(std::string_view text) {
         const std::string_view name = base::trim(piece.substr(0, equals));
         const auto kind = kind_of(name);
         if (!kind || *kind == body_kind::corpus) {
-            return base::fail("\"{}\" is no kind of body: {}", base::printable(name, 60), wanted);
+            return base::fail("\"{}\" is no kind of body: {}", base::printable(name, 60),
+                              wanted_kind);
         }
         const auto index = static_cast<std::size_t>(*kind);
         if (seen[index]) return base::fail("body kind {} is given twice", name);
@@ -92,7 +93,7 @@ std::string body_mix::text() const {
     for (std::size_t i = 0; i < generated_kinds; ++i) {
         if (weights_[i] <= 0) continue;
         if (!all.empty()) all += ',';
-        all += fmt::format("{}={}", names[i], weights_[i]);
+        all += fmt::format("{}={}", kind_names[i], weights_[i]);
     }
     return all;
 }

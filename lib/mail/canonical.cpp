@@ -10,8 +10,8 @@
 namespace postal::mail {
 namespace {
 
-constexpr std::array<std::string_view, covered_fields> names{"from", "to", "subject", "date",
-                                                             "message-id"};
+constexpr std::array<std::string_view, covered_fields> covered_names{"from", "to", "subject",
+                                                                     "date", "message-id"};
 constexpr std::string_view identity_name = "x-postal-id";
 
 bool is_space(char c) noexcept {
@@ -26,8 +26,8 @@ std::size_t line_end(std::string_view text, std::size_t at) noexcept {
 }
 
 std::optional<covered> covered_of(std::string_view name) noexcept {
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (base::iequals(name, names[i])) return static_cast<covered>(i);
+    for (std::size_t i = 0; i < covered_names.size(); ++i) {
+        if (base::iequals(name, covered_names[i])) return static_cast<covered>(i);
     }
     return std::nullopt;
 }
@@ -115,13 +115,13 @@ void append_canonical(const header_section& section, coverage mask, std::string&
     const std::size_t before = out.size();
     std::size_t most = 2;
     for (std::size_t i = 0; i < covered_fields; ++i) {
-        most += names[i].size() + 3 + section.values[i].size();
+        most += covered_names[i].size() + 3 + section.values[i].size();
     }
     out.resize(before + most);
     text_writer writer(out.data() + before);
     for (std::size_t i = 0; i < covered_fields; ++i) {
         if ((mask & section.present & (1U << i)) == 0) continue;
-        writer.put(names[i]);
+        writer.put(covered_names[i]);
         writer.put(':');
         put_relaxed(section.values[i], writer);
         writer.put("\r\n");

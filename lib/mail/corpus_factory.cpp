@@ -28,7 +28,7 @@ digest_value digest_of_mail(const corpus_mail& mail, digest_kind kind, body_dige
 
 // id.size and id.head count themselves; more digits make both larger, so this ends after a few
 // rounds.
-void settle_sizes(std::size_t fixed, std::size_t body, identity& id) noexcept {
+void settle_corpus_sizes(std::size_t fixed, std::size_t body, identity& id) noexcept {
     std::uint64_t head = 0;
     do {
         head = id.head;
@@ -86,7 +86,7 @@ void corpus_factory::make(const message_request& request, message& into) {
     const std::size_t fixed =
         plan_->postal_field_.size() + identity_octets(id) - 2 + 2 + plan_->given_fields_.size();
     const std::size_t own_head = plan_->heads_[index];
-    settle_sizes(fixed + own_head, mail.raw.size() - own_head, id);
+    settle_corpus_sizes(fixed + own_head, mail.raw.size() - own_head, id);
 
     into.headers_.resize(plan_->postal_field_.size() + identity_octets(id) + 2 +
                          plan_->given_fields_.size());

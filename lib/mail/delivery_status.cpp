@@ -14,7 +14,7 @@
 namespace postal::mail {
 namespace {
 
-constexpr std::size_t longest_line = 998;  // RFC 5322 2.1.1
+constexpr std::size_t longest_status_line = 998;  // RFC 5322 2.1.1
 
 // The header fields, without the blank line behind them, and without a line that is not whole.
 std::string_view whole_fields(std::string_view original) {
@@ -33,7 +33,7 @@ std::string_view whole_fields(std::string_view original) {
 bool is_clean(std::string_view text) {
     while (!text.empty()) {
         const std::size_t end = text.find("\r\n");
-        if (end == std::string_view::npos || end > longest_line) return false;
+        if (end == std::string_view::npos || end > longest_status_line) return false;
         const std::string_view line = text.substr(0, end);
         const bool printable = std::all_of(
             line.begin(), line.end(), [](char c) { return c == '\t' || (c >= ' ' && c <= '~'); });

@@ -12,15 +12,13 @@
 namespace postal::mail {
 namespace {
 
-using octets = std::string_view;
-
 // What is at the end of each line, when that is not CRLF.
-std::string_view line_ends_of(octets section) noexcept {
+std::string_view line_ends_of(std::string_view section) noexcept {
     std::size_t lf = 0;
     std::size_t cr_cr_lf = 0;
     std::size_t all = 0;
-    for (std::size_t at = 0; (at = section.find('\n', at)) != octets::npos; ++at, ++all) {
-        const octets before = section.substr(0, at);
+    for (std::size_t at = 0; (at = section.find('\n', at)) != std::string_view::npos; ++at, ++all) {
+        const std::string_view before = section.substr(0, at);
         lf += before.ends_with('\r') ? 0 : 1;
         cr_cr_lf += before.ends_with("\r\r") ? 1 : 0;
     }
@@ -30,9 +28,10 @@ std::string_view line_ends_of(octets section) noexcept {
 }
 
 // Fills in how the body differs; the kind stays none when that is its encoding alone.
-void compare_body(octets section, octets made, octets body, const identity& id, difference& into) {
+void compare_body(std::string_view section, std::string_view made, std::string_view body,
+                  const identity& id, difference& into) {
     std::string decoded;
-    const octets encoding = find_value(section, "Content-Transfer-Encoding");
+    const std::string_view encoding = find_value(section, "Content-Transfer-Encoding");
     for (const auto& [name, decode] : transfer_encodings) {
         if (!base::iequals(encoding, name)) continue;
         into.encoding = name;
@@ -55,15 +54,15 @@ void compare_body(octets section, octets made, octets body, const identity& id, 
 
 difference diagnose(std::string_view received, const identity* id, body_rebuilder& rebuilder) {
     const std::size_t end = header_end(received);
-    const bool has_body = end != octets::npos;
+    const bool has_body = end != std::string_view::npos;
     difference found;
     found.kind = difference_kind::other;
     if (id == nullptr) {
         found.kind = has_body ? difference_kind::unreadable_identity : difference_kind::truncated;
         return found;
     }
-    const octets section = received.substr(0, end);
-    const octets body = has_body ? received.substr(end) : octets{};
+    const std::string_view section = received.substr(0, end);
+    const std::string_view body = has_body ? received.substr(end) : std::string_view{};
     found.size = id->size;
     const header_section fields = scan_headers(section);
     if (digest_matches(fields, body, *id)) {

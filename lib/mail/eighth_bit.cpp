@@ -6,8 +6,6 @@
 namespace postal::mail {
 namespace {
 
-using octets = std::string_view;
-
 constexpr char eighth_bit = '\x80';
 constexpr std::size_t least_lost = 2;  // a single one may have been changed in another way
 
@@ -21,7 +19,7 @@ bool is_line_end_octet(char octet) noexcept {
 
 // The body as made, of which the bits are lost up to `end`.
 struct stripped_text {
-    octets made;
+    std::string_view made;
     std::size_t end;
 
     std::size_t size() const noexcept { return made.size(); }
@@ -60,7 +58,7 @@ line_ends_there line_ends_at(const Text& text, std::size_t at) noexcept {
 std::size_t lost_within(const stripped_text& text, std::size_t from, std::size_t to) noexcept {
     const std::size_t end = std::min(to, text.end);
     if (from >= end) return 0;
-    const octets part = text.made.substr(from, end - from);
+    const std::string_view part = text.made.substr(from, end - from);
     return static_cast<std::size_t>(std::count_if(part.begin(), part.end(), has_eighth_bit));
 }
 
@@ -70,14 +68,10 @@ bool agree(const line_ends_there& a, const line_ends_there& b, bool both_at_end)
     return a.least <= b.most + more_or_less && b.least <= a.most + more_or_less;
 }
 
-bool is_line_end(octets text) noexcept {
-    return text == "\r\n" || text == "\n" || text == "\r";
-}
-
 }  // namespace
 
 explanation eighth_bit_stripped(const both& compared, scope where) {
-    const octets received = compared.received;
+    const std::string_view received = compared.received;
     stripped_text made{compared.made, compared.made.size()};
     if (where == scope::this_line)
         made.end = std::min(made.end, made.made.find("\r\n", compared.at));
@@ -105,8 +99,8 @@ explanation eighth_bit_stripped(const both& compared, scope where) {
         }
         if (at < end) break;
     }
-    const octets made_rest = made.made.substr(at);
-    const octets received_rest = received.substr(there);
+    const std::string_view made_rest = made.made.substr(at);
+    const std::string_view received_rest = received.substr(there);
     const bool all = made_rest.empty() && (received_rest.empty() || is_line_end(received_rest));
     const bool no_newline = received_rest.empty() && is_line_end(made_rest);
     if (lost < least_lost) return {};

@@ -11,7 +11,7 @@
 namespace postal::mail {
 namespace {
 
-constexpr std::size_t most_octets = 1024;
+constexpr std::size_t most_id_octets = 1024;
 constexpr std::size_t most_fields = 32;
 constexpr std::string_view coverage_letters = "ftsdm";
 constexpr std::string_view given = "given";
@@ -108,7 +108,7 @@ bool parse_field(std::string_view piece, unsigned& seen, identity& into) noexcep
 
 identity_parse parse_identity(std::string_view value, identity& into) noexcept {
     into = {};
-    if (value.size() > most_octets) return identity_parse::unreadable;
+    if (value.size() > most_id_octets) return identity_parse::unreadable;
     unsigned seen = 0;
     for (std::size_t count = 0; !value.empty(); ++count) {
         if (count == most_fields) return identity_parse::unreadable;

@@ -10,8 +10,6 @@
 namespace postal::mail {
 namespace {
 
-using octets = std::string_view;
-
 // A line of the body as made: its octets, and CRLF or, at the very end, nothing.
 struct line_parts {
     std::string_view text;
@@ -51,21 +49,17 @@ void end_in_cr_cr_lf(const line_parts& line, std::string& out) {
     out += line.ending.empty() ? "" : "\r\r\n";
 }
 
-bool is_line_end(octets text) noexcept {
-    return text == "\r\n" || text == "\n" || text == "\r";
-}
-
 template <rewrite_line Rewrite>
 explanation rewritten(const both& compared, scope where) {
     const std::size_t begin = line_start(compared.made, compared.at);
-    octets made = compared.made.substr(begin);
-    octets received = compared.received.substr(begin);
+    std::string_view made = compared.made.substr(begin);
+    std::string_view received = compared.received.substr(begin);
     std::string line;
     bool first = true;
     bool explained = false;  // anything
     while (!made.empty()) {
         const std::size_t end = std::min(made.find("\r\n"), made.size());
-        const octets whole = made.substr(0, end + 2);
+        const std::string_view whole = made.substr(0, end + 2);
         made.remove_prefix(whole.size());
         line.clear();
         if (first || where == scope::from_here) {
@@ -80,7 +74,7 @@ explanation rewritten(const both& compared, scope where) {
         explained = explained || same > 0;
         if (same < line.size()) {
             const bool no_newline = explained && received.empty() && made.empty() &&
-                                    is_line_end(octets(line).substr(same));
+                                    is_line_end(std::string_view(line).substr(same));
             return {no_newline, compared.received.size() - received.size()};
         }
     }
@@ -104,14 +98,18 @@ std::span<const line_cause> line_causes() noexcept {
     return causes;
 }
 
-std::size_t common_prefix(octets a, octets b) noexcept {
+bool is_line_end(std::string_view text) noexcept {
+    return text == "\r\n" || text == "\n" || text == "\r";
+}
+
+std::size_t common_prefix(std::string_view a, std::string_view b) noexcept {
     return static_cast<std::size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first -
                                     a.begin());
 }
 
-std::size_t line_start(octets text, std::size_t at) noexcept {
-    const std::size_t before = at == 0 ? octets::npos : text.rfind('\n', at - 1);
-    return before == octets::npos ? 0 : before + 1;
+std::size_t line_start(std::string_view text, std::size_t at) noexcept {
+    const std::size_t before = at == 0 ? std::string_view::npos : text.rfind('\n', at - 1);
+    return before == std::string_view::npos ? 0 : before + 1;
 }
 
 }  // namespace postal::mail

@@ -39,6 +39,9 @@ struct line_cause {
 // In the order in which they are believed.
 [[nodiscard]] std::span<const line_cause> line_causes() noexcept;
 
+// CRLF, LF or CR, and nothing else.
+[[nodiscard]] bool is_line_end(std::string_view text) noexcept;
+
 // How many octets are the same from the start.
 [[nodiscard]] std::size_t common_prefix(std::string_view a, std::string_view b) noexcept;
 

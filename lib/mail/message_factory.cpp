@@ -15,7 +15,7 @@ namespace postal::mail {
 namespace {
 
 constexpr std::size_t word_count = 256;
-constexpr std::size_t longest_word = 9;
+constexpr std::size_t longest_ascii_word = 9;
 constexpr std::size_t most_words = 8;
 constexpr std::size_t fold_at = 76;  // RFC 5322 2.1.1: lines should have at most 78 characters
 constexpr std::uint64_t words_salt =
@@ -40,7 +40,8 @@ message_plan::constants prepare(const message_options& options) {
     base::random_source random(base::mix(options.seed, words_salt, 1));
     for (std::size_t i = 0; i < word_count; ++i) {
         made.starts[i] = static_cast<std::uint16_t>(made.words.size());
-        for (std::uint64_t letters = 2 + random.below(longest_word - 1); letters > 0; --letters) {
+        for (std::uint64_t letters = 2 + random.below(longest_ascii_word - 1); letters > 0;
+             --letters) {
             made.words += static_cast<char>('a' + random.below(26));
         }
     }

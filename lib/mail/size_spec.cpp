@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t default_lognormal_maximum = std::uint64_t{64} << 20U;
 constexpr double most_sigma = 10;  // beyond it the median says nothing any more
 constexpr int most_draws = 64;  // after so many draws above the maximum the maximum itself is taken
-constexpr std::string_view wanted =
+constexpr std::string_view wanted_size =
     "want fixed:5K, uniform:1K,10K, lognormal:MEDIAN,SIGMA[,MAX] or histogram:FILE";
 
 }  // namespace
@@ -39,7 +39,7 @@ base::expected<size_spec> size_spec::parse(std::string_view text) {
     const std::string_view arguments =
         colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
     base::expected<size_spec> spec =
-        base::fail("\"{}\" is no form of size: {}", base::printable(text, 60), wanted);
+        base::fail("\"{}\" is no form of size: {}", base::printable(text, 60), wanted_size);
     if (name == "fixed" || name == "uniform") {
         const auto pieces = base::split(arguments, ',');
         if (arguments.empty() || pieces.size() != (name == "fixed" ? 1U : 2U)) {

@@ -10,7 +10,7 @@ namespace postal::mail {
 namespace {
 
 // RFC 5321 4.5.3.1.4: a command line has 512 octets; "MAIL FROM:<" ">" and CRLF take 14 of them.
-constexpr std::size_t most_octets = 498;
+constexpr std::size_t most_user_octets = 498;
 constexpr std::string_view behaviours = "drbg";
 
 bool is_control(char c) noexcept {
@@ -80,9 +80,9 @@ base::expected<user> parse_line(std::string_view line) {
 base::expected<bool> check_address(std::string_view address) {
     const std::string shown = base::printable(address, 80);
     if (address.empty()) return base::fail("an empty address");
-    if (address.size() > most_octets) {
+    if (address.size() > most_user_octets) {
         return base::fail("address \"{}\" has {} octets, a command line holds {}", shown,
-                          address.size(), most_octets);
+                          address.size(), most_user_octets);
     }
     bool ascii = true;
     for (const char c : address) {

@@ -24,7 +24,7 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using asio::ip::tcp;
 
-constexpr std::uint16_t usual_port = 9091;
+constexpr std::uint16_t gateway_port = 9091;
 constexpr auto patience = std::chrono::seconds(10);
 constexpr std::uint64_t most_answer = 65536;
 constexpr std::string_view scheme = "http://";
@@ -131,7 +131,7 @@ base::expected<push_gateway> push_gateway::find(std::string_view url, std::strin
     if (made.path_.size() <= 1) {
         made.path_ = fmt::format("/metrics/job/{}/instance/{}", segment(program), segment(host));
     }
-    const auto where = net::parse_endpoint(made.authority_, usual_port);
+    const auto where = net::parse_endpoint(made.authority_, gateway_port);
     if (!where) return where.error();
     if (where->is_unix())
         return base::fail("{} is a Unix socket; give http://HOST[:PORT][/PATH]", made.authority_);

@@ -31,8 +31,8 @@ namespace http = beast::http;
 using asio::ip::tcp;
 using response = http::response<http::string_body>;
 
-constexpr std::uint16_t usual_port = 9464;  // what others' exporters of their own counts take
-constexpr std::size_t most_clients = 8;     // at once; the next takes another's place
+constexpr std::uint16_t exporter_port = 9464;  // what others' exporters of their own counts take
+constexpr std::size_t most_clients = 8;        // at once; the next takes another's place
 constexpr auto client_time = std::chrono::seconds(5);
 constexpr std::uint32_t most_request = 8192;  // octets of its header
 
@@ -46,7 +46,7 @@ struct client : intrusive::list_base_hook<intrusive::link_mode<intrusive::auto_u
 };
 using client_list = intrusive::list<client, intrusive::constant_time_size<false>>;
 
-void answer(response& with, std::string_view type, std::string text) {
+void answer_with(response& with, std::string_view type, std::string text) {
     with.set(http::field::content_type, {type.data(), type.size()});
     with.body() = std::move(text);
 }
@@ -60,7 +60,7 @@ constexpr std::string_view front_page =
 }  // namespace
 
 base::expected<net::endpoint> parse_place(std::string_view text) {
-    auto where = net::parse_endpoint(text, usual_port);
+    auto where = net::parse_endpoint(text, exporter_port);
     if (!where) return where;
     if (where->is_unix())
         return base::fail("{} is a Unix socket; scrapers ask over TCP: give HOST:PORT", text);
@@ -167,15 +167,15 @@ class scrape_endpoint::server {
         } else if (target.substr(0, target.find('?')) == "/metrics") {
             const auto accepts = to[http::field::accept];
             if (prefers_protobuf({accepts.data(), accepts.size()})) {
-                answer(made, protobuf_type, as_protobuf(shown()));
+                answer_with(made, protobuf_type, as_protobuf(shown()));
             } else {
-                answer(made, text_type, as_text(shown()));
+                answer_with(made, text_type, as_text(shown()));
             }
         } else if (target == "/") {
-            answer(made, "text/html; charset=utf-8", std::string(front_page));
+            answer_with(made, "text/html; charset=utf-8", std::string(front_page));
         } else {
             made.result(http::status::not_found);
-            answer(made, "text/plain; charset=utf-8", "The counts are at /metrics.\n");
+            answer_with(made, "text/plain; charset=utf-8", "The counts are at /metrics.\n");
         }
         made.prepare_payload();
         if (to.method() == http::verb::head) made.body().clear();

@@ -23,9 +23,9 @@ ip_address mapped(const void* four) noexcept {
     return result;
 }
 
-using name_of = int (*)(int, sockaddr*, socklen_t*);
+using end_reader = int (*)(int, sockaddr*, socklen_t*);
 
-std::optional<ip_endpoint> end_of(int socket, name_of which) {
+std::optional<ip_endpoint> end_of(int socket, end_reader which) {
     sockaddr_storage raw{};
     socklen_t size = sizeof raw;
     if (which(socket, reinterpret_cast<sockaddr*>(&raw), &size) != 0) return std::nullopt;
@@ -122,13 +122,13 @@ ip_address address_range::draw(base::random_source& random) const noexcept {
 
 base::expected<address_range> parse_address_range(std::string_view text) {
     const std::size_t slash = text.find('/');
-    const auto address = parse_ip(text.substr(0, slash));
-    if (!address) {
+    const auto first = parse_ip(text.substr(0, slash));
+    if (!first) {
         return base::fail("\"{}\" is no range of addresses; give one such as 198.18.0.0/15", text);
     }
-    const unsigned before = address->is_v4() ? 96 : 0;
+    const unsigned before = first->is_v4() ? 96 : 0;
     address_range range;
-    range.first_ = *address;
+    range.first_ = *first;
     if (slash != std::string_view::npos) {
         const std::string_view digits = text.substr(slash + 1);
         unsigned bits = 0;

@@ -45,14 +45,14 @@ void release(void* old, std::size_t) noexcept {
     std::free(old);
 }
 
-using owned_session = owned<gnutls_session_t, gnutls_deinit>;
+using gnutls_session = owned<gnutls_session_t, gnutls_deinit>;
 using owned_certificate = owned<gnutls_x509_crt_t, gnutls_x509_crt_deinit>;
 
 constexpr int tries_at_once = 100'000;  // more than there are records in what is read at once
 
 // ---- names ----
 
-constexpr reason_row<unsigned> verify_errors[] = {
+constexpr reason_row<unsigned> gnutls_verify_errors[] = {
     // by flag
     {GNUTLS_CERT_REVOKED, problems::revoked},
     {GNUTLS_CERT_EXPIRED, problems::expired},
@@ -83,7 +83,7 @@ class gnutls_ticket final : public tls_ticket {
 
 class gnutls_engine final : public tls_engine {
   public:
-    gnutls_engine(owned_session session, tls_role role, bool verifies, std::string peer)
+    gnutls_engine(gnutls_session session, tls_role role, bool verifies, std::string peer)
         : peer_(std::move(peer)), session_(std::move(session)), role_(role), verifies_(verifies) {
         gnutls_session_t own = session_.get();
         gnutls_session_set_ptr(own, this);
@@ -311,7 +311,7 @@ class gnutls_engine final : public tls_engine {
 
     void describe_certificate() {
         problem_.reason = problems::bad_certificate;
-        for (const auto& one : verify_errors) {
+        for (const auto& one : gnutls_verify_errors) {
             if ((verify_status_ & one.number) == 0) continue;
             problem_.reason = one.reason;
             break;
@@ -348,7 +348,7 @@ class gnutls_engine final : public tls_engine {
     }
 
     std::string peer_;  // whose name is checked
-    owned_session session_;
+    gnutls_session session_;
     tls_role role_;
     bool verifies_;
     unsigned verify_status_ = 0;  // what is wrong with the peer's certificate
@@ -369,7 +369,7 @@ class gnutls_context final : public tls_context {
         // for them to refuse it.
         if (role_ == tls_role::client) flags |= GNUTLS_FORCE_CLIENT_CERT;
         if (gnutls_init(&raw, flags) != GNUTLS_E_SUCCESS) return nullptr;
-        owned_session session(raw);
+        gnutls_session session(raw);
         gnutls_handshake_set_timeout(raw, GNUTLS_INDEFINITE_TIMEOUT);  // the owner has deadlines
         if (gnutls_priority_set(raw, parts_.priorities.get()) != GNUTLS_E_SUCCESS ||
             gnutls_credentials_set(raw, GNUTLS_CRD_CERTIFICATE, parts_.credentials.get()) !=

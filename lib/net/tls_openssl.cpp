@@ -22,7 +22,7 @@ namespace {
 using openssl::library_words;
 using openssl::owned_context;
 using owned_ssl = owned<SSL, SSL_free>;
-using owned_session = owned<SSL_SESSION, SSL_SESSION_free>;
+using openssl_session = owned<SSL_SESSION, SSL_SESSION_free>;
 
 // What TLS says, rather than the cipher below it that has failed first.
 unsigned long telling_error() {
@@ -47,7 +47,7 @@ bool is_librarys_own(unsigned long telling) {
 
 // ---- names ----
 
-constexpr reason_row<long> verify_errors[] = {
+constexpr reason_row<long> openssl_verify_errors[] = {
     {X509_V_ERR_CERT_HAS_EXPIRED, problems::expired},
     {X509_V_ERR_CERT_NOT_YET_VALID, problems::not_yet_valid},
     {X509_V_ERR_HOSTNAME_MISMATCH, problems::wrong_name},
@@ -149,8 +149,8 @@ BIO_METHOD* wire_method() {
 
 class openssl_ticket final : public tls_ticket {
   public:
-    explicit openssl_ticket(owned_session taken) : session(std::move(taken)) {}
-    owned_session session;
+    explicit openssl_ticket(openssl_session taken) : session(std::move(taken)) {}
+    openssl_session session;
 };
 
 class openssl_engine final : public tls_engine {
@@ -270,7 +270,8 @@ class openssl_engine final : public tls_engine {
         const bool own = ERR_GET_LIB(code) == ERR_LIB_SSL;
         if (own && reason == SSL_R_CERTIFICATE_VERIFY_FAILED) {
             const long verify_result = SSL_get_verify_result(ssl_.get());
-            problem_.reason = reason_for(verify_errors, verify_result, problems::bad_certificate);
+            problem_.reason =
+                reason_for(openssl_verify_errors, verify_result, problems::bad_certificate);
             problem_.text = fmt::format("{}: {}", library_words(code),
                                         X509_verify_cert_error_string(verify_result));
             return;
@@ -290,7 +291,7 @@ class openssl_engine final : public tls_engine {
     BIO* bio_;  // ssl_'s
     tls_role role_;
     bool verifies_;
-    owned_session session_;  // the latest that can be resumed
+    openssl_session session_;  // the latest that can be resumed
     bool taken_ = false;
 };
 

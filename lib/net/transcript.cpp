@@ -28,13 +28,13 @@ struct first_failure {
     int error = 0;  // 0: none
 };
 
-first_failure& failed() {
+first_failure& first_failed() {
     static first_failure one;
     return one;
 }
 
 void note_failure(const std::string& path, int error) noexcept {
-    first_failure& noted = failed();
+    first_failure& noted = first_failed();
     const std::scoped_lock lock(noted.mutex);
     if (noted.error != 0) return;
     noted.error = error;
@@ -63,7 +63,7 @@ std::FILE* open_own(const std::string& path, bool appends) noexcept {
 }  // namespace
 
 std::optional<std::string> transcript_failure() {
-    first_failure& noted = failed();
+    first_failure& noted = first_failed();
     const std::scoped_lock lock(noted.mutex);
     if (noted.error == 0) return std::nullopt;
     return fmt::format("{}: cannot write the transcript: {}", noted.file,

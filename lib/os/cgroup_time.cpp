@@ -10,7 +10,7 @@
 namespace postal::os {
 namespace {
 
-constexpr std::uint64_t longest_file = 4U << 20U;  // a line for each mount
+constexpr std::uint64_t longest_cgroup_file = 4U << 20U;  // a line for each mount
 constexpr std::size_t most_files = 64;
 constexpr std::size_t longest_name = 4096;
 
@@ -118,17 +118,17 @@ std::optional<double> parse_throttled(std::string_view text) {
 
 // Who is moved to another group meanwhile is told nothing of that time.
 std::optional<double> quota_watch::since_last() {
-    const auto groups = base::read_file("/proc/self/cgroup", longest_file);
+    const auto groups = base::read_file("/proc/self/cgroup", longest_cgroup_file);
     if (!groups) return std::nullopt;
     if (files_.empty() || *groups != groups_) {
-        const auto mounts = base::read_file("/proc/self/mountinfo", longest_file);
+        const auto mounts = base::read_file("/proc/self/mountinfo", longest_cgroup_file);
         files_ = parse_quota_files(*groups, mounts ? *mounts : "");
         groups_ = *groups;
     }
     std::vector<std::pair<std::string, double>> now;
     std::optional<double> longest;
     for (const std::string& file : files_) {
-        const auto text = base::read_file(file, longest_file);
+        const auto text = base::read_file(file, longest_cgroup_file);
         const auto held = text ? parse_throttled(*text) : std::nullopt;
         if (!held) continue;
         const auto before = std::find_if(before_.begin(), before_.end(),

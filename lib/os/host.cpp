@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/read_file.hpp"
 #include "base/text.hpp"
+#include "os/process.hpp"
 
 namespace postal::os {
 
@@ -36,12 +36,6 @@ unsigned usable_cpus() {
 }
 
 namespace {
-
-// The same for all containers on a kernel, as its clock is (random(4)); "" where it is not told.
-std::string boot_id() {
-    const auto text = base::read_file("/proc/sys/kernel/random/boot_id");
-    return text ? std::string(base::trim(*text)) : "";
-}
 
 // Of what ntpd's kind of correction has left it takes 2^-(SHIFT_PLL + constant) in a second.
 double slewed_ppm(const timex& told, double offset_us) noexcept {

@@ -12,7 +12,7 @@
 namespace postal::os {
 namespace {
 
-constexpr std::uint64_t longest_file = 16U << 20U;  // a line for each processor and interrupt
+constexpr std::uint64_t longest_time_file = 16U << 20U;  // a line for each processor and interrupt
 
 // "cpu3 USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ...", after "cpu3"; the guests' time that
 // follows is a part of the first two.
@@ -55,8 +55,8 @@ base::machine_time parse_machine_time(std::string_view stat, std::string_view pr
 }
 
 base::machine_time machine_time() {
-    const auto stat = base::read_file("/proc/stat", longest_file);
-    const auto pressure = base::read_file("/proc/pressure/cpu", longest_file);
+    const auto stat = base::read_file("/proc/stat", longest_time_file);
+    const auto pressure = base::read_file("/proc/pressure/cpu", longest_time_file);
     return parse_machine_time(stat ? *stat : "", pressure ? *pressure : "", usable_processors());
 }
 

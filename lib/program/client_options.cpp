@@ -18,7 +18,7 @@ using base::expected;
 
 namespace {
 
-constexpr unsigned most_sessions = 1'000'000;
+constexpr unsigned most_sessions_of_rank = 1'000'000;
 
 expected<void> check_sessions(const client_options& chosen) {
     if (!chosen.sessions_total) return {};
@@ -108,9 +108,9 @@ expected<unsigned> own_sessions(const client_options& chosen, const load::run_sh
         return base::fail("--sessions-total: {} are too few for {} ranks; give at least {}", all,
                           share.of, share.of);
     }
-    if (share.part_of(all) > most_sessions) {
+    if (share.part_of(all) > most_sessions_of_rank) {
         return base::fail("--sessions-total: {} are more than {} a rank; give fewer", all,
-                          most_sessions);
+                          most_sessions_of_rank);
     }
     return static_cast<unsigned>(share.part_of(all));
 }

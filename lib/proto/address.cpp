@@ -204,7 +204,7 @@ std::size_t source_route(std::string_view text) {
     return at == 0 ? 0 : std::string_view::npos;
 }
 
-path_result refuse(std::string_view reason) {
+path_result refused_path(std::string_view reason) {
     return {.value = {}, .refusal = reason};
 }
 
@@ -214,20 +214,20 @@ path_result mailbox_at(std::string_view text, bare_local_part bare) {
     found.quoted = !text.empty() && text[0] == '"';
     const std::size_t local =
         found.quoted ? quoted_string(text, found.non_ascii) : dot_string(text, found.non_ascii);
-    if (local == 0) return refuse("The local part is malformed");
-    if (local > max_local_part) return refuse("The local part is longer than 64 octets");
+    if (local == 0) return refused_path("The local part is malformed");
+    if (local > max_local_part) return refused_path("The local part is longer than 64 octets");
     found.local_part = text.substr(0, local);
     found.length = local;
     if (local == text.size() || text[local] != '@') {
         if (bare != bare_local_part::allowed && !base::iequals(found.local_part, "postmaster")) {
-            return refuse("The address has no domain");
+            return refused_path("The address has no domain");
         }
         found.mailbox = found.local_part;
         return {.value = found, .refusal = {}};
     }
     const std::size_t domain = domain_or_literal(text.substr(local + 1), found.non_ascii);
-    if (domain == 0) return refuse("The domain is malformed");
-    if (domain > max_domain) return refuse("The domain is longer than 255 octets");
+    if (domain == 0) return refused_path("The domain is malformed");
+    if (domain > max_domain) return refused_path("The domain is longer than 255 octets");
     found.domain = text.substr(local + 1, domain);
     found.length = local + 1 + domain;
     found.mailbox = text.substr(0, found.length);
@@ -237,21 +237,24 @@ path_result mailbox_at(std::string_view text, bare_local_part bare) {
 }  // namespace
 
 path_result parse_path(std::string_view input, path_rules rules) noexcept {
-    if (input.empty() || input[0] != '<') return refuse("The address must stand in <>");
+    if (input.empty() || input[0] != '<') return refused_path("The address must stand in <>");
     if (input.size() > 1 && input[1] == '>') {
-        if (rules.role == path_role::forward) return refuse("The forward path must not be empty");
+        if (rules.role == path_role::forward)
+            return refused_path("The forward path must not be empty");
         path found;
         found.null = true;
         found.length = 2;
         return {.value = found, .refusal = {}};
     }
     const std::size_t route = source_route(input.substr(1));
-    if (route == std::string_view::npos) return refuse("The source route is malformed");
+    if (route == std::string_view::npos) return refused_path("The source route is malformed");
     path_result result = mailbox_at(input.substr(1 + route), rules.bare);
     if (!result.ok()) return result;
     const std::size_t close = 1 + route + result.value.length;
-    if (close >= input.size() || input[close] != '>') return refuse("The address is malformed");
-    if (result.value.length + 2 > max_path) return refuse("The path is longer than 256 octets");
+    if (close >= input.size() || input[close] != '>')
+        return refused_path("The address is malformed");
+    if (result.value.length + 2 > max_path)
+        return refused_path("The path is longer than 256 octets");
     result.value.length = close + 1;
     return result;
 }
@@ -259,7 +262,7 @@ path_result parse_path(std::string_view input, path_rules rules) noexcept {
 path_result parse_mailbox(std::string_view input, bare_local_part bare) noexcept {
     path_result result = mailbox_at(input, bare);
     if (result.ok() && result.value.length != input.size())
-        return refuse("The address is malformed");
+        return refused_path("The address is malformed");
     return result;
 }
 

@@ -9,7 +9,7 @@ namespace postal::screen {
 namespace {
 
 constexpr std::size_t most_moments = 600;  // no screen is wider
-constexpr std::size_t most_said = 16;
+constexpr std::size_t most_said_kept = 16;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void live_screen::note(const stats::run_report& so_far, const stats::time_slice&
 
 void live_screen::note(const std::string& said) {
     said_.push_back(said);
-    if (said_.size() > most_said) said_.pop_front();
+    if (said_.size() > most_said_kept) said_.pop_front();
 }
 
 void live_screen::show(const stats::run_report& so_far, const stats::live_state& now) {

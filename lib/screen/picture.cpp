@@ -23,7 +23,7 @@ constexpr std::size_t tall = 30;              // rows: and for what names mean
 constexpr std::size_t room_for_samples = 12;  // rows
 constexpr std::size_t scale_columns = 10;
 constexpr std::size_t most_errors = 3;
-constexpr std::size_t most_said = 4;
+constexpr std::size_t most_lines_said = 4;
 // Lines that are no curve, with as many errors and diagnostics as there may be.
 constexpr std::size_t other_lines = 9;
 
@@ -321,7 +321,7 @@ std::vector<line> draw(const scene& of, const paper& on) {
         ++more;
     }
     const auto errors = error_lines(of);
-    const std::size_t said = std::min(of.said.size(), most_said);
+    const std::size_t said = std::min(of.said.size(), most_lines_said);
     const std::size_t taken = other_lines + more + errors.size() + said;
     const std::size_t each = on.rows > taken ? (on.rows - taken) / 2 : 0;
     if (each > 0) {

@@ -7,7 +7,7 @@
 namespace postal::serve {
 namespace {
 
-constexpr std::uint64_t step = 16 * 1024;
+constexpr std::uint64_t claim_step = 16 * 1024;
 // So much, and the allocator is asked to give it back; less is soon used again.
 constexpr std::uint64_t worth_giving_back = 64 * 1024 * 1024;
 
@@ -58,7 +58,8 @@ bool held_octets::share::add(std::uint64_t octets) noexcept {
     if (of_ == nullptr) return true;
     if (octets > taken_ - used_) {
         const std::uint64_t more = octets - (taken_ - used_);
-        const std::uint64_t wanted = more > ~std::uint64_t{0} - step ? more : std::max(more, step);
+        const std::uint64_t wanted =
+            more > ~std::uint64_t{0} - claim_step ? more : std::max(more, claim_step);
         if (!of_->take(wanted, whose_.get())) return false;
         taken_ += wanted;
     }

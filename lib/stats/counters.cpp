@@ -12,7 +12,7 @@ using by = counted_by;
 
 // A counter is one or two lines, not a field a line.
 // clang-format off
-constexpr std::array table{
+constexpr std::array counter_table{
     counter{.name = "due", .title = "due", .value = &counts::due, .kind = schedule, .by = by::open_loops},
     counter{.name = "started", .title = "started", .value = &counts::started, .kind = begun, .log = logged::extended},
     counter{.name = "messages", .title = "accepted", .value = &counts::messages, .kind = outcome,
@@ -114,23 +114,23 @@ constexpr std::array table{
 };
 // clang-format on
 
-static_assert(sizeof(counts) == table.size() * sizeof(std::uint64_t),
+static_assert(sizeof(counts) == counter_table.size() * sizeof(std::uint64_t),
               "each member of counts has a row");
 
 }  // namespace
 
 void counts::add(const counts& other) noexcept {
-    for (const counter& one : table)
+    for (const counter& one : counter_table)
         this->*one.value += other.*one.value;
 }
 
 bool counts::none() const noexcept {
-    return std::all_of(table.begin(), table.end(),
+    return std::all_of(counter_table.begin(), counter_table.end(),
                        [this](const counter& one) { return this->*one.value == 0; });
 }
 
 counter_rows all_counters() noexcept {
-    return table;
+    return counter_table;
 }
 
 std::string_view where_counted(counted_by by) noexcept {

@@ -115,7 +115,7 @@ double badness(const generator_load& span, generator_verdict verdict) {
 
 // Readings that lie closer together than that say nothing about a span: the thread came late to its
 // end, and what it did is in the span before.
-std::optional<thread_share> share_of(const base::thread_time& time, double length_s) {
+std::optional<thread_share> thread_share_of(const base::thread_time& time, double length_s) {
     const double wall_s = base::seconds_of(time.wall);
     if (!(wall_s > 0) || wall_s < std::min(0.999, length_s / 2)) return std::nullopt;
     return thread_share{share(count(time.busy), count(time.wall)),
@@ -157,14 +157,14 @@ void generator_load::measure(const span_times& times, const tally& counted) {
     if (all.throttled_s && length_s() > 0) throttled = share(*all.throttled_s, length_s());
     worker_busy = 0;
     for (const worker_time& one : times.workers) {
-        const auto spent = share_of(one, length_s());
+        const auto spent = thread_share_of(one, length_s());
         if (!spent) continue;
         widen(worker_busy, std::optional(spent->busy));
         if (one.run_delay) widen(run_delay, std::optional(spent->waited));
         if (!worker || occupied(*spent, *this) > occupied(*worker, *this)) worker = spent;
     }
-    main = share_of(times.main, length_s());
-    ledger = share_of(times.ledger, length_s());
+    main = thread_share_of(times.main, length_s());
+    ledger = thread_share_of(times.ledger, length_s());
     stopped_s = times.stopped_s;
     traffic = any_traffic(times, counted);
     slips = counted.slip.count();

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view agent_columns =
     ",deferred,rejected,agents_running,agent_p50_ms,agent_p99_ms";
 
-constexpr std::string_view latency_columns = ",p50_ms,p90_ms,p99_ms,max_ms";
+constexpr std::string_view latency_heading = ",p50_ms,p90_ms,p99_ms,max_ms";
 constexpr std::string_view error_columns =
     ",connect_errors,timeouts,errors_4xx,errors_5xx,other_errors,busy_percent"
     ",wait_percent,idle_percent,open_connections,worker_cpu_s";
@@ -114,7 +114,7 @@ std::string interval_log::header() const {
     std::string text = "time" + counters(logged::always, column_of);
     if (run_.runs_agents) text += agent_columns;
     if (format_ != log_format::extended) return text;
-    text += latency_columns;
+    text += latency_heading;
     text += counters(logged::extended, column_of);
     text.append(error_columns).append(run_.capped() ? cap_column : "");
     return text.append(run_.ranks > 1 ? ranks_column : "");

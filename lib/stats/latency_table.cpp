@@ -19,18 +19,18 @@ struct latency_column {
     unsigned spared = 0;
 };
 constexpr std::size_t latency_column_width = 9;
-constexpr std::array<latency_column, 6> latency_columns{{{"mean", &time_figures::mean, 1, 3},
-                                                         {"p50", &time_figures::p50, 0.5, 1},
-                                                         {"p90", &time_figures::p90, 0.9, 4},
-                                                         {"p99", &time_figures::p99, 0.99, 0},
-                                                         {"p99.9", &time_figures::p999, 0.999, 5},
-                                                         {"max", &time_figures::max, 1, 2}}};
+constexpr std::array<latency_column, 6> table_columns{{{"mean", &time_figures::mean, 1, 3},
+                                                       {"p50", &time_figures::p50, 0.5, 1},
+                                                       {"p90", &time_figures::p90, 0.9, 4},
+                                                       {"p99", &time_figures::p99, 0.99, 0},
+                                                       {"p99.9", &time_figures::p999, 0.999, 5},
+                                                       {"max", &time_figures::max, 1, 2}}};
 
 std::vector<latency_column> columns_within(std::size_t width) {
     constexpr std::size_t first = 2 + 12 + 11;  // margin, name, count
     std::vector<latency_column> made;
     const std::size_t room = width > first ? (width - first) / latency_column_width : 0;
-    for (const latency_column& one : latency_columns)
+    for (const latency_column& one : table_columns)
         if (one.spared < std::max<std::size_t>(room, 1)) made.push_back(one);
     return made;
 }

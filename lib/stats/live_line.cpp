@@ -13,7 +13,7 @@
 namespace postal::stats {
 namespace {
 
-std::string whole(double value) {
+std::string whole_amount(double value) {
     const bool sane = std::isfinite(value) && value > 0 && value < 1e15;
     return base::format_count(sane ? static_cast<std::uint64_t>(std::llround(value)) : 0);
 }
@@ -23,7 +23,7 @@ std::string whole(double value) {
 std::string format_live_line(const live_state& state, std::size_t width) {
     std::string text = fmt::format("{}  {}  {}/s  ", base::format_clock(state.elapsed),
                                    base::format_amount(state.messages, "message"),
-                                   whole(state.messages_per_second));
+                                   whole_amount(state.messages_per_second));
     if (state.appended > 0)
         text += fmt::format("{} appended  ", base::format_count(state.appended));
     if (state.p99) {

@@ -19,7 +19,7 @@ std::int64_t divide(std::int64_t value, std::int64_t by) noexcept {
 }
 
 // Of times that may be anything without leaving the range.
-std::int64_t difference(std::int64_t later_us, std::int64_t earlier_us) noexcept {
+std::int64_t time_difference(std::int64_t later_us, std::int64_t earlier_us) noexcept {
     constexpr std::int64_t far = std::int64_t{1} << 61U;
     return std::clamp(later_us, -far, far) - std::clamp(earlier_us, -far, far);
 }
@@ -223,7 +223,7 @@ void relay_flow::add(const relayed_message& one) {
     if (!one.delivered_us) return;
     bins_.count_delivered(*one.delivered_us);
     keep_latest(last_left_us_, *one.delivered_us);
-    if (one.sent_us) transit_.record(difference(*one.delivered_us, *one.sent_us));
+    if (one.sent_us) transit_.record(time_difference(*one.delivered_us, *one.sent_us));
 }
 
 relay_curve relay_flow::curve_in(const relay_flow& frame) const {
@@ -234,7 +234,7 @@ relay_curve relay_flow::curve_in(const relay_flow& frame) const {
 
 std::optional<double> relay_flow::drain_s() const noexcept {
     if (!last_accepted_us_ || !last_left_us_ || counts_.owed() > 0) return std::nullopt;
-    const std::int64_t took_us = difference(*last_left_us_, *last_accepted_us_);
+    const std::int64_t took_us = time_difference(*last_left_us_, *last_accepted_us_);
     return std::max(0.0, static_cast<double>(took_us) / 1e6);
 }
 

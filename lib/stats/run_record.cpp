@@ -1,6 +1,7 @@
 // What a run_report has, as the record that is kept of it, part by part in the order of its fields.
 #include "stats/run_record.hpp"
 
+#include "base/units.hpp"
 #include "stats/figures.hpp"
 #include "stats/record_writer.hpp"
 #include "stats/run_report.hpp"
@@ -10,12 +11,6 @@
 
 namespace postal::stats {
 namespace {
-
-using std::chrono::nanoseconds;
-
-double in_seconds(nanoseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
 
 known_counts known_of(const run_description& run, const tally& counted) {
     known_counts made{counted.counted(), {}};
@@ -52,7 +47,7 @@ named_numbers limits_of(const run_description& run, const named_counts& struck) 
 }
 
 agent_summary agents_of(const agent_counts& agents) {
-    return {agents.started(), in_seconds(agents.user()), in_seconds(agents.system()),
+    return {agents.started(), base::seconds_of(agents.user()), base::seconds_of(agents.system()),
             agents.max_rss_bytes(), agents.exits().sorted()};
 }
 
@@ -148,9 +143,9 @@ void add_head(run_record& to, const run_report& report) {
     to.ended = report.end().why;
     to.interrupted = report.end().interrupted;
     to.duration_s = report.end().duration_s;
-    to.warmup_s = in_seconds(run.warmup);
+    to.warmup_s = base::seconds_of(run.warmup);
     to.measured_s = report.measured_s();
-    to.interval_s = in_seconds(run.interval);
+    to.interval_s = base::seconds_of(run.interval);
     to.align_minutes = run.align_minutes;
     for (const figure& one : all_figures())
         to.*one.value = one.measure(report.totals_with_warmup());

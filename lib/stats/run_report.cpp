@@ -3,6 +3,7 @@
 // again, so that memory grows by a row an interval and nothing else.
 #include "stats/run_report.hpp"
 
+#include "base/units.hpp"
 #include "stats/rank_summary.hpp"
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 namespace postal::stats {
 namespace {
 
-double share_of(std::chrono::nanoseconds part, double whole_s) {
-    return whole_s > 0 ? std::min(1.0, std::chrono::duration<double>(part).count() / whole_s) : 0;
+double share_of_run(std::chrono::nanoseconds part, double whole_s) {
+    return whole_s > 0 ? std::min(1.0, base::seconds_of(part) / whole_s) : 0;
 }
 
 // Begun, and without an outcome yet.
@@ -72,7 +73,7 @@ std::optional<double> mean_open(double connected_s, double length_s) {
 worker_sums sums_of(const std::vector<worker_time>& workers) {
     worker_sums sums;
     for (const worker_time& one : workers) {
-        sums.worker_cpu_s += std::chrono::duration<double>(one.busy).count();
+        sums.worker_cpu_s += base::seconds_of(one.busy);
         sums.connected_s += one.connected_s;
     }
     return sums;
@@ -197,7 +198,8 @@ std::optional<cap_summary> run_report::cap() const {
     const bool ahead = begun > asked_now && begun < asked_now + 1;
     result.reached_per_s = (ahead ? asked_now : begun) / measured_s_;
     // Each rank has sessions of its own: on average.
-    result.all_busy = share_of(totals_.all_busy / std::max(1U, description_.ranks), measured_s_);
+    result.all_busy =
+        share_of_run(totals_.all_busy / std::max(1U, description_.ranks), measured_s_);
     // The schedule's first message is due at once, and one may just have become so; of those that begin
     // together some may be due in each rank before the last of them is.
     const double behind = asked - static_cast<double>(stopped_.begun);

@@ -20,7 +20,7 @@ void extend(second_count& one, const second_count& by) {
 }
 
 // Of the percentiles of two stretches nothing better is known of both. What is unknown is below all.
-void widen(second_count& one, const second_count& by) {
+void widen_second(second_count& one, const second_count& by) {
     one.p50 = std::max(one.p50, by.p50);
     one.p90 = std::max(one.p90, by.p90);
     one.p99 = std::max(one.p99, by.p99);
@@ -66,7 +66,7 @@ void second_counts::halve() {
         pairs.push_back(closed_[i]);
         if (i + 1 == closed_.size()) break;
         extend(pairs.back(), closed_[i + 1]);
-        widen(pairs.back(), closed_[i + 1]);
+        widen_second(pairs.back(), closed_[i + 1]);
     }
     closed_ = std::move(pairs);
     width_s_ *= 2;

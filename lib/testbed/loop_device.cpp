@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int most_tries = 64;  // each lost to somebody else who took the number
-constexpr auto between_looks = std::chrono::milliseconds(20);
+constexpr auto between_device_looks = std::chrono::milliseconds(20);
 
 base::file_descriptor open_device(const std::string& path, int flags) {
     return base::file_descriptor(::open(path.c_str(), flags | O_CLOEXEC));
@@ -156,7 +156,7 @@ base::expected<void> detach_loop(const std::string& device, const std::string& i
         if (!still) return still.error();
         if (!*still) return {};
         if (std::chrono::steady_clock::now() >= until) break;
-        std::this_thread::sleep_for(between_looks);
+        std::this_thread::sleep_for(between_device_looks);
     }
     return base::fail("{} stays attached to {}: it is mounted, or a process has it open", image,
                       device);

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::chrono::nanoseconds between_looks = 500ms;
+constexpr std::chrono::nanoseconds between_stall_looks = 500ms;
 
 }  // namespace
 
@@ -43,7 +43,8 @@ void stall_watch::start(const std::string& device, std::chrono::nanoseconds limi
                         std::function<void()> on_stall) {
     const std::string path =
         "/sys/block/" + std::filesystem::path(device).filename().string() + "/stat";
-    const auto looks = static_cast<std::uint64_t>(std::max<std::int64_t>(limit / between_looks, 1));
+    const auto looks =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(limit / between_stall_looks, 1));
     thread_ = std::jthread([this, path, looks, act = std::move(on_stall)](
                                const std::stop_token& ended) { watch(ended, path, looks, act); });
 }
@@ -61,7 +62,7 @@ void stall_watch::watch(const std::stop_token& ended, const std::string& path,
     device_progress last;
     std::uint64_t without_progress = 0;
     std::unique_lock lock(mutex);
-    while (!never.wait_for(lock, ended, between_looks, [] { return false; })) {
+    while (!never.wait_for(lock, ended, between_stall_looks, [] { return false; })) {
         if (ended.stop_requested()) return;
         const auto text = base::read_file(path);
         const auto now = text ? parse_device_stat(*text) : std::nullopt;

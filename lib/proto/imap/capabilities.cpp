@@ -7,12 +7,12 @@ namespace {
 
 constexpr std::size_t most_mechanisms = 1024;  // octets
 
-struct row {
+struct capability_row {
     std::string_view word;
     imap_capability is;
 };
 
-constexpr row rows[] = {
+constexpr capability_row capability_rows[] = {
     {"IMAP4rev1", imap_capability::imap4rev1},
     {"IMAP4rev2", imap_capability::imap4rev2},
     {"IDLE", imap_capability::idle},
@@ -34,7 +34,7 @@ void imap_capabilities::add(std::string_view word) {
     if (base::iequals(word.substr(0, 5), "AUTH=") && mechanisms_.size() < most_mechanisms) {
         mechanisms_.append(word.substr(5)).append(" ");
     }
-    for (const row& one : rows) {
+    for (const capability_row& one : capability_rows) {
         if (base::iequals(word, one.word)) add(one.is);
     }
 }

@@ -9,26 +9,26 @@ namespace postal::proto {
 namespace {
 
 template <class Value>
-struct row {
+struct word_row {
     std::string_view word;
     Value is;
 };
 
 template <class Value, std::size_t Size>
-Value find(const row<Value> (&rows)[Size], std::string_view word, Value otherwise) noexcept {
-    for (const row<Value>& one : rows) {
+Value find(const word_row<Value> (&rows)[Size], std::string_view word, Value otherwise) noexcept {
+    for (const word_row<Value>& one : rows) {
         if (base::iequals(one.word, word)) return one.is;
     }
     return otherwise;
 }
 
-constexpr row<imap_condition> conditions[] = {
+constexpr word_row<imap_condition> conditions[] = {
     {"OK", imap_condition::ok},           {"NO", imap_condition::no},
     {"BAD", imap_condition::bad},         {"BYE", imap_condition::bye},
     {"PREAUTH", imap_condition::preauth},
 };
 
-constexpr row<imap_code> codes[] = {
+constexpr word_row<imap_code> codes[] = {
     {"CAPABILITY", imap_code::capability},
     {"CLOSED", imap_code::closed},
     {"HIGHESTMODSEQ", imap_code::highest_modseq},

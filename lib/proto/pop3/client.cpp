@@ -12,7 +12,7 @@ namespace postal::proto {
 namespace {
 
 // Takes digits from the front; false when there are none, or more than 64 bits of them.
-bool take_number(std::string_view& text, std::uint64_t& into) noexcept {
+bool take_reply_number(std::string_view& text, std::uint64_t& into) noexcept {
     const char* end = text.data() + text.size();
     const auto [behind, error] = std::from_chars(text.data(), end, into);
     if (error != std::errc()) return false;
@@ -184,8 +184,8 @@ pop3_event pop3_client::refuse(base::error_name problem, std::string_view line) 
 std::optional<pop3_numbers> parse_stat(std::string_view text) noexcept {
     pop3_numbers found;
     take_blanks(text);
-    if (!take_number(text, found.number) || !take_blanks(text)) return std::nullopt;
-    if (!take_number(text, found.octets)) return std::nullopt;
+    if (!take_reply_number(text, found.number) || !take_blanks(text)) return std::nullopt;
+    if (!take_reply_number(text, found.octets)) return std::nullopt;
     if (!text.empty() && !base::is_blank(text[0])) return std::nullopt;
     return found;
 }
@@ -199,7 +199,7 @@ std::optional<pop3_uid> parse_uidl_line(std::string_view text) noexcept {
     constexpr std::size_t most_octets = 70;
     pop3_uid found;
     take_blanks(text);
-    if (!take_number(text, found.number) || found.number == 0) return std::nullopt;
+    if (!take_reply_number(text, found.number) || found.number == 0) return std::nullopt;
     if (!take_blanks(text)) return std::nullopt;
     found.uid = take_word(text);
     if (found.uid.empty() || found.uid.size() > most_octets) return std::nullopt;

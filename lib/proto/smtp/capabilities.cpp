@@ -14,7 +14,7 @@ struct row {
     bool capabilities::*offered;
 };
 
-constexpr std::array rows{
+constexpr std::array keyword_rows{
     row{"PIPELINING", &capabilities::pipelining},
     row{"CHUNKING", &capabilities::chunking},
     row{"8BITMIME", &capabilities::eight_bit_mime},
@@ -30,7 +30,7 @@ void capabilities::add(std::string_view line) noexcept {
     const std::size_t blank = std::min(line.find(' '), line.size());
     const std::string_view keyword = line.substr(0, blank);
     const std::string_view parameters = base::trim(line.substr(blank));
-    for (const row& one : rows) {
+    for (const row& one : keyword_rows) {
         if (base::iequals(keyword, one.keyword)) this->*one.offered = true;
     }
     if (base::iequals(keyword, "XCLIENT")) {

@@ -29,7 +29,7 @@ bool is_xchar(char c) noexcept {
     return c > ' ' && c < '\x7f' && c != '+' && c != '=';
 }
 
-bool is_hex(char c) noexcept {
+bool is_upper_hex(char c) noexcept {
     return hex_digits.find(c) != std::string_view::npos;
 }
 
@@ -50,7 +50,7 @@ bool is_xtext(std::string_view text) noexcept {
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (is_xchar(text[at])) continue;
         if (text[at] != '+' || text.size() - at < 3) return false;
-        if (!is_hex(text[at + 1]) || !is_hex(text[at + 2])) return false;
+        if (!is_upper_hex(text[at + 1]) || !is_upper_hex(text[at + 2])) return false;
         at += 2;
     }
     return true;

@@ -11,7 +11,7 @@
 namespace postal::proto {
 namespace {
 
-argument_refusal refuse(const server_reply& reply) {
+argument_refusal refused_argument(const server_reply& reply) {
     return {reply};
 }
 
@@ -83,7 +83,7 @@ bool checked(std::string_view value, mail_arguments&) {
     return Is(value);
 }
 
-constexpr parameter_row mail_parameters[] = {
+constexpr parameter_row parameters_of_mail[] = {
     {"SIZE", parameter_set::basic,
      [](std::string_view value, mail_arguments& into) { return parse_octets(value, into.size); }},
     {"BODY", parameter_set::basic,
@@ -103,7 +103,7 @@ constexpr parameter_row mail_parameters[] = {
     {"MT-PRIORITY", parameter_set::with_delivery, checked<is_mt_priority_value>},
 };
 
-constexpr parameter_row rcpt_parameters[] = {
+constexpr parameter_row parameters_of_rcpt[] = {
     {"NOTIFY", parameter_set::with_delivery, checked<is_notify_value>},
     {"ORCPT", parameter_set::with_delivery, checked<is_orcpt_value>},
 };
@@ -138,27 +138,27 @@ void throw_exception_from_error(const argument_refusal&, const boost::source_loc
 
 parsed_argument<mail_arguments> parse_mail(std::string_view text, bare_local_part bare,
                                            parameter_set known) {
-    if (!take_keyword(text, "FROM:")) return refuse(replies::mail_syntax);
+    if (!take_keyword(text, "FROM:")) return refused_argument(replies::mail_syntax);
     const path_result path = take_path(text, {.role = path_role::reverse, .bare = bare});
-    if (!path.ok()) return refuse({501, "5.1.7", path.refusal});
+    if (!path.ok()) return refused_argument({501, "5.1.7", path.refusal});
     mail_arguments result;
     result.reverse_path = path.value;
-    const server_reply refusal = take_parameters(text, mail_parameters, known, result);
-    if (refusal.code != 0) return refuse(refusal);
-    if (path.value.non_ascii && !result.smtputf8) return refuse(replies::needs_smtputf8);
+    const server_reply refusal = take_parameters(text, parameters_of_mail, known, result);
+    if (refusal.code != 0) return refused_argument(refusal);
+    if (path.value.non_ascii && !result.smtputf8) return refused_argument(replies::needs_smtputf8);
     return result;
 }
 
 parsed_argument<path> parse_rcpt(std::string_view text, bare_local_part bare, utf8_addresses utf8,
                                  parameter_set known) {
-    if (!take_keyword(text, "TO:")) return refuse(replies::rcpt_syntax);
+    if (!take_keyword(text, "TO:")) return refused_argument(replies::rcpt_syntax);
     const path_result path = take_path(text, {.role = path_role::forward, .bare = bare});
-    if (!path.ok()) return refuse({501, "5.1.3", path.refusal});
+    if (!path.ok()) return refused_argument({501, "5.1.3", path.refusal});
     mail_arguments none;
-    const server_reply refusal = take_parameters(text, rcpt_parameters, known, none);
-    if (refusal.code != 0) return refuse(refusal);
+    const server_reply refusal = take_parameters(text, parameters_of_rcpt, known, none);
+    if (refusal.code != 0) return refused_argument(refusal);
     if (path.value.non_ascii && utf8 == utf8_addresses::refused)
-        return refuse(replies::needs_smtputf8);
+        return refused_argument(replies::needs_smtputf8);
     return path.value;
 }
 
@@ -166,11 +166,11 @@ parsed_argument<chunk_arguments> parse_bdat(std::string_view text) {
     chunk_arguments result;
     bool whole = true;
     const bool number = parse_octets(next_word(text), result.size, &whole);
-    if (!number || !whole) return refuse(replies::bdat_syntax);
+    if (!number || !whole) return refused_argument(replies::bdat_syntax);
     const std::string_view word = next_word(text);
     result.last = base::iequals(word, "LAST");
     if ((!word.empty() && !result.last) || !next_word(text).empty())
-        return refuse(replies::bdat_syntax);
+        return refused_argument(replies::bdat_syntax);
     return result;
 }
 

@@ -6,7 +6,7 @@
 namespace postal::capacity {
 namespace {
 
-constexpr double outside = 0.05;  // of one-sided bounds
+constexpr double beyond_one_side = 0.05;  // of one-sided bounds
 constexpr double coarse_messages =
     10;  // show which side of a promise a load is on, far from its edge
 
@@ -51,7 +51,7 @@ base::expected<counted_goal> parse_goal(std::string_view promise, goal_set set,
 }
 
 double fewest_messages(double loss_ratio) {
-    return loss_ratio > 0 ? std::ceil(std::log(outside) / std::log1p(-loss_ratio)) : 1;
+    return loss_ratio > 0 ? std::ceil(std::log(beyond_one_side) / std::log1p(-loss_ratio)) : 1;
 }
 
 double target::trial_s_at(double load) const {

@@ -27,7 +27,7 @@ double degrees_of_freedom(std::size_t count) {
 }
 
 // Of what is `outside` it on one side.
-double t_limit(double freedom, double outside) {
+double pairs_t_limit(double freedom, double outside) {
     return quantile(complement(students_t(freedom), outside));
 }
 
@@ -49,7 +49,7 @@ paired_sample sample_of(std::span<const double> differences, std::size_t scatter
 }
 
 double t_half_width(const paired_sample& of, double alpha) {
-    return std::min(largest_log, t_limit(of.freedom, alpha / 2) * of.standard_error());
+    return std::min(largest_log, pairs_t_limit(of.freedom, alpha / 2) * of.standard_error());
 }
 
 double t_probability(const paired_sample& of) {
@@ -59,7 +59,7 @@ double t_probability(const paired_sample& of) {
 }
 
 double detectable_noncentrality(double freedom, double alpha, double power) {
-    const double limit = t_limit(freedom, alpha / 2);
+    const double limit = pairs_t_limit(freedom, alpha / 2);
     const auto shown = [&](double noncentrality) {
         return cdf(complement(non_central_t(freedom, noncentrality), limit)) >= power;
     };
