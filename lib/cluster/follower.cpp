@@ -84,6 +84,8 @@ void follower::add(const stats::time_slice& ours) {
 void follower::poll() {
     while (const auto said = hear()) {
         if (const auto* asked = std::get_if<stop>(&*said); asked != nullptr && told_) told_(*asked);
+        if (const auto* next = std::get_if<next_trial>(&*said); next != nullptr && trial_told_)
+            trial_told_(next->what);
         if (const auto* all = std::get_if<cluster::over>(&*said)) over_ = *all;
     }
 }

@@ -33,6 +33,7 @@ class follower {
     base::expected<std::variant<start, refused>> say_hello(const hello& mine);
 
     void on_stop(std::function<void(const stop&)> told) { told_ = std::move(told); }
+    void on_trial(std::function<void(const load::trial&)> told) { trial_told_ = std::move(told); }
     void began(nanoseconds late) { tell(cluster::began{late}); }
     void add(const stats::time_slice& ours);
     void beat(const stats::live_state& ours, std::uint64_t started) {
@@ -57,6 +58,7 @@ class follower {
 
     transport& way_;
     std::function<void(const stop&)> told_;
+    std::function<void(const load::trial&)> trial_told_;
     std::chrono::steady_clock::time_point heard_ = std::chrono::steady_clock::now();
     std::optional<cluster::over> over_;
 };

@@ -71,6 +71,7 @@ class leader {
     void add(stats::time_slice ours) { add(0, std::move(ours)); }
     void poll();
     void tell_stop(const stop& why) { tell_others(why); }
+    void tell_trial(const load::trial& next) { tell_others(next_trial{next}); }
     void end(const ended& ours);
     bool over() const;
     // From now on nobody is waited for who has been silent for hastily_lost_after.

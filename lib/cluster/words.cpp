@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t most_names = 1024;
 // An error_table has one more than its kinds, for the rest.
 constexpr std::size_t most_kinds = stats::error_table::max_kinds + 1;
+constexpr std::size_t most_stretches = 1024;  // of a trial
 
 // ---- histograms, whose two directions differ ----
 
@@ -122,7 +123,38 @@ class lists {
         for (auto& phase : of.latency)
             all(phase);
         all(of.unserved, of.slip, of.loop_late, of.errors, of.authentications, of.tls, of.commands,
-            of.actions, of.all_busy, of.first_accepted, of.not_offered);
+            of.actions, of.all_busy, of.first_accepted, of.not_offered, of.trial);
+    }
+    void list(field<stats::promise_losses>& of) {
+        all(of.late, of.errors, of.not_started, of.near);
+    }
+    void list(field<stats::trial_stretch>& of) {
+        all(of.ended, of.finished);
+        for (auto& one : of.lost)
+            all(one);
+    }
+    // Nothing follows where there is no trial.
+    void list(field<stats::trial_counts>& of) {
+        std::uint64_t number = of.number();
+        all(number);
+        if (number == 0) return;
+        auto stretches = of.stretches();
+        resize(stretches, most_stretches);
+        for (auto& one : stretches)
+            all(one);
+        if constexpr (!Archive::writes) of.set(number, std::move(stretches));
+    }
+    void list(field<stats::trial_promise>& of) {
+        unsigned ends = of.lost_ends;
+        all(of.within, ends);
+        if constexpr (!Archive::writes) of.lost_ends = static_cast<std::uint8_t>(ends);
+    }
+    void list(field<load::trial>& of) {
+        all(of.times.number, of.times.begin, of.times.measured, of.times.batch, of.times.batches,
+            of.messages);
+        resize(of.promises, stats::most_promises);
+        for (auto& one : of.promises)
+            all(one);
     }
     void list(field<base::machine_time>& of) {
         all(of.all_s, of.idle_s, of.stolen_s, of.pressure_s, of.throttled_s);
@@ -167,6 +199,7 @@ class lists {
     }
     void list(field<over>& of) { all(of.any_lost); }
     void list(field<trouble>& of) { all(of.what.what, of.what.peer); }
+    void list(field<next_trial>& of) { all(of.what); }
 
   private:
     template <class... T>
@@ -240,6 +273,16 @@ bool plausible(const counted& what) {
            within(slice.counts.first_accepted.value_or(nanoseconds{}), most) &&
            short_enough(slice.counts) && brief(slice.main) && brief(slice.ledger) &&
            std::all_of(slice.workers.begin(), slice.workers.end(), short_enough);
+}
+
+bool plausible(const next_trial& what) {
+    const stats::trial_times& times = what.what.times;
+    const auto most = std::int64_t{1} << 50U;  // thirteen days
+    return times.number > 0 && times.begin.count() >= 0 && times.begin <= times.measured &&
+           times.measured.count() <= most && times.batch.count() > 0 &&
+           times.batch.count() <= most / 1024 && times.batches > 0 &&
+           times.batches + 2 <= most_stretches && what.what.messages > 0 &&
+           what.what.messages <= 1e15;
 }
 
 template <class Word>

@@ -18,6 +18,7 @@
 #include <variant>
 
 #include "base/result.hpp"
+#include "load/trial.hpp"
 #include "stats/first_errors.hpp"
 #include "stats/live_line.hpp"
 #include "stats/run_report.hpp"
@@ -120,13 +121,18 @@ struct over {
     bool any_lost = false;  // who waits for all ranks now waits for ever
 };
 
+// 0 to all, of a search: the trial that begins then.
+struct next_trial {
+    load::trial what;
+};
+
 // To 0: an error that is the first of its kind at this rank.
 struct trouble {
     stats::first_error what;
 };
 
 using word = std::variant<welcome, hello, ping, pong, start, refused, began, counted, beat, stop,
-                          ended, over, trouble>;
+                          ended, over, trouble, next_trial>;
 
 std::string encode(const word& what);
 // `phases`: that time slices must have.

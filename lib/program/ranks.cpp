@@ -119,6 +119,7 @@ class solo final : public ranks {
         pool_ = &pool;
         return own;
     }
+    void begin_trial(const load::trial& next) override { pool_->begin_trial(next); }
     void end(load::run_ending why) override {
         pool_->stop(load::stop_kind::gently, why, nanoseconds::max());
     }
@@ -159,6 +160,10 @@ class one_of_many : public ranks, protected load::run_watcher {
                                  load::worker_pool_plan& into) final;
     load::run_watcher& attend(load::worker_pool& pool, const load::worker_pool_plan& plan,
                               run_console* merged, load::run_watcher& own) final;
+    void begin_trial(const load::trial& next) final {
+        tell_trial(next);
+        pool_->begin_trial(next);
+    }
     void end(load::run_ending why) final;
     std::optional<outcome> finish(const stats::run_report& own, exit_status status) final;
 
@@ -174,6 +179,7 @@ class one_of_many : public ranks, protected load::run_watcher {
     virtual void began(nanoseconds late) = 0;
     virtual void poll_others() = 0;
     virtual void tell_stop(const cluster::stop& why) = 0;
+    virtual void tell_trial(const load::trial& next) = 0;
     virtual void count(const stats::time_slice& slice) = 0;
     virtual void show(const stats::live_state& state) = 0;
     virtual void tell_first(const stats::first_error& what) = 0;
@@ -408,6 +414,7 @@ class leading final : public one_of_many {
         if (since >= hasty_end) leader_.hurry();
     }
     void tell_stop(const cluster::stop& why) override { leader_.tell_stop(why); }
+    void tell_trial(const load::trial& next) override { leader_.tell_trial(next); }
     void count(const stats::time_slice& slice) override { leader_.add(slice); }
     void show(const stats::live_state& state) override { merged_->on_live(leader_.live(state)); }
     void tell_first(const stats::first_error& what) override { merged_->tell_first(what, name_); }
@@ -481,6 +488,7 @@ class following final : public one_of_many {
     }
     void begin(const load::worker_pool_plan&, run_console*) override {
         follower_.on_stop([this](const cluster::stop& why) { told_to_stop(why); });
+        follower_.on_trial([this](const load::trial& next) { pool_->begin_trial(next); });
     }
     void began(nanoseconds late) override { follower_.began(late); }
     // Without us, where it is over: we slept, and were lost.
@@ -491,6 +499,7 @@ class following final : public one_of_many {
                         steady_clock::now() - pool_->times().start);
     }
     void tell_stop(const cluster::stop& why) override { follower_.tell_stop(why); }
+    void tell_trial(const load::trial&) override {}  // it is told
     void count(const stats::time_slice& slice) override { follower_.add(slice); }
     void show(const stats::live_state& state) override { follower_.beat(state, state.started); }
     void tell_first(const stats::first_error& what) override { follower_.tell_first_error(what); }

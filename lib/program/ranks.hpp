@@ -68,6 +68,8 @@ class ranks {
     // goes to the others, too. All outlive this, or the run.
     virtual load::run_watcher& attend(load::worker_pool& pool, const load::worker_pool_plan& plan,
                                       run_console* merged, load::run_watcher& own) = 0;
+    // Of a search, which the rank that leads performs: all ranks' next trial.
+    virtual void begin_trial(const load::trial& next) = 0;
     // Ends the run of all ranks for that reason.
     virtual void end(load::run_ending why) = 0;
 

@@ -17,8 +17,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// From when workers are told of a trial until it begins.
-constexpr auto lead = std::chrono::milliseconds(20);
+// From when workers are told of a trial until it begins; the way to other processes takes longer.
+constexpr nanoseconds lead_of(unsigned ranks) {
+    return std::chrono::milliseconds(ranks > 1 ? 200 : 20);
+}
 
 nanoseconds time_of(double seconds) {
     return nanoseconds(std::llround(seconds * 1e9));
@@ -57,9 +59,9 @@ rate_search::rate_search(plan of)
       search_(input_of(of_)),
       schedule_(load::rate_curve::constant({}), of_.arrival, of_.seed) {}
 
-void rate_search::attach(load::worker_pool& workers, std::function<void(const std::string&)> say) {
+void rate_search::attach(const load::worker_pool& workers, hooks what) {
     workers_ = &workers;
-    say_ = std::move(say);
+    hooks_ = std::move(what);
 }
 
 nanoseconds rate_search::since_start() const {
@@ -82,7 +84,7 @@ void rate_search::look() {
     }
     if (search_.next()) return begin(*search_.next(), now);
     over_ = true;
-    workers_->stop(load::stop_kind::gently, load::run_ending::complete, now);
+    hooks_.end();
 }
 
 // As many messages as the load says, in whole numbers, and the time that they take.
@@ -94,7 +96,7 @@ void rate_search::begin(const capacity::trial_input& next, nanoseconds now) {
     load::trial& asked = now_->asked;
     stats::trial_times& times = asked.times;
     times.number = ++trials_;
-    times.begin = now + lead;
+    times.begin = now + lead_of(of_.ranks);
     times.measured = times.begin + time_of(settling / next.load);
     times.batches = next.batches;
     times.batch = time_of(measured / next.load / static_cast<double>(next.batches));
@@ -110,7 +112,7 @@ void rate_search::begin(const capacity::trial_input& next, nanoseconds now) {
     }
     schedule_.forget_below(next_number_);
     now_->seen.begin(times, asked.promises, workers_->times().start);
-    workers_->begin_trial(asked);
+    hooks_.begin_trial(asked);
 }
 
 std::uint64_t rate_search::ended() const {
@@ -139,7 +141,7 @@ capacity::trial_output rate_search::output(nanoseconds now) const {
     const std::vector<stats::trial_stretch>& seen = now_->seen.stretches();
     capacity::trial_output made;
     made.duration_s = base::seconds_of(times.end() - times.measured);
-    made.took_s = base::seconds_of(now - times.begin + lead);
+    made.took_s = base::seconds_of(now - times.begin + lead_of(of_.ranks));
     made.began_with_backlog = now_->began_with_backlog;
     made.goals.resize(of_.goals.goals.size());
     std::uint64_t due = now_->due[0], ended = seen[0].ended;
@@ -207,7 +209,7 @@ void rate_search::conclude(nanoseconds now) {
 
 void rate_search::tell(const capacity::search_trial& done) {
     const std::string what = fmt::format("trial {}: {}: ", trials_, trial_text(done));
-    if (!done.seen.counts()) return say_(what + "says nothing: " + why_nothing(done.seen));
+    if (!done.seen.counts()) return hooks_.say(what + "says nothing: " + why_nothing(done.seen));
     const capacity::judgement* missed = nullptr;
     const capacity::judgement* open = nullptr;
     double most = 0;
@@ -226,14 +228,14 @@ void rate_search::tell(const capacity::search_trial& done) {
             all_were_busy_ = all_were_busy_ || batch.backlog > of_.sessions;
         const std::string about =
             done.judgements.size() > 1 ? search_.goals()[which].promise + " " : "";
-        return say_(what + about + "missed: " + capacity::reason_text(*missed));
+        return hooks_.say(what + about + "missed: " + capacity::reason_text(*missed));
     }
     if (open != nullptr) {
         const bool kept = open->measured != capacity::loss_class::high;
-        return say_(fmt::format("{}{}, perhaps by chance: {}", what, kept ? "kept" : "missed",
-                                capacity::reason_text(*open)));
+        return hooks_.say(fmt::format("{}{}, perhaps by chance: {}", what, kept ? "kept" : "missed",
+                                      capacity::reason_text(*open)));
     }
-    say_(fmt::format("{}kept, {} % lost", what, base::format_measured(most * 100)));
+    hooks_.say(fmt::format("{}kept, {} % lost", what, base::format_measured(most * 100)));
 }
 
 bool rate_search::found() const {

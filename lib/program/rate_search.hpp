@@ -38,6 +38,7 @@ class rate_search {
         std::size_t phases = 0;
         std::size_t due_phase = 0;
         std::uint64_t sessions = 1;
+        unsigned ranks = 1;  // processes
         std::string_view unit = "messages";
     };
     explicit rate_search(plan of);
@@ -49,8 +50,14 @@ class rate_search {
     static constexpr auto slice = std::chrono::milliseconds(250);
     static constexpr auto period = std::chrono::milliseconds(10);
 
-    // `say`: one line, of each trial that has ended. The pool must outlive this, or the last look().
-    void attach(load::worker_pool& workers, std::function<void(const std::string&)> say);
+    // How a trial begins in all workers, how the run ends, and who hears a line of each trial that has ended.
+    struct hooks {
+        std::function<void(const load::trial&)> begin_trial;
+        std::function<void()> end;
+        std::function<void(const std::string&)> say;
+    };
+    // Before the run. The pool, whose clock is this one's, must outlive the last look().
+    void attach(const load::worker_pool& workers, hooks what);
     void note(const stats::time_slice& counted);
     void look();
 
@@ -93,8 +100,8 @@ class rate_search {
     std::optional<trial> now_;
     bool backlog_left_ = false;
     bool all_were_busy_ = false;  // in a trial that was not kept
-    load::worker_pool* workers_ = nullptr;
-    std::function<void(const std::string&)> say_;
+    const load::worker_pool* workers_ = nullptr;
+    hooks hooks_;
     bool over_ = false;
 };
 

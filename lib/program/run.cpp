@@ -210,8 +210,6 @@ expected<void> say_what_begins(const client_run& what, const run_reports& report
 // Nothing of a run that does not search.
 expected<std::optional<search_goals>> goals_of(const client_run& what) {
     if (!what.chosen.search.wanted) return std::optional<search_goals>();
-    if (!what.others.alone())
-        return base::fail("--find-rate: one process searches; start it without mpirun");
     auto goals = goals_of(what.chosen.search, what.description.phases, *what.description.due_phase);
     if (!goals) return goals.error();
     return std::optional(std::move(*goals));
@@ -224,13 +222,18 @@ rate_search::plan search_plan_of(const client_run& what, const search_goals& goa
             .seed = what.plan.seed,
             .phases = what.description.phases.size(),
             .due_phase = *what.description.due_phase,
-            .sessions = what.plan.sessions,
+            .sessions = std::uint64_t{what.plan.sessions} * what.plan.share.of,
+            .ranks = static_cast<unsigned>(what.plan.share.of),
             .unit = what.description.what_is_due()};
 }
 
-void begin_search(rate_search& search, load::worker_pool& workers, run_reports& reports) {
-    run_console& speaking = reports.speaking();
-    search.attach(workers, [&speaking](const std::string& line) { speaking.say(line); });
+// Of ranks the one that leads searches; it hears of what all have counted.
+void begin_search(rate_search& search, load::worker_pool& workers, ranks& others,
+                  run_console& speaking) {
+    search.attach(workers,
+                  {.begin_trial = [&others](const load::trial& next) { others.begin_trial(next); },
+                   .end = [&others] { others.end(load::run_ending::complete); },
+                   .say = [&speaking](const std::string& line) { speaking.say(line); }});
     speaking.searches(search);
     workers.every(rate_search::period, [&search] { search.look(); });
 }
@@ -249,7 +252,9 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
     reports.speaking().ends_run([&](load::run_ending why) { what.others.end(why); });
     reports.begin_samples(plan.start_at);
     std::optional<rate_search> search;
-    if (goals) begin_search(search.emplace(search_plan_of(what, *goals)), workers, reports);
+    if (goals && what.others.leads())
+        begin_search(search.emplace(search_plan_of(what, *goals)), workers, what.others,
+                     reports.speaking());
     const auto ran = workers.run(
         [&](load::worker& one) { sessions[one.index()] = what.begin(one, reports.book()); },
         watcher);

@@ -1,6 +1,7 @@
 #include "stats/trial_counts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace postal::stats {
 
@@ -52,6 +53,12 @@ void trial_counts::merge(const trial_counts& other) {
             to.lost[j].near += from.lost[j].near;
         }
     }
+}
+
+void trial_counts::set(std::uint64_t number, std::vector<trial_stretch> counted) {
+    *this = {};
+    times_.number = number;
+    stretches_ = std::move(counted);
 }
 
 void trial_counts::clear() noexcept {

@@ -79,6 +79,9 @@ class trial_counts {
     // Back to zero; the trial goes on.
     void clear() noexcept;
 
+    // What another process has counted: what merge() needs of it, and nothing that goes on.
+    void set(std::uint64_t number, std::vector<trial_stretch> counted);
+
     [[nodiscard]] std::uint64_t number() const noexcept { return times_.number; }
     // By trial_times::stretch_of().
     [[nodiscard]] const std::vector<trial_stretch>& stretches() const noexcept {

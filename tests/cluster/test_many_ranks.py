@@ -324,3 +324,21 @@ def test_alone_nothing_is_different(postal, bhm, users_file):
     sink = bhm()
     run = postal("--messages", "5", "-m", "1", sink.endpoint, users_file(5))
     assert "ranks" not in run.record and all("ranks" not in one for one in run.record["intervals"])
+
+
+def test_all_ranks_search_together(launch, bhm, users_file):
+    """Rank 0 says which trial is next; each rank's messages are its share, and the trials' sum is what the server has."""
+    hole = bhm()
+    run = finish(launch(3, "postal", "-t", "4", "-c", "-1", "-m", "1", "--find-rate", "--goal-set", "quick", "--rate", "100/s", "--most-rate", "200/s",
+                        "--duration", "9s", hole.endpoint, users_file(5)), status=3)  # the time is over before anything is shown
+    found = run.record["capacity"]
+    trials = found["trials"]
+    assert len(trials) >= 2 and found["result"]["end"] == "out_of_time"
+    assert [trial["load"] for trial in trials[:2]] == [100, 200]
+    due = sum(round(trial["settle_s"] * trial["load"]) + trial["intended"] for trial in trials)
+    assert run.total("due") == run.total("messages") == due == hole.stop().record["totals"]["messages"]
+    for trial in trials:
+        goal, = trial["goals"] or [None]
+        assert goal is None or goal["on_time"] + goal["late"] + goal["errors"] + goal["not_started"] == trial["intended"]
+    shares = [share["totals"]["due"] for share in run.shares]
+    assert sum(shares) == due and max(shares) - min(shares) <= len(trials) and all("capacity" not in share for share in run.shares)

@@ -91,6 +91,12 @@ cluster::ended an_end() {
     return made;
 }
 
+load::trial a_trial() {
+    return {.times = {.number = 7, .begin = 1s, .measured = 2s, .batch = 1s, .batches = 40},
+            .messages = 1200,
+            .promises = {{1s, stats::all_but_accepted}, {{}, stats::all_but_accepted}}};
+}
+
 std::vector<word> one_of_each() {
     stats::live_state live;
     live.elapsed = 3s;
@@ -110,6 +116,7 @@ std::vector<word> one_of_each() {
             cluster::stop{true, false, 7s, "SIGINT"},
             an_end(),
             cluster::over{},
+            cluster::next_trial{a_trial()},
             cluster::trouble{{{"rcpt", 550, "5.1.1", 1, "no such user"}, "mx:25"}}};
 }
 
@@ -357,6 +364,47 @@ TEST_CASE("a time slice's time goes on, and is a number") {
         live.messages_per_second = odd;
         CHECK_FALSE(is_word(encode(cluster::beat{live, 0})));
     }
+}
+
+TEST_CASE("a trial that cannot be is refused, and one that can arrives whole") {
+    const auto decoded = decode(encode(cluster::next_trial{a_trial()}), phases);
+    REQUIRE(decoded.has_value());
+    const load::trial& got = std::get<cluster::next_trial>(*decoded).what;
+    CHECK(got.times.number == 7);
+    CHECK(got.times.end() == a_trial().times.end());
+    CHECK(got.messages == 1200);
+    REQUIRE(got.promises.size() == 2);
+    CHECK(got.promises[0].within == 1s);
+    CHECK(got.promises[1].lost_ends == stats::all_but_accepted);
+    const auto refused = [](auto change) {
+        load::trial one = a_trial();
+        change(one);
+        return !is_word(encode(cluster::next_trial{one}));
+    };
+    CHECK_FALSE(refused([](auto&) {}));
+    CHECK(refused([](auto& one) { one.times.batch = 0s; }));
+    CHECK(refused([](auto& one) { one.times.batch = nanoseconds::max(); }));
+    CHECK(refused([](auto& one) { one.times.batches = std::uint64_t{1} << 60U; }));
+    CHECK(refused([](auto& one) { one.times.begin = one.times.measured + 1ns; }));
+    CHECK(refused([](auto& one) { one.times.number = 0; }));
+    CHECK(refused([](auto& one) { one.messages = 0; }));
+    CHECK(refused([](auto& one) { one.promises.resize(100); }));
+}
+
+TEST_CASE("what a rank has counted of a trial is added to what others have") {
+    stats::time_slice slice = everything();
+    slice.counts.trial.begin(a_trial().times, a_trial().promises, {});
+    const std::chrono::steady_clock::time_point due{3s};
+    slice.counts.trial.ended(due, due + 2s, stats::trial_end::accepted);
+    const auto decoded = decode(encode(counted(slice)), phases);
+    REQUIRE(decoded.has_value());
+    stats::trial_counts all;
+    all.begin(a_trial().times, a_trial().promises, {});
+    all.merge(std::get<cluster::counted>(*decoded).slice.counts.trial);
+    all.merge(std::get<cluster::counted>(*decoded).slice.counts.trial);
+    CHECK(all.stretches()[2].finished == 2);
+    CHECK(all.stretches()[2].lost[0].late == 2);
+    CHECK(all.stretches()[4].ended == 2);
 }
 
 TEST_CASE("times that would overflow are refused") {
