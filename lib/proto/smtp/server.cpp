@@ -384,7 +384,7 @@ server_step smtp_server::respond(const server_reply& reply, server_stage stage, 
         mail_refused_ = !reply.positive();
         named_ = 0;
     }
-    may_reset_ = may_reset_ || !reply.positive();
+    if (!reply.positive()) resets_ = most_resets;
     if (is_error_of_client(reply) && !follows_refusal(reply, stage) && too_many_errors())
         return close_with(replies::too_many_errors, stage, out);
     return {.event = server_event::reply, .stage = stage, .reply = reply};
@@ -405,7 +405,7 @@ bool smtp_server::named_too_many() noexcept {
 server_step smtp_server::answer_as_judged(const server_reply& reply, server_stage stage,
                                           std::string& out) {
     append_reply(out, reply);
-    may_reset_ = may_reset_ || !reply.positive();
+    if (!reply.positive()) resets_ = most_resets;
     const bool ends = reply.code == 421;
     return {
         .event = ends ? server_event::close : server_event::reply, .stage = stage, .reply = reply};
@@ -423,7 +423,7 @@ bool smtp_server::too_many_idle_commands() noexcept {
 // What came before it was for it.
 void smtp_server::message_came() noexcept {
     errors_ = idle_commands_ = 0;
-    may_reset_ = true;
+    resets_ = most_resets;
 }
 
 server_step smtp_server::close_with(const server_reply& reply, server_stage stage,

@@ -284,8 +284,10 @@ class smtp_server {
     bool partial_done_ = false;  // partial_ is whole and was handed out
     bool smtputf8_ = false;
     bool refused_recipient_ = false;
-    bool may_reset_ =
-        false;  // something was refused, or a message has ended: RSET is as it should be
+    // Times that RSET is as it should be, when something was refused, or a message has ended: an MTA ends its
+    // transaction, and looks whether a connection still lives that it wants to use again.
+    static constexpr std::uint8_t most_resets = 2;
+    std::uint8_t resets_ = 0;
     bool chunk_judged_ = false;  // chunk_refusal_ is a judge's
     bool trusted_ = false;
     bool secured_ = false;

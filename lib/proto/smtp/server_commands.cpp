@@ -198,9 +198,10 @@ server_step smtp_server::begin_chunk() noexcept {
     return {.event = server_event::message_begin, .stage = server_stage::data, .replies = 0};
 }
 
-// Of an MTA between two messages, or behind a refusal, it is as it should be.
 server_step smtp_server::on_rset(std::string_view, std::string& out) {
-    if (!std::exchange(may_reset_, false) && too_many_idle_commands())
+    if (resets_ > 0)
+        --resets_;
+    else if (too_many_idle_commands())
         return close_with(replies::too_many_idle_commands, server_stage::rset, out);
     end_transaction();
     return respond(replies::reset, server_stage::rset, out);

@@ -427,13 +427,17 @@ TEST_CASE("smtp_server: errors count until a message is whole, and failed AUTH d
     CHECK(guesses.output.ends_with("421 4.7.0 Too many errors, closing\r\n"));
 }
 
-TEST_CASE("smtp_server: RSET behind a refusal or a message is as it should be, others are idle") {
+TEST_CASE(
+    "smtp_server: two RSET behind a refusal or a message are as they should be, others are idle") {
     const server_config config{.max_idle_commands = 3};  // with EHLO
     const std::string refused = "MAIL FROM:<>\r\nRCPT TO:<unknown@c.org>\r\nRSET\r\n";
+    const std::string used_again =
+        refused + "RSET\r\n";  // as Postfix does before it uses a connection anew
     const std::string given_up = "MAIL FROM:<>\r\nRCPT TO:<b@c.org>\r\nRSET\r\n";
     const std::string message = "MAIL FROM:<>\r\nRCPT TO:<b@c.org>\r\nDATA\r\n.\r\nRSET\r\n";
     for (const auto& [said, closed] :
-         {std::pair(refused, false), std::pair(message, false), std::pair(given_up, true),
+         {std::pair(refused, false), std::pair(message, false), std::pair(used_again, false),
+          std::pair(used_again + "RSET\r\n", true), std::pair(given_up, true),
           std::pair(std::string("RSET\r\n"), true), std::pair(std::string("VRFY x\r\n"), true)}) {
         CAPTURE(said);
         session one(config);
