@@ -17,6 +17,7 @@
 #include "os/terminal_size.hpp"
 #include "program/run_ledger.hpp"
 #include "program/start_time.hpp"
+#include "stats/capacity/goal_search.hpp"
 
 namespace postal::program {
 
@@ -46,7 +47,18 @@ std::string tls_text(const client::security& tls) {
         tls.mode == client::tls_mode::implicit ? "from the first octet" : "with STARTTLS or STLS");
 }
 
+// "searched from 10/s on: the highest rate that keeps p99(message)<1s".
+std::string search_text(const search_choice& chosen) {
+    std::string text = fmt::format(
+        "searched from {} on",
+        rate_text(chosen.start ? chosen.start->per_second : capacity::load_limits{}.start));
+    if (chosen.most) text += fmt::format(", up to {}", rate_text(chosen.most->per_second));
+    return text + ": the highest that keeps " +
+           (chosen.promises.empty() ? "the usual goal" : base::join(chosen.promises, ", "));
+}
+
 std::string pace_text(const client_options& chosen, std::string_view units) {
+    if (chosen.search.wanted) return search_text(chosen.search);
     if (!chosen.rate && chosen.stages.empty()) return "as fast as the servers answer";
     const double start = chosen.rate ? chosen.rate->per_second : 0;
     std::string text = fmt::format("{}: {}", units, rate_text(start));
@@ -60,6 +72,11 @@ std::string pace_text(const client_options& chosen, std::string_view units) {
 
 std::string end_text(const client_options& chosen, const counted_units& counted) {
     std::vector<std::string> ends;
+    if (chosen.search.wanted)
+        return "when the rate is found, or after " +
+               base::format_duration(chosen.search.time.count() > 0
+                                         ? chosen.search.time
+                                         : std::chrono::nanoseconds(std::chrono::minutes(15)));
     if (counted.most)
         ends.push_back(fmt::format(
             "after {} {} ({})", *counted.most,

@@ -2,7 +2,7 @@
 // number where there is none.
 #include "stats/capacity/search.hpp"
 
-#include "../unit/stats/capacity/simulated_servers.hpp"
+#include "../unit/stats/simulated_servers.hpp"
 #include "support.hpp"
 
 using namespace postal;

@@ -36,7 +36,7 @@ std::optional<nomination> goal_search::nominate(const load_limits& limits) {
             return open_;
         }
         const int expansions = expansions_;
-        open_ = choose(now, limits);
+        open_ = below_ceiling(choose(now, limits), now, limits);
         if (open_) return open_;
         expansions_ = expansions;
         const bool nowhere = !now.lower && (now.upper || !now.exhausted.empty());
@@ -45,6 +45,16 @@ std::optional<nomination> goal_search::nominate(const load_limits& limits) {
         expansions_ = 0;
         ++level_;
     }
+}
+
+// What cannot be tried is not asked for, though loads above it were once; half the way to it is.
+goal_search::choice goal_search::below_ceiling(choice wanted, const load_bounds& now,
+                                               const load_limits& limits) const {
+    if (!wanted || wanted->load < limits.ceiling) return wanted;
+    const auto from = now.lower ? now.lower : before_.lower;
+    const double width = trials_->target_of(goal_, level_).width;
+    if (!from || limits.ceiling <= *from * (1 + width)) return std::nullopt;
+    return at(middle(*from, limits.ceiling), trial_step::bisect);
 }
 
 goal_search::choice goal_search::choose(const load_bounds& now, const load_limits& limits) {

@@ -163,7 +163,10 @@ std::string sentence_of(const search_result& of, const std::vector<goal>& goals,
             std::string text = range_text(limit.rate, *limit.lower, *limit.upper, unit);
             text += ", limited by " + by;
             if (limit.limited_by == loss_reason::backlog) text += ": the backlog grew";
-            if (of.end == search_end::not_closer) text += "; between them it is not decided";
+            if (of.end == search_end::not_closer && of.ceiling)
+                text += "; " + why_no_higher(of);
+            else if (of.end == search_end::not_closer)
+                text += "; between them it is not decided";
             return of.confirmed || of.confirmation.empty() ? text : text + ", not confirmed";
         }
         case search_end::at_least:

@@ -211,6 +211,29 @@ TEST_CASE("capacity: trials that are not valid are no failures, and name what st
     }
 }
 
+TEST_CASE("capacity: what cannot be tried between two bounds is not asked for without an end") {
+    simulated::server of;  // 400 a second
+    search_input asked;
+    asked.goals = {p99()};
+    search one(asked);
+    std::size_t in_vain = 0;
+    while (one.next()) {
+        trial_output seen = simulated::perform(of, *one.next(), {1});
+        const double load = one.next()->load;
+        if (load > 330 && load < 600) {  // somebody else has the machine
+            seen.validity = trial_validity::machine_full;
+            ++in_vain;
+        }
+        one.add(std::move(seen));
+        REQUIRE(in_vain < 40);
+    }
+    const search_result& found = one.result();
+    CHECK(found.end == search_end::at_least);
+    CHECK(*found.limit().lower <= 330);
+    CHECK(*found.limit().lower >= 310);
+    CHECK(sentence_of(found, one.goals()).ends_with("on the machine was full"));
+}
+
 TEST_CASE("capacity: one trial that is not valid is tried again") {
     server of;
     search one(input());
