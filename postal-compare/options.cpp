@@ -145,6 +145,14 @@ base::expected<cli::parse_result> parse_options(options& into,
 
 base::expected<void> apply(const options& given, experiment::experiment& to) {
     experiment::load& load = to.offered;
+    if (load.search && (given.quick || given.classic || given.warmup))
+        return base::fail(
+            "--{}: is for runs at one rate; {} searches, and its [capacity] and --duration say how "
+            "long",
+            given.quick     ? "quick"
+            : given.classic ? "classic"
+                            : "warmup",
+            to.file);
     if (given.quick) {
         load.duration = 30s;
         load.warmup = 5s;

@@ -49,7 +49,7 @@ report::table bought(const experiment::experiment& whole) {
         (1 - whole.verdict.confidence) / static_cast<double>(comparisons_of(whole));
     report::table made{"bought",
                        "The smallest difference that shows in 4 of 5 such experiments",
-                       {{"blocks"}, {"time"}},
+                       {{"blocks"}, {whole.offered.search ? "time at most" : "time"}},
                        {}};
     for (const double scatter : scatters)
         made.columns.push_back(
@@ -74,14 +74,17 @@ report::table bought(const experiment::experiment& whole) {
 std::string plan_text(const experiment::experiment& whole, std::uint64_t seed) {
     const std::size_t variants = whole.variants.size();
     const auto runs = static_cast<std::int64_t>(whole.offered.blocks * variants);
-    std::string out = fmt::format(
-        "{} of {}: {} of {}, of which {} are left out\nAt least {}, and what "
-        "file systems and servers take to start\n\n",
-        base::format_amount(whole.offered.blocks, "block"),
-        base::format_amount(variants, "variant"),
-        base::format_amount(static_cast<std::uint64_t>(runs), "run"),
-        base::format_duration(whole.offered.duration), base::format_duration(whole.offered.warmup),
-        base::format_duration(whole.offered.duration * runs));
+    const std::string length = base::format_duration(whole.offered.duration);
+    const std::string all = base::format_duration(whole.offered.duration * runs);
+    std::string out =
+        fmt::format("{} of {}: {}", base::format_amount(whole.offered.blocks, "block"),
+                    base::format_amount(variants, "variant"),
+                    base::format_amount(static_cast<std::uint64_t>(runs), "run"));
+    out += whole.offered.search
+               ? fmt::format(", searches of {} at most\nAt most {}", length, all)
+               : fmt::format(" of {}, of which {} are left out\nAt least {}", length,
+                             base::format_duration(whole.offered.warmup), all);
+    out += ", and what file systems and servers take to start\n\n";
     report::table names{"variants", "", {{""}, {""}}, {}};
     for (std::size_t i = 0; i < variants; ++i)
         names.rows.push_back({std::to_string(i + 1), whole.variants[i].name});

@@ -27,7 +27,7 @@ struct load_column {
     std::optional<double> (*value)(const load_values&);
 };
 
-constexpr std::array<load_column, 9> load_columns{{
+constexpr std::array<load_column, 10> load_columns{{
     {"messages", [](const load_values& one) { return std::optional(one.messages); }},
     {"measured_s", [](const load_values& one) { return std::optional(one.measured_s); }},
     {"error_share", [](const load_values& one) { return std::optional(one.errors); }},
@@ -41,6 +41,7 @@ constexpr std::array<load_column, 9> load_columns{{
     {"cpu_ms_a_message", value_of<metric::cpu>},
     {"written_kib_a_message", value_of<metric::written>},
     {"flushes_a_message", value_of<metric::flushes>},
+    {"capacity_a_second", value_of<metric::capacity>},
 }};
 
 template <std::optional<double> costs::*Amount>

@@ -32,7 +32,7 @@ std::vector<block_result> blocks_of(const results& of) {
 }
 
 bool is_higher_better(metric one) {
-    return one == metric::messages;
+    return one == metric::messages || one == metric::capacity;
 }
 
 std::optional<std::array<std::size_t, 2>> twins_of(const experiment_record& record) {
@@ -120,6 +120,7 @@ bool any_generator(const measured_run& one, stats::generator_verdict verdict) {
 
 // Messages of each interval, mean over a variant's runs.
 std::optional<stats::warmup_check> warmup_of(const results& of, std::size_t variant) {
+    if (of.record.verdict.about == metric::capacity) return std::nullopt;  // each trial settles
     std::vector<double> rates;
     std::vector<double> counted;
     std::size_t warmup = 0;

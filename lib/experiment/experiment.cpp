@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/toml.hpp"
+#include "experiment/capacity.hpp"
 #include "experiment/section.hpp"
 #include "experiment/variables.hpp"
 
@@ -75,8 +76,12 @@ void read_program(section of, load& into) {
         const std::string_view name = std::string_view(word).substr(0, word.find('='));
         if (std::find(decided_here.begin(), decided_here.end(), name) != decided_here.end())
             of.refuse("argv", fmt::format("{} is decided by the experiment", name));
+        const std::string why = refusal_of(name, into.search.has_value());
+        if (!why.empty()) of.refuse("argv", why);
     }
     read_command(of, "launcher", one.launcher);
+    if (into.search && !one.launcher.words.empty())
+        of.refuse("launcher", "one process searches, as [capacity] asks for");
     one.name = one.run.words[0];
     of.read("name", one.name);
     if (!is_name(one.name))
@@ -101,7 +106,11 @@ void read_load(section of, load& into) {
     of.tables("program", [&](section each) { read_program(std::move(each), into); });
     of.end();
     if (into.programs.empty()) of.refuse("program", "is missing: write [[load.program]]");
-    if (into.warmup >= into.duration)
+    if (into.search && into.programs.size() > 1)
+        of.refuse("program", "one program searches, as [capacity] asks for; there are more");
+    if (into.search && into.warmup > 0ns)
+        of.refuse("warmup", "a search has none, for each of its trials settles first");
+    else if (into.warmup >= into.duration)
         of.refuse("warmup", "is no shorter than the duration, of which it is a part");
     if (into.blocks == 0 || into.blocks > most_blocks)
         of.refuse("blocks", fmt::format("want 1 to {}", most_blocks));
@@ -117,6 +126,11 @@ void read_verdict(section of, experiment& into) {
     } else {
         into.verdict.about = static_cast<metric>(found - metric_names.begin());
     }
+    const bool is_found = into.verdict.about == metric::capacity;
+    if (is_found && !into.offered.search)
+        of.refuse("metric", "capacity is found by a search; write [capacity]");
+    if (!is_found && into.offered.search)
+        of.refuse("metric", "a search, which [capacity] asks for, is judged by capacity alone");
     std::string program;
     of.read("program", program);
     const auto& all = into.offered.programs;
@@ -343,6 +357,11 @@ void read_experiment(section top, const overrides& set, experiment& into) {
     top.read("title", into.title);
     top.read("about", into.about);
     top.read("command_limit", into.command_limit);
+    if (top.has("capacity")) {
+        expect_search(into.offered);
+        into.verdict.about = metric::capacity;
+    }
+    top.table("capacity", [&](section of) { read_capacity(std::move(of), *into.offered.search); });
     top.table("load", [&](section of) { read_load(std::move(of), into.offered); });
     top.table("verdict", [&](section of) { read_verdict(std::move(of), into); });
     top.table("variables", [&](section of) { read_variables(std::move(of), common.values); });

@@ -95,24 +95,35 @@ struct load_program {
     command launcher{};  // starts several of it as one run, such as mpirun -n 4; empty: none
 };
 
+// [capacity]: what --find-rate is told. Empty values leave the program's own.
+struct search_rules {
+    std::vector<std::string> goals{};
+    std::string set{};              // of goals: "quick"
+    std::optional<double> width{};  // of the bounds, as a share
+    std::string most_rate{};
+};
+
 struct load {
-    std::chrono::nanoseconds duration = std::chrono::minutes{5};  // the warm-up is in it
+    // The warm-up is in it; of a search, which has none, the most that it may take.
+    std::chrono::nanoseconds duration = std::chrono::minutes{5};
     std::chrono::nanoseconds warmup = std::chrono::seconds{30};
     std::uint64_t blocks = 6;
     std::optional<std::uint64_t> seed{};
     std::vector<load_program> programs{};
+    std::optional<search_rules> search{};  // in place of a run at one rate
 };
 
 enum class metric : std::uint8_t {
     messages,  // a second, accepted or retrieved after the warm-up
     p50,
     p99,
-    cpu,      // milliseconds of all processors for each message
-    written,  // KiB to the storage's device for each message
-    flushes,  // of the storage's device for each message
+    cpu,       // milliseconds of all processors for each message
+    written,   // KiB to the storage's device for each message
+    flushes,   // of the storage's device for each message
+    capacity,  // messages a second that were found to keep what is promised
 };
-inline constexpr std::array<std::string_view, 6> metric_names{"messages", "p50",     "p99",
-                                                              "cpu",      "written", "flushes"};
+inline constexpr std::array<std::string_view, 7> metric_names{
+    "messages", "p50", "p99", "cpu", "written", "flushes", "capacity"};
 constexpr auto words_of(metric) {
     return metric_names;
 }

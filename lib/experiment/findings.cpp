@@ -1,7 +1,9 @@
 #include "experiment/findings.hpp"
 
+#include "base/digits.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "experiment/capacity.hpp"
 #include "experiment/figures.hpp"
 
 #include <fmt/format.h>
@@ -46,10 +48,28 @@ constexpr std::array<metric_texts, metric_names.size()> texts{{
     {"processor time a message", " in processor time a message"},
     {"written a message", " in what is written a message"},
     {"flushes a message", " in flushes a message"},
+    {"capacity", " by what they carry"},
 }};
 
-const char* what_is_compared(metric about) {
-    return texts[static_cast<std::size_t>(about)].compared;
+std::string what_is_compared(const results& of, metric about) {
+    const char* text = texts[static_cast<std::size_t>(about)].compared;
+    return about == metric::capacity ? fmt::format("{} at {}", text, promises_of(of)) : text;
+}
+
+// "carries 31.0 % more than", and the same for less; of a large difference as a factor.
+std::string carried_sentence(const results& of, const comparison& one, const std::string& name,
+                             const std::string& baseline) {
+    const double low = (*one.interval)[0];
+    const double high = (*one.interval)[1];
+    const std::string promised = promises_of(of);
+    if (is_large(*one.ratio))
+        return fmt::format("{} carries {:.2f} times as much as {} at {} ({:.2f} to {:.2f})", name,
+                           *one.ratio, baseline, promised, low, high);
+    const bool more = *one.ratio > 1;
+    const auto share = [more](double each) { return (more ? each - 1 : 1 - each) * 100; };
+    return fmt::format("{} carries {:.1f} % {} than {} at {} ({:.1f} to {:.1f} %)", name,
+                       share(*one.ratio), more ? "more" : "less", baseline, promised,
+                       share(more ? low : high), share(more ? high : low));
 }
 
 // "faster" and "slower" are for speeds; costs are lower or higher.
@@ -58,8 +78,9 @@ std::string direction_word(metric about, bool better) {
     return better ? "lower" : "higher";
 }
 
-std::string changed_sentence(const metric_result& of, const comparison& one,
+std::string changed_sentence(const results& all, const metric_result& of, const comparison& one,
                              const std::string& name, const std::string& baseline) {
+    if (of.about == metric::capacity) return carried_sentence(all, one, name, baseline);
     const bool better = one.verdict == comparison_verdict::faster;
     const bool up = *one.ratio > 1;
     const double low = up ? (*one.interval)[0] : 1 / (*one.interval)[1];
@@ -69,12 +90,12 @@ std::string changed_sentence(const metric_result& of, const comparison& one,
         return fmt::format(
             "{} is {:.2f} times as {} as {}{} ({:.2f} to {:.2f})", name, ratio,
             of.about == metric::messages ? (better ? "fast" : "slow") : (better ? "low" : "high"),
-            baseline, what_is_compared(of.about), low, high);
+            baseline, what_is_compared(all, of.about), low, high);
     }
     // Of something slower the share that is missing.
     const auto share = [up](double each) { return up ? each - 1 : 1 - 1 / each; };
     return fmt::format("{} is {:.1f} % {} than {}{} ({:.1f} to {:.1f} %)", name, share(ratio) * 100,
-                       direction_word(of.about, better), baseline, what_is_compared(of.about),
+                       direction_word(of.about, better), baseline, what_is_compared(all, of.about),
                        share(low) * 100, share(high) * 100);
 }
 
@@ -88,21 +109,21 @@ std::string sentence(const results& of, const metric_result& metric, const compa
     const std::string few = one.few ? "; few blocks" : "";
     if (metric.compared.voided)
         return fmt::format("{} against {}{}: no verdict counts {}; {}", name, baseline,
-                           what_is_compared(metric.about), ratio_in_brackets(one), figures);
+                           what_is_compared(of, metric.about), ratio_in_brackets(one), figures);
     switch (one.verdict) {
         case comparison_verdict::faster:
         case comparison_verdict::slower:
-            return fmt::format("{}: {}{}", changed_sentence(metric, one, name, baseline), figures,
-                               few);
+            return fmt::format("{}: {}{}", changed_sentence(of, metric, one, name, baseline),
+                               figures, few);
         case comparison_verdict::equivalent:
             return fmt::format(
                 "{} and {} are equivalent{}: the difference is less than {:g} % {}{}", name,
-                baseline, what_is_compared(metric.about), of.record.verdict.margin * 100,
+                baseline, what_is_compared(of, metric.about), of.record.verdict.margin * 100,
                 ratio_in_brackets(one), few);
         case comparison_verdict::undecided:
             return fmt::format("{} against {} is undecided{} {}; {}{}", name, baseline,
-                               what_is_compared(metric.about), ratio_in_brackets(one), needed(one),
-                               few);
+                               what_is_compared(of, metric.about), ratio_in_brackets(one),
+                               needed(one), few);
         case comparison_verdict::none:
             break;
     }
@@ -142,6 +163,8 @@ std::string show_value(metric about, const std::optional<double>& value) {
             if (a_minute < 100) return fmt::format("{:.1f}/min", a_minute);
             return base::format_count(static_cast<std::uint64_t>(std::llround(a_minute))) + "/min";
         }
+        case metric::capacity:
+            return base::format_measured(*value) + "/s";
         case metric::p50:
         case metric::p99:
             return base::format_latency(
@@ -269,14 +292,15 @@ std::vector<remark> remarks(const results& of, const analysis& found) {
 std::string describe(const results& of, const analysis& found) {
     const experiment_record& record = of.record;
     const std::size_t voided = found.voided();
-    return fmt::format(
-        "{}: {} ({} voided) of {}, runs of {:g} s of which {:g} s are left out, on {} "
-        "({}), "
-        "started {}",
-        record.title.empty() ? record.file : record.title,
-        base::format_amount(found.blocks.size(), "block"), voided,
-        base::format_amount(record.variants.size(), "variant"), record.duration_s, record.warmup_s,
-        record.host.name, record.host.kernel, record.started);
+    const std::string runs = record.verdict.about == metric::capacity
+                                 ? fmt::format("searches of {:g} s at most", record.duration_s)
+                                 : fmt::format("runs of {:g} s of which {:g} s are left out",
+                                               record.duration_s, record.warmup_s);
+    return fmt::format("{}: {} ({} voided) of {}, {}, on {} ({}), started {}",
+                       record.title.empty() ? record.file : record.title,
+                       base::format_amount(found.blocks.size(), "block"), voided,
+                       base::format_amount(record.variants.size(), "variant"), runs,
+                       record.host.name, record.host.kernel, record.started);
 }
 
 namespace {

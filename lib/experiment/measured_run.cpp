@@ -1,5 +1,6 @@
 // A run that is measured: on a loop device of its own or a disk of the user's, made anew, with costs
 // sampled each second.
+#include "experiment/capacity.hpp"
 #include "experiment/one_run.hpp"
 #include "experiment/sampling.hpp"
 #include "experiment/variables.hpp"
@@ -157,8 +158,13 @@ done run_for_speed::keep_costs() {
 }  // namespace
 
 std::vector<std::string> timed(const load& offered) {
-    return {"--duration", base::format_duration(offered.duration), "--warmup",
-            base::format_duration(offered.warmup)};
+    std::vector<std::string> words{"--duration", base::format_duration(offered.duration)};
+    const std::vector<std::string> rest =
+        offered.search
+            ? search_words(*offered.search)
+            : std::vector<std::string>{"--warmup", base::format_duration(offered.warmup)};
+    words.insert(words.end(), rest.begin(), rest.end());
+    return words;
 }
 
 run_result run_once(const run_plan& plan, journal& book, supervisor& by, const progress& tell) {

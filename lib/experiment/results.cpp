@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "experiment/analysis.hpp"
+#include "experiment/capacity.hpp"
 
 #include <fmt/format.h>
 
@@ -49,6 +50,11 @@ load_values values_of(const stats::run_record& one) {
     const auto set = [&](metric about, std::optional<double> value) {
         to.values[static_cast<std::size_t>(about)] = value;
     };
+    // Of a search these would be of all its trials, beyond what was found, too.
+    if (one.search) {
+        set(metric::capacity, found_rate(one));
+        return to;
+    }
     if (to.measured_s > 0) set(metric::messages, to.messages / to.measured_s);
     if (const auto* phase = one.main_phase()) {
         set(metric::p50, us(phase->p50));
@@ -79,6 +85,12 @@ std::string why_void(const recorded_run& run, const std::vector<stats::run_recor
     if (run.end == run_end::failed) return run.reason;
     for (std::size_t i = 0; i < records.size(); ++i) {
         const stats::run_record& one = records[i];
+        // Errors and a limit belong to a search: it says itself what it could not find because of them.
+        if (of.verdict.about == metric::capacity) {
+            const std::string why = why_not_found(one);
+            if (!why.empty()) return fmt::format("{}: {}", of.programs[i], why);
+            continue;
+        }
         if (loads[i].messages <= 0)
             return fmt::format("{}: no message came through", of.programs[i]);
         if (one.generator.verdict == stats::generator_verdict::limit)

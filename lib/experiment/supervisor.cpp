@@ -81,8 +81,8 @@ sigset_t ending_signals() {
 
 base::expected<std::string> find_program(const std::string& word) {
     if (std::find(suite.begin(), suite.end(), word) == suite.end()) return os::find_program(word);
-    std::error_code unknown;
-    const fs::path self = fs::read_symlink("/proc/self/exe", unknown);
+    std::error_code ignored;
+    const fs::path self = fs::read_symlink("/proc/self/exe", ignored);
     return os::find_program(word, self.parent_path().string());
 }
 

@@ -203,29 +203,29 @@ TEST_CASE("records: each member of another type, null or absent") {
 
 TEST_CASE("records: what is no record of an experiment is refused, with its key") {
     const char* const below = "a path below the record's folder";
-    check_refused(
-        text_of(filled_experiment(1, 100)),
-        {
-            {"schema", "\"postal-record/1\"", "postal-experiment/1"},
-            {"schema", "1", "a text"},
-            {"schema", "null", "postal-experiment/1"},
-            {"seed", "-1", "a whole number, 0 or more"},
-            {"variants", "[]", "a list of at least one variant"},
-            {"variants/0/same_as", "0", "the index of an earlier variant"},
-            {"variants/1/same_as", "1", "the index of an earlier variant"},
-            {"verdict/metric", "\"joy\"", "one of messages, p50, p99, cpu, written, flushes"},
-            {"verdict/program", "2", "the index of a program"},
-            {"verdict/margin", "0", "between 0 and 1"},
-            {"verdict/margin", "1", "between 0 and 1"},
-            {"verdict/confidence", "1.5", "between 0 and 1"},
-            {"runs/1/variant", "2", "the index of a variant"},
-            {"runs/0/state", "\"fine\"", "one of complete, failed, interrupted"},
-            {"runs/0/loads/0/path", "\"/etc/passwd\"", below},
-            {"runs/0/loads/0/path", "\"../x\"", below},
-            {"runs/0/loads/1/path", "\"runs/../../x\"", below},
-            {"runs/0/costs/path", "\"runs/..\"", below},
-        },
-        refusal_of_experiment);
+    const char* const metrics = "one of messages, p50, p99, cpu, written, flushes, capacity";
+    check_refused(text_of(filled_experiment(1, 100)),
+                  {
+                      {"schema", "\"postal-record/1\"", "postal-experiment/1"},
+                      {"schema", "1", "a text"},
+                      {"schema", "null", "postal-experiment/1"},
+                      {"seed", "-1", "a whole number, 0 or more"},
+                      {"variants", "[]", "a list of at least one variant"},
+                      {"variants/0/same_as", "0", "the index of an earlier variant"},
+                      {"variants/1/same_as", "1", "the index of an earlier variant"},
+                      {"verdict/metric", "\"joy\"", metrics},
+                      {"verdict/program", "2", "the index of a program"},
+                      {"verdict/margin", "0", "between 0 and 1"},
+                      {"verdict/margin", "1", "between 0 and 1"},
+                      {"verdict/confidence", "1.5", "between 0 and 1"},
+                      {"runs/1/variant", "2", "the index of a variant"},
+                      {"runs/0/state", "\"fine\"", "one of complete, failed, interrupted"},
+                      {"runs/0/loads/0/path", "\"/etc/passwd\"", below},
+                      {"runs/0/loads/0/path", "\"../x\"", below},
+                      {"runs/0/loads/1/path", "\"runs/../../x\"", below},
+                      {"runs/0/costs/path", "\"runs/..\"", below},
+                  },
+                  refusal_of_experiment);
     auto hostile = filled_experiment(1, 100);
     hostile.runs[0].loads[0].path = "runs/b01-1-a..b/postal.json";
     CHECK(refusal_of_experiment(text_of(hostile)) == "");

@@ -68,6 +68,42 @@ TEST_CASE("analysis: a run's values are those of the intervals that count, and s
     CHECK_FALSE(one.loads[0].values[at(metric::p50)].has_value());
 }
 
+TEST_CASE("analysis: a search's value is the rate that it found") {
+    const auto of = test::made_up_record({"a"}, metric::capacity);
+    const auto found_in = [&](const stats::run_record& load) {
+        return result_of({}, {load}, {}, of);
+    };
+    auto load = test::recorded_search(120, {"p99(message)<1s", "errors<0.1%"});
+    load.search->result.goals[1].rate = 60;
+    load.search->result.limiting = 1;
+    // It ends when it has found, and its trials go beyond what the server and the generator can do.
+    load.duration_s = 1;
+    load.totals.rejected = 100;
+    load.generator.verdict = stats::generator_verdict::limit;
+    const auto one = found_in(load);
+    CHECK(one.voids.empty());
+    CHECK(one.loads[0].values[at(metric::capacity)] == 60.0);
+    for (const metric other : {metric::messages, metric::p50, metric::p99})
+        CHECK_FALSE(one.loads[0].values[at(other)].has_value());
+
+    using capacity::search_end;
+    for (const search_end end :
+         {search_end::found, search_end::not_closer, search_end::at_least, search_end::unstable,
+          search_end::doomed, search_end::out_of_time, search_end::generator_limited}) {
+        load.search->result.end = end;
+        load.search->sentence = "what it says";
+        const bool counts = end == search_end::found || end == search_end::not_closer;
+        const auto run = found_in(load);
+        INFO(name_of(end));
+        CHECK(run.loads[0].values[at(metric::capacity)].has_value() == counts);
+        CHECK(run.voids == (counts ? "" : "postal: its search ended without a rate: what it says"));
+    }
+    load.search->result.end = search_end::found;
+    load.search->result.limiting = 2;
+    CHECK_FALSE(found_in(load).voids.empty());
+    CHECK(found_in(test::recorded_load(50)).voids == "postal: its record has no search of a rate");
+}
+
 TEST_CASE("analysis: costs that are not known are not 0") {
     const auto load = test::recorded_load(50);
     const auto values = result(load).loads.at(0).values;

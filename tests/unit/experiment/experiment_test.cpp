@@ -1,6 +1,7 @@
 // What an experiment's file says, and what is refused in it.
 #include "experiment/experiment.hpp"
 #include "experiment/plan.hpp"
+#include "experiment/run.hpp"
 #include "experiment/variables.hpp"
 
 #include <catch2/catch.hpp>
@@ -91,6 +92,59 @@ ready = ["${ports}"]
 [[variant]]
 name = "a"
 )") == "accepted");
+}
+
+TEST_CASE("experiment: with [capacity] its load searches, and what it finds is compared") {
+    const std::string rest = some_load + "[[variant]]\nname = \"a\"\n";
+    const auto plain = parse_experiment("[capacity]\n" + rest, "e.toml").value();
+    CHECK(plain.verdict.about == metric::capacity);
+    CHECK(timed(plain.offered) == std::vector<std::string>{"--duration", "15m", "--find-rate"});
+    const auto full = parse_experiment(
+                          "[load]\nduration = \"5m\"\nwarmup = \"0s\"\n[capacity]\n"
+                          "goal = [\"p99(message)<1s\", \"errors<0.1%\"]\ngoal_set = \"quick\"\n"
+                          "width = \"0.5%\"\nmost_rate = \"900/s\"\n[verdict]\n"
+                          "metric = \"capacity\"\n" +
+                              rest,
+                          "e.toml")
+                          .value();
+    CHECK(timed(full.offered) ==
+          std::vector<std::string>{"--duration", "5m", "--find-rate", "--goal", "p99(message)<1s",
+                                   "--goal", "errors<0.1%", "--goal-set", "quick", "--width",
+                                   "0.5%", "--most-rate", "900/s"});
+
+    struct row {
+        std::string text;
+        std::string why;
+    };
+    const std::string head = "[capacity]\n";
+    const row rows[]{
+        {head + "goals = []\n" + rest,
+         "e.toml:2: goals is no key of [capacity]; did you mean goal?"},
+        {head + "goal = [\"\"]\n" + rest, "e.toml:2: goal: is empty; want a promise"},
+        {head + "goal_set = \"fast\"\n" + rest,
+         "e.toml:2: goal_set: \"fast\" is none; there are quick, standard, rfc2544"},
+        {head + "width = \"0.01%\"\n" + rest, "e.toml:2: width: want 0.1% to 100%"},
+        {head + "most_rate = \"many\"\n" + rest, "e.toml:2: most_rate: "},
+        {head + "[load]\nwarmup = \"5s\"\n" + rest,
+         "e.toml:3: warmup: a search has none, for each of its trials settles first"},
+        {head + "[verdict]\nmetric = \"p99\"\n" + rest,
+         "e.toml:3: metric: a search, which [capacity] asks for, is judged by capacity alone"},
+        {"[verdict]\nmetric = \"capacity\"\n" + rest,
+         "e.toml:2: metric: capacity is found by a search; write [capacity]"},
+        {head + some_load + "name = \"b\"\n" + rest,
+         "e.toml:2: program: one program searches, as [capacity] asks for; there are more"},
+        {head + some_load + "launcher = [\"mpirun\"]\n[[variant]]\nname = \"a\"\n",
+         "e.toml:4: launcher: one process searches, as [capacity] asks for"},
+        {"[[load.program]]\nargv = [\"postal\", \"--find-rate\"]\n[[variant]]\nname = \"a\"\n",
+         "e.toml:2: argv: --find-rate is decided by the experiment; see [capacity]"},
+        {head + "[[load.program]]\nargv = [\"postal\", \"--stages=1/s@1s\"]\n"
+                "[[variant]]\nname = \"a\"\n",
+         "e.toml:3: argv: --stages has no meaning in a search, which [capacity] asks for"},
+    };
+    for (const row& one : rows) {
+        INFO(one.text);
+        CHECK(why_not(one.text).substr(0, one.why.size()) == one.why);
+    }
 }
 
 TEST_CASE("experiment: what is wrong is named with its line") {

@@ -68,6 +68,37 @@ TEST_CASE("findings: a sentence for each verdict, in the words of its metric") {
     }
 }
 
+TEST_CASE("findings: what a variant carries, at which promise") {
+    struct row {
+        double ratio;
+        std::string begins;
+        std::string verdict;
+    };
+    const std::string promised = "p99(message)<1s and errors<0.1%";
+    const std::vector<row> table{
+        {1.31, "\"b\" carries 31.0 % more than \"a\" at " + promised + " (30.", "faster"},
+        {0.8, "\"b\" carries 20.0 % less than \"a\" at " + promised + " (19.", "slower"},
+        {3, "\"b\" carries 3.00 times as much as \"a\" at " + promised + " (3.00 to ", "faster"},
+        {0.25, "\"b\" carries 0.25 times as much as \"a\" at " + promised + " (0.25 to ", "slower"},
+        {1,
+         "\"b\" and \"a\" are equivalent by what they carry at " + promised +
+             ": the difference is less than 2 % (",
+         "equivalent"},
+    };
+    for (const auto& [ratio, begins, verdict] : table) {
+        auto of = test::made_up(metric::capacity, ratio, 6);
+        for (measured_run& one : of.runs)
+            one.records = {test::recorded_search(100, {"p99(message)<1s", "errors<0.1%"})};
+        const std::string said = only_sentence(of);
+        INFO(said);
+        CHECK(said.find(begins) == 0);
+        CHECK(verdict_on("b", of.record, analyse(of)) == verdict);
+        if (verdict != "equivalent") CHECK_THAT(said, Catch::Contains("/s against 1.00/s"));
+        CHECK_THAT(describe(of, analyse(of)), Catch::Contains(", searches of 10 s at most, on "));
+        CHECK(remarks(of, analyse(of)).empty());
+    }
+}
+
 TEST_CASE(
     "findings: the interval of what is slower is the share that is missing, the smaller one "
     "first") {

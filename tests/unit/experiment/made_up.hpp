@@ -75,4 +75,20 @@ inline stats::run_record recorded_load(std::uint64_t messages_a_second) {
     return made;
 }
 
+// The same of a search that found this rate, between bounds 2 % apart, for these promises.
+inline stats::run_record recorded_search(double rate, const std::vector<std::string>& promises) {
+    stats::run_record made = recorded_load(50);
+    capacity::search_record& search = made.search.emplace();
+    for (const std::string& one : promises) {
+        search.goals.push_back({.promise = one, .metric = one});
+        search.result.goals.push_back({.end = capacity::goal_end::regular,
+                                       .lower = rate * 0.99,
+                                       .upper = rate * 1.01,
+                                       .rate = rate});
+    }
+    search.result.end = capacity::search_end::found;
+    search.sentence = capacity::sentence_of(search.result, search.goals);
+    return made;
+}
+
 }  // namespace test

@@ -107,6 +107,22 @@ TEST_CASE("postal-compare options: what is refused, in one line") {
     CHECK(refusal({"--expect", "b=c=none", "x"}).empty());
 }
 
+TEST_CASE("postal-compare options: a search has no warm-up and no length of its own") {
+    for (const std::string word : {"--quick", "--classic", "--warmup=5s"}) {
+        auto to = two_variants();
+        to.offered.search.emplace();
+        const auto applied = compare::apply(parsed({word, "x"}), to);
+        REQUIRE_FALSE(applied.has_value());
+        CHECK(applied.error().message.find(word.substr(0, word.find('=')) + ": is for runs at") ==
+              0);
+    }
+    auto to = two_variants();
+    to.offered.search.emplace();
+    to.offered.warmup = {};
+    REQUIRE(compare::apply(parsed({"--duration", "3m", "x"}), to).has_value());
+    CHECK(to.offered.duration == 3min);
+}
+
 TEST_CASE("postal-compare options: the folder of results is named after the experiment") {
     CHECK(results_folder(parsed({"/etc/mail.toml"})) == "mail.results");
     CHECK(results_folder(parsed({"a.b.toml"})) == "a.b.results");

@@ -51,6 +51,16 @@ TEST_CASE("plan: runs, their time and their order, which follows from the seed")
         CHECK((c == '\n' || static_cast<unsigned char>(c) >= ' '));
 }
 
+TEST_CASE("plan: searches take so long at most") {
+    auto of = some(3);
+    of.offered.search.emplace();
+    CHECK_THAT(
+        compare::plan_text(of, 7),
+        Catch::StartsWith("6 blocks of 3 variants: 18 runs, searches of 5m at most\n"
+                          "At most 1h30m, and what file systems and servers take to start") &&
+            Catch::Contains("time at most"));
+}
+
 TEST_CASE("plan: no difference within the margin is shown") {
     auto of = some(2);
     of.offered.blocks = 100;

@@ -1,0 +1,78 @@
+"""Variants compared by the rate that a search finds, of servers that take no more than so many messages a second."""
+import pytest
+
+from support.compare import EXPERIMENT
+
+pytestmark = [pytest.mark.serial, pytest.mark.beside_others]
+
+# The first takes 30 messages a second and refuses the rest, the other four times as many.
+OPTIONS = '"-t", "10", "-c", "-1", "-m", "1", "--rate", "20/s"'
+SEARCHING = EXPERIMENT.replace('"--rate", "6000"', OPTIONS).replace('step = "true"', 'taken = "30/s"')
+SEARCHING = SEARCHING.replace("[load]\n", """[capacity]
+goal = ["errors<10%"]
+goal_set = "quick"
+width = "100%"
+most_rate = "500/s"
+[load]
+""") + """
+variables = {{ taken = "120/s" }}
+[[file]]
+path = "${{run}}/behaviour.toml"
+text = '''
+[[rule]]
+name = "so many a second"
+[rule.end]
+rate = "${{taken}}"
+burst = 3
+reply = "452 4.3.1 Too much for now"
+'''
+"""
+BEHAVING = '[["bhm", "--listen", "127.0.0.1:${port}", "--behaviour", "${run}/behaviour.toml"]]'
+
+
+def searching(experiment, **parts):
+    return experiment(SEARCHING, start=BEHAVING, **parts)
+
+
+def test_the_runs_search_and_what_they_found_is_compared(experiment):
+    """Held up by others on the machine a search may end without a rate, which voids the block with its sentence."""
+    ended = searching(experiment, duration="38s").run()
+    record = experiment.record
+    assert [state for *_, state in experiment.runs] == ["complete"] * 2, ended.stderr
+    table = record["analysis"]["metrics"][0]
+    assert table["metric"] == record["verdict"]["metric"] == "capacity" and table["carries_verdict"]
+    names = {each["metric"] for each in record["analysis"]["metrics"]}
+    assert not names & {"messages", "p50", "p99"}, "of all trials together they say nothing"
+    found, sentences = {}, {}
+    for run in record["runs"]:
+        load = experiment.load(run["loads"][0])
+        said = " ".join(load["argv"])
+        assert "--find-rate --goal errors<10% --goal-set quick --width 100% --most-rate 500/s" in said
+        assert "--warmup" not in said
+        search = load["capacity"]
+        result = search["result"]
+        rate = result["goals"][result["limiting"]]["rate"] if result["end"] in {"found", "not_closer"} else None
+        assert table["blocks"][0][run["variant"]] == (pytest.approx(rate) if rate else None)
+        found[run["variant"]], sentences[run["variant"]] = rate, search["sentence"]
+    voided = experiment.blocks()[1]
+    if all(found.values()):
+        assert voided is None and found[1] > found[0] * 1.3, found
+        assert '"two" against "one": no verdict from 1 block; ' in ended.stdout and "/s against " in ended.stdout
+    else:
+        reasons = [f"delivery: its search ended without a rate: {sentences[each]}" for each in found if not found[each]]
+        assert any(reason in voided for reason in reasons), voided
+    assert "searches of 38 s at most" in ended.stdout
+    assert experiment.verify().status == 0
+    experiment.check_clean()
+
+
+def test_the_plan_says_how_long_at_most(experiment):
+    plan = searching(experiment, blocks=3, duration="2m").run("--plan")
+    assert plan.status == 0 and "3 blocks of 2 variants: 6 runs, searches of 2m at most\nAt most 12m, " in plan.stdout
+
+
+@pytest.mark.parametrize("option", ["--quick", "--classic", "--warmup=1s"])
+def test_a_search_has_no_warm_up(experiment, option):
+    ended = searching(experiment).run(option)
+    assert ended.status == 1 and f"{option.partition('=')[0]}: is for runs at one rate" in ended.stderr
+    assert not experiment.results.exists()
