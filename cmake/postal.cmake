@@ -95,8 +95,9 @@ endfunction()
 # tests/check_layers.py.
 option(POSTAL_UNITY "Compile many sources as one: less time for all of it, more for each change" OFF)
 if(POSTAL_UNITY AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # GCC takes what is included for a header, which others include as well.
-    target_compile_options(postal_options INTERFACE -Wno-subobject-linkage)
+    # GCC takes what is included for a header, which others include as well. What it may inline is bounded by how large a
+    # source is: without this postal takes 7 to 9 % more instructions for a message than from sources of their own.
+    target_compile_options(postal_options INTERFACE -Wno-subobject-linkage "SHELL:--param large-unit-insns=200000")
 endif()
 function(postal_gather_sources target)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ${POSTAL_UNITY} UNITY_BUILD_BATCH_SIZE 12)
