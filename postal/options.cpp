@@ -355,12 +355,12 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
          cli::text(into.servers), true},
         {"USER-LIST", "file of addresses, one a line; - is standard input; or --to ADDRESS",
          cli::text(into.user_list), false}};
-    program.usual = {"--sessions",  "--messages-per-connection",
-                     "--lmtp",      "--max-size",
-                     "--tls",       "--rate",
-                     "--find-rate", "--duration",
-                     "--warmup",    "--record",
-                     "--live",      "--dry-run"};
+    program.usual = {"--sessions", "--messages-per-connection",
+                     "--lmtp",     "--max-size",
+                     "--tls",      "--rate",
+                     "--duration", "--warmup",
+                     "--record",   "--live",
+                     "--dry-run"};
     program.notes =
         "Runs until interrupted, unless --duration, --messages or --stages ends it.\n"
         "Ends with 0 done, 1 bad parameters, 2 system error, 3 threshold missed, 4 nothing "

@@ -197,22 +197,25 @@ class TestPostfix:
         check_kept(server.kept, sent.total("recipients"))
 
     def test_connections_that_it_keeps_are_no_errors(self, postfix, postal, keeping, users_file):
-        """It closes them without QUIT when no more mail comes."""
-        server = keeping("127.0.0.1:0", "--metrics", "127.0.0.1:0")
-        place = place_of(server.process)
-        relay = postfix(f"lmtp:inet:{server.endpoint}", lmtp_connection_cache_destinations="static:all",
-                        lmtp_connection_cache_time_limit="1s")
-        sent = postal("-t", "4", "-c", "-1", "--messages", "50", relay.endpoint, users_file(10))
-        assert relay.drain(50, timeout=180) == sent.total("messages") == 50
+        """It closes them without QUIT when no more mail comes; whether it keeps any is its own business, so that it has three tries."""
+        def idle_closes():
+            server = keeping("127.0.0.1:0", "--metrics", "127.0.0.1:0")
+            place = place_of(server.process)
+            relay = postfix(f"lmtp:inet:{server.endpoint}", lmtp_connection_cache_destinations="static:all",
+                            lmtp_connection_cache_time_limit="1s")
+            sent = postal("-t", "4", "-c", "-1", "--messages", "50", relay.endpoint, users_file(10))
+            assert relay.drain(50, timeout=180) == sent.total("messages") == 50
 
-        def all_closed():
-            page = scrape(place)
-            return page.value("postal_messages_total") == 50 and page.value("postal_open_connections") == 0
-        wait_until(all_closed, "Postfix to close what it kept")
-        done = server.stop()
-        assert done.total("messages") == 50
-        assert done.record["errors"] == [] and done.total("errors") == 0
-        assert 0 < done.total("idle_closes") <= done.total("connections")
+            def all_closed():
+                page = scrape(place)
+                return page.value("postal_messages_total") == 50 and page.value("postal_open_connections") == 0
+            wait_until(all_closed, "Postfix to close what it kept")
+            done = server.stop()
+            assert done.total("messages") == 50
+            assert done.record["errors"] == [] and done.total("errors") == 0
+            assert done.total("idle_closes") <= done.total("connections")
+            return done.total("idle_closes")
+        assert any(idle_closes() for _ in range(3))
 
     def test_tells_each_recipient_its_own_story(self, postfix, lmtp_deliver, agents):
         server = lmtp_deliver(agents("any", "%to_user%"))
