@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/digits.hpp"
@@ -62,35 +61,6 @@ std::string_view step_text(capacity::trial_step step) {
             break;
     }
     return "confirm";
-}
-
-// The goal that decides: one that was missed before one that is open, and of those the one with most losses.
-const recorded_judgement* decisive(const recorded_trial& of) {
-    const auto rank = [](const recorded_judgement& one) {
-        const int grave = one.said.shown == capacity::loss_class::high        ? 2
-                          : one.said.shown == capacity::loss_class::not_known ? 1
-                                                                              : 0;
-        return std::pair(grave, one.said.loss_ratio);
-    };
-    const auto most =
-        std::max_element(of.goals.begin(), of.goals.end(),
-                         [&](const recorded_judgement& a, const recorded_judgement& b) {
-                             return rank(a) < rank(b);
-                         });
-    return most == of.goals.end() ? nullptr : &*most;
-}
-
-std::string verdict_text(const recorded_trial& of) {
-    if (of.began_with_backlog) return "says nothing: began with a backlog";
-    if (of.validity == capacity::trial_validity::machine_full) return "says nothing: machine full";
-    if (of.validity == capacity::trial_validity::generator_limited)
-        return "says nothing: generator limited";
-    const recorded_judgement* const by = decisive(of);
-    if (by == nullptr) return unknown;
-    if (by->said.shown == capacity::loss_class::high) return "missed";
-    if (by->said.shown == capacity::loss_class::low) return "kept";
-    return by->said.measured == capacity::loss_class::high ? "missed, perhaps by chance"
-                                                           : "kept, perhaps by chance";
 }
 
 // What a point of the charts is drawn as.

@@ -38,6 +38,12 @@ exit_status preview(const plan& of, const program::ranks& others) {
     return exit_status::done;
 }
 
+// Of one session: a transaction for each that is in flight, and one more whose envelope has left before that.
+std::uint64_t messages_at_once(const plan& of) {
+    const std::uint64_t each = of.chosen.lmtp ? of.chosen.recipients.most : 1;
+    return each * (of.chosen.in_flight + (of.chosen.pipelining == pipelining::overlap ? 1 : 0));
+}
+
 program::client_run::remarks_or_failure close_samples(plan& of) {
     std::vector<std::string> remarks;
     if (!of.samples) return remarks;
@@ -79,6 +85,7 @@ exit_status run(int argc, char** argv) {
          .plan = of.load,
          .chosen = of.chosen,
          .description = describe(of, argc, argv),
+         .at_once = messages_at_once(of),
          .messages = of.chosen.messages.value_or(0),
          .hint = [by_us =
                       spoken_in(of)](const auto& error) { return client::hint_for(error, by_us); },

@@ -13,11 +13,6 @@
 namespace postal::experiment {
 namespace {
 
-// As --find-rate has it without --duration.
-constexpr auto usual_search = std::chrono::minutes{15};
-
-constexpr double narrowest = 0.001;
-
 constexpr std::array<std::string_view, 5> said_by_table{"--find-rate", "--goal", "--goal-set",
                                                         "--width", "--most-rate"};
 constexpr std::array<std::string_view, 5> not_in_search{"--stages", "--messages", "--rounds",
@@ -32,7 +27,8 @@ bool holds(const List& list, std::string_view one) {
 
 void expect_search(load& of) {
     of.search.emplace();
-    of.duration = usual_search;
+    of.duration = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(capacity::usual_search_s));
     of.warmup = {};
 }
 
@@ -51,7 +47,7 @@ void read_capacity(section of, search_rules& into) {
     if (!into.set.empty() && !holds(sets, into.set))
         of.refuse("goal_set", fmt::format("\"{}\" is none; there are {}",
                                           base::printable(into.set, 40), fmt::join(sets, ", ")));
-    if (into.width && (*into.width < narrowest || *into.width > 1))
+    if (into.width && (*into.width < capacity::least_width || *into.width > capacity::most_width))
         of.refuse("width", "want 0.1% to 100%");
     if (into.most_rate.empty()) return;
     const auto rate = base::parse_rate(into.most_rate, base::rate_unit::per_minute);

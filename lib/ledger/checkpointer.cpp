@@ -8,7 +8,7 @@ namespace postal::ledger {
 namespace {
 
 constexpr auto every = std::chrono::seconds(2);
-constexpr int patience_ms = 200;  // with writers and readers, who wait meanwhile, too
+constexpr int brief_patience_ms = 200;  // with writers and readers, who wait meanwhile, too
 
 }  // namespace
 
@@ -18,7 +18,7 @@ base::expected<std::unique_ptr<checkpointer>> checkpointer::open(const std::stri
     if (!file) return file.error();
     const int result = file->execute("PRAGMA synchronous = NORMAL");
     if (result != SQLITE_OK) return file->failure(result);
-    file->set_patience(patience_ms);
+    file->set_patience(brief_patience_ms);
     return std::unique_ptr<checkpointer>(new checkpointer(std::move(*file), large));
 }
 

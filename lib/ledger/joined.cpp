@@ -51,13 +51,13 @@ using numbers = std::unordered_map<std::int64_t, std::int64_t>;
 
 enum class column : std::uint8_t { plain, message, run, address };
 
-constexpr std::array sent_columns{column::message, column::run,     column::plain, column::plain,
-                                  column::address, column::address, column::plain, column::plain,
-                                  column::plain,   column::plain,   column::plain, column::plain};
-constexpr std::array seen_columns{column::message, column::run,     column::run,   column::plain,
-                                  column::plain,   column::address, column::plain, column::plain,
-                                  column::address, column::plain,   column::plain, column::plain,
-                                  column::plain,   column::plain,   column::plain};
+constexpr std::array sent_copied{column::message, column::run,     column::plain, column::plain,
+                                 column::address, column::address, column::plain, column::plain,
+                                 column::plain,   column::plain,   column::plain, column::plain};
+constexpr std::array seen_copied{column::message, column::run,     column::run,   column::plain,
+                                 column::plain,   column::address, column::plain, column::plain,
+                                 column::address, column::plain,   column::plain, column::plain,
+                                 column::plain,   column::plain,   column::plain};
 
 constexpr std::array removed_columns{
     column::message, column::run,     column::run,   column::plain, column::plain, column::address,
@@ -85,8 +85,8 @@ class joiner {
         if (done)
             done =
                 copy_names(from, "SELECT id, address FROM addresses", put_address, 1, addresses_);
-        if (done) done = copy_rows(from, "sent", sent_columns);
-        if (done) done = copy_rows(from, "seen", seen_columns);
+        if (done) done = copy_rows(from, "sent", sent_copied);
+        if (done) done = copy_rows(from, "seen", seen_copied);
         if (done) done = copy_rows(from, "removed", removed_columns);
         if (done) done = copy_rows(from, "returned", returned_columns);
         if (done) done = copy_rows(from, "visits", visit_columns, put_visit);

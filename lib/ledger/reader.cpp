@@ -15,9 +15,6 @@ namespace {
 
 using base::expected;
 
-// Two programs' readings of the clock for the same moment may be so far apart: postal compares its
-// clocks once a second.
-constexpr std::int64_t clock_difference_us = 1'000'000;
 // A sink that lives moves its horizon each second.
 constexpr std::int64_t long_silence_us = 5'000'000;
 

@@ -22,6 +22,10 @@
 
 namespace postal::ledger {
 
+// Two programs' readings of the clock for the same moment may be so far apart: postal compares its
+// clocks once a second.
+inline constexpr std::int64_t clock_difference_us = 1'000'000;
+
 // A run that wrote to the ledger; with an empty program one of which only messages were seen.
 struct run_row {
     std::string run;

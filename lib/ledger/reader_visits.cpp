@@ -10,13 +10,6 @@ namespace postal::ledger {
 
 using base::expected;
 
-namespace {
-
-// Two programs' readings of the clock for the same moment may be so far apart.
-constexpr std::int64_t clock_difference_us = 1'000'000;
-
-}  // namespace
-
 // A run that only sends may stand for one that looked, where a ledger was made by hand.
 expected<observation> reader::read_observation(const std::vector<numbered_run>& runs,
                                                bool one_store) {

@@ -53,8 +53,7 @@ std::string search_text(const search_choice& chosen) {
         "searched from {} on",
         rate_text(chosen.start ? chosen.start->per_second : capacity::load_limits{}.start));
     if (chosen.most) text += fmt::format(", up to {}", rate_text(chosen.most->per_second));
-    return text + ": the highest that keeps " +
-           (chosen.promises.empty() ? "the usual goal" : base::join(chosen.promises, ", "));
+    return text + ": the highest that keeps " + base::join(promises_of(chosen), ", ");
 }
 
 std::string pace_text(const client_options& chosen, std::string_view units) {
@@ -74,9 +73,7 @@ std::string end_text(const client_options& chosen, const counted_units& counted)
     std::vector<std::string> ends;
     if (chosen.search.wanted)
         return "when the rate is found, or after " +
-               base::format_duration(chosen.search.time.count() > 0
-                                         ? chosen.search.time
-                                         : std::chrono::nanoseconds(std::chrono::minutes(15)));
+               base::format_duration(longest_search(chosen.search));
     if (counted.most)
         ends.push_back(fmt::format(
             "after {} {} ({})", *counted.most,

@@ -30,26 +30,12 @@ capacity::search_input input_of(const rate_search::plan& of) {
     capacity::search_input made;
     made.goals = of.goals.goals;
     made.seed = of.seed;
-    if (of.chosen.time.count() > 0) made.most_s = base::seconds_of(of.chosen.time);
+    made.most_s = base::seconds_of(longest_search(of.chosen));
     if (of.chosen.most) made.loads.max = of.chosen.most->per_second;
     if (of.chosen.start) made.loads.start = of.chosen.start->per_second;
     made.loads.start = std::min(made.loads.start, made.loads.max);
     made.loads.min = std::min(made.loads.min, made.loads.start);
     return made;
-}
-
-// Of so much time, and less for what a short trial needs.
-std::string trial_text(const capacity::search_trial& of) {
-    return fmt::format("{}/s for {} s", base::format_measured(of.asked.load),
-                       base::format_measured(of.seen.duration_s));
-}
-
-std::string why_nothing(const capacity::trial_output& of) {
-    if (of.began_with_backlog)
-        return fmt::format("it began with {} of the trial before it",
-                           base::format_amount(of.backlog_start, "message"));
-    return of.validity == capacity::trial_validity::machine_full ? "the machine was full"
-                                                                 : "the generator was the limit";
 }
 
 }  // namespace
@@ -73,7 +59,7 @@ nanoseconds rate_search::to_go() const {
 }
 
 void rate_search::look() {
-    if (over_) return;
+    if (over_ || workers_->stopping()) return;
     const nanoseconds now = since_start();
     if (now.count() < 0) return;
     if (now_) {
@@ -95,7 +81,7 @@ void rate_search::begin(const capacity::trial_input& next, nanoseconds now) {
         trial{.asked = {}, .due = {}, .seen = {}, .generator = stats::time_slice(of_.phases)});
     load::trial& asked = now_->asked;
     stats::trial_times& times = asked.times;
-    times.number = ++trials_;
+    times.number = search_.trials().size() + 1;
     times.begin = now + lead_of(of_.ranks);
     times.measured = times.begin + time_of(settling / next.load);
     times.batches = next.batches;
@@ -208,34 +194,22 @@ void rate_search::conclude(nanoseconds now) {
 }
 
 void rate_search::tell(const capacity::search_trial& done) {
-    const std::string what = fmt::format("trial {}: {}: ", trials_, trial_text(done));
-    if (!done.seen.counts()) return hooks_.say(what + "says nothing: " + why_nothing(done.seen));
-    const capacity::judgement* missed = nullptr;
-    const capacity::judgement* open = nullptr;
-    double most = 0;
-    std::size_t which = 0;
-    for (std::size_t i = 0; i < done.judgements.size(); ++i) {
-        const capacity::judgement& one = done.judgements[i];
-        most = std::max(most, one.loss_ratio);
-        if (one.shown == capacity::loss_class::high && missed == nullptr) {
-            missed = &one;
-            which = i;
-        }
-        if (one.shown == capacity::loss_class::not_known && open == nullptr) open = &one;
-    }
-    if (missed != nullptr) {
-        for (const capacity::trial_batch& batch : done.seen.batches)
-            all_were_busy_ = all_were_busy_ || batch.backlog > of_.sessions;
-        const std::string about =
-            done.judgements.size() > 1 ? search_.goals()[which].promise + " " : "";
-        return hooks_.say(what + about + "missed: " + capacity::reason_text(*missed));
-    }
-    if (open != nullptr) {
-        const bool kept = open->measured != capacity::loss_class::high;
-        return hooks_.say(fmt::format("{}{}, perhaps by chance: {}", what, kept ? "kept" : "missed",
-                                      capacity::reason_text(*open)));
-    }
-    hooks_.say(fmt::format("{}kept, {} % lost", what, base::format_measured(most * 100)));
+    const capacity::recorded_trial seen = capacity::recorded(done);
+    std::string line =
+        fmt::format("trial {}: {}/s for {} s: ", search_.trials().size(),
+                    base::format_measured(done.asked.load), base::format_measured(seen.duration_s));
+    const capacity::recorded_judgement* const by = capacity::decisive(seen);
+    if (by == nullptr) return hooks_.say(line + verdict_text(seen));
+    const auto which = static_cast<std::size_t>(by - seen.goals.data());
+    if (seen.goals.size() > 1) line += search_.goals()[which].promise + " ";
+    line += verdict_text(seen);
+    if (by->said.shown == capacity::loss_class::low)
+        return hooks_.say(
+            fmt::format("{}, {} % lost", line, base::format_measured(by->said.loss_ratio * 100)));
+    hooks_.say(line + ": " + capacity::reason_text(by->said, of_.unit));
+    if (by->said.shown != capacity::loss_class::high) return;
+    for (const capacity::trial_batch& batch : done.seen.batches)
+        all_were_busy_ = all_were_busy_ || batch.backlog > of_.sessions * of_.at_once;
 }
 
 bool rate_search::found() const {
@@ -249,7 +223,7 @@ std::optional<stats::threshold_result> rate_search::verdict() const {
     const double wanted = of_.chosen.at_least->per_minute();
     stats::threshold_result made;
     made.expression = fmt::format("find-rate>={}/min", base::format_measured(wanted));
-    made.unit = "messages/min";
+    made.unit = fmt::format("{}/min", of_.unit);
     if (const auto& lower = search_.result().limit().lower; lower && found())
         made.value = *lower * 60;
     made.passed = made.value && *made.value >= wanted;

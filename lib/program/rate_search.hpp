@@ -38,7 +38,8 @@ class rate_search {
         std::size_t phases = 0;
         std::size_t due_phase = 0;
         std::uint64_t sessions = 1;
-        unsigned ranks = 1;  // processes
+        std::uint64_t at_once = 1;  // messages that a session may have under way
+        unsigned ranks = 1;         // processes
         std::string_view unit = "messages";
     };
     explicit rate_search(plan of);
@@ -56,7 +57,7 @@ class rate_search {
         std::function<void()> end;
         std::function<void(const std::string&)> say;
     };
-    // Before the run. The pool, whose clock is this one's, must outlive the last look().
+    // Before the run, whose end ends the search, too: what goes on then is no trial. The pool, whose clock is this one's, must outlive the last look().
     void attach(const load::worker_pool& workers, hooks what);
     void note(const stats::time_slice& counted);
     void look();
@@ -96,7 +97,6 @@ class rate_search {
     capacity::search search_;
     load::schedule schedule_;  // as every worker has it
     std::uint64_t next_number_ = 0;
-    std::uint64_t trials_ = 0;
     std::optional<trial> now_;
     bool backlog_left_ = false;
     bool all_were_busy_ = false;  // in a trial that was not kept

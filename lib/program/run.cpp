@@ -215,6 +215,19 @@ expected<std::optional<search_goals>> goals_of(const client_run& what) {
     return std::optional(std::move(*goals));
 }
 
+// Defaults that are a rule, by what they come to.
+void describe(const search_choice& chosen, const search_goals& goals,
+              stats::run_description& into) {
+    auto promises = promises_of(chosen);
+    if (promises.size() == 1)
+        into.options["goal"] = promises.front();
+    else
+        into.options["goal"] = std::move(promises);
+    into.options["width"] = fmt::format("{:g}%", goals.goals.front().width * 100);
+    into.options["duration"] = base::format_duration(longest_search(chosen));
+    if (!chosen.start) into.options["rate"] = fmt::format("{:g}/s", capacity::load_limits{}.start);
+}
+
 rate_search::plan search_plan_of(const client_run& what, const search_goals& goals) {
     return {.chosen = what.chosen.search,
             .goals = goals,
@@ -223,6 +236,7 @@ rate_search::plan search_plan_of(const client_run& what, const search_goals& goa
             .phases = what.description.phases.size(),
             .due_phase = *what.description.due_phase,
             .sessions = std::uint64_t{what.plan.sessions} * what.plan.share.of,
+            .at_once = what.at_once,
             .ranks = static_cast<unsigned>(what.plan.share.of),
             .unit = what.description.what_is_due()};
 }
@@ -347,6 +361,7 @@ exit_status run_clients(client_run what) {
     if (!claimed) return others.refuse(claimed.error(), exit_status::system_error);
     const auto goals = goals_of(what);
     if (!goals) return others.refuse(goals.error(), exit_status::bad_parameters);
+    if (*goals) describe(what.chosen.search, **goals, what.description);
     auto reports = open_client_reports(what);
     if (!reports) return others.refuse(reports.error(), exit_status::bad_parameters);
     auto plan = worker_pool_plan_of(what);

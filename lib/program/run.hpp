@@ -29,6 +29,7 @@ struct client_run {
     const client_options& chosen;
     stats::run_description description;
     ledger::role ledger_role = ledger::role::sender;
+    std::uint64_t at_once = 1;   // messages that a session may have under way
     std::uint64_t messages = 0;  // the stop rule, for the live line's estimate; 0: none
     std::function<std::string(const stats::first_error&)> hint{};  // as in console_options
     std::vector<std::string> remarks{};                            // said before it begins

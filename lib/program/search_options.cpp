@@ -14,18 +14,13 @@ using base::expected;
 
 namespace {
 
-constexpr double least_width = 0.001;
-constexpr double most_width = 1;
-
 expected<std::optional<double>> parse_width(std::string_view text) {
-    std::string_view number = base::trim(text);
-    if (number.ends_with('%')) number = base::trim(number.substr(0, number.size() - 1));
-    const auto percent = base::parse_number(number);
-    if (!percent) return percent.error();
-    if (*percent / 100 < least_width || *percent / 100 > most_width)
-        return base::fail("{} is out of range; give {} % to {} %", base::printable(text, 40),
-                          least_width * 100, most_width * 100);
-    return std::optional(*percent / 100);
+    const auto share = base::parse_share(text);
+    if (!share || *share < capacity::least_width || *share > capacity::most_width)
+        return base::fail("\"{}\" is no width; give {} % to {} %, such as 0.5%",
+                          base::printable(text, 40), capacity::least_width * 100,
+                          capacity::most_width * 100);
+    return std::optional(*share);
 }
 
 // Of a counter that may be a share, which messages it counts.
@@ -66,7 +61,20 @@ expected<stats::trial_promise> promise_of(const stats::allowance& lost,
 
 }  // namespace
 
+std::vector<std::string> promises_of(const search_choice& chosen) {
+    if (!chosen.promises.empty()) return chosen.promises;
+    const bool no_loss = chosen.set == capacity::goal_set::rfc2544;
+    return {fmt::format("{}({})<1s", no_loss ? "p100" : "p99", chosen.due)};
+}
+
+std::chrono::nanoseconds longest_search(const search_choice& chosen) {
+    if (chosen.time.count() > 0) return chosen.time;
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(capacity::usual_search_s));
+}
+
 cli::group search_group(search_choice& target, std::string_view due) {
+    target.due = due;
     return {"Search of the highest rate",
             {
                 {"--find-rate", "", "",
@@ -92,10 +100,7 @@ cli::group search_group(search_choice& target, std::string_view due) {
 
 expected<search_goals> goals_of(const search_choice& chosen, const std::vector<std::string>& phases,
                                 std::size_t due) {
-    std::vector<std::string> promises = chosen.promises;
-    if (promises.empty())
-        promises.push_back(fmt::format(
-            "{}({})<1s", chosen.set == capacity::goal_set::rfc2544 ? "p100" : "p99", phases[due]));
+    const std::vector<std::string> promises = promises_of(chosen);
     if (promises.size() > stats::most_promises)
         return base::fail("--goal: {} are too many; give at most {}", promises.size(),
                           stats::most_promises);

@@ -19,6 +19,7 @@ namespace postal::program {
 
 struct search_choice {
     bool wanted = false;
+    std::string due{};  // the phase that counts from when something was due, "message"
     std::vector<std::string> promises{};  // none: the usual one
     capacity::goal_set set = capacity::goal_set::standard;
     std::optional<double> width{};         // of the bounds, as a share; otherwise the set's
@@ -28,8 +29,14 @@ struct search_choice {
     std::chrono::nanoseconds time{};       // no trial begins that would end later
 };
 
-// `due`: the phase that counts from when something was due, "message".
+// `due`: as above.
 cli::group search_group(search_choice& target, std::string_view due);
+
+// As they were given, or the usual one.
+[[nodiscard]] std::vector<std::string> promises_of(const search_choice& chosen);
+
+// No trial begins that would end later.
+[[nodiscard]] std::chrono::nanoseconds longest_search(const search_choice& chosen);
 
 struct search_goals {
     std::vector<capacity::goal> goals;

@@ -10,16 +10,16 @@ namespace postal::sampling {
 
 namespace {
 
-constexpr std::size_t longest_name = 40;
-constexpr std::size_t longest_shown = 80;
+constexpr std::size_t longest_sample_name = 40;
+constexpr std::size_t longest_told = 80;
 
-bool is_name(std::string_view text) {
+bool is_sample_name(std::string_view text) {
     const auto fits = [](char c) {
         const char lower = base::ascii_lower(c);
         return (lower >= 'a' && lower <= 'z') || base::is_digit(c) ||
                std::string_view(" -_.").find(c) != std::string_view::npos;
     };
-    return !text.empty() && text.size() <= longest_name && base::trim(text) == text &&
+    return !text.empty() && text.size() <= longest_sample_name && base::trim(text) == text &&
            std::all_of(text.begin(), text.end(), fits);
 }
 
@@ -39,24 +39,24 @@ base::expected<queue_choice> parse_queue(std::string_view text) {
         return base::fail(
             "\"{}\" is no server whose queue is known; give {}, with :DIRECTORY "
             "where its queue is elsewhere",
-            base::printable(server, longest_shown), base::alternatives(queue_kinds));
+            base::printable(server, longest_told), base::alternatives(queue_kinds));
     queue_choice made{static_cast<queue_kind>(found - queue_kinds.begin()), {}, std::string(text)};
     if (colon == text.npos) return made;
     made.directory = text.substr(colon + 1);
     if (made.directory.empty() || made.directory.find('\0') != std::string::npos)
         return base::fail("\"{}\": there is no directory behind the colon; give {}:DIRECTORY",
-                          base::printable(text, longest_shown), server);
+                          base::printable(text, longest_told), server);
     return made;
 }
 
 base::expected<command_choice> parse_sample(std::string_view text) {
     const std::size_t equals = text.find('=');
     const std::string_view name = text.substr(0, equals);
-    if (equals == text.npos || !is_name(name))
+    if (equals == text.npos || !is_sample_name(name))
         return base::fail(
             "\"{}\": want NAME=COMMAND, with a name of 1 to {} letters, digits, "
             "blanks, -, _ and .",
-            base::printable(text, longest_shown), longest_name);
+            base::printable(text, longest_told), longest_sample_name);
     auto words = base::split_command(text.substr(equals + 1));
     if (!words) return base::at(name, words.error());
     return command_choice{std::string(name), std::move(*words), std::string(text)};
@@ -67,7 +67,7 @@ base::expected<void> add(choice& to, queue_choice one) {
     for (const queue_choice& other : to.queues)
         if (other.kind == one.kind && other.directory == one.directory)
             return base::fail("{} is given twice; leave one of the two out",
-                              base::printable(one.text, longest_shown));
+                              base::printable(one.text, longest_told));
     to.queues.push_back(std::move(one));
     return {};
 }

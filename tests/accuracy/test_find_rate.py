@@ -106,14 +106,14 @@ def test_it_is_interrupted(bhm, programs, users_file, folder):
     (["--find-rate", "--goal", "mean(message)<1s"], "--goal: mean(message)<1s: a goal says which share"),
     (["--find-rate", "--goal", "p99(data)<1s"], "so about the phase message, not data"),
     (["--find-rate", "--goal", "p99(message)<1s", "--goal-set", "rfc2544"], "allow no loss"),
-    (["--find-rate", "--width", "0.01%"], "--width: 0.01% is out of range; give 0.1 % to 100 %"),
+    (["--find-rate", "--width", "0.01%"], '--width: "0.01%" is no width; give 0.1 % to 100 %'),
     (["--find-rate", "-c", "0"], "--find-rate: needs messages"),
 ], ids=lambda one: " ".join(one) if isinstance(one, list) else "")
 def test_refused(programs, users_file, words, why):
     refused(run([programs.postal, *words, "127.0.0.1:1", users_file(2)], timeout=20), why)
 
 
-def test_one_process_searches(programs):
+def test_refused_by_rabid(programs):
     refused(run([programs.rabid, "--find-rate", "--rounds", "1", "127.0.0.1:1", "-"], timeout=20), "--rounds: has no meaning in a search", program="rabid")
 
 

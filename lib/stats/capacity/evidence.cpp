@@ -237,13 +237,13 @@ judgement judge(const goal& of, std::size_t index, std::span<const trial_output*
     return made;
 }
 
-std::string reason_text(const judgement& of) {
+std::string reason_text(const judgement& of, std::string_view unit) {
     const std::string share = base::format_measured(of.loss_ratio * 100);
     switch (of.reason) {
         case loss_reason::none:
             return "it held";
         case loss_reason::too_few:
-            return fmt::format("{:.0f} messages are too few", of.messages);
+            return fmt::format("{:.0f} {} are too few", of.messages, unit);
         case loss_reason::not_sure:
             if (of.growth > 0 && of.high <= 0.5)
                 return fmt::format(

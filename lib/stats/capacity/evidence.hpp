@@ -82,6 +82,7 @@ struct share_bounds {
                               std::span<const trial_output* const> trials);
 
 // "3.2 % late", "backlog grew by 5 % of what was due", "97 % of what was intended was offered".
-[[nodiscard]] std::string reason_text(const judgement& of);
+// `unit`: what was due.
+[[nodiscard]] std::string reason_text(const judgement& of, std::string_view unit = "messages");
 
 }  // namespace postal::capacity

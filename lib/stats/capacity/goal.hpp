@@ -27,6 +27,11 @@ constexpr std::span<const std::string_view> words_of(goal_set) {
     return goal_set_words;
 }
 
+// Of a search that nobody bounds, and the widths that may be asked for.
+inline constexpr double usual_search_s = 900;
+inline constexpr double least_width = 0.001;
+inline constexpr double most_width = 1;
+
 struct goal {
     std::string promise{};       // as it was given
     std::string metric{};        // of it: "p99(message)"

@@ -2,8 +2,51 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace postal::capacity {
+
+recorded_trial recorded(const search_trial& of) {
+    const trial_output& seen = of.seen;
+    recorded_trial made{.start_s = of.start_s,
+                        .asked = of.asked,
+                        .duration_s = seen.duration_s,
+                        .took_s = seen.took_s,
+                        .intended = seen.intended,
+                        .backlog_start = seen.backlog_start,
+                        .backlog_end = seen.backlog_end(),
+                        .began_with_backlog = seen.began_with_backlog,
+                        .validity = seen.validity,
+                        .p50 = seen.p50,
+                        .p99 = seen.p99};
+    for (std::size_t i = 0; i < of.judgements.size(); ++i)
+        made.goals.push_back({seen.goals[i], of.judgements[i]});
+    return made;
+}
+
+const recorded_judgement* decisive(const recorded_trial& of) {
+    const auto rank = [](const recorded_judgement& one) {
+        const int grave = one.said.shown == loss_class::high        ? 2
+                          : one.said.shown == loss_class::not_known ? 1
+                                                                    : 0;
+        return std::pair(grave, one.said.loss_ratio);
+    };
+    const auto most = std::max_element(
+        of.goals.begin(), of.goals.end(),
+        [&](const auto& one, const auto& other) { return rank(one) < rank(other); });
+    return most == of.goals.end() ? nullptr : &*most;
+}
+
+std::string verdict_text(const recorded_trial& of) {
+    if (of.began_with_backlog) return "says nothing: it began with a backlog";
+    if (of.validity == trial_validity::machine_full) return "says nothing: the machine was full";
+    const recorded_judgement* const by = decisive(of);
+    if (by == nullptr) return "says nothing: the generator was the limit";
+    if (by->said.shown == loss_class::high) return "missed";
+    if (by->said.shown == loss_class::low) return "kept";
+    return by->said.measured == loss_class::high ? "missed, perhaps by chance"
+                                                 : "kept, perhaps by chance";
+}
 
 std::uint64_t trials_that_say_nothing(const search_record& of) {
     return static_cast<std::uint64_t>(
@@ -22,23 +65,8 @@ search_record record_of(const search& of, std::string_view unit) {
                        .sentence = sentence_of(of.result(), of.goals(), unit),
                        .result = of.result()};
     if (std::isfinite(given.loads.max)) made.max_load = given.loads.max;
-    for (const search_trial& one : of.trials()) {
-        const trial_output& seen = one.seen;
-        recorded_trial& trial = made.trials.emplace_back(recorded_trial{one.start_s,
-                                                                        one.asked,
-                                                                        seen.duration_s,
-                                                                        seen.took_s,
-                                                                        seen.intended,
-                                                                        seen.backlog_start,
-                                                                        seen.backlog_end(),
-                                                                        seen.began_with_backlog,
-                                                                        seen.validity,
-                                                                        seen.p50,
-                                                                        seen.p99,
-                                                                        {}});
-        for (std::size_t i = 0; i < one.judgements.size(); ++i)
-            trial.goals.push_back({seen.goals[i], one.judgements[i]});
-    }
+    for (const search_trial& one : of.trials())
+        made.trials.push_back(recorded(one));
     return made;
 }
 

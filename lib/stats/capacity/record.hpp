@@ -47,6 +47,14 @@ struct search_record {
     std::vector<recorded_trial> trials{};
 };
 
+// What became of it, for each goal.
+[[nodiscard]] recorded_trial recorded(const search_trial& of);
+// The goal that decides, null where the trial does not count: one that was missed before one that is open, and of those
+// the one that lost most.
+[[nodiscard]] const recorded_judgement* decisive(const recorded_trial& of);
+// "kept", "missed, perhaps by chance", "says nothing: the machine was full".
+[[nodiscard]] std::string verdict_text(const recorded_trial& of);
+
 // Trials that say nothing: they were not valid, or began with a backlog.
 [[nodiscard]] std::uint64_t trials_that_say_nothing(const search_record& of);
 

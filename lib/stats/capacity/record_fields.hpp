@@ -97,7 +97,6 @@ void fields(Archive& each, field<Archive, search_result>& of) {
     each("confirmed", of.confirmed, "all of it was tried, and nothing contradicts");
     each("ceiling", of.ceiling, "loads from here on could not be tried");
     each("ceiling_by", of.ceiling_by, "for this reason", as{.needed = true});
-    each("max_is_generator", of.max_is_generator, "the highest load is the generator's own limit");
     each("trial_count", of.trials, "all that were performed");
     each("took_s", of.took_s);
 }

@@ -39,8 +39,7 @@ std::string why_no_higher(const search_result& of) {
                            of.ceiling_by == trial_validity::machine_full
                                ? "the machine was full"
                                : "the generator was the limit");
-    return of.max_is_generator ? "more than that the generator cannot send"
-                               : "no more was to be tried";
+    return "no more was to be tried";
 }
 
 std::string contradiction_text(const confirmation_result& of, std::string_view unit) {

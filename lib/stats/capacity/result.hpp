@@ -103,8 +103,7 @@ struct search_result {
     bool confirmed = false;                         // all of it was tried, and nothing contradicts
     std::optional<double> ceiling;                  // loads from here on could not be tried
     trial_validity ceiling_by = trial_validity::valid;
-    bool max_is_generator = false;  // Max Load is the generator's own limit
-    std::uint64_t trials = 0;       // all that were performed
+    std::uint64_t trials = 0;  // all that were performed
     double took_s = 0;
 
     [[nodiscard]] const goal_result& limit() const { return goals.at(limiting); }

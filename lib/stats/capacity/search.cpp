@@ -56,7 +56,6 @@ search::search(search_input input) : input_(std::move(input)), trials_(input_.go
     for (std::size_t i = 0; i < input_.goals.size(); ++i)
         searches_.emplace_back(trials_, i);
     result_.goals.resize(input_.goals.size());
-    result_.max_is_generator = input_.max_is_generator;
     advance();
 }
 

@@ -29,9 +29,8 @@ namespace postal::capacity {
 struct search_input {
     std::vector<goal> goals;
     load_limits loads;
-    bool max_is_generator = false;  // Max Load is the generator's own limit
     bool confirm = true;
-    double most_s = 900;  // no trial begins that would end later
+    double most_s = usual_search_s;  // no trial begins that would end later
     std::size_t most_trials = 200;
     std::uint64_t seed = 1;
 };
