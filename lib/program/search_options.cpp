@@ -1,5 +1,6 @@
 #include "program/search_options.hpp"
 
+#include "base/alternatives.hpp"
 #include "base/text.hpp"
 #include "cli/binders.hpp"
 
@@ -43,7 +44,7 @@ expected<std::uint8_t> ends_of(const stats::counter& one) {
         known.emplace_back(each.name);
     }
     return base::fail("'{}' is not counted message by message; a goal may be about {}", one.name,
-                      base::join(known, ", "));
+                      base::alternatives(known));
 }
 
 expected<stats::trial_promise> promise_of(const stats::allowance& lost,
