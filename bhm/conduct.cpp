@@ -84,7 +84,8 @@ void conduct::show(const kept_recipient& one) {
     show(one.asked, paths_.at(one.who));
 }
 
-// The path's views are good until the client's next command: behind the answer nobody looks at them.
+// The path's views are good until the client's next command: behind the answer nobody looks at
+// them.
 decision conduct::at_recipient(const proto::path& recipient, bool known, nanoseconds now) {
     asked_ = {asked_.number + 1, known, rules_.reached_by_recipient(recipient)};
     show(asked_, recipient);

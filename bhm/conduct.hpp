@@ -1,9 +1,10 @@
-// One session's side of a behaviour: what is known of the session so far, so that the engine can be asked.
+// One session's side of a behaviour: what is known of the session so far, so that the engine can be
+// asked.
 //
-// Made where there is a behaviour alone. Over SMTP the first recipient stands for all at data, chunk and
-// end; over LMTP each has an answer of its own at the end. Which stages any rule may act at is looked
-// up once for the session, for each sender and for each recipient; of what is not asked about later
-// nothing is kept. No I/O; nothing fails but for memory.
+// Made where there is a behaviour alone. Over SMTP the first recipient stands for all at data,
+// chunk and end; over LMTP each has an answer of its own at the end. Which stages any rule may act
+// at is looked up once for the session, for each sender and for each recipient; of what is not
+// asked about later nothing is kept. No I/O; nothing fails but for memory.
 #pragma once
 
 #include "behaviour/engine.hpp"

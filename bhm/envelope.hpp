@@ -3,8 +3,8 @@
 //   client=192.0.2.1 helo=mx.example.com from=a@example.org to=b@example.com size=10K tls=yes
 //   session=1 message=1 time=10s listener=127.0.0.1:25
 //
-// In any order, each at most once; what is not given is not known. from=<> is the null reverse-path. Fails
-// with one line that names the word.
+// In any order, each at most once; what is not given is not known. from=<> is the null
+// reverse-path. Fails with one line that names the word.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,8 @@ struct envelope {
     proto::path recipient{};
 };
 
-// `text` must outlive what is made, which stays where it is. Recipients are known as the list has them.
+// `text` must outlive what is made, which stays where it is. Recipients are known as the list has
+// them.
 base::expected<std::unique_ptr<envelope>> parse_envelope(std::string_view text,
                                                          const recipients& list);
 

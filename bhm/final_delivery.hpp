@@ -49,8 +49,8 @@ class final_delivery {
 
     bool may_bounce_another() const noexcept { return bounced_.size() < most_bounced; }
     void add(const proto::path& forward_path, fate what);
-    // Over LMTP a recipient, the first one is 0, may still be refused, or hear nothing: whoever sent
-    // the message keeps it then, and is told of no bounce.
+    // Over LMTP a recipient, the first one is 0, may still be refused, or hear nothing: whoever
+    // sent the message keeps it then, and is told of no bounce.
     void withdraw(std::size_t recipient);
     // Whether the message is to be kept; then begin() must be called.
     bool keeps_copy() const noexcept { return keeps_copy_; }

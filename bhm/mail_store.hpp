@@ -12,8 +12,9 @@
 //
 // Bounded by messages and octets: the first that was accepted and does not fit makes the store
 // full, and nothing more is kept then. All workers share a store; a worker writes as content comes
-// and waits for the kernel. Unless `sync` asks for it nothing is synced: what stands in the folder when
-// the machine dies is the file system's business. A write that fails is remembered, and told by keep().
+// and waits for the kernel. Unless `sync` asks for it nothing is synced: what stands in the folder
+// when the machine dies is the file system's business. A write that fails is remembered, and told
+// by keep().
 #pragma once
 
 #include <atomic>

@@ -160,8 +160,8 @@ void session::keep_first(delayed_reply& found) {
     recipients_.clear();
 }
 
-// More mail than --max-held allows is on its way into the store: this one is for later, whatever rules
-// say.
+// More mail than --max-held allows is on its way into the store: this one is for later, whatever
+// rules say.
 void session::refuse_for_want_of_room(delayed_reply& found) {
     delivery_.reset();
     own_answers_.assign(machine().answers_due(), serve::too_much_in_hand);
@@ -245,7 +245,8 @@ void session::count_refusals() {
     units_ended(static_cast<std::uint32_t>(due_->refusals.size()));
 }
 
-// From when postal made it. By a clock behind postal's it would come before it was made: that counts as 0.
+// From when postal made it. By a clock behind postal's it would come before it was made: that
+// counts as 0.
 void session::count_transit(const mail::check_result& result) {
     if (result.id == nullptr) return;
     const std::int64_t passed = wall_clock_us() - static_cast<std::int64_t>(result.id->time_us);

@@ -1,4 +1,5 @@
-// What a behaviour makes of a session: its rules are asked at each stage, and what they say is done.
+// What a behaviour makes of a session: its rules are asked at each stage, and what they say is
+// done.
 #include "bhm/session.hpp"
 
 #include <chrono>

@@ -4,18 +4,20 @@
 // Flow, in a worker's thread; a session is a seeker and looks up one name after the other:
 //   lookups.ask(*this, name);    found() comes in the seeker's worker, once
 //   lookups.forget(*this);       nobody wants to know any more; found() does not come
-// Names are looked up in the order in which they were asked for, each once for all who ask meanwhile.
-// Each seeker has one at a time, so that no session can put a thousand names in front of another's.
+// Names are looked up in the order in which they were asked for, each once for all who ask
+// meanwhile. Each seeker has one at a time, so that no session can put a thousand names in front of
+// another's.
 //
 // Whoever has waited for `patience` is told that the database does not answer. A name that did not
 // come in time is slow until it has come: who asks for it is told so at once, so that it holds one
 // thread and no more. What came late, and what the database could not say, is remembered for
 // `remembered`; that we lacked memory or descriptors for the question is not. There are as many
-// threads as names that are looked up at once, up to most_threads; those that were needed once stay.
+// threads as names that are looked up at once, up to most_threads; those that were needed once
+// stay.
 //
-// Failures, memory's too, are answers. One that cannot be handed over for lack of memory is handed over
-// later. Limits: most_threads names whose database does not answer at all hold all look-ups; whoever
-// asks meanwhile is told after `patience`. The destructor waits for a moment only.
+// Failures, memory's too, are answers. One that cannot be handed over for lack of memory is handed
+// over later. Limits: most_threads names whose database does not answer at all hold all look-ups;
+// whoever asks meanwhile is told after `patience`. The destructor waits for a moment only.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

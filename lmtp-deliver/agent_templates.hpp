@@ -7,8 +7,9 @@
 //   root = "becomes the user that the userdb names"
 //   about = "what it needs"
 //
-// With root, which says what makes it safe, root runs the agent as root (--allow-root-agent). A name is a word of letters, digits, - and _; every template must be one that argv_template
-// takes. Fails with "FILE:LINE: reason". Limits: whether the programs exist is not asked.
+// With root, which says what makes it safe, root runs the agent as root (--allow-root-agent). A
+// name is a word of letters, digits, - and _; every template must be one that argv_template takes.
+// Fails with "FILE:LINE: reason". Limits: whether the programs exist is not asked.
 #pragma once
 
 #include "base/result.hpp"
@@ -32,8 +33,8 @@ extern const std::string_view built_in_agents_text;
 [[nodiscard]] base::expected<std::vector<agent>> load_agents(const std::string& path);
 
 // What --agent means: a known name gives its agent, and text that is more than a word is a template
-// itself, of an agent without a name, which is not parsed here. A single word that is no known name and no path is
-// refused: it would be a program without arguments, looked for who knows where.
+// itself, of an agent without a name, which is not parsed here. A single word that is no known name
+// and no path is refused: it would be a program without arguments, looked for who knows where.
 [[nodiscard]] base::expected<agent> find_template(std::string_view name_or_template,
                                                   const std::vector<agent>& agents);
 

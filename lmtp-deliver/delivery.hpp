@@ -4,14 +4,14 @@
 // owner.delivered(*this) says that answer() is there. It may be said from within these. Everything
 // happens in the session's worker.
 //
-// It may wait for an agent, what comes before begin() included, for `queue_timeout`, and is deferred
-// then. The agent has `timeout` to end; then its process group gets TERM and, kill_after later, KILL.
-// One that another process of its user has stopped is continued within a second, and killed the
-// third time. What it prints is read to the end so that it never blocks, and the first 64 KiB are kept.
-// An end with status 0 is a delivery, whatever was read of the message; everything else follows the
-// table of exit statuses. 250 is never said before the agent has ended. A message with headers of its
-// own is a copy, which counts as held while its agent runs; where it may not be, its recipient is
-// deferred.
+// It may wait for an agent, what comes before begin() included, for `queue_timeout`, and is
+// deferred then. The agent has `timeout` to end; then its process group gets TERM and, kill_after
+// later, KILL. One that another process of its user has stopped is continued within a second, and
+// killed the third time. What it prints is read to the end so that it never blocks, and the first
+// 64 KiB are kept. An end with status 0 is a delivery, whatever was read of the message; everything
+// else follows the table of exit statuses. 250 is never said before the agent has ended. A message
+// with headers of its own is a copy, which counts as held while its agent runs; where it may not
+// be, its recipient is deferred.
 //
 // cancel() is for what still waits when the server stops or the client leaves; abandon() lets go of
 // an agent that runs, which then finishes by itself or is ended by the guardian when its time is

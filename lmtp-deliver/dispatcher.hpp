@@ -9,11 +9,12 @@
 //   ... the agent ends ...  dispatcher.give_back(me);
 //
 // Slots go to clients in turn, by address; of one address to its connections in turn; of one
-// connection in the order in which it asked. Clients of Unix sockets have no address: each connection
-// is a client. No recipient has more than `a_recipient` slots at once; its other deliveries stand aside
-// meanwhile, and cost nobody a turn. The queue holds `longest` waiters. When it is full, a client that
-// holds less of it than another takes the place of that one's last waiter, which is turned away: no
-// client can fill it against the others, and one that is alone has it all.
+// connection in the order in which it asked. Clients of Unix sockets have no address: each
+// connection is a client. No recipient has more than `a_recipient` slots at once; its other
+// deliveries stand aside meanwhile, and cost nobody a turn. The queue holds `longest` waiters. When
+// it is full, a client that holds less of it than another takes the place of that one's last
+// waiter, which is turned away: no client can fill it against the others, and one that is alone has
+// it all.
 //
 // One short lock a call, held for a bounded number of steps, and one search among the clients that
 // wait, by how many of theirs do. Nothing waits here. ask() may throw std::bad_alloc, and has done
@@ -60,8 +61,8 @@ class dispatcher {
 
       private:
         friend class dispatcher;
-        // In the thread of its io_context: the slot is yours (start), or your place in the queue was
-        // given to another client (refused).
+        // In the thread of its io_context: the slot is yours (start), or your place in the queue
+        // was given to another client (refused).
         virtual void called(answer how) = 0;
 
         bool waits() const noexcept { return hook<of_client>::is_linked(); }

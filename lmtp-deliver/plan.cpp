@@ -94,7 +94,8 @@ expected<void> load_exit_statuses(plan& into) {
 // What an agent of root's finds as HOME when its mail is for nobody of this system.
 const home_and_user nobodys_home{"/nonexistent", "nobody"};
 
-// Who gets mail here may be anybody, and what an agent does with it follows rules of other people's.
+// Who gets mail here may be anybody, and what an agent does with it follows rules of other
+// people's.
 expected<void> check_root(const plan& of) {
     if (!of.runs_agents_as_root() || of.root_allowed || of.chosen.check.wanted) return {};
     constexpr std::string_view otherwise =
@@ -138,8 +139,8 @@ expected<void> gather_settings(plan& into) {
 
 // Without files= an agent has as many as this program was started with, not what it raised that to.
 // Without core= it leaves no core: nobody looks for one, and somebody's mail is in it. Without
-// file-size= no file grows for ever; of a mailbox that is one file all counts that is in it. There is no
-// usual number of processes: all of the agents' user count, also those that others started.
+// file-size= no file grows for ever; of a mailbox that is one file all counts that is in it. There
+// is no usual number of processes: all of the agents' user count, also those that others started.
 expected<void> set_limits(plan& into) {
     auto limits = os::parse_limits(into.chosen.limits);
     if (!limits) return base::fail("--limit: {}", limits.error().message);

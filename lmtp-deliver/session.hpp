@@ -3,9 +3,9 @@
 //
 // The conversation is serve::session's. Every recipient of a message that was begun ends as
 // accepted (its agent ended with 0), rejected, deferred, or, when the server is stopped at once or
-// the client leaves before the message is whole, in doubt or failed. When a client leaves after that,
-// what waits for an agent is deferred and counted as withdrawn, for the client will send it again;
-// agents that run are waited for and counted, and only then the session ends.
+// the client leaves before the message is whole, in doubt or failed. When a client leaves after
+// that, what waits for an agent is deferred and counted as withdrawn, for the client will send it
+// again; agents that run are waited for and counted, and only then the session ends.
 //
 // Each recipient's account is looked up before its delivery begins, one after the other, in another
 // thread where it is not known.

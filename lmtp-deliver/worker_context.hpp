@@ -45,8 +45,8 @@ struct worker_context : serve::worker_context {
     // Unique among all transactions of all runs: time, worker and number, with dashes.
     std::string next_id();
 
-    // Of --user, else of the system's user of that name, else, if there is none, this process's own.
-    // Null when that user is to be looked up first, which is known for a minute.
+    // Of --user, else of the system's user of that name, else, if there is none, this process's
+    // own. Null when that user is to be looked up first, which is known for a minute.
     using home = std::shared_ptr<const home_and_user>;
     home known_home(const std::string& user);
     home remember(const std::string& user, const std::optional<os::account>& found);

@@ -16,9 +16,9 @@ namespace postal::audit {
 [[nodiscard]] base::expected<void> check_machine(const options& given,
                                                  const experiment::experiment& whole);
 
-// Refuses with one line what can be refused before anything is begun; then blocks until the audit is
-// over or interrupted, and prints what it found on standard output. The journal and the record in the
-// folder of results are true at every moment.
+// Refuses with one line what can be refused before anything is begun; then blocks until the audit
+// is over or interrupted, and prints what it found on standard output. The journal and the record
+// in the folder of results are true at every moment.
 [[nodiscard]] cli::exit_status conduct(const options& given, const experiment::experiment& whole,
                                        std::uint64_t seed, const std::vector<std::string>& argv);
 

@@ -46,8 +46,8 @@ struct draw {
                                                    std::size_t last_entry, std::size_t count,
                                                    std::uint64_t seed);
 
-// The same cuts in an order that is as likely as any other, so that those an interrupted audit has made are a
-// sample of all.
+// The same cuts in an order that is as likely as any other, so that those an interrupted audit has
+// made are a sample of all.
 [[nodiscard]] std::vector<std::size_t> in_random_order(std::vector<std::size_t> cuts,
                                                        std::uint64_t seed);
 

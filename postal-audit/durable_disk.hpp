@@ -1,9 +1,11 @@
-// What is on the disk for sure at any place of a log of writes, in whatever order the places are asked for.
+// What is on the disk for sure at any place of a log of writes, in whatever order the places are
+// asked for.
 //
-// A disk image goes forward through the log. To go back it is made anew, from the nearest of a few copies that were
-// left on the way: of the disk at every 64 MiB of log, or an eighth of it where that is more. Short logs have none.
-// A copy for which there is no room is done without. The files are removed at the end; whoever may be killed
-// before announces paths() to a journal. Every failure is one line that names the file.
+// A disk image goes forward through the log. To go back it is made anew, from the nearest of a few
+// copies that were left on the way: of the disk at every 64 MiB of log, or an eighth of it where
+// that is more. Short logs have none. A copy for which there is no room is done without. The files
+// are removed at the end; whoever may be killed before announces paths() to a journal. Every
+// failure is one line that names the file.
 #pragma once
 
 #include "base/result.hpp"

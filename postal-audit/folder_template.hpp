@@ -1,4 +1,5 @@
-// Where users' mail lies, as a path in which names stand for users and domains; see stored_mail.hpp.
+// Where users' mail lies, as a path in which names stand for users and domains; see
+// stored_mail.hpp.
 #pragma once
 
 #include <optional>

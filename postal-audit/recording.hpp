@@ -1,6 +1,6 @@
-// What a recorded run leaves in its folder, so that each cut can be had again: the log of the disk's
-// writes, the sender's ledger, and, in recording.json, which part of the log belongs to the load and
-// which time to each place in it.
+// What a recorded run leaves in its folder, so that each cut can be had again: the log of the
+// disk's writes, the sender's ledger, and, in recording.json, which part of the log belongs to the
+// load and which time to each place in it.
 //
 // Schema "postal-recording/1". Fails with one line that names the file.
 #pragma once

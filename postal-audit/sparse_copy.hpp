@@ -14,8 +14,8 @@ struct file_place {
     std::uint64_t at = 0;  // octet
 };
 
-// So many octets; where the source has a hole, the target gets one, but for holes behind data in the
-// last 128 KiB. The source must be so long.
+// So many octets; where the source has a hole, the target gets one, but for holes behind data in
+// the last 128 KiB. The source must be so long.
 [[nodiscard]] base::expected<void> copy_sparse(file_place from, file_place to,
                                                std::uint64_t octets);
 

@@ -8,8 +8,9 @@
 //
 // Below each such folder all regular files are read, whatever they are called; what is not mail of
 // ours is foreign in the ledger and does no harm. Not read: folders called tmp, which in Maildirs
-// hold what was never delivered; files beside the folders cur or new, which are a server's own; what
-// symbolic links point to. Lines may end in LF or CRLF. Messages are judged as rabid judges them.
+// hold what was never delivered; files beside the folders cur or new, which are a server's own;
+// what symbolic links point to. Lines may end in LF or CRLF. Messages are judged as rabid judges
+// them.
 //
 // A file or folder that is there and cannot be read, is larger than most_octets or lies deeper than
 // most_depth is counted as unopened, and is no failure: a power cut may have damaged it. A folder

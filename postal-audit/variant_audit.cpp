@@ -257,8 +257,8 @@ base::expected<void> variant_audit::build(std::size_t cut, const draw& one,
     return copy ? done{} : done{copy.error()};
 }
 
-// A disk that could not be read is made anew and looked at again: what came between, such as a server
-// that a busy machine held up, is no harm that the cut did.
+// A disk that could not be read is made anew and looked at again: what came between, such as a
+// server that a busy machine held up, is no harm that the cut did.
 base::expected<void> variant_audit::examine(std::size_t cut, const draw& one) {
     std::string first;
     for (unsigned tries = 1;; ++tries) {

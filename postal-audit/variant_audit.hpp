@@ -1,5 +1,5 @@
-// The audit of one variant: its run is recorded, or found recorded, and for each cut and each draw a
-// disk is made of the recording, recovered, and judged.
+// The audit of one variant: its run is recorded, or found recorded, and for each cut and each draw
+// a disk is made of the recording, recovered, and judged.
 #pragma once
 
 #include "audit/audited_run.hpp"

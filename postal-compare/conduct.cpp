@@ -37,7 +37,8 @@ using cli::exit_status;
 using experiment::refusal;
 using experiment::run_end;
 
-// So many blocks in a row that a failed step has voided end an experiment: the next would fail, too.
+// So many blocks in a row that a failed step has voided end an experiment: the next would fail,
+// too.
 constexpr std::uint64_t most_failed_blocks = 2;
 
 // A run that was interrupted has its folder already.

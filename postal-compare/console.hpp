@@ -1,5 +1,5 @@
-// What an experiment says while it goes on, on standard error: a live line on a terminal, and a line
-// for each run that has ended.
+// What an experiment says while it goes on, on standard error: a live line on a terminal, and a
+// line for each run that has ended.
 #pragma once
 
 #include "experiment/analysis.hpp"
@@ -27,8 +27,8 @@ class console {
     // For run_once(); of the run that was begun last. Valid as long as this.
     [[nodiscard]] experiment::progress progress();
 
-    // "block 2 of 6, 3 of 5: barrier=0: 2,875/min (12.3 s with all steps)"; of the run that was noted
-    // last in the record.
+    // "block 2 of 6, 3 of 5: barrier=0: 2,875/min (12.3 s with all steps)"; of the run that was
+    // noted last in the record.
     void ended(const experiment::results& of, const experiment::planned_run& one);
 
   private:

@@ -46,8 +46,8 @@ json analysis_in(std::string_view text) {
     return json::parse(text).value("analysis", json());
 }
 
-// The order of the runs follows from the seed, and each block that was begun is whole: but the last one
-// of an experiment that was interrupted. One that says that it did all blocks has them.
+// The order of the runs follows from the seed, and each block that was begun is whole: but the last
+// one of an experiment that was interrupted. One that says that it did all blocks has them.
 void check_order(const experiment::results& of, std::vector<std::string>& found) {
     const experiment::experiment_record& record = of.record;
     const bool all_blocks = record.end == experiment::all_blocks_done;

@@ -1,16 +1,16 @@
 // What the page's charts draw, as JSON that is small and safe to put between <script> tags.
 //
 // Intervals, but for what is finished after the stop: at most 750 points for each record; where
-// there are more, neighbours of one kind (warm-up, partial or neither) are put together: messages are
-// a minute's, whatever the length, percentiles the highest of them, and `together` says how many went
-// into a point. Where there was no message percentiles are null.
+// there are more, neighbours of one kind (warm-up, partial or neither) are put together: messages
+// are a minute's, whatever the length, percentiles the highest of them, and `together` says how
+// many went into a point. Where there was no message percentiles are null.
 //
-// Seconds, of the same form and without percentiles: of a record with so few intervals that its counts
-// are drawn by the second; else an empty list.
+// Seconds, of the same form and without percentiles: of a record with so few intervals that its
+// counts are drawn by the second; else an empty list.
 //
 // Tails: the latency that a share of the messages did not exceed, from the least of them to the
-// highest, as [one in how many was slower, microseconds]: 2 is the median, 100 is p99. Where messages
-// that were due were never accepted, the curve ends at the share that was.
+// highest, as [one in how many was slower, microseconds]: 2 is the median, 100 is p99. Where
+// messages that were due were never accepted, the curve ends at the share that was.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +43,8 @@ std::string object_of(std::initializer_list<std::pair<std::string_view, std::str
 // A JSON string in which neither "</script" nor "<!--" can occur; the text is UTF-8.
 std::string script_string(std::string_view text);
 
-// What a page's script knows of each step of a course, by that name. Steps are lists in the order of their
-// columns, since a day of seconds is 86,400 of them; the data's "columns" has the names.
+// What a page's script knows of each step of a course, by that name. Steps are lists in the order
+// of their columns, since a day of seconds is 86,400 of them; the data's "columns" has the names.
 template <class Step>
 struct chart_column {
     std::string_view name;
@@ -90,7 +90,8 @@ struct point {
 };
 std::vector<point> points_of(const std::vector<interval>& intervals, std::size_t together);
 
-// Of a rank of that run, whose intervals these are: where each step begins and ends, and its messages.
+// Of a rank of that run, whose intervals these are: where each step begins and ends, and its
+// messages.
 std::string rank_points(const record& of, const std::vector<interval>& rank);
 
 // How many intervals a point of the chart may stand for; 1: each has its own.
@@ -101,7 +102,8 @@ std::size_t stretches_a_point(const record& one);
 // A run with fewer intervals than this is shown by the second, where the record has seconds.
 inline constexpr std::size_t enough_intervals = 10;
 bool shown_by_second(const record& one);
-// What counts over time are drawn from: intervals, or seconds; not what was finished after the stop.
+// What counts over time are drawn from: intervals, or seconds; not what was finished after the
+// stop.
 std::vector<interval> course_of(const record& one);
 
 // Between what something was on the average of each of those stretches.

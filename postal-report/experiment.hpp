@@ -11,8 +11,9 @@
 
 namespace postal::report {
 
-// One line for each run that counts, in order of time: its place, why it voids its block, the metrics (of
-// several programs each column begins with the program's name and a point), and what was spent.
+// One line for each run that counts, in order of time: its place, why it voids its block, the
+// metrics (of several programs each column begins with the program's name and a point), and what
+// was spent.
 sheet sheet_of(const experiment::results& of);
 
 // Verdicts, what must not be overlooked, charts, tables. What an audit has found stands beside each

@@ -1,9 +1,10 @@
 // What the charts of an experiment's page draw, as JSON between <script> tags; see chart_data.hpp.
 //
 // Over time: of each variant the mean over its runs that count, point by point: messages a minute,
-// processors in use, and what the storage's devices did. At most some 300 points a variant, for which
-// neighbouring intervals are put together; the costs are those of the same spans of time. Where there
-// are few runs, each one's rate is there, too. Latencies: the distributions of these runs in one.
+// processors in use, and what the storage's devices did. At most some 300 points a variant, for
+// which neighbouring intervals are put together; the costs are those of the same spans of time.
+// Where there are few runs, each one's rate is there, too. Latencies: the distributions of these
+// runs in one.
 //
 // Of more than `most_drawn` variants the first is drawn and those that differ most from it.
 #pragma once

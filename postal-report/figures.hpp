@@ -40,7 +40,8 @@ std::string show_per_second(const record& one, std::uint64_t stats::counts::*oct
 // are as good as equal.
 std::string show_change(std::optional<double> now, std::optional<double> reference);
 
-// The 95 % confidence interval of the rate, as stats::confidence_text() has it; empty when not known.
+// The 95 % confidence interval of the rate, as stats::confidence_text() has it; empty when not
+// known.
 std::string show_confidence(const message_rate& rate);
 
 // The value of a threshold in the unit that its expression has.

@@ -1,5 +1,5 @@
-// What a ledger says of every message: the summary, on a page with examples, and the rows of one kind of
-// discrepancy.
+// What a ledger says of every message: the summary, on a page with examples, and the rows of one
+// kind of discrepancy.
 //
 // The summary says the result first: how many of the acknowledged messages (one for each recipient)
 // are lost or corrupt. A list has one line for each message and nothing else, in the order in which

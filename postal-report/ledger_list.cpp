@@ -44,8 +44,8 @@ std::string or_dash(const std::string& text) {
     return text.empty() ? "-" : base::printable(text, longest_cell);
 }
 
-// "0123456789abcdef/3/17 a@example.com -> b@example.com (5120 octets) accepted 250 2.0.0 at TIME, then what was
-// seen.
+// "0123456789abcdef/3/17 a@example.com -> b@example.com (5120 octets) accepted 250 2.0.0 at TIME,
+// then what was seen.
 std::string sentence(const discrepancy_row& row) {
     std::string out =
         row.run.empty() ? "unknown" : fmt::format("{}/{}/{}", row.run, row.session, row.sequence);

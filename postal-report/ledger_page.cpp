@@ -1,8 +1,8 @@
-// What of a ledger only a page has room for: the account in large type, when there was what to find, the
-// first messages of each kind with what is wrong with them, and whose they were.
+// What of a ledger only a page has room for: the account in large type, when there was what to
+// find, the first messages of each kind with what is wrong with them, and whose they were.
 //
-// A ledger may have been made by anybody, with texts of any length and times of any year: what is shown is
-// cut to fit here, and made harmless by the printer.
+// A ledger may have been made by anybody, with texts of any length and times of any year: what is
+// shown is cut to fit here, and made harmless by the printer.
 #include <fmt/format.h>
 
 #include <algorithm>

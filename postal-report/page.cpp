@@ -107,7 +107,8 @@ struct page_printer {
         noted.clear();
     }
 
-    // Lines that stand below the title, and headings of parts, whose blocks tell what they are about.
+    // Lines that stand below the title, and headings of parts, whose blocks tell what they are
+    // about.
     void operator()(const statement&) {}
     void operator()(const heading&) {}
 

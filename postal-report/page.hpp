@@ -2,8 +2,9 @@
 //
 // The page's frame, style and scripts are files of this folder, built into the program; Chart.js is
 // read from where the system has it (Debian: libjs-chart.js) when a report is written. Texts are
-// escaped, the data of the charts cannot end its script element, and the page's own content security
-// policy allows neither a foreign script nor any fetch. Without scripts the page still has every table.
+// escaped, the data of the charts cannot end its script element, and the page's own content
+// security policy allows neither a foreign script nor any fetch. Without scripts the page still has
+// every table.
 //
 // Fails when Chart.js cannot be read, with the path and the package that has it.
 #pragma once

@@ -1,7 +1,7 @@
 // The run records of one report: read from files, and told apart by labels.
 //
-// read_record() takes a file that somebody else may have written; see stats/record_reader.hpp for what
-// is refused. A record of more than 256 MiB is.
+// read_record() takes a file that somebody else may have written; see stats/record_reader.hpp for
+// what is refused. A record of more than 256 MiB is.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// The report on a relay: the result, the tables, and on a page charts of accepted, delivered and backlog,
-// for all mail and for each domain, and tails of transit times.
+// The report on a relay: the result, the tables, and on a page charts of accepted, delivered and
+// backlog, for all mail and for each domain, and tails of transit times.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -173,7 +173,8 @@ std::string relay_chart_data(const shown_relay& one) {
 
 namespace {
 
-// Of what the relay has accepted the share that it neither delivered nor returned, then how long a message waited.
+// Of what the relay has accepted the share that it neither delivered nor returned, then how long a
+// message waited.
 std::pair<double, double> trouble_of(const relay_part& one) {
     const auto accepted = static_cast<double>(std::max<std::uint64_t>(one.counts.accepted, 1));
     return {static_cast<double>(one.counts.still_owed) / accepted, one.backlog.area_s / accepted};

@@ -38,8 +38,8 @@ inline constexpr const char* compared_name = "compared";
 table differing_options_table(const std::vector<record>& records);
 table option_table(const std::vector<record>& records);
 table interval_table(const record& one);
-// What the charts over time draw beside latencies, by the interval or the second, as they do; without
-// rows where all of it stands in interval_table().
+// What the charts over time draw beside latencies, by the interval or the second, as they do;
+// without rows where all of it stands in interval_table().
 table course_table(const record& one);
 // Leaves the first rows, and says so where there are more.
 void keep_first(table& of, std::size_t most_rows, std::string_view of_what);
@@ -66,7 +66,8 @@ std::vector<remark> all_remarks(const std::vector<record>& records);
 // "postal 1.0.0 on host, started 2026-01-01T00:00:00.000Z, 10m, of which 1m warm-up"
 std::string describe(const record& one);
 
-// What was tested and how, as far as the record says: "127.0.0.1:25 over smtp, 4 sessions, at 30/s, …"
+// What was tested and how, as far as the record says: "127.0.0.1:25 over smtp, 4 sessions, at 30/s,
+// …"
 std::string tested(const record& one);
 
 // The counters of that kind.
@@ -87,8 +88,8 @@ inline constexpr const char* footnote_of_runs =
 // Who ran, what must not be overlooked, and the tables, result first. `records` is not empty.
 document document_of(const std::vector<record>& records, medium wanted);
 
-// A line for each record. The columns and their order stay, and those of counters follow them; those of
-// phases, TLS and agents, at the end, are there when any record has such.
+// A line for each record. The columns and their order stay, and those of counters follow them;
+// those of phases, TLS and agents, at the end, are there when any record has such.
 sheet sheet_of(const std::vector<record>& records);
 
 }  // namespace postal::report

@@ -1,4 +1,5 @@
-// What stands on top of a page about runs: the result in large type, and what became of the messages.
+// What stands on top of a page about runs: the result in large type, and what became of the
+// messages.
 #include <fmt/format.h>
 
 #include <algorithm>

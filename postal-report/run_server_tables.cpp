@@ -1,5 +1,5 @@
-// The tables of servers: what lmtp-deliver's agents did, how clients used their connections, and which
-// limits they struck.
+// The tables of servers: what lmtp-deliver's agents did, how clients used their connections, and
+// which limits they struck.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // What was sampled beside runs: a queue's depth, or what a command printed, as tables and charts.
 //
-// A chart for all queues, and one for each command, whose figures may be of any unit. Figures that were
-// always 0 are not drawn where others are not; at most most_lines lines of a chart. Of several runs a
-// chart has a line for each run and figure.
+// A chart for all queues, and one for each command, whose figures may be of any unit. Figures that
+// were always 0 are not drawn where others are not; at most most_lines lines of a chart. Of several
+// runs a chart has a line for each run and figure.
 #pragma once
 
 #include <cstddef>

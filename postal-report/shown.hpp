@@ -1,4 +1,5 @@
-// How whatever is read becomes output: what the options ask for is printed, and the page is written.
+// How whatever is read becomes output: what the options ask for is printed, and the page is
+// written.
 #pragma once
 
 #include <functional>

@@ -35,7 +35,8 @@ std::string option_text(const record& one, std::string_view name) {
     return found == one.options.end() ? std::string() : show_option(found->second);
 }
 
-// "sizes from 0 B to 10.0 KiB" of "uniform:0,10240" and "5.0 KiB each" of "fixed:5120"; others as they are.
+// "sizes from 0 B to 10.0 KiB" of "uniform:0,10240" and "5.0 KiB each" of "fixed:5120"; others as
+// they are.
 std::string sizes_text(const std::string& spec) {
     constexpr std::string_view fixed = "fixed:";
     constexpr std::string_view uniform = "uniform:";
@@ -53,7 +54,8 @@ std::string sizes_text(const std::string& spec) {
     return "sizes " + base::printable(spec, 100);
 }
 
-// "127.0.0.1:25" with what it said, "(mail.example.com ESMTP Postfix)"; of several servers the first two.
+// "127.0.0.1:25" with what it said, "(mail.example.com ESMTP Postfix)"; of several servers the
+// first two.
 std::string server_text(const record& one, const std::string& servers) {
     constexpr std::size_t shown = 2;
     std::vector<std::string> said;

@@ -12,7 +12,7 @@
 #include "postal/message_maker.hpp"
 #include "program/dry_run.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::string first_message(const plan& of) {
     return text;
 }
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -6,7 +6,7 @@
 #include "base/text.hpp"
 #include "proto/smtp/esmtp_parameters.hpp"
 
-namespace postal {
+namespace postal::sender {
 namespace {
 
 using base::expected;
@@ -90,4 +90,4 @@ expected<void> check(const dsn_request& dsn, const passed_parameters& mail,
     return {};
 }
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -11,7 +11,7 @@
 #include "base/result.hpp"
 #include "cli/options.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 // --dsn notify=success+failure,ret=hdrs (RFC 3461); values as they go over the wire.
 struct dsn_request {
@@ -37,4 +37,4 @@ cli::setter passed_parameter(passed_parameters& target);
 base::expected<void> check(const dsn_request& dsn, const passed_parameters& mail,
                            const passed_parameters& rcpt);
 
-}  // namespace postal
+}  // namespace postal::sender

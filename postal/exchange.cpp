@@ -8,7 +8,7 @@
 #include "proto/smtp/client_commands.hpp"
 #include "proto/smtp/esmtp_parameters.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 exchange::exchange(const plan& of, message_maker& maker, message_outcomes& outcomes,
                    unsigned session)
@@ -276,4 +276,4 @@ void exchange::octets_left(std::uint64_t written, load::steady_time when) noexce
     }
 }
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -43,7 +43,7 @@
 #include "proto/smtp/capabilities.hpp"
 #include "proto/smtp/reply_parser.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 using client::stage;
 
@@ -203,4 +203,4 @@ class exchange {
     stage last_answered_ = stage::ehlo;
 };
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -7,7 +7,7 @@
 
 #include "postal/exchange.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 using units = message_outcomes::units;
 
@@ -219,4 +219,4 @@ void exchange::lost(const breakage& how, moment now) {
     output_written();
 }
 
-}  // namespace postal
+}  // namespace postal::sender

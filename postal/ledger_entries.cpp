@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace postal {
+namespace postal::sender {
 
 ledger_entries::ledger_entries(const plan& of, sent_rows& into)
     : plan_(of), rows_(into), recipients_(of.recipients.size()), senders_(of.senders.size()) {}
@@ -74,4 +74,4 @@ ledger::address_id ledger_entries::number_of(std::vector<ledger::address_id>& kn
     return number;
 }
 
-}  // namespace postal
+}  // namespace postal::sender

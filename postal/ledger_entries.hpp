@@ -17,7 +17,7 @@
 #include "postal/plan.hpp"
 #include "postal/transaction.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 // Where the rows go.
 class sent_rows {
@@ -66,4 +66,4 @@ class ledger_entries {
     std::vector<ledger::address_id> senders_;
 };
 
-}  // namespace postal
+}  // namespace postal::sender

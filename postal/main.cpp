@@ -23,7 +23,7 @@
 #include "program/run.hpp"
 #include "program/worker_sessions.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 namespace {
 
@@ -38,7 +38,8 @@ exit_status preview(const plan& of, const program::ranks& others) {
     return exit_status::done;
 }
 
-// Of one session: a transaction for each that is in flight, and one more whose envelope has left before that.
+// Of one session: a transaction for each that is in flight, and one more whose envelope has left
+// before that.
 std::uint64_t messages_at_once(const plan& of) {
     const std::uint64_t each = of.chosen.lmtp ? of.chosen.recipients.most : 1;
     return each * (of.chosen.in_flight + (of.chosen.pipelining == pipelining::overlap ? 1 : 0));
@@ -102,8 +103,8 @@ exit_status run(int argc, char** argv) {
 
 }  // namespace
 
-}  // namespace postal
+}  // namespace postal::sender
 
 int main(int argc, char** argv) {
-    return postal::cli::run_main("postal", [&] { return postal::run(argc, argv); });
+    return postal::cli::run_main("postal", [&] { return postal::sender::run(argc, argv); });
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace postal {
+namespace postal::sender {
 
 namespace {
 
@@ -66,4 +66,4 @@ mail::message* message_maker::lend() {
     return one;
 }
 
-}  // namespace postal
+}  // namespace postal::sender

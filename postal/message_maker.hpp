@@ -1,8 +1,8 @@
 // Makes the message of a transaction: who it is from, who receives it, and its octets.
 //
 // But for the date and a sender who has logged in it is a function of the plan and of the message's
-// numbers: equal seeds make equal runs. Messages are lent from the first command until they are written, so that a session that waits holds none.
-// One worker's own.
+// numbers: equal seeds make equal runs. Messages are lent from the first command until they are
+// written, so that a session that waits holds none. One worker's own.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 #include "postal/plan.hpp"
 #include "postal/transaction.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 class message_maker {
   public:
@@ -43,4 +43,4 @@ class message_maker {
     std::vector<mail::message*> spare_;
 };
 
-}  // namespace postal
+}  // namespace postal::sender

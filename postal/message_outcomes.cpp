@@ -1,6 +1,6 @@
 #include "postal/message_outcomes.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 void message_outcomes::start(transaction& tx) {
     tx.open_units = lmtp_ ? static_cast<std::uint32_t>(tx.recipients.size()) : 1;
@@ -81,4 +81,4 @@ void message_outcomes::time(const transaction& tx, moment at) {
     took(phase::service, at.steady - tx.begun);
 }
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -19,7 +19,7 @@
 #include "postal/transaction.hpp"
 #include "stats/tally.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 class message_outcomes {
   public:
@@ -73,4 +73,4 @@ class message_outcomes {
     bool lmtp_;
 };
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -18,7 +18,7 @@
 #include "program/shared_options.hpp"
 #include "program/tls_options.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 namespace {
 
@@ -369,4 +369,4 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
     return cli::parse(program, words, into.effective);
 }
 
-}  // namespace postal
+}  // namespace postal::sender

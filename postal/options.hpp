@@ -18,7 +18,7 @@
 #include "postal/envelope_options.hpp"
 #include "program/client_options.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 enum class offer { automatic, off };  // use a server's extension when it offers it, or never
 
@@ -41,7 +41,7 @@ struct options : program::client_options {
     std::int64_t messages_a_connection = 1;  // -c; -1 without end, 0 none
     bool lmtp = false;
     std::optional<std::uint16_t> port;  // -p; of servers that name none
-    postal::pipelining pipelining = postal::pipelining::automatic;
+    sender::pipelining pipelining = sender::pipelining::automatic;
     offer chunking = offer::off;
     unsigned in_flight = 1;
     recipient_range recipients;
@@ -69,4 +69,4 @@ struct options : program::client_options {
 base::expected<cli::parse_result> parse_options(options& into,
                                                 const std::vector<std::string>& words);
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace postal {
+namespace postal::sender {
 
 enum class phase : std::uint8_t {
     connect,      // until the connection is made
@@ -31,4 +31,4 @@ inline const std::vector<std::string>& phase_names() {
     return names;
 }
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -10,7 +10,7 @@
 #include "postal/phases.hpp"
 #include "program/shared_options.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 namespace {
 
@@ -224,4 +224,4 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     return result;
 }
 
-}  // namespace postal
+}  // namespace postal::sender

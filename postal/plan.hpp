@@ -20,7 +20,7 @@
 #include "postal/sample_file.hpp"
 #include "stats/run_description.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 struct plan {
     explicit plan(options given, const program::run_identity& who = {})
@@ -57,4 +57,4 @@ client::spoken spoken_in(const plan& plan) noexcept;
 // What the record says of it; of ranks it is that of the whole run.
 stats::run_description describe(const plan& plan, int argc, char** argv);
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -17,7 +17,7 @@
 #include "base/file_descriptor.hpp"
 #include "cli/binders.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 namespace {
 
@@ -271,4 +271,4 @@ void sample_feed::flush() {
     held_ = file_.hand_over(std::move(held_));
 }
 
-}  // namespace postal
+}  // namespace postal::sender

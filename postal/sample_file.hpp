@@ -5,10 +5,11 @@
 //   sample_feed mine(*file, worker, on_change);  mine.add(sample)     in each worker
 //   file->close();                                    when no feed is left
 //
-// A worker hands some thousands over at once, and what it has every tenth of a second. A thread of the file's own makes the
-// text, compresses it where the name ends in ".gz", and writes. No sample is dropped: when half a million wait, feeds
-// say so until half of them are written, and whoever starts messages waits meanwhile. After a failure (disk full) what
-// comes is discarded, and close() tells it.
+// A worker hands some thousands over at once, and what it has every tenth of a second. A thread of
+// the file's own makes the text, compresses it where the name ends in ".gz", and writes. No sample
+// is dropped: when half a million wait, feeds say so until half of them are written, and whoever
+// starts messages waits meanwhile. After a failure (disk full) what comes is discarded, and close()
+// tells it.
 #pragma once
 
 #include <atomic>
@@ -30,7 +31,7 @@
 #include "ledger/rows.hpp"
 #include "load/worker.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 // One message that was started: over SMTP a transaction, over LMTP a recipient of one.
 struct message_sample {
@@ -124,4 +125,4 @@ class sample_feed final : public load::watched {
     bool kept_up_ = true;
 };
 
-}  // namespace postal
+}  // namespace postal::sender

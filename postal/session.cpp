@@ -7,7 +7,7 @@
 #include "postal/phases.hpp"
 #include "proto/smtp/client_commands.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 namespace {
 
@@ -43,8 +43,8 @@ asio::awaitable<void> session::run() {
     }
 }
 
-// Memory has run out, which ends the run: what was under way is accounted for all the same, for a server
-// may have taken it.
+// Memory has run out, which ends the run: what was under way is accounted for all the same, for a
+// server may have taken it.
 void session::abandon() noexcept {
     try {
         net::connection& line = channel_.connection();
@@ -299,4 +299,4 @@ session::step session::judge(stage where) {
     return step::refused;
 }
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -24,7 +24,7 @@
 #include "proto/smtp/capabilities.hpp"
 #include "proto/smtp/reply_parser.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 class session final : public load::watched, private net::connection::departures {
   public:
@@ -103,4 +103,4 @@ class session final : public load::watched, private net::connection::departures 
     std::size_t on_the_way_ = 0;
 };
 
-}  // namespace postal
+}  // namespace postal::sender

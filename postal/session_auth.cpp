@@ -7,7 +7,7 @@
 #include "postal/session.hpp"
 #include "proto/smtp/client_commands.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 asio::awaitable<session::step> session::authenticate() {
     const auto number = static_cast<std::uint32_t>(random_.below(plan_.accounts().size()));
@@ -53,4 +53,4 @@ asio::awaitable<session::step> session::converse(client::login& mine) {
     }
 }
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -4,7 +4,7 @@
 
 #include "postal/session.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 namespace {
 
@@ -163,4 +163,4 @@ session::step session::give_up(net::fault why) {
     return step::failed;
 }
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -14,7 +14,7 @@
 #include "mail/message.hpp"
 #include "proto/smtp/reply_parser.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 // One moment on both clocks: the steady one times, the wall's stands in messages and ledgers.
 struct moment {
@@ -105,4 +105,4 @@ struct transaction {
     bool envelope_answered() const noexcept { return answered == recipients.size(); }
 };
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -1,6 +1,6 @@
 #include "postal/worker_context.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 worker_context::worker_context(plan& of, load::worker& worker, ledger::writer* book)
     : of_run(of),
@@ -29,4 +29,4 @@ void worker_context::compare_clocks(load::steady_time now) {
     wall_ahead_ = system_clock::now().time_since_epoch() - steady_clock::now().time_since_epoch();
 }
 
-}  // namespace postal
+}  // namespace postal::sender

@@ -17,7 +17,7 @@
 #include "postal/sample_file.hpp"
 #include "program/run_ledger.hpp"
 
-namespace postal {
+namespace postal::sender {
 
 struct worker_context final : private sent_rows {
     // Without a ledger `book` is null. All must outlive it.
@@ -54,4 +54,4 @@ struct worker_context final : private sent_rows {
     message_outcomes outcomes;
 };
 
-}  // namespace postal
+}  // namespace postal::sender

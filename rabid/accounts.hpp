@@ -4,8 +4,8 @@
 // Shared by all workers, under one lock that is held for a moment each connection. Accounts are
 // lent in random order, each once before any is lent again, so that as many connections as there
 // are accounts read all mail. One that is out when a round ends is not waited for; it comes back
-// into the round that runs by then. With `shared` the same one may be lent again before it is back, as
-// IMAP allows. Nothing here fails; no account is free when more sessions than accounts ask.
+// into the round that runs by then. With `shared` the same one may be lent again before it is back,
+// as IMAP allows. Nothing here fails; no account is free when more sessions than accounts ask.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class accounts {
     accounts(std::vector<account> all, sharing how,
              std::optional<std::uint64_t> rounds = std::nullopt);
 
-    // The number of an account that is nobody else's now, or of any where they are shared; nothing also
-    // where only such accounts have turns left as are out.
+    // The number of an account that is nobody else's now, or of any where they are shared; nothing
+    // also where only such accounts have turns left as are out.
     std::optional<std::size_t> take(base::random_source& random);
     // One whose mailbox could not be visited comes sooner again.
     void give_back(std::size_t number, visit_result how);
@@ -65,8 +65,8 @@ class accounts {
     std::vector<std::size_t> free_;     // in this round
     std::vector<std::size_t> visited_;  // free as well, but not before the others
     std::uint64_t round_ = 0;
-    // Of each account: the round of its last turn, from 1; with `rounds` how many it had, so that one that
-    // is out for longer than a round catches up.
+    // Of each account: the round of its last turn, from 1; with `rounds` how many it had, so that
+    // one that is out for longer than a round catches up.
     std::vector<std::uint64_t> turns_;
     std::vector<std::unique_ptr<memory>> memories_;
 };

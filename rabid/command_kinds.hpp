@@ -1,4 +1,5 @@
-// IMAP commands by kind, as records name them: the words of RFC 9051, with UID forms among those without.
+// IMAP commands by kind, as records name them: the words of RFC 9051, with UID forms among those
+// without.
 //
 // A kind is the verb without UID; its number is the index of stats::tally::commands. Nothing fails.
 #pragma once

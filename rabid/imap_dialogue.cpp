@@ -8,7 +8,8 @@
 namespace postal::rabid {
 namespace {
 
-// What may stand in an answer that is no message's content: the flags of a million messages have 50 MB.
+// What may stand in an answer that is no message's content: the flags of a million messages have 50
+// MB.
 constexpr std::uint64_t most_octets_beside = std::uint64_t{256} << 20U;
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Messages that are fetched whole, BODY[] (RFC 3501 7.4.2, RFC 9051 7.5.2): handed to the examiner,
 // and remembered when they are ours or are to be deleted.
 //
-// Flow: begin_reading(there) for a set of messages; begin(); take() each step that the FETCH brings, and read_ended() behind those of one read.
-// A message is whole when its FETCH response ends behind the body; one that broke off counts as
-// failed.
+// Flow: begin_reading(there) for a set of messages; begin(); take() each step that the FETCH
+// brings, and read_ended() behind those of one read. A message is whole when its FETCH response
+// ends behind the body; one that broke off counts as failed.
 #pragma once
 
 #include <cstdint>

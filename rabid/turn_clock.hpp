@@ -1,5 +1,5 @@
-// How long each message took of those that were asked for at once: from the end of the one before it,
-// which was the server's turn for it, to its own.
+// How long each message took of those that were asked for at once: from the end of the one before
+// it, which was the server's turn for it, to its own.
 //
 // A clock sees reads of a connection, and several replies may end in one. When the server was done
 // with each of those nobody here knows, so they share the time since a reply ended last.

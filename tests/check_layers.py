@@ -5,6 +5,7 @@ Reads the #include lines (and a few calls) of every C++ file and fails when a la
 lib/layers says, or a library that does not belong there: protocol code that includes Asio, statistics that read a clock
 from a thread. What CMake links, and the picture of layers in docs/architecture.md, must be as lib/layers says, too.
 Sources of a folder may be compiled as one (POSTAL_UNITY), so a name in an unnamed namespace is there once for a folder.
+Comments are as wide as code is.
 Runs its own test first: made-up includes that must be found and others that must not.
 
     tests/check_layers.py [ROOT]
@@ -214,6 +215,13 @@ def wrong_names(root, files):
     return found
 
 
+def wide_comments(path, text):
+    """clang-format leaves comments as they are; one that is wider than its columns is found here."""
+    return [f"{path}:{number}: a comment of {len(line)} columns; 100 are the most" for number, line in
+            enumerate(text.splitlines(), 1) if len(line) > 100 and re.match(r"\s*// ?\S.*[a-z] [a-z]", line)
+            and not re.search(r"\S {2,}\S", line.strip())]
+
+
 def names_test():
     """Whether names that are there twice are found, and others are not."""
     source = ("namespace postal {{\nnamespace {{\n\nusing base::expected;\n// int twice();\n{}\n}}  // namespace\n"
@@ -295,6 +303,7 @@ def main():
         print(f"check_layers: {root}: no C++ files here", file=sys.stderr)
         return 1
     found = wrong_papers(root) + wrong_names(root, files)
+    found += [line for path in files for line in wide_comments(path.relative_to(root), path.read_text())]
     found += [line for path in files for line in wrong_includes(path.relative_to(root), path.read_text())]
     for line in found:
         print(line)

@@ -1,5 +1,5 @@
-// What most files include: the standard library's common headers, fmt and Boost's result, compiled once. Nobody
-// includes this file; each source names what it uses and compiles without it as well
+// What most files include: the standard library's common headers, fmt and Boost's result, compiled
+// once. Nobody includes this file; each source names what it uses and compiles without it as well
 // (POSTAL_PRECOMPILED=OFF).
 #pragma once
 

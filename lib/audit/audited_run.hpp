@@ -1,5 +1,6 @@
-// The two kinds of run of an audit: one that is recorded, and one on what a power cut left of it. They are
-// experiment::run_once() with another disk, other loads and other steps, and never touch a disk of the user's.
+// The two kinds of run of an audit: one that is recorded, and one on what a power cut left of it.
+// They are experiment::run_once() with another disk, other loads and other steps, and never touch a
+// disk of the user's.
 #pragma once
 
 #include "base/result.hpp"

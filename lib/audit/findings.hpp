@@ -4,9 +4,9 @@
 // damaged it, or left it out of reach. The cuts are at random entries of one recorded run of a
 // variant; a share of them is about cuts of that run, and other runs are other samples.
 //
-// The controls come first. Where one of them did not come out as it must the audit is blind or wrong:
-// then there is no verdict on anything, only what the counts were. The speed of an audit's load is
-// nowhere shown: the log was in its way.
+// The controls come first. Where one of them did not come out as it must the audit is blind or
+// wrong: then there is no verdict on anything, only what the counts were. The speed of an audit's
+// load is nowhere shown: the log was in its way.
 //
 // Texts hold names from the record as they are; each renderer makes them harmless.
 #pragma once
@@ -50,16 +50,16 @@ struct cut_result {
 struct variant_result {
     std::vector<cut_result> cuts{};
     std::size_t images = 0;
-    // Cuts that count: something had been acknowledged before them, and all their draws were looked at, or one
-    // that harmed. The others below are of these.
+    // Cuts that count: something had been acknowledged before them, and all their draws were looked
+    // at, or one that harmed. The others below are of these.
     std::size_t counted = 0;
     std::size_t before_mail = 0;   // cuts before which nothing had been acknowledged
     std::size_t harmed = 0;        // cuts
     std::size_t lost_at = 0;       // cuts at which a message was lost or out of reach
     std::size_t damaged_at = 0;    // cuts at which one was misplaced, cut short or changed
     std::size_t out_of_reach = 0;  // cuts at which a draw failed
-    // Of harmed among cuts. Empty where the audit ended early and went through the log in its order: then
-    // the cuts that it made are no sample.
+    // Of harmed among cuts. Empty where the audit ended early and went through the log in its
+    // order: then the cuts that it made are no sample.
     std::optional<stats::share_bounds> share{};
     count_range gone{};                    // messages an image, see gone_of()
     std::array<count_range, 3> gone_by{};  // the same by survival
@@ -90,8 +90,8 @@ struct audit_analysis {
 
 [[nodiscard]] audit_analysis analyse(const audit_record& of);
 
-// Messages of an image that are not what and where they were: lost, misplaced, cut short or changed;
-// all that was acknowledged where it failed.
+// Messages of an image that are not what and where they were: lost, misplaced, cut short or
+// changed; all that was acknowledged where it failed.
 [[nodiscard]] std::uint64_t gone_of(const audited_image& one);
 
 // One sentence for each variant that is no control; none where the audit has no verdict.
@@ -103,8 +103,8 @@ struct audit_analysis {
 [[nodiscard]] std::string describe(const audit_record& of);
 
 // "71 of 100 cuts, 0 to 60 messages of the last 4.8 s", "none in 100 cuts (at most 3 %)",
-// "none in 50 cuts (at most 5.8 %); interrupted after 50 of 100 cuts", "no verdict", or "not audited" where
-// there is no such variant.
+// "none in 50 cuts (at most 5.8 %); interrupted after 50 of 100 cuts", "no verdict", or "not
+// audited" where there is no such variant.
 [[nodiscard]] std::string lost_by_power_cut(std::string_view name, const audit_record& of,
                                             const audit_analysis& found);
 inline constexpr const char* lost_by_power_cut_title = "acknowledged mail lost by a power cut";

@@ -1,11 +1,12 @@
-// What an audit found, DIR/audit.json, schema "postal-audit/1": of each variant one recorded run, and
-// for each place at which the power was cut and each draw of what survived, what was left of the mail
-// that had been acknowledged.
+// What an audit found, DIR/audit.json, schema "postal-audit/1": of each variant one recorded run,
+// and for each place at which the power was cut and each draw of what survived, what was left of
+// the mail that had been acknowledged.
 //
 // It stands in the same folder as postal-compare's experiment.json, which may be missing, and is
 // written anew after each cut, so that it is true whenever somebody looks. What follows from it is
-// audit_findings.hpp's business, and what it consists of is in record_fields.hpp. parse_audit_record()
-// refuses, with one line that names the key, what is no such record. Keys that are not known are ignored.
+// audit_findings.hpp's business, and what it consists of is in record_fields.hpp.
+// parse_audit_record() refuses, with one line that names the key, what is no such record. Keys that
+// are not known are ignored.
 #pragma once
 
 #include "base/host.hpp"

@@ -1,4 +1,5 @@
-// The one list of what stands in the record of an audit, as experiment/record_fields.hpp is for experiments.
+// The one list of what stands in the record of an audit, as experiment/record_fields.hpp is for
+// experiments.
 #pragma once
 
 #include "audit/record.hpp"

@@ -145,7 +145,8 @@ done recorded_run::make_device(const storage&) {
     return {};
 }
 
-// What waits to be written to this disk can only be written by a process that may need memory for it.
+// What waits to be written to this disk can only be written by a process that may need memory for
+// it.
 void recorded_run::bound_dirty_pages() {
     const auto note = [&](const base::failure& why) {
         result_.notes.push_back("what waits in memory for the recorded disk is not bounded: " +

@@ -1,5 +1,6 @@
-// A run that recovers: what is found on an image that a power cut left. There is no load; servers are started
-// for one program that reads what is there, and the file system is looked at when it is unmounted.
+// A run that recovers: what is found on an image that a power cut left. There is no load; servers
+// are started for one program that reads what is there, and the file system is looked at when it is
+// unmounted.
 #include "audit/audited_run.hpp"
 
 #include "base/read_file.hpp"
@@ -124,8 +125,9 @@ done recovered_run::read_back() {
     return {};
 }
 
-// Mailboxes that were refused are asked for again, three times in all and then as long as they become
-// fewer: Dovecot refuses one whose index it finds broken, and mends it. Mail that was seen twice is known by its UID.
+// Mailboxes that were refused are asked for again, three times in all and then as long as they
+// become fewer: Dovecot refuses one whose index it finds broken, and mends it. Mail that was seen
+// twice is known by its UID.
 base::expected<std::uint64_t> recovered_run::read_with(const command& reader, std::size_t number,
                                                        steady_time until) {
     auto one = ready_job(reader, fmt::format("read-{}.log", number));

@@ -1,5 +1,5 @@
-// What a run record says of the machine and of our threads: plain data, filled by os::describe_host(),
-// os::machine_time() and os::thread_watch.
+// What a run record says of the machine and of our threads: plain data, filled by
+// os::describe_host(), os::machine_time() and os::thread_watch.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,9 @@ struct clock_state {
     bool synchronised = false;  // by NTP, PTP or the like
     std::uint64_t estimated_error_us = 0;
     std::uint64_t most_error_us = 0;
-    // How fast the kernel lets it go, which the steady clock follows: a correction of its frequency, the
-    // length of a tick (10,000 us, which chrony changes to slew), and by how much it is slewed on top.
+    // How fast the kernel lets it go, which the steady clock follows: a correction of its
+    // frequency, the length of a tick (10,000 us, which chrony changes to slew), and by how much it
+    // is slewed on top.
     std::int64_t status = 0;
     double frequency_ppm = 0;
     std::int64_t tick_us = 10'000;
@@ -23,8 +24,9 @@ struct clock_state {
     double slew_ppm = 0;
     bool operator==(const clock_state&) const = default;
 
-    // What such a clock may gain or lose in a second while its kernel is so set: a frequency that it is
-    // corrected by is its own error, as far as that is known, and is never above most_frequency.
+    // What such a clock may gain or lose in a second while its kernel is so set: a frequency that
+    // it is corrected by is its own error, as far as that is known, and is never above
+    // most_frequency.
     static constexpr double most_frequency = 500e-6;  // MAXFREQ (RFC 5905, A.1)
     [[nodiscard]] double most_drift() const noexcept {
         const double tick = static_cast<double>(tick_us) / 10'000 - 1;

@@ -1,5 +1,6 @@
-// System calls that a signal interrupts (EINTR) are made again, but not for ever: what is interrupted
-// again and again fails with EINTR as with any other reason, and the thread hears of a stop meanwhile.
+// System calls that a signal interrupts (EINTR) are made again, but not for ever: what is
+// interrupted again and again fails with EINTR as with any other reason, and the thread hears of a
+// stop meanwhile.
 //
 //     const ssize_t got = base::uninterrupted([&] { return ::read(file, into, size); });
 #pragma once

@@ -1,8 +1,9 @@
-// Whether the machine is to blame for what failed: memory, disks, descriptors. Whoever called the program then gets
-// status 2, and not the 1 of bad parameters, for the file that was named is right and the words that named it, too.
+// Whether the machine is to blame for what failed: memory, disks, descriptors. Whoever called the
+// program then gets status 2, and not the 1 of bad parameters, for the file that was named is right
+// and the words that named it, too.
 //
-// Told by the failure's own message, which holds what the system said (system_message()), so that what failed before,
-// and was lived with, counts for nothing.
+// Told by the failure's own message, which holds what the system said (system_message()), so that
+// what failed before, and was lived with, counts for nothing.
 #pragma once
 
 #include <string_view>

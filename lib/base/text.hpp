@@ -54,7 +54,8 @@ namespace postal::base {
            std::string_view("-_./:=,@%+").find(c) != std::string_view::npos;
 }
 
-// Words with a blank between, those with anything that is not plain in quotes as a shell reads them.
+// Words with a blank between, those with anything that is not plain in quotes as a shell reads
+// them.
 [[nodiscard]] std::string shell_line(const std::vector<std::string>& words,
                                      bool (*is_plain)(char) = is_shell_plain);
 
@@ -70,17 +71,18 @@ namespace postal::base {
 // The octets of the well-formed UTF-8 sequence at the start of text, 0 when there is none.
 [[nodiscard]] std::size_t utf8_sequence(std::string_view text) noexcept;
 
-// What a text takes on a terminal, one column for each code point: right for all but East Asian text.
+// What a text takes on a terminal, one column for each code point: right for all but East Asian
+// text.
 [[nodiscard]] std::size_t columns_of(std::string_view text) noexcept;
 
-// Appends a text whose first word comes to column `at`: words that would go beyond `width` go on in new
-// lines, from column `indent` on. What stands in brackets is one word where a line has room for it; a word
-// that is longer than a line is cut behind a comma, or stays whole.
+// Appends a text whose first word comes to column `at`: words that would go beyond `width` go on in
+// new lines, from column `indent` on. What stands in brackets is one word where a line has room for
+// it; a word that is longer than a line is cut behind a comma, or stays whole.
 void append_wrapped(std::string& out, std::string_view text, std::size_t at, std::size_t indent,
                     std::size_t width);
 
-// Lines that are longer than `width` columns go on below themselves; behind a label (two blanks or more
-// follow it) below their text.
+// Lines that are longer than `width` columns go on below themselves; behind a label (two blanks or
+// more follow it) below their text.
 [[nodiscard]] std::string wrapped(std::string_view text, std::size_t width);
 
 // The known word nearest to a mistyped one, for "did you mean"; empty when none is near.

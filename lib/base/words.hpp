@@ -1,5 +1,5 @@
-// Enumerators that files and people know by words: beside the type stands words_of(any of it), which
-// has a word for each, in their order.
+// Enumerators that files and people know by words: beside the type stands words_of(any of it),
+// which has a word for each, in their order.
 #pragma once
 
 #include <concepts>

@@ -2,9 +2,10 @@
 // is checked: write, fsync, close and rename can each be where a full disk shows itself.
 //
 // The folder may be one that others can write to. The octets go into a file without a name
-// (O_TMPFILE, open(2)), which gets one, by chance, only when it is whole, and is then renamed; where
-// a file system has no such files the name is there from the beginning. It is made with O_EXCL, in
-// the folder that was opened before, so nobody's link is followed and nobody's file written to.
+// (O_TMPFILE, open(2)), which gets one, by chance, only when it is whole, and is then renamed;
+// where a file system has no such files the name is there from the beginning. It is made with
+// O_EXCL, in the folder that was opened before, so nobody's link is followed and nobody's file
+// written to.
 #include "base/write_file.hpp"
 
 #include "base/file_descriptor.hpp"
@@ -29,8 +30,8 @@ failure cannot_write(const std::string& path, int error) {
     return fail("{}: cannot be written: {}", printable(path, 300), system_message(error));
 }
 
-// A file that others do not see under the name that it is to have, until it is whole. Functions give
-// 0 or an errno value; what was not put in its place is gone with its owner.
+// A file that others do not see under the name that it is to have, until it is whole. Functions
+// give 0 or an errno value; what was not put in its place is gone with its owner.
 class unseen_file {
   public:
     unseen_file() = default;
@@ -106,7 +107,8 @@ expected<place> place_of(const std::string& path) {
     std::error_code unknown;
     const auto status = std::filesystem::status(path, unknown);
     if (path.empty()) return cannot_write(path, ENOENT);
-    // The kernel does not follow a stranger's link in /tmp (protected_symlinks, proc(5)); nor do we.
+    // The kernel does not follow a stranger's link in /tmp (protected_symlinks, proc(5)); nor do
+    // we.
     if (unknown && unknown != std::errc::no_such_file_or_directory)
         return cannot_write(path, unknown.value());
     if (std::filesystem::is_directory(status)) return cannot_write(path, EISDIR);

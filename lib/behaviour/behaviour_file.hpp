@@ -8,9 +8,9 @@
 //   reply = "450 4.2.1 Too many messages"     or the name of a preset: reply = "gmail-rate"
 //   delay = "1s"   or "1s..3s", "lognormal 1s 0.5"
 //
-// Fails with one line, "FILE:LINE: what, why, what would be right", about the first line that is wrong:
-// an unknown key or stage, a code that the stage cannot have, a probability above 100 %, a pattern
-// or range that is none, a rule that can never match.
+// Fails with one line, "FILE:LINE: what, why, what would be right", about the first line that is
+// wrong: an unknown key or stage, a code that the stage cannot have, a probability above 100 %, a
+// pattern or range that is none, a rule that can never match.
 #pragma once
 
 #include "behaviour/rule.hpp"

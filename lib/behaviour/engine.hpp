@@ -44,7 +44,8 @@ struct decision : proto::stage_effect {
     std::optional<grey_verdict> grey{};
 };
 
-// The rules about listeners, clients, their names and session numbers that this session may still meet.
+// The rules about listeners, clients, their names and session numbers that this session may still
+// meet.
 struct of_session {
     std::vector<std::uint32_t> candidates{};
     stage_set at{};  // what these, and the rules that anybody may meet, are about
@@ -74,8 +75,8 @@ class engine {
     // Whether any rule looks at what clients call themselves.
     [[nodiscard]] bool asks_names() const noexcept { return asks_names_; }
 
-    // At the connection, when listener, client and session are known; again when the client has given
-    // its name, or turns out to be another (PROXY, XCLIENT).
+    // At the connection, when listener, client and session are known; again when the client has
+    // given its name, or turns out to be another (PROXY, XCLIENT).
     [[nodiscard]] of_session begin(const situation& here) const;
     [[nodiscard]] decision decide(stage at, const situation& here, const of_session& of);
 

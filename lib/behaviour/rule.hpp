@@ -43,8 +43,8 @@ using time_range = range<std::int64_t>;  // nanoseconds
     return one.count() >= all.least && one.count() <= all.most;
 }
 
-// All that are given must hold; of a list one is enough. Patterns match without regard to ASCII case,
-// and * stands for any text.
+// All that are given must hold; of a list one is enough. Patterns match without regard to ASCII
+// case, and * stands for any text.
 struct conditions {
     std::vector<std::string> listener{};       // endpoints as --listen has them
     std::vector<net::address_range> client{};  // nobody over a Unix socket is in any
@@ -106,9 +106,9 @@ struct token_bucket {
     bool operator==(const token_bucket&) const = default;
 };
 
-// Of a triplet of client network (/24, /64), sender and recipient, as in the greylisting of RFC 6647:
-// meets the action until it comes again `wait` after its first time and within `window`; then it
-// passes for `lifetime` from its last time.
+// Of a triplet of client network (/24, /64), sender and recipient, as in the greylisting of RFC
+// 6647: meets the action until it comes again `wait` after its first time and within `window`; then
+// it passes for `lifetime` from its last time.
 struct greylist {
     nanoseconds wait{};
     nanoseconds window{};

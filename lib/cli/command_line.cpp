@@ -59,7 +59,8 @@ base::failure reader::unknown(std::string_view given) const {
     return base::fail("{}: unknown option; did you mean --{}?", name, near);
 }
 
-// Behind --help: what follows may be an argument, and is one that may be refused where it stands alone.
+// Behind --help: what follows may be an argument, and is one that may be refused where it stands
+// alone.
 bool reader::names_group() const {
     if (rest_.empty()) return false;
     const auto words = help_words(of_);

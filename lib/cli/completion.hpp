@@ -1,7 +1,8 @@
 // The scripts with which bash, zsh and fish complete a program's command line, made of its rows.
 //
 // A shell offers the options' names with what they are for, the words that a value may be, files
-// where it names one, folders where it names a folder, and nothing for numbers, times and endpoints.
+// where it names one, folders where it names a folder, and nothing for numbers, times and
+// endpoints.
 #pragma once
 
 #include "base/result.hpp"

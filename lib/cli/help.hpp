@@ -11,8 +11,8 @@ namespace postal::cli {
 
 std::string usage_line(const program& description);  // "postal [OPTION]... SERVER USER-LIST"
 
-// Columns of the terminal that standard output is, or of COLUMNS; 80 where neither is known, and within
-// what can be read.
+// Columns of the terminal that standard output is, or of COLUMNS; 80 where neither is known, and
+// within what can be read.
 std::size_t page_width();
 
 // All options, or those of the group that has that word; see help_words().

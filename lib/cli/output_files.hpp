@@ -2,11 +2,11 @@
 // written. It guards against mistakes, not against somebody who changes the files meanwhile.
 //
 // Such a file must be none that another value on the command line or in the configuration file
-// names, whatever the path (a link, another spelling, /dev/fd/3, "-"), and none that standard output
-// or standard error go to; these must be none of the inputs. When it exists, it must be empty or of
-// the kind that is written there, unless the user wants it replaced. Where numbers are put behind
-// the value (transcripts), that is asked of every file that has such a name. Devices and pipes may
-// be anything, and so may "-" but for being an input. A folder is left to whoever writes.
+// names, whatever the path (a link, another spelling, /dev/fd/3, "-"), and none that standard
+// output or standard error go to; these must be none of the inputs. When it exists, it must be
+// empty or of the kind that is written there, unless the user wants it replaced. Where numbers are
+// put behind the value (transcripts), that is asked of every file that has such a name. Devices and
+// pipes may be anything, and so may "-" but for being an input. A folder is left to whoever writes.
 //
 // What a file seems to be is told by content_look.hpp.
 #pragma once

@@ -43,8 +43,9 @@ struct threshold_rule {
 // The rows, bound to `options`.
 group run_options_group(run_options& options, threshold_rule thresholds = {});
 
-// How often to report, once the duration is known: as asked for, else a minute, but about a tenth of a
-// run that ends within ten, in whole parts of a minute and of the warm-up and no less than a second.
+// How often to report, once the duration is known: as asked for, else a minute, but about a tenth
+// of a run that ends within ten, in whole parts of a minute and of the warm-up and no less than a
+// second.
 std::chrono::nanoseconds interval_of(const run_options& options);
 
 // What only shows when all options are known: a warm-up that is not shorter than the run, intervals

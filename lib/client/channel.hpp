@@ -57,9 +57,9 @@ class channel {
     }
     // The same with a secret in it: `shown` is for the transcript.
     asio::awaitable<bool> send(stage where, std::string_view text, std::string_view shown);
-    // Waits until something was heard; to be called when heard() is empty. What is heard has the time
-    // that client::hearing_time gives it, counted from send(), so whoever knows where responses and
-    // answers end says so.
+    // Waits until something was heard; to be called when heard() is empty. What is heard has the
+    // time that client::hearing_time gives it, counted from send(), so whoever knows where
+    // responses and answers end says so.
     asio::awaitable<bool> hear(stage where);
     void response_ended() noexcept { hearing_.response_ended(); }
     void answered() noexcept { hearing_.answered(); }
@@ -79,9 +79,9 @@ class channel {
     // From now on both directions are compressed (RFC 4978).
     void compress();
 
-    // Whether a greeting or a goodbye is due: when the run stops these get a moment only (of an open
-    // loop, where what was due is still begun, their usual time), and no fault of theirs counts. That
-    // somebody greets is no progress.
+    // Whether a greeting or a goodbye is due: when the run stops these get a moment only (of an
+    // open loop, where what was due is still begun, their usual time), and no fault of theirs
+    // counts. That somebody greets is no progress.
     void set_hurried(bool whether) noexcept { hurried_ = whether; }
     // From now on the step has the time of its stage.
     void set_deadline_for(stage where);
@@ -109,7 +109,8 @@ class channel {
 
     // Something else than the connection is wrong: counted, and the connection is of no more use.
     void give_up(stage where, base::error_name reason, std::string_view sample);
-    // From here on there is only a goodbye left, and a server that does not wait for it is at no fault.
+    // From here on there is only a goodbye left, and a server that does not wait for it is at no
+    // fault.
     void part() noexcept { parting_ = true; }
     // The server said no.
     void refused(stage where, base::error_name reason, std::string_view said);

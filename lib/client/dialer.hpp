@@ -3,8 +3,9 @@
 //
 // One a session. The deadline is the caller's watched object's: it is set before each attempt, and
 // whoever runs out of it cancels the connection. A look-up cannot be interrupted, so it is left
-// alone when the time for a connection is over. A name that has got an address which load may not be
-// sent to is connected to at none of its addresses (net/allowed_targets.hpp). Fails with the fault of the last address tried.
+// alone when the time for a connection is over. A name that has got an address which load may not
+// be sent to is connected to at none of its addresses (net/allowed_targets.hpp). Fails with the
+// fault of the last address tried.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>

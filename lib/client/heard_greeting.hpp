@@ -1,5 +1,5 @@
-// What a server said first in the run, for those who read its record. The first connection of any worker that is greeted
-// leaves it; afterwards that costs a look at a flag.
+// What a server said first in the run, for those who read its record. The first connection of any
+// worker that is greeted leaves it; afterwards that costs a look at a flag.
 #pragma once
 
 #include <atomic>

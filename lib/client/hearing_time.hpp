@@ -1,10 +1,11 @@
-// How long a server may still keep a client waiting for what it is saying, so that one that drips holds no
-// session longer than one that is silent.
+// How long a server may still keep a client waiting for what it is saying, so that one that drips
+// holds no session longer than one that is silent.
 //
-// What has an end of its own (a line, a response, a reply, a message) has as long as silence may last in all,
-// and a second more with each `least_rate` octets that have come. What goes on behind it has its time anew, since
-// a server may say "still at it" while it works; of an answer that never comes even that lasts no longer than
-// most_silences times as long. Only waiting counts. Time is passed in; nothing fails.
+// What has an end of its own (a line, a response, a reply, a message) has as long as silence may
+// last in all, and a second more with each `least_rate` octets that have come. What goes on behind
+// it has its time anew, since a server may say "still at it" while it works; of an answer that
+// never comes even that lasts no longer than most_silences times as long. Only waiting counts. Time
+// is passed in; nothing fails.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // What somebody may try who sees a client's error for the first time: above all that the server at
 // that place speaks another protocol than the one that was asked for.
 //
-// hint_for() goes by what the server said, which is only a guess: it proposes, and names the options
-// that would change it. Pure; nothing here fails.
+// hint_for() goes by what the server said, which is only a guess: it proposes, and names the
+// options that would change it. Pure; nothing here fails.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // What the sessions of a client do alike, whatever they say to their servers: how many there are,
 // at which pace they come, where from, how secured, and how patient they are.
 //
-// Made before the run (program/client_options.hpp); shared by all threads and only read, but for the
-// tickets.
+// Made before the run (program/client_options.hpp); shared by all threads and only read, but for
+// the tickets.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // One login with SASL on a client's connection (--auth), whatever the protocol: chooses the
-// mechanism, holds the conversation, and counts how it ended. What goes over the wire is its owner's
-// business.
+// mechanism, holds the conversation, and counts how it ended. What goes over the wire is its
+// owner's business.
 //
 // Flow:
 //   login mine(shared, connection, stage::auth, {user, password, "smtp"});

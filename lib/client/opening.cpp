@@ -49,8 +49,8 @@ asio::awaitable<void> opening::back_off() {
     const unsigned doublings = std::min(failures_, 6U);
     ++failures_;
     const auto pause = std::min<nanoseconds>(first_pause * (1U << doublings), longest_pause);
-    // Those that lost their connections together do not come back together, nor faster than sessions
-    // may open.
+    // Those that lost their connections together do not come back together, nor faster than
+    // sessions may open.
     const std::chrono::duration<double, std::nano> scattered =
         pause * (0.75 + random_.uniform() / 2);
     co_await shared_.gate.rest(place_, std::chrono::duration_cast<nanoseconds>(scattered));

@@ -53,8 +53,8 @@ enum class stages_of : std::uint8_t { senders, readers };
     return where != stage::check;
 }
 
-// A session waits for its turn, or for the peer at one of the stages: stats::run_description's. Those
-// that are none of the program's have no name.
+// A session waits for its turn, or for the peer at one of the stages: stats::run_description's.
+// Those that are none of the program's have no name.
 [[nodiscard]] inline std::vector<std::string> session_states(stages_of who) {
     std::vector<std::string> made{"pausing"};
     for (std::size_t i = 0; i < stage_names.size(); ++i)

@@ -30,7 +30,8 @@ struct worker_context final : load::watched {
         own.watch(*this);
     }
 
-    // Looks, with every tick, whether all that was due has begun: then the run stops like any other.
+    // Looks, with every tick, whether all that was due has begun: then the run stops like any
+    // other.
     void on_deadline() override {
         gate.over() ? own.stop(load::stop_kind::gently) : set_deadline(own.stopped_at());
     }

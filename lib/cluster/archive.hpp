@@ -1,10 +1,10 @@
 // Words as octets, and back: the same list of fields is written by one archive and read by the
 // other (words.cpp).
 //
-// Numbers are LEB128 (seven bits an octet, the lowest first), signed ones folded so that small ones stay short,
-// real ones eight octets; a text, or a list, stands behind its length. The reader takes any octets:
-// after the first that cannot be right it gives zeros, and ok() says so. No length is believed that
-// the octets which are left cannot hold.
+// Numbers are LEB128 (seven bits an octet, the lowest first), signed ones folded so that small ones
+// stay short, real ones eight octets; a text, or a list, stands behind its length. The reader takes
+// any octets: after the first that cannot be right it gives zeros, and ok() says so. No length is
+// believed that the octets which are left cannot hold.
 #pragma once
 
 #include <bit>

@@ -4,11 +4,11 @@
 // within half of the round trip of read - (asked + heard) / 2, however the way is split, so the
 // fastest answer says most (as SKaMPI and NTP do it). Answers of a burst are one measurement.
 //
-// Away from a burst its error grows by what the two clocks may gain on each other, which each burst's
-// end is told: nothing is believed of how they went between, for a slew may begin and end there. At
-// any time the truth lies where what the bursts before and behind it leave open overlaps. Where that
-// is nothing, one of the two was set, stood still, or ran faster than was told: a step. What was
-// measured on its other side says nothing any more.
+// Away from a burst its error grows by what the two clocks may gain on each other, which each
+// burst's end is told: nothing is believed of how they went between, for a slew may begin and end
+// there. At any time the truth lies where what the bursts before and behind it leave open overlaps.
+// Where that is nothing, one of the two was set, stood still, or ran faster than was told: a step.
+// What was measured on its other side says nothing any more.
 //
 // Nothing here reads a clock or fails. Limits: a step that the bound hides is not seen.
 #pragma once
@@ -29,8 +29,8 @@ struct clock_answer {
     nanoseconds heard{};
 };
 
-// Seconds that two clocks may gain on each other in a second of ours, where each may gain or lose so
-// much in a true one.
+// Seconds that two clocks may gain on each other in a second of ours, where each may gain or lose
+// so much in a true one.
 constexpr double most_apart(double ours, double theirs) noexcept {
     constexpr double slowest = 0.5;
     return (ours + theirs) / (1 - (ours < slowest ? ours : slowest));
@@ -43,8 +43,8 @@ class clock_estimate {
     static constexpr double usual_drift = most_apart(500e-6, 500e-6);
 
     void add(const clock_answer& one) noexcept;
-    // What was added since the last call is a burst of its own. `most_drift`: seconds that the two may
-    // gain on each other in a second, since the burst before and until the next.
+    // What was added since the last call is a burst of its own. `most_drift`: seconds that the two
+    // may gain on each other in a second, since the burst before and until the next.
     void end_burst(double most_drift = usual_drift);
 
     [[nodiscard]] bool known() const noexcept { return !bursts_.empty(); }
@@ -52,8 +52,8 @@ class clock_estimate {
     [[nodiscard]] nanoseconds offset(nanoseconds at) const noexcept;
     // The offset's error then is at most this.
     [[nodiscard]] nanoseconds bound(nanoseconds at) const noexcept;
-    // Seconds that the other gained in a second of ours, on average since the last step; 0 while bursts
-    // do not lie so far apart that their errors cannot explain it.
+    // Seconds that the other gained in a second of ours, on average since the last step; 0 while
+    // bursts do not lie so far apart that their errors cannot explain it.
     [[nodiscard]] double drift() const noexcept;
 
     [[nodiscard]] std::uint64_t steps() const noexcept { return steps_; }

@@ -1,4 +1,5 @@
-// The part of every rank but 0 in a run of many: it does what rank 0 says, and tells what it counts.
+// The part of every rank but 0 in a run of many: it does what rank 0 says, and tells what it
+// counts.
 //
 // Flow, in the main thread:
 //   follower mine(way);

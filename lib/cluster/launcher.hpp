@@ -1,5 +1,5 @@
-// Whether this process is one of many: what mpirun and srun leave in the environment, and the way to
-// the others.
+// Whether this process is one of many: what mpirun and srun leave in the environment, and the way
+// to the others.
 //
 // MPI's library is loaded (a module beside the programs, postal_mpi.so) where a launcher says that
 // there are others, and nowhere else: a program that runs alone does not pay for it.
@@ -21,8 +21,8 @@ struct launched {
     unsigned ranks = 1;
 };
 
-// From OMPI_COMM_WORLD_RANK and _SIZE (Open MPI), PMI_RANK and PMI_SIZE (MPICH, srun --mpi=pmi2), or PMIX_RANK with
-// SLURM_NTASKS (srun --mpi=pmix); nothing where there is no launcher.
+// From OMPI_COMM_WORLD_RANK and _SIZE (Open MPI), PMI_RANK and PMI_SIZE (MPICH, srun --mpi=pmi2),
+// or PMIX_RANK with SLURM_NTASKS (srun --mpi=pmix); nothing where there is no launcher.
 std::optional<launched> launched_here();
 
 // Loads the module and calls MPI_Init_thread; takes some tenths of a second. Fails with one line

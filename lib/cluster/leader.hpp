@@ -1,5 +1,5 @@
-// Rank 0's part in a run of many: it welcomes the others, measures their clocks, says when to start,
-// merges what all have counted, hears who has gone silent, and says when it is over.
+// Rank 0's part in a run of many: it welcomes the others, measures their clocks, says when to
+// start, merges what all have counted, hears who has gone silent, and says when it is over.
 //
 // Flow, in the main thread:
 //   leader led(way, welcome);
@@ -55,15 +55,16 @@ class leader {
     // Tells the others what is one for the whole run.
     leader(transport& way, const welcome& common);
 
-    // Blocks until everybody is ready, their clocks are known and they have been told when to begin;
-    // gives the same for this rank. Fails with one line when a rank cannot begin, has another load, or says
-    // nothing; the others were told then.
+    // Blocks until everybody is ready, their clocks are known and they have been told when to
+    // begin; gives the same for this rank. Fails with one line when a rank cannot begin, has
+    // another load, or says nothing; the others were told then.
     base::expected<start> assemble(const hello& mine, std::chrono::nanoseconds first_interval,
                                    std::optional<nanoseconds> start_at);
     // Of the ranks that are bound to fewer processors than their machines have, for people.
     std::optional<std::string> bound_ranks() const;
 
-    // This rank cannot begin; tells the others. What they say of their own troubles is given, as far as it differs.
+    // This rank cannot begin; tells the others. What they say of their own troubles is given, as
+    // far as it differs.
     std::vector<std::string> refuse(const std::string& why, std::uint64_t status);
 
     void begin(const load::timetable& times, std::size_t phases, leader_events events);

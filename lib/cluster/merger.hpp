@@ -1,11 +1,12 @@
 // Puts the time slices of all ranks together, in the order of time: what one report is made from.
 //
-// All ranks cut their time alike (the same interval, the same warm-up, from the same start), so that
-// slices with the same beginning are parts of one. A run's last slices are shorter: a rank ends, or
-// hears of the stop a moment later than another, and what a rank counted while it was draining is kept
-// apart from what others counted before they stopped, unless all who drained had ended by then: no
-// interval has no length. A merged time slice is complete when every rank that is not lost has gone beyond it.
-// Holds what is not complete yet, and nothing else. Nothing here fails or reads a clock.
+// All ranks cut their time alike (the same interval, the same warm-up, from the same start), so
+// that slices with the same beginning are parts of one. A run's last slices are shorter: a rank
+// ends, or hears of the stop a moment later than another, and what a rank counted while it was
+// draining is kept apart from what others counted before they stopped, unless all who drained had
+// ended by then: no interval has no length. A merged time slice is complete when every rank that is
+// not lost has gone beyond it. Holds what is not complete yet, and nothing else. Nothing here fails
+// or reads a clock.
 #pragma once
 
 #include <chrono>
@@ -22,17 +23,19 @@ namespace postal::cluster {
 
 class slice_merger {
   public:
-    // `workers` of each rank, in the order of ranks: a merged time slice has them all, one behind the other.
+    // `workers` of each rank, in the order of ranks: a merged time slice has them all, one behind
+    // the other.
     slice_merger(load::timetable times, std::size_t phases, std::vector<std::size_t> workers);
 
     // A rank's slices come in order. What comes of a rank that was lost is not taken: false.
     bool add(unsigned rank, stats::time_slice slice);
     void end(unsigned rank);
 
-    // The next that is complete; its `ranks` says how many have a part in it. After the last rank has ended
-    // or was lost everything is complete.
+    // The next that is complete; its `ranks` says how many have a part in it. After the last rank
+    // has ended or was lost everything is complete.
     std::optional<stats::time_slice> take();
-    // The rank for which take() has waited longest: the one that has counted least far, and until when; nothing when all have ended.
+    // The rank for which take() has waited longest: the one that has counted least far, and until
+    // when; nothing when all have ended.
     struct straggler {
         unsigned rank = 0;
         std::chrono::nanoseconds until{};

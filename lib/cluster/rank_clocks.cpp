@@ -23,8 +23,8 @@ void rank_clocks::add(const moment& asked, const pong& answer) {
     most_drift_ = answer.most_drift.value_or(base::clock_state::most_frequency);
 }
 
-// What both clocks may do until the next burst, and did since the last, is what their kernels say now; of
-// one that says nothing it is taken that nobody slews it.
+// What both clocks may do until the next burst, and did since the last, is what their kernels say
+// now; of one that says nothing it is taken that nobody slews it.
 void rank_clocks::end_burst() {
     const auto ours = os::clock_state();
     const double most =
@@ -41,8 +41,8 @@ nanoseconds rank_clocks::tell_start(nanoseconds at) {
     return at + told_offset_;
 }
 
-// As was known then. What its clock says later makes it larger where that shows a step meanwhile, and
-// never smaller: nobody knows how the clock went between.
+// As was known then. What its clock says later makes it larger where that shows a step meanwhile,
+// and never smaller: nobody knows how the clock went between.
 nanoseconds rank_clocks::start_bound() const {
     const nanoseconds wrong = std::chrono::abs(told_offset_ - steady_.offset(told_at_));
     return std::max(told_bound_, wrong + steady_.bound(told_at_));

@@ -1,5 +1,5 @@
-// What rank 0 knows of another rank's clocks, the steady and the wall clock, and what it told the rank by
-// that. Nothing here fails.
+// What rank 0 knows of another rank's clocks, the steady and the wall clock, and what it told the
+// rank by that. Nothing here fails.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// What each word consists of, once for both directions: a list hands every field to an archive that writes
-// or reads it.
+// What each word consists of, once for both directions: a list hands every field to an archive that
+// writes or reads it.
 #include "cluster/words.hpp"
 
 #include <algorithm>
@@ -239,7 +239,8 @@ class lists {
     Archive& each_;
 };
 
-// ---- whether the times in a word can be what they say: sums and differences of them must not overflow ----
+// ---- whether the times in a word can be what they say: sums and differences of them must not
+// overflow ----
 
 // Differences of such times do not overflow.
 bool within(nanoseconds time, nanoseconds::rep most = std::int64_t{1} << 62U) {
@@ -258,7 +259,8 @@ bool plausible(const stop& what) {
 bool plausible(const counted& what) {
     const stats::time_slice& slice = what.slice;
     constexpr double longest_s = 1e9;  // thirty years
-    // What workers did together in a time slice: a hundred of them, a day long. Sums have room for many.
+    // What workers did together in a time slice: a hundred of them, a day long. Sums have room for
+    // many.
     constexpr nanoseconds::rep most = 10'000'000'000'000'000;
     constexpr double most_connected_s = 1e15;
     const auto brief = [](const base::thread_time& one) {

@@ -59,7 +59,8 @@ struct pong {
     std::uint64_t number = 0;
     nanoseconds steady{};
     nanoseconds wall{};  // since the epoch
-    // With a burst's last: what its clocks may gain or lose in a second, where its kernel says that.
+    // With a burst's last: what its clocks may gain or lose in a second, where its kernel says
+    // that.
     std::optional<double> most_drift{};
 };
 

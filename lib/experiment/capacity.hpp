@@ -1,8 +1,8 @@
-// [capacity]: the load searches the highest rate that keeps what is promised (--find-rate of postal and rabid), and
-// variants are compared by what was found.
+// [capacity]: the load searches the highest rate that keeps what is promised (--find-rate of postal
+// and rabid), and variants are compared by what was found.
 //
-// A run's value is the rate of its search, between its two bounds. One whose search found no two bounds has none:
-// it voids its block, with the search's own sentence.
+// A run's value is the rate of its search, between its two bounds. One whose search found no two
+// bounds has none: it voids its block, with the search's own sentence.
 #pragma once
 
 #include "experiment/analysis.hpp"

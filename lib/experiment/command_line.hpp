@@ -34,7 +34,8 @@ struct shared_options {
 [[nodiscard]] cli::option seed_option(shared_options& into, std::string help);
 [[nodiscard]] cli::option progress_option(shared_options& into);
 
-// Of --expect, "VARIANT=OUTCOME"; the name of a variant may hold a "=". `form` is what it should be.
+// Of --expect, "VARIANT=OUTCOME"; the name of a variant may hold a "=". `form` is what it should
+// be.
 [[nodiscard]] base::expected<named_text> parse_outcome(std::string_view text,
                                                        std::string_view form);
 

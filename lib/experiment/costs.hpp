@@ -3,10 +3,10 @@
 // Flow: make a cost_log when the run begins, add() each sample, between() for the measured part;
 // to_json() is its file, schema "postal-costs/1", which from_json() reads back.
 //
-// The log keeps columns of numbers: counters since their first sample, memory as it was. A run of 20
-// minutes with 5 devices and 20 programs is about 200 columns of 1,200 numbers. A counter that goes
-// back by less than 1 stays where it is (iowait does, by a tick); by more, it has begun anew, and is
-// not known from there on. What is not known is empty here and null in the file, never 0.
+// The log keeps columns of numbers: counters since their first sample, memory as it was. A run of
+// 20 minutes with 5 devices and 20 programs is about 200 columns of 1,200 numbers. A counter that
+// goes back by less than 1 stays where it is (iowait does, by a tick); by more, it has begun anew,
+// and is not known from there on. What is not known is empty here and null in the file, never 0.
 #pragma once
 
 #include "base/result.hpp"
@@ -82,7 +82,8 @@ class cost_log {
     cost_log(const std::vector<std::string>& devices, std::chrono::steady_clock::time_point begun,
              std::chrono::system_clock::time_point started);
 
-    // One that is not a millisecond later than the last is left out. Not for a log that was read back.
+    // One that is not a millisecond later than the last is left out. Not for a log that was read
+    // back.
     void add(const testbed::system_sample& sample);
 
     [[nodiscard]] std::size_t size() const noexcept { return seconds_.size(); }

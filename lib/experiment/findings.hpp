@@ -18,11 +18,13 @@ using report::remark;
 // there is only one variant, its figure.
 [[nodiscard]] std::vector<std::string> verdict_sentences(const results& of, const analysis& found);
 
-// What must not be overlooked, gravest first: an A/A pair that was told apart, damaged files, blocks that a verdict rests on, voided
-// blocks, a device whose flushes cost nothing, a drift, a warm-up that was too short.
+// What must not be overlooked, gravest first: an A/A pair that was told apart, damaged files,
+// blocks that a verdict rests on, voided blocks, a device whose flushes cost nothing, a drift, a
+// warm-up that was too short.
 [[nodiscard]] std::vector<remark> remarks(const results& of, const analysis& found);
 
-// Of these: each pair of which blocks stand apart from its others, with what it would say without them.
+// Of these: each pair of which blocks stand apart from its others, with what it would say without
+// them.
 [[nodiscard]] std::vector<remark> outlier_remarks(const results& of, const analysis& found);
 
 // "6 blocks of 4 variants, 30s each with 5s warm-up, on HOST, started 2026-..."

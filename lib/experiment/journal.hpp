@@ -1,10 +1,10 @@
 // What an experiment has done to the machine and not undone yet.
 //
-// DIR/journal.jsonl, one JSON object a line, only ever appended to. What undoes a step is on the disk
-// (fsync) before the step is begun, a process right behind its start, and struck out after it was
-// undone; so whoever finds the journal of a program that was killed knows what may be left. The first line names the
-// schema; a last line without its end was being written at that moment, and announces nothing that
-// was begun: it is ignored, and cut off by who goes on.
+// DIR/journal.jsonl, one JSON object a line, only ever appended to. What undoes a step is on the
+// disk (fsync) before the step is begun, a process right behind its start, and struck out after it
+// was undone; so whoever finds the journal of a program that was killed knows what may be left. The
+// first line names the schema; a last line without its end was being written at that moment, and
+// announces nothing that was begun: it is ignored, and cut off by who goes on.
 //
 //   {"journal":"postal-journal/1"}
 //   {"undo":3,"kind":"mount","path":"/out/mount","device":"/dev/loop0","boot":"..."}     {"undone":3}
@@ -74,11 +74,12 @@ struct journal_content {
 
 class journal {
   public:
-    // Goes on with the journal of the folder, or begins one. Fails where another program has it open,
-    // and where folder or file is a symbolic link or somebody else may have written it.
+    // Goes on with the journal of the folder, or begins one. Fails where another program has it
+    // open, and where folder or file is a symbolic link or somebody else may have written it.
     [[nodiscard]] static base::expected<journal> open(const std::string& folder);
 
-    // Before the step; gives the entry its number and this boot. What fails is to stop the experiment.
+    // Before the step; gives the entry its number and this boot. What fails is to stop the
+    // experiment.
     [[nodiscard]] base::expected<std::uint64_t> announce(undo_entry how);
     // One that was just started; it is ended within `limit`. 0 where it is gone already.
     [[nodiscard]] base::expected<std::uint64_t> announce_process(pid_t pid,

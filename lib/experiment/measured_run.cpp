@@ -1,5 +1,5 @@
-// A run that is measured: on a loop device of its own or a disk of the user's, made anew, with costs
-// sampled each second.
+// A run that is measured: on a loop device of its own or a disk of the user's, made anew, with
+// costs sampled each second.
 #include "experiment/capacity.hpp"
 #include "experiment/one_run.hpp"
 #include "experiment/sampling.hpp"

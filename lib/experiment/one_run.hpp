@@ -1,5 +1,5 @@
-// What every run of a variant has in common: its setup, storage, servers and loads, and the undoing of them.
-// A kind of run says which steps it takes, on which device, and what else may go wrong.
+// What every run of a variant has in common: its setup, storage, servers and loads, and the undoing
+// of them. A kind of run says which steps it takes, on which device, and what else may go wrong.
 #pragma once
 
 #include "experiment/run.hpp"
@@ -73,7 +73,8 @@ class one_run {
     done write_files();
     done prepare();
     done start_servers();
-    // Starts all loads and waits for their end; those without an end of their own are stopped after `limit`.
+    // Starts all loads and waits for their end; those without an end of their own are stopped after
+    // `limit`.
     done put_loads(std::chrono::nanoseconds limit);
 
     // Of a file.

@@ -1,10 +1,10 @@
 // The record of an experiment, DIR/experiment.json, schema "postal-experiment/1": what was asked
 // for, on which machine, in which order, and what became of each run.
 //
-// It is written anew after each run, so that it is true whenever somebody looks. The verdicts are in
-// it for readers; they follow from the runs' own records (analysis.hpp), whose digests stand here.
-// What it consists of is in record_fields.hpp. parse_experiment_record() refuses, with one line that
-// names the key, what is no such record. Keys that are not known are ignored.
+// It is written anew after each run, so that it is true whenever somebody looks. The verdicts are
+// in it for readers; they follow from the runs' own records (analysis.hpp), whose digests stand
+// here. What it consists of is in record_fields.hpp. parse_experiment_record() refuses, with one
+// line that names the key, what is no such record. Keys that are not known are ignored.
 #pragma once
 
 #include "base/host.hpp"
@@ -33,7 +33,8 @@ struct kept_file {
 // Why an experiment ended, where it was not cut short.
 inline constexpr const char* all_blocks_done = "all blocks done";
 inline constexpr const char* enough_for_width = "as many blocks as the width takes";
-// Of records that were ended as soon as intervals happened to be narrow; they held the truth in 92 to 94 %.
+// Of records that were ended as soon as intervals happened to be narrow; they held the truth in 92
+// to 94 %.
 inline constexpr const char* narrow_enough = "the intervals are narrow enough";
 
 // Every run that was begun, in the order of time; one that was begun again after an interruption is

@@ -63,7 +63,8 @@ load_values values_of(const stats::run_record& one) {
     return to;
 }
 
-// Of the whole machine, so it is shared out among the messages of all programs, and the same for each.
+// Of the whole machine, so it is shared out among the messages of all programs, and the same for
+// each.
 void share_costs(const costs& spent, const std::vector<std::string>& devices,
                  std::vector<load_values>& loads) {
     double messages = 0;
@@ -85,7 +86,8 @@ std::string why_void(const recorded_run& run, const std::vector<stats::run_recor
     if (run.end == run_end::failed) return run.reason;
     for (std::size_t i = 0; i < records.size(); ++i) {
         const stats::run_record& one = records[i];
-        // Errors and a limit belong to a search: it says itself what it could not find because of them.
+        // Errors and a limit belong to a search: it says itself what it could not find because of
+        // them.
         if (of.verdict.about == metric::capacity) {
             const std::string why = why_not_found(one);
             if (!why.empty()) return fmt::format("{}: {}", of.programs[i], why);
@@ -112,7 +114,8 @@ std::optional<double> load_from(const std::optional<cost_log>& log, const stats:
     return begun && logged ? std::optional(*begun - *logged) : std::nullopt;
 }
 
-// Over the intervals that count, as the messages are: one that is only in part the warm-up's does not.
+// Over the intervals that count, as the messages are: one that is only in part the warm-up's does
+// not.
 std::optional<costs> costs_of(const cost_log& log, double load_from_s,
                               const stats::run_record& of) {
     const auto at = [&](double seconds) {

@@ -219,8 +219,8 @@ void one_run::undo_to(std::uint64_t mark) {
     result_.notes.insert(result_.notes.end(), report.notes.begin(), report.notes.end());
 }
 
-// What commands and servers started and left behind, in whatever group: it would go on while the next
-// run is measured, and may hold the mount.
+// What commands and servers started and left behind, in whatever group: it would go on while the
+// next run is measured, and may hold the mount.
 void one_run::end_strays(const std::vector<os::process_stat>& before) {
     const auto is_old = [&](const os::process_stat& one) {
         return std::any_of(before.begin(), before.end(), [&](const os::process_stat& old) {

@@ -7,12 +7,13 @@
 //
 // Runs for an audit, audit/audited_run.hpp, have another disk and another load.
 //
-// Whatever fails or is interrupted, what had begun is undone, as far as that can be: run_result::left
-// says what could not, and the experiment must not go on then. Every step of undoing stands in the
-// journal before the step that it undoes begins; processes right behind their start.
+// Whatever fails or is interrupted, what had begun is undone, as far as that can be:
+// run_result::left says what could not, and the experiment must not go on then. Every step of
+// undoing stands in the journal before the step that it undoes begins; processes right behind their
+// start.
 //
-// ${run} of a run afterwards holds NAME.json and NAME.log of each load, costs.json, commands.log, and
-// server-N.log.
+// ${run} of a run afterwards holds NAME.json and NAME.log of each load, costs.json, commands.log,
+// and server-N.log.
 #pragma once
 
 #include "experiment/experiment.hpp"

@@ -1,10 +1,10 @@
 // The servers of a run: started, awaited until they let connections in, watched while they are
 // measured.
 //
-// What ends them is in the journal: before start() returns, also with a failure, all that it began is
-// announced, and undo_above() ends it: the `stop` commands, then SIGTERM to each process, the newest
-// first. A server stays in the foreground; one with `stop` commands may go to the background, which
-// its start command ending with status 0 says.
+// What ends them is in the journal: before start() returns, also with a failure, all that it began
+// is announced, and undo_above() ends it: the `stop` commands, then SIGTERM to each process, the
+// newest first. A server stays in the foreground; one with `stop` commands may go to the
+// background, which its start command ending with status 0 says.
 //
 // Fails with one line that names file and line, the program and its last words.
 #pragma once

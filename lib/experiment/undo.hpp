@@ -1,9 +1,10 @@
 // Undoes what a journal says was done: at the end of a run, after a failure, an interruption, or by
-// the next program after one that was killed. It is the same work each time, from the entries alone.
+// the next program after one that was killed. It is the same work each time, from the entries
+// alone.
 //
 // Nothing here is undone twice or blindly: what is gone already counts as undone (mounts, loop
-// devices and processes end with the boot; a process is the one that was started only when number and
-// time of start agree).
+// devices and processes end with the boot; a process is the one that was started only when number
+// and time of start agree).
 #pragma once
 
 #include "experiment/journal.hpp"

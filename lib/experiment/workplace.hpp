@@ -2,8 +2,8 @@
 // starts other programs, and the console. postal-compare and postal-audit open and leave it alike.
 //
 // Flow: workplace at(name, options); at.open() once the folder is there; at.clear_up() before
-// anything that an earlier program left could be taken for somebody else's; the work; tables_hint(),
-// tell_leftovers(). What cannot begin is a refusal.
+// anything that an earlier program left could be taken for somebody else's; the work;
+// tables_hint(), tell_leftovers(). What cannot begin is a refusal.
 #pragma once
 
 #include "base/result.hpp"

@@ -3,8 +3,8 @@
 //
 // Flow: coverage where; where.add(visit) in order of mailboxes, each visit once; where.finish();
 //       then read_until(mailbox), watched(mailbox, time), reason(mailbox).
-// Servers that let a reader in are stores of their own, each protocol for itself. A mailbox was read
-// up to a time when, over one protocol, each of its stores was read completely after that: the
+// Servers that let a reader in are stores of their own, each protocol for itself. A mailbox was
+// read up to a time when, over one protocol, each of its stores was read completely after that: the
 // protocols are thought to show the same mail, while a server that let nobody in may have none.
 // Memory: some 100 octets for each mailbox, its reason, and 16 octets for each watch of it. Nothing
 // fails.

@@ -68,8 +68,8 @@ class statement {
 
 class database {
   public:
-    // `flags` as of sqlite3_open_v2. Only for reading, no rollback journal is looked at, and helpers
-    // that had to be made are removed at the end.
+    // `flags` as of sqlite3_open_v2. Only for reading, no rollback journal is looked at, and
+    // helpers that had to be made are removed at the end.
     static base::expected<database> open(const std::string& path, int flags);
 
     // Before the first use of a file that somebody else may have made: its schema can run nothing

@@ -25,8 +25,8 @@ class examination {
     [[nodiscard]] mail::check_result finish() { return checker_.finish(); }
     // Fills in whose message it is, its condition and, when it is corrupt, how it differs.
     void describe(const mail::check_result& result, seen_row& row, mail::body_rebuilder& rebuilder);
-    // What came back with it, when it is a notification about one of ours; of one that is foreign, and
-    // all of which was fed and kept.
+    // What came back with it, when it is a notification about one of ours; of one that is foreign,
+    // and all of which was fed and kept.
     [[nodiscard]] std::optional<mail::delivery_report> returned();
     void reset() noexcept;
 

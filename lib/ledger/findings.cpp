@@ -115,8 +115,8 @@ expected<void> findings::list_all(const coverage& readers,
     return list_noted(all_messages, std::numeric_limits<std::int64_t>::max(), readers, on_row);
 }
 
-// What both tables of messages say of one, each by its number: a view that is joined would be made whole,
-// for all messages, first.
+// What both tables of messages say of one, each by its number: a view that is joined would be made
+// whole, for all messages, first.
 //
 // Why a message was not looked for stands where a copy's condition would; of one that came back the
 // notification stands in the copy's place.
@@ -232,7 +232,8 @@ expected<void> findings::count_times(breakdown& into) {
         into.times.at(static_cast<std::size_t>(ask->number(0))).acknowledged =
             static_cast<std::uint64_t>(ask->number(1));
     if (step != SQLITE_DONE) return file_->failure(step);
-    // What was sent or seen before the first reply, or after the last, belongs to that one's stretch.
+    // What was sent or seen before the first reply, or after the last, belongs to that one's
+    // stretch.
     ask = file_->prepare(fmt::format(
         "SELECT (max({0}, min({1}, at_us)) - {0}) / {2} AS at, {3} FROM (SELECT f.kind, "
         "coalesce(s.time_us, o.time_us) AS at_us {4}) GROUP BY at",

@@ -1,9 +1,9 @@
-// What a ledger's messages were found to be, kept in a temporary table until it is listed, counted by
-// account, server and time, or shown by examples.
+// What a ledger's messages were found to be, kept in a temporary table until it is listed, counted
+// by account, server and time, or shown by examples.
 //
-// Flow: findings found = make(file, of, kinds); found.note(...) for each; found.list() or found.breakdown().
-// Memory: what is returned, which is bounded whatever the ledger holds; texts are as they stand in it.
-// Each call fails with one line about the file.
+// Flow: findings found = make(file, of, kinds); found.note(...) for each; found.list() or
+// found.breakdown(). Memory: what is returned, which is bounded whatever the ledger holds; texts
+// are as they stand in it. Each call fails with one line about the file.
 #pragma once
 
 #include <array>
@@ -60,8 +60,8 @@ struct counted_time {
 // Where and when there was anything to find.
 struct breakdown {
     std::vector<discrepancy_examples> examples{};  // of kinds that there are
-    // Recipients, else whose mailbox it was: the first most_places with the gravest and then most, and
-    // how many there are.
+    // Recipients, else whose mailbox it was: the first most_places with the gravest and then most,
+    // and how many there are.
     std::vector<counted_place> accounts{};
     std::uint64_t all_accounts = 0;
     // From which copies were read.

@@ -1,9 +1,10 @@
 // SQLite's way to files, without what somebody else's files could make it do.
 //
 // A journal beside a database may name a super-journal, any file, which SQLite removes once it has
-// rolled back; ledgers are one database and have none, so none is opened. A ledger is in write-ahead
-// mode from its beginning: a reader opens no rollback journal either, and a file that has one is
-// refused by SQLite (SQLITE_READONLY_ROLLBACK). Links in place of helpers SQLite does not follow.
+// rolled back; ledgers are one database and have none, so none is opened. A ledger is in
+// write-ahead mode from its beginning: a reader opens no rollback journal either, and a file that
+// has one is refused by SQLite (SQLITE_READONLY_ROLLBACK). Links in place of helpers SQLite does
+// not follow.
 //
 // A file of some KiB can have SQLite sort some TiB (pages that lead round in circles, long values).
 // So all temporary files of a process together have 64 MiB and what allow_temporary() adds; a

@@ -4,10 +4,11 @@
 // Messages come in falling order of (run, session, sequence), each once and whole. For one
 // recipient of a message:
 //   found            seen in the recipient's own mailbox
-//   bounced          acknowledged, not in that mailbox, and a notification of failure came back that
-//                    names the recipient: who accepted it has said what became of it
-//   vanished         the same as found, but its mailbox was read completely after the last sighting, without
-//                    it, and no reader has told the server to remove as many copies as there were
+//   bounced          acknowledged, not in that mailbox, and a notification of failure came back
+//                    that names the recipient: who accepted it has said what became of it
+//   vanished         the same as found, but its mailbox was read completely after the last
+//                    sighting, without it, and no reader has told the server to remove as many
+//                    copies as there were
 //   lost             acknowledged (accepted), and seen nowhere, although its mailbox was read
 //                    completely, or watched, afterwards (coverage.hpp); or no reader has visited
 //                    that, and a sink was there

@@ -4,8 +4,8 @@
 // One thread's own. add() touches no lock but once every few thousand rows, and never waits for the
 // disk. The worker calls flush_if_due() some ten times a second, also when nothing happens, so that
 // no row is kept for longer than about 200 ms, and the writer hears up to when it has all rows. A
-// row is to be added before anybody outside hears of what it says. The destructor hands over what is
-// left; it must run before writer::close().
+// row is to be added before anybody outside hears of what it says. The destructor hands over what
+// is left; it must run before writer::close().
 #pragma once
 
 #include <chrono>

@@ -114,8 +114,8 @@ struct sent_row {
 };
 
 // One copy of a message in one mailbox; the observing run is the writer's own. Without an identity
-// (foreign, original, unreadable, cut off in it) run, session, sequence and sent_us are 0; no run of
-// ours is number 0.
+// (foreign, original, unreadable, cut off in it) run, session, sequence and sent_us are 0; no run
+// of ours is number 0.
 struct seen_row {
     std::uint64_t run = 0;
     std::uint64_t session = 0;

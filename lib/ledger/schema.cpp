@@ -142,8 +142,8 @@ expected<void> create(database& file) {
     return {};
 }
 
-// SQLite resolves links by itself, and so would follow those of strangers in /tmp that the kernel does
-// not (protected_symlinks, proc(5)).
+// SQLite resolves links by itself, and so would follow those of strangers in /tmp that the kernel
+// does not (protected_symlinks, proc(5)).
 expected<void> refuse_directories(const std::string& path) {
     std::error_code problem;
     if (fs::is_directory(path, problem)) return base::fail("{}: is a directory", path);
@@ -190,8 +190,8 @@ expected<database> open_once(const std::string& name, int flags) {
     return file;
 }
 
-// Where SQLite cannot make its helpers: on a read-only disk, say. Then nobody writes there, but what
-// a log has must not be left out.
+// Where SQLite cannot make its helpers: on a read-only disk, say. Then nobody writes there, but
+// what a log has must not be left out.
 expected<database> open_unchanging(const std::string& path) {
     std::error_code none;
     const auto log = fs::file_size(path + "-wal", none);

@@ -2,9 +2,10 @@
 //
 // A ledger is an SQLite database with our application id; user_version is the version of the
 // schema. Writers refuse another version, and no file is ever changed to one. Readers also take
-// schema 4, which has no sizes of messages (`octets` is NULL there), schema 3, which too of a reader's watches has only the last of each mailbox and no `returned`, and
-// schema 2, whose runs do not say where they looked: `visits` and `removed` are empty there, too, and
-// so is the column notes_visits of `runs`. docs/ledger.md explains each column.
+// schema 4, which has no sizes of messages (`octets` is NULL there), schema 3, which too of a
+// reader's watches has only the last of each mailbox and no `returned`, and schema 2, whose runs do
+// not say where they looked: `visits` and `removed` are empty there, too, and so is the column
+// notes_visits of `runs`. docs/ledger.md explains each column.
 #pragma once
 
 #include <cstdint>

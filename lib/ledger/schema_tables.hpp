@@ -16,9 +16,9 @@ namespace postal::ledger {
 // The newest, with the words for its numbers.
 [[nodiscard]] std::string whole_schema();
 
-// Puts a row into visits: ?1 is its number or NULL, the others follow in the table's order. Of what a
-// run has looked at in a mailbox the latest of each extent stays, whichever comes first; each watch
-// stays.
+// Puts a row into visits: ?1 is its number or NULL, the others follow in the table's order. Of what
+// a run has looked at in a mailbox the latest of each extent stays, whichever comes first; each
+// watch stays.
 inline constexpr std::string_view put_visit =
     "INSERT INTO visits VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) "
     "ON CONFLICT(observer, mailbox, way, server, extent) WHERE extent <> 1 DO UPDATE SET "

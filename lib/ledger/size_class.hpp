@@ -1,5 +1,5 @@
-// Classes of sizes of messages, each twice as wide as the one before: below 1K, 1K to 2K, and so on up to
-// 64M and more; and one for messages of which the size is not recorded.
+// Classes of sizes of messages, each twice as wide as the one before: below 1K, 1K to 2K, and so on
+// up to 64M and more; and one for messages of which the size is not recorded.
 #pragma once
 
 #include <bit>

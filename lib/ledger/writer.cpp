@@ -116,7 +116,8 @@ void writer::know(const row_buffer& which) {
     queue_->handed_over_us.emplace(&which, wall_us());
 }
 
-// Its last rows, for which there was no memory so far: nothing comes behind them that they could come with.
+// Its last rows, for which there was no memory so far: nothing comes behind them that they could
+// come with.
 void writer::forget(const row_buffer& which, std::unique_ptr<block> last) noexcept {
     const std::size_t count = has_failed() ? 0 : last->size();
     bool lost = false;

@@ -14,9 +14,9 @@
 // keeps_up() became false. A failure (disk full) is kept: failure() tells it, rows that come after
 // it are discarded, and the run is to end as a failed one.
 //
-// With the rows goes the run's horizon: all that it did before that time of the wall clock is in the
-// file. It moves at least once a second while the file can be written. close() notes the end of the
-// run, unless something has failed; without that note nobody knows what the run did behind its
+// With the rows goes the run's horizon: all that it did before that time of the wall clock is in
+// the file. It moves at least once a second while the file can be written. close() notes the end of
+// the run, unless something has failed; without that note nobody knows what the run did behind its
 // horizon.
 //
 // Limits: addresses stay in memory, about 150 octets for each different one. A power cut (not a

@@ -3,14 +3,14 @@
 //
 // Without a schedule a session passes at once, until all tickets are used or the run stops. With
 // one, each pass takes the next due ticket of the run; a ticket that came back goes first, with the
-// due time that it had. A rank of a run has the due times of the numbers that are its own. Who wants
-// several tickets passes when the last of them is due, so that nothing is begun before its time; each
-// keeps its own due time. Fewer are waited for only where no more will ever be due.
+// due time that it had. A rank of a run has the due times of the numbers that are its own. Who
+// wants several tickets passes when the last of them is due, so that nothing is begun before its
+// time; each keeps its own due time. Fewer are waited for only where no more will ever be due.
 //
-// An open loop's schedule never waits for a server: what is due while every session is busy stays in
-// it, and its wait is in its due time. In a closed loop the rate is a cap: what could not be sent
-// meanwhile is made up for at once only as far as it was due in the last second; the rest of the
-// schedule is put off by as many messages as that leaves out.
+// An open loop's schedule never waits for a server: what is due while every session is busy stays
+// in it, and its wait is in its due time. In a closed loop the rate is a cap: what could not be
+// sent meanwhile is made up for at once only as far as it was due in the last second; the rest of
+// the schedule is put off by as many messages as that leaves out.
 //
 // Who waits is let through in turn: those that hold a connection before the others, and the one
 // that waited last before the rest, since its connection is the warmest.

@@ -1,8 +1,10 @@
-// How long a peer may still keep us waiting for something that has an end: of a server's clients the content
-// of a message (--min-data-rate), of a client's servers a response (client/hearing_time.hpp).
+// How long a peer may still keep us waiting for something that has an end: of a server's clients
+// the content of a message (--min-data-rate), of a client's servers a response
+// (client/hearing_time.hpp).
 //
-// As long as silence may last in all, and for a second more with each `rate` octets that have come. Only
-// waiting counts: what we hold back ourselves is not the peer's. Time is passed in; nothing fails.
+// As long as silence may last in all, and for a second more with each `rate` octets that have come.
+// Only waiting counts: what we hold back ourselves is not the peer's. Time is passed in; nothing
+// fails.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// When the messages that begin together were due, each at its own time: one message nearly always, over
-// LMTP one for each recipient of a transaction. They are in order, so the last says when all were due.
-// A single one costs no memory; add() throws std::bad_alloc.
+// When the messages that begin together were due, each at its own time: one message nearly always,
+// over LMTP one for each recipient of a transaction. They are in order, so the last says when all
+// were due. A single one costs no memory; add() throws std::bad_alloc.
 #pragma once
 
 #include <cstddef>

@@ -92,8 +92,9 @@ double rate_curve::due_until(double t_s) const noexcept {
     return one->before + one->rate * x + one->slope * x * x / 2;
 }
 
-// Solves before + rate*x + slope*x*x/2 = position for x within the piece that holds it. Sums of stages
-// are rounded, so what the curve reached but for that was reached before any plateau behind it.
+// Solves before + rate*x + slope*x*x/2 = position for x within the piece that holds it. Sums of
+// stages are rounded, so what the curve reached but for that was reached before any plateau behind
+// it.
 double rate_curve::time_of(double position) const noexcept {
     auto one = pieces_.rbegin();
     while (position < one->before && std::next(one) != pieces_.rend())

@@ -38,15 +38,15 @@ class rate_curve {
     // After the last stage the rate stays at its target.
     static rate_curve ramp(base::rate start, const std::vector<ramp_stage>& stages);
 
-    // From then on, behind all that there was before, so many messages fall due in that time, at an even rate; after
-    // it nothing does.
+    // From then on, behind all that there was before, so many messages fall due in that time, at an
+    // even rate; after it nothing does.
     void extend(std::chrono::nanoseconds at, std::chrono::nanoseconds lasts, double messages);
 
     // Messages due until t seconds after the start.
     double due_until(double t_s) const noexcept;
-    // Seconds after the start at which the curve first reaches so many messages: before a plateau of
-    // rate 0, not behind it. Infinity if that never comes. Nothing falls due in a plateau that the
-    // curve begins with.
+    // Seconds after the start at which the curve first reaches so many messages: before a plateau
+    // of rate 0, not behind it. Infinity if that never comes. Nothing falls due in a plateau that
+    // the curve begins with.
     double time_of(double position) const noexcept;
     // Sum of the stages, 0 for a constant rate.
     std::chrono::nanoseconds length() const noexcept;

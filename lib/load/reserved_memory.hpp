@@ -1,5 +1,5 @@
-// Memory for an operation of Asio of which one at a time is under way: beginning it again cannot fail
-// when memory has run out.
+// Memory for an operation of Asio of which one at a time is under way: beginning it again cannot
+// fail when memory has run out.
 //
 // Flow: timer.async_wait(asio::bind_allocator(memory.allocator(), handler));
 // Asio gives the memory back before it calls the handler, which may begin the next one. What does

@@ -1,11 +1,13 @@
-// Signals that end a run, or tell it something, heard in the thread of one event loop whatever fails.
+// Signals that end a run, or tell it something, heard in the thread of one event loop whatever
+// fails.
 //
 // Flow:
 //   signal_watch signals(loop, heard);     SIGINT and SIGTERM from now on; signals.add(SIGUSR1)
 //   loop.run_one_for(signal_watch::look_again); signals.look();     again and again
-// The handler counts the signal and wakes the loop. What is counted is what is true: where the loop could
-// not be woken (an interrupted write, a descriptor that the kernel had no memory to watch), look() hears of
-// it all the same, at most look_again later. Asio's own signal_set knows only what it reads from its pipe.
+// The handler counts the signal and wakes the loop. What is counted is what is true: where the loop
+// could not be woken (an interrupted write, a descriptor that the kernel had no memory to watch),
+// look() hears of it all the same, at most look_again later. Asio's own signal_set knows only what
+// it reads from its pipe.
 //
 // One hears at a time in a process, the latest; what was there before comes back at its end. Throws
 // std::system_error when the descriptor cannot be had.

@@ -1,5 +1,5 @@
-// A trial of a search of the highest rate, as workers are told of it: how many messages fall due when, and what
-// of them is counted.
+// A trial of a search of the highest rate, as workers are told of it: how many messages fall due
+// when, and what of them is counted.
 #pragma once
 
 #include "stats/trial_counts.hpp"

@@ -36,8 +36,8 @@ class watched : public boost::intrusive::list_base_hook<
     virtual void on_stop(stop_kind how) = 0;
     // The next trial of a search begins, soon.
     virtual void on_trial(const trial& /*next*/) {}
-    // What it is at, by stats::run_description::session_states; nothing of what is no session. Asked
-    // for by the ticker, now and then.
+    // What it is at, by stats::run_description::session_states; nothing of what is no session.
+    // Asked for by the ticker, now and then.
     virtual std::optional<std::size_t> session_state() const noexcept { return std::nullopt; }
 
     void set_deadline(steady_time when) noexcept { deadline_ = when; }

@@ -158,8 +158,8 @@ void worker::on_stop(stop_kind how, nanoseconds when) {
         watched& session = *one++;
         session.on_stop(how);
     }
-    // What was never begun has been counted now. A worker that comes late to the stop has cut behind
-    // it already.
+    // What was never begun has been counted now. A worker that comes late to the stop has cut
+    // behind it already.
     while (first && cut_at_ <= when) {
         cut(cut_at_);
         cut_at_ = times_.next_cut(last_cut_);
@@ -179,7 +179,8 @@ void worker::arm_ticker() {
     ticker_.async_wait(asio::bind_allocator(tick_memory_.allocator(), on_tick));
 }
 
-// A tick that comes late by more than one has missed others, which count as late as they are by now.
+// A tick that comes late by more than one has missed others, which count as late as they are by
+// now.
 void worker::note_lateness(steady_time now) {
     nanoseconds late = now - ticker_.expiry();
     do {

@@ -309,8 +309,8 @@ void worker_pool::take(const worker& from, nanoseconds until, const stats::tally
     into.add_worker(from.index(), counts);
     counted_until = last ? nanoseconds::max() : until;
     asio::post(main_, [this] { hand_on(); });
-    // Not by cancelling each timer: one that has just fired would start itself anew. What was posted
-    // and is left behind by this is a hand_on(), which run() does once more.
+    // Not by cancelling each timer: one that has just fired would start itself anew. What was
+    // posted and is left behind by this is a hand_on(), which run() does once more.
     if (all_have_counted_until(nanoseconds::max())) asio::post(main_, [this] { main_.stop(); });
 }
 
@@ -340,8 +340,8 @@ nanoseconds worker_pool::next_boundary() const noexcept {
     return stopped_at_ && *stopped_at_ > handed_on_until_ ? std::min(*stopped_at_, cut) : cut;
 }
 
-// The next time slice, if all workers have counted until its end. A worker that came late to the stop
-// has counted on behind it; that belongs to where it began.
+// The next time slice, if all workers have counted until its end. A worker that came late to the
+// stop has counted on behind it; that belongs to where it began.
 std::optional<stats::time_slice> worker_pool::take_complete(bool& final) {
     const nanoseconds end = next_boundary();
     if (slices_.empty() || !all_have_counted_until(end)) return std::nullopt;

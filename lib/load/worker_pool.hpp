@@ -18,8 +18,8 @@
 // The interval that goes on ends at that moment; what is finished later is in time slices of their
 // own, which are `draining`.
 // Those that come later are held for as long as the pool lives: until what it counted is written.
-// A session that ends with an exception, which is a defect of ours or want of memory, ends the run at
-// once, and it fails. One in a thread's own loop ends the process (std::terminate).
+// A session that ends with an exception, which is a defect of ours or want of memory, ends the run
+// at once, and it fails. One in a thread's own loop ends the process (std::terminate).
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -31,8 +31,8 @@ void worker_pool::add_own_times(stats::time_slice& to) {
     to.stopped_s = std::max(0.0, stopped.count() - to.machine.throttled_s.value_or(0));
 }
 
-// A stop holds all threads alike, and one may hear of it a time slice later than another. What holds
-// one of them alone, such as a disk, is none.
+// A stop holds all threads alike, and one may hear of it a time slice later than another. What
+// holds one of them alone, such as a disk, is none.
 nanoseconds worker_pool::stopped_in(const stats::time_slice& slice) {
     std::vector<nanoseconds> still;
     for (const stats::worker_time& one : slice.workers)

@@ -10,8 +10,8 @@
 // Loading fails with one line naming the first file (for an mbox: the mail's number and line) and
 // the reason: it cannot be read, is empty, has a NUL, does not start with a header field (RFC 5322
 // 2.2), or has a line of more than 998 octets, which servers may refuse or wrap (RFC 5321
-// 4.5.3.1.6); how many more there are is said too. Also when there is no mail at all. Symbolic links
-// are followed, special files skipped. Limits: all mail is kept in memory.
+// 4.5.3.1.6); how many more there are is said too. Also when there is no mail at all. Symbolic
+// links are followed, special files skipped. Limits: all mail is kept in memory.
 #pragma once
 
 #include "base/result.hpp"

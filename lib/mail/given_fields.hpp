@@ -17,8 +17,8 @@ namespace postal::mail {
 // What all of them may have together: readers take 64 KiB of headers at most.
 inline constexpr std::size_t most_given_octets = std::size_t{32} << 10U;
 
-// "List-Id:x" and "List-Id: x": the line "List-Id: x", without CRLF. No name that begins with a dot,
-// which would have to be stuffed.
+// "List-Id:x" and "List-Id: x": the line "List-Id: x", without CRLF. No name that begins with a
+// dot, which would have to be stuffed.
 [[nodiscard]] base::expected<std::string> parse_header_field(std::string_view given);
 
 // The value alone.

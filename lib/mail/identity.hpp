@@ -3,10 +3,10 @@
 //   X-Postal-Id: v=1; run=0123456789abcdef; s=3; n=17; seed=42; kind=ascii; size=5120; head=512;
 //     t=1790000000.123456; d=xxh3:0123456789abcdef
 //
-// run is fresh for each run and not 0, s the session, n the message's number in it; seed, kind, size and head
-// (octets of the header section with its blank line, as sent) say how to remake the body; t is when
-// it was made. An optional h=ftsdm names the fields that the digest covers (From, To, Subject,
-// Date, Message-ID) when they are not all five, as in real mail without a Message-ID;
+// run is fresh for each run and not 0, s the session, n the message's number in it; seed, kind,
+// size and head (octets of the header section with its blank line, as sent) say how to remake the
+// body; t is when it was made. An optional h=ftsdm names the fields that the digest covers (From,
+// To, Subject, Date, Message-ID) when they are not all five, as in real mail without a Message-ID;
 // subject=given says that the Subject does not follow from the seed. Unknown fields are skipped.
 //
 // The parser takes text from anybody: it is bounded (at most 1024 octets, 32 fields), allocates

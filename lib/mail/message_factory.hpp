@@ -9,8 +9,9 @@
 // and the size that of the headers. One crlf-edge body in 16 is empty whatever size was asked.
 //
 // create() fails on a host or version that would break a header. make() cannot fail; addresses must
-// have been checked when the user list was loaded, and given fields when the options were read. RFC 5322 (fields, folding), RFC 2047 not needed
-// (words are ASCII), RFC 6532 (UTF-8 addresses as they are).
+// have been checked when the user list was loaded, and given fields when the options were read. RFC
+// 5322 (fields, folding), RFC 2047 not needed (words are ASCII), RFC 6532 (UTF-8 addresses as they
+// are).
 #pragma once
 
 #include "mail/message.hpp"

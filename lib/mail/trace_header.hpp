@@ -1,8 +1,8 @@
 // Received, the trace header that each server adds in front of a message (RFC 5321 4.4).
 //
 // What a client calls itself may be anything: unless it is a domain or an address literal, the
-// header says "unknown". Addresses stand there as the envelope had them; they must have come through
-// the parser of addresses, which lets no control character in. Nothing here fails.
+// header says "unknown". Addresses stand there as the envelope had them; they must have come
+// through the parser of addresses, which lets no control character in. Nothing here fails.
 #pragma once
 
 #include <chrono>

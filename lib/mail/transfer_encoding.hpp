@@ -14,8 +14,8 @@
 namespace postal::mail {
 
 [[nodiscard]] std::string from_quoted_printable(std::string_view text);
-// Lines end in CRLF and stay lines; a CR or LF alone is content. No line of the result is longer than
-// 76 octets.
+// Lines end in CRLF and stay lines; a CR or LF alone is content. No line of the result is longer
+// than 76 octets.
 [[nodiscard]] std::string to_quoted_printable(std::string_view text);
 [[nodiscard]] std::string from_base64(std::string_view text);
 

@@ -1,5 +1,5 @@
-// Endpoint and gateway of a build without metrics. Every place is refused before a run begins, so that nothing
-// else here is ever called.
+// Endpoint and gateway of a build without metrics. Every place is refused before a run begins, so
+// that nothing else here is ever called.
 #include "metrics/push_gateway.hpp"
 #include "metrics/scrape_endpoint.hpp"
 

@@ -1,5 +1,5 @@
-// What a page of metrics looks like to whoever asks: Prometheus' text format 0.0.4, which has classic
-// histograms, or its messages in protocol buffers, which have native ones, too.
+// What a page of metrics looks like to whoever asks: Prometheus' text format 0.0.4, which has
+// classic histograms, or its messages in protocol buffers, which have native ones, too.
 #pragma once
 
 #include <prometheus/metric_family.h>

@@ -1,8 +1,8 @@
-// Where the counts and results of a run go when it is over: a Pushgateway of Prometheus, or who takes an HTTP
-// PUT of Prometheus' text format 0.0.4 as that does.
+// Where the counts and results of a run go when it is over: a Pushgateway of Prometheus, or who
+// takes an HTTP PUT of Prometheus' text format 0.0.4 as that does.
 //
-// It blocks, with a bound, and belongs to the main thread, when the workers have ended. A build without metrics
-// (POSTAL_METRICS) refuses every place.
+// It blocks, with a bound, and belongs to the main thread, when the workers have ended. A build
+// without metrics (POSTAL_METRICS) refuses every place.
 #pragma once
 
 #include <string>
@@ -18,9 +18,9 @@ namespace postal::metrics {
 
 class push_gateway {
   public:
-    // "http://PLACE[:PORT]", which gets what is pushed as the group /metrics/job/PROGRAM/instance/HOST, or
-    // with a path, which names the group. Without a port it is 9091. Looks the name up. Fails with what is
-    // wrong with it.
+    // "http://PLACE[:PORT]", which gets what is pushed as the group
+    // /metrics/job/PROGRAM/instance/HOST, or with a path, which names the group. Without a port it
+    // is 9091. Looks the name up. Fails with what is wrong with it.
     static base::expected<push_gateway> find(std::string_view url, std::string_view program,
                                              std::string_view host);
 

@@ -132,8 +132,8 @@ class scrape_endpoint::server {
         }
     }
 
-    // Who asks at once has its page before others come: whoever has been there for longest without a
-    // whole request goes first.
+    // Who asks at once has its page before others come: whoever has been there for longest without
+    // a whole request goes first.
     void make_room() {
         const auto silent = std::find_if(clients_.begin(), clients_.end(),
                                          [](const client& one) { return !one.has_asked; });

@@ -1,11 +1,12 @@
-// Where Prometheus, or who speaks its language, asks a running program for its counts: an HTTP server
-// with one page, /metrics, in Prometheus' text format 0.0.4 or, to whom prefers it, in protocol buffers.
+// Where Prometheus, or who speaks its language, asks a running program for its counts: an HTTP
+// server with one page, /metrics, in Prometheus' text format 0.0.4 or, to whom prefers it, in
+// protocol buffers.
 //
 // It has a thread of its own and few connections, each with little time, so that nobody who asks
-// slowly, or says nothing, can hold up anything; one too many takes the place of the one that has been
-// there for longest without asking, so that a scraper that asks at once gets its page. The main thread hands over what it
-// knows once a second; a scrape shows that. Workers know nothing of it. A build without it
-// (POSTAL_METRICS) refuses every place.
+// slowly, or says nothing, can hold up anything; one too many takes the place of the one that has
+// been there for longest without asking, so that a scraper that asks at once gets its page. The
+// main thread hands over what it knows once a second; a scrape shows that. Workers know nothing of
+// it. A build without it (POSTAL_METRICS) refuses every place.
 #pragma once
 
 #include <memory>
@@ -19,8 +20,8 @@
 
 namespace postal::metrics {
 
-// HOST:PORT, [ADDRESS]:PORT; without a port it is 9464. Fails for a Unix socket, and for a name that is
-// none.
+// HOST:PORT, [ADDRESS]:PORT; without a port it is 9464. Fails for a Unix socket, and for a name
+// that is none.
 base::expected<net::endpoint> parse_place(std::string_view text);
 
 class scrape_endpoint {

@@ -17,9 +17,9 @@
 // connection without TLS pays one look at a null pointer for that.
 //
 // One operation a direction at a time. cancel() ends what waits, with the fault of the one who
-// cancelled; after it the connection only closes. No deadline is kept here: the owner calls cancel()
-// when its own has passed. Octets are counted in plain fields; when they leave is told to whom wants
-// to know it.
+// cancelled; after it the connection only closes. No deadline is kept here: the owner calls
+// cancel() when its own has passed. Octets are counted in plain fields; when they leave is told to
+// whom wants to know it.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
@@ -141,17 +141,18 @@ class connection final : private poller::sender {
     // Says that nothing more will be written; reading goes on.
     void shutdown_output() noexcept;
 
-    // Makes the receive buffer, and so what the peer may send ahead, as small as the kernel allows, at
-    // least so many octets.
+    // Makes the receive buffer, and so what the peer may send ahead, as small as the kernel allows,
+    // at least so many octets.
     void shrink_window(std::uint64_t octets) noexcept;
 
     bool is_open() const noexcept { return socket_.is_open(); }
     // The peer has closed or reset it, which may not have been read yet.
     bool peer_has_ended() const noexcept { return socket_.ended(); }
-    // And could not hear us: it has reset the connection, or closed a Unix socket. Of TCP a close is
-    // no more than the end of what the peer says, until something was sent.
+    // And could not hear us: it has reset the connection, or closed a Unix socket. Of TCP a close
+    // is no more than the end of what the peer says, until something was sent.
     bool peer_is_deaf() const noexcept;
-    // What has come and was not read, as far as there is room, and stays to be read. Nothing with TLS.
+    // What has come and was not read, as far as there is room, and stays to be read. Nothing with
+    // TLS.
     std::size_t peek(std::span<char> into) noexcept;
     fault last_fault() const noexcept { return last_fault_; }
     int native() const noexcept { return socket_.native(); }

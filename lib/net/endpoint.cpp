@@ -84,8 +84,8 @@ bool is_nowhere(const ip_address& one) {
     return is_low && !one.is_loopback() && one != ip_address{};
 }
 
-// An IPv6 address with a port behind it and no brackets is another address, or none. Nothing lives in
-// ::/96, but for ::1 and :: itself.
+// An IPv6 address with a port behind it and no brackets is another address, or none. Nothing lives
+// in ::/96, but for ::1 and :: itself.
 base::expected<void> refuse_bare_port(std::string_view host) {
     const std::size_t colon = host.rfind(':');
     if (colon == host.npos || host.find(':') == colon) return {};

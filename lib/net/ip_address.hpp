@@ -26,8 +26,8 @@ struct ip_address {
 
     bool is_v4() const noexcept;
     bool is_loopback() const noexcept;
-    // Where it comes from, for limits: the address itself, or an IPv6 network of 64 bits by its first
-    // address, since who has one of those has all.
+    // Where it comes from, for limits: the address itself, or an IPv6 network of 64 bits by its
+    // first address, since who has one of those has all.
     ip_address origin() const noexcept;
     std::string text() const;   // "192.0.2.1", "2001:db8::1"
     std::string text6() const;  // the same, with an IPv4 address as "::ffff:192.0.2.1"

@@ -15,8 +15,8 @@ namespace postal::net {
 namespace {
 
 constexpr int longest_queue = 65535;  // the kernel cuts it to net.core.somaxconn
-// So many that have left before they were accepted are passed over at once (ECONNABORTED); a stop is
-// heard behind them.
+// So many that have left before they were accepted are passed over at once (ECONNABORTED); a stop
+// is heard behind them.
 constexpr unsigned most_gone = 1000;
 
 base::expected<listener> listen_at_path(asio::io_context& context, const endpoint& text,

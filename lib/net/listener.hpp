@@ -40,8 +40,8 @@ base::expected<std::vector<listener>> listen(asio::io_context& context, const en
 // Takes a stream socket that listens already, as a service manager hands it over.
 base::expected<listener> adopt_listener(asio::io_context& context, int descriptor);
 
-// Waits until somebody connects, and tells the token, a handler of a fault or use_awaitable, say; the
-// fault is `stopped` when the listener was closed meanwhile.
+// Waits until somebody connects, and tells the token, a handler of a fault or use_awaitable, say;
+// the fault is `stopped` when the listener was closed meanwhile.
 template <typename Token>
 auto wait_for_connection(listener& one, Token&& token) {
     const auto begin = [&one](auto handler) {

@@ -151,7 +151,8 @@ class descriptor {
     int native() const noexcept { return fd_; }
 
     bool readable() const noexcept { return readable_; }
-    // The peer will send no more: an end or an error is there to be read, maybe behind other octets.
+    // The peer will send no more: an end or an error is there to be read, maybe behind other
+    // octets.
     bool ended() const noexcept { return ended_; }
     void not_readable() noexcept { readable_ = ended_; }
     void not_writable() noexcept { writable_ = false; }

@@ -1,6 +1,6 @@
-// The file of a Unix socket that a server listens on: made, given its rights and removed in a folder
-// that may belong to somebody else (Postfix's `private`, say), who can change every name in it at any
-// moment.
+// The file of a Unix socket that a server listens on: made, given its rights and removed in a
+// folder that may belong to somebody else (Postfix's `private`, say), who can change every name in
+// it at any moment.
 //
 // So no name of that folder is ever changed through: the folder is opened once, and the socket is
 // bound, given mode and owner, and set to listen in a folder of its own within, which only this

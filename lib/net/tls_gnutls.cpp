@@ -23,8 +23,8 @@ namespace postal::net {
 
 namespace {
 
-// GMP aborts where it finds no memory, and wants no answer but memory. So the process ends as everywhere
-// where bad_alloc cannot be caught: std::terminate, which says why, with status 2.
+// GMP aborts where it finds no memory, and wants no answer but memory. So the process ends as
+// everywhere where bad_alloc cannot be caught: std::terminate, which says why, with status 2.
 [[noreturn]] void out_of_memory() {
     throw std::bad_alloc();
 }

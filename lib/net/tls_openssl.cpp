@@ -31,9 +31,9 @@ unsigned long telling_error() {
     return ERR_GET_LIB(first) != ERR_LIB_SSL && ERR_GET_LIB(last) == ERR_LIB_SSL ? last : first;
 }
 
-// Whether the errors at hand, which it takes, come from no peer: something lacks memory or was never
-// set up, or all that is said is what each part may say ("EVP lib"). A malformed certificate says what
-// is wrong with it below the same words.
+// Whether the errors at hand, which it takes, come from no peer: something lacks memory or was
+// never set up, or all that is said is what each part may say ("EVP lib"). A malformed certificate
+// says what is wrong with it below the same words.
 bool is_librarys_own(unsigned long telling) {
     bool lacks = false, specific = false;
     while (const unsigned long code = ERR_get_error()) {

@@ -44,8 +44,9 @@ void note_failure(const std::string& path, int error) noexcept {
     }
 }
 
-// Its name can be guessed, and its folder may be everybody's (/tmp): a link there that is not this user's own is
-// not followed, whatever the kernel does (protected_symlinks, proc(5)). Null with errno as fopen().
+// Its name can be guessed, and its folder may be everybody's (/tmp): a link there that is not this
+// user's own is not followed, whatever the kernel does (protected_symlinks, proc(5)). Null with
+// errno as fopen().
 std::FILE* open_own(const std::string& path, bool appends) noexcept {
     const int how = O_WRONLY | O_CREAT | O_CLOEXEC | (appends ? O_APPEND : O_TRUNC);
     int number = ::open(path.c_str(), how | O_NOFOLLOW, 0666);

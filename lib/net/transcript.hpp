@@ -35,7 +35,8 @@ struct transcript_options {
 // To be asked before the run: can files be written there? Leaves nothing behind.
 base::expected<void> check_transcripts(const transcript_options& options);
 
-// The first of a transcript of this process that failed, when all of them have ended: its file, and why.
+// The first of a transcript of this process that failed, when all of them have ended: its file, and
+// why.
 std::optional<std::string> transcript_failure();
 
 // Whether a file that begins so is one.

@@ -1,5 +1,5 @@
-// A build without libsystemd (POSTAL_SYSTEMD): what a service manager hands over is refused, and it is
-// told nothing.
+// A build without libsystemd (POSTAL_SYSTEMD): what a service manager hands over is refused, and it
+// is told nothing.
 #include "os/service_manager.hpp"
 
 #include <unistd.h>

@@ -2,8 +2,9 @@
 // admin-guide/cgroup-v2.rst and scheduler/sched-bwc.rst (version 1).
 //
 // A quota may be that of our own group or of any above it, as in containers. All that are mounted
-// here are read, in both versions; the one that held longest counts, since who is held back by one is
-// not held back by another at the same time. Any text may be given; what is not there is not known.
+// here are read, in both versions; the one that held longest counts, since who is held back by one
+// is not held back by another at the same time. Any text may be given; what is not there is not
+// known.
 #pragma once
 
 #include <optional>

@@ -52,8 +52,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t stack_size = std::size_t{64} * 1024;
 constexpr std::size_t word_size = 64;  // a line of the cache for itself
-// A start takes a tenth of a millisecond; on a machine with twenty ready threads for each processor,
-// or with the program on a busy disk, more than a second now and then.
+// A start takes a tenth of a millisecond; on a machine with twenty ready threads for each
+// processor, or with the program on a busy disk, more than a second now and then.
 constexpr auto longest_start = std::chrono::seconds(5);
 constexpr auto first_look = std::chrono::milliseconds(1);  // whether the child was stopped; later
 constexpr auto looks_apart = std::chrono::milliseconds(16);

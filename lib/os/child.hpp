@@ -81,8 +81,8 @@ class spawner {
     spawner& operator=(spawner&&) = delete;
     ~spawner();
 
-    // Never returns a child that could not run its program. Returns after little more than 5 seconds,
-    // whatever happens.
+    // Never returns a child that could not run its program. Returns after little more than 5
+    // seconds, whatever happens.
     [[nodiscard]] base::expected<child> start(const child_plan& plan);
 
   private:

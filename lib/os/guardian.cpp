@@ -159,8 +159,8 @@ base::expected<guardian> guardian::start(const settings& wanted) {
     return made;
 }
 
-// In look_after() the server has threads; what the fork does is its own, but for memory, which glibc
-// keeps usable across a fork.
+// In look_after() the server has threads; what the fork does is its own, but for memory, which
+// glibc keeps usable across a fork.
 base::expected<void> guardian::begin() {
     const base::file_descriptor server = watch_process(::getpid());
     if (!server.is_open()) {

@@ -65,8 +65,8 @@ class guardian {
 
     [[nodiscard]] static base::expected<guardian> start(const settings& wanted);
 
-    // Whether it had been ended by somebody, and another one is in its place. Costs a system call as
-    // long as it is there. For the thread that called start().
+    // Whether it had been ended by somebody, and another one is in its place. Costs a system call
+    // as long as it is there. For the thread that called start().
     [[nodiscard]] base::expected<bool> look_after();
 
     guardian(guardian&& other) noexcept;

@@ -6,7 +6,8 @@
 // (RLIMIT_AS), open files (RLIMIT_NOFILE), processes of the child's user, wherever they came from
 // (RLIMIT_NPROC; not for root), octets of a file that it writes (RLIMIT_FSIZE; SIGXFSZ) and of a
 // core (RLIMIT_CORE). Each may stand once. Unknown names, zero but for a core, and what the kernel
-// would not give this process are refused with one line, so that no child fails on its limits later.
+// would not give this process are refused with one line, so that no child fails on its limits
+// later.
 #pragma once
 
 #include "base/result.hpp"

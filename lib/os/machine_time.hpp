@@ -1,5 +1,5 @@
-// What the machine's processors have done so far, as /proc/stat and /proc/pressure/cpu (PSI) say it, and
-// what CPU quotas kept from this process (cgroup_time.hpp).
+// What the machine's processors have done so far, as /proc/stat and /proc/pressure/cpu (PSI) say
+// it, and what CPU quotas kept from this process (cgroup_time.hpp).
 //
 // Only processors that this process may run on count: where it is bound to one of eight, the other
 // seven are no help. Resolution is that of the kernel's accounting, some 10 ms. Nothing here fails:

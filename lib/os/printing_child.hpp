@@ -1,5 +1,6 @@
-// A child for what it prints: its input is /dev/null, and what it writes to standard output and standard error
-// stands in a file in memory, which is as large as the largest file that it may write.
+// A child for what it prints: its input is /dev/null, and what it writes to standard output and
+// standard error stands in a file in memory, which is as large as the largest file that it may
+// write.
 #pragma once
 
 #include "base/file_descriptor.hpp"

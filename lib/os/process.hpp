@@ -21,7 +21,8 @@ namespace postal::os {
 
 [[nodiscard]] std::vector<process_stat> all_processes();
 
-// Those that a process started, and those started by these, as far as they still have their parents.
+// Those that a process started, and those started by these, as far as they still have their
+// parents.
 [[nodiscard]] std::vector<process_stat> descendants_of(pid_t pid);
 
 // Now, as process_stat::start has it.

@@ -1,8 +1,8 @@
 // What one thread does with its time: how long it runs, waits for a processor, and stands still.
 //
 // Flow: begin() in the thread, or of() of another; look() now and then, with how long it may have
-// slept by its own will since the last time; take() what was seen since the last take(). Both ends of
-// a span are read at the same moment as the clocks, so that no share of it is more than all.
+// slept by its own will since the last time; take() what was seen since the last take(). Both ends
+// of a span are read at the same moment as the clocks, so that no share of it is more than all.
 //
 // Nothing here fails: what the kernel does not say is not known, and nobody stands still then. A
 // thread that is stopped (SIGSTOP), or waits for a page or a disk, stands still.

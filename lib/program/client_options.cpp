@@ -136,6 +136,8 @@ expected<void> prepare(client::load_plan& into, client_options& chosen, const ru
     into.transcripts = chosen.transcripts;
     plan_pace(into, chosen);
     plan_give_up(into, chosen);
+    if (chosen.search.wanted && !chosen.samples.every)
+        chosen.samples.every = sampling::choice::usual_in_search;
     if (chosen.samples.any() && who.share.rank == 0) {
         auto opened = sampling::sampler::open(chosen.samples);
         if (!opened) return opened.error();

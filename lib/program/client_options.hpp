@@ -104,8 +104,8 @@ void describe(const client::load_plan& plan, const client_options& chosen,
 stats::run_description describe_share(stats::run_description whole, const load::run_share& share);
 
 // Each fails with one line, which begins with the option. Servers are a comma-separated list, and
-// resolved, and must be allowed; with a `+` only to see that they are, and anew for each connection.
-// Those whose names are left have no address.
+// resolved, and must be allowed; with a `+` only to see that they are, and anew for each
+// connection. Those whose names are left have no address.
 base::expected<std::vector<mail::user>> load_list(const std::string& path, std::string_view option);
 // Standard input can be read once, and by a process that runs alone.
 struct named_list {

@@ -1,12 +1,12 @@
 // The other ranks of a run, for main(): whether there are any, what is one for all, and how a run
-// begins, is counted and ends together (lib/cluster). There are three kinds of ranks: a program that
-// runs alone and has no others, rank 0, which leads, and those that follow it.
+// begins, is counted and ends together (lib/cluster). There are three kinds of ranks: a program
+// that runs alone and has no others, rank 0, which leads, and those that follow it.
 //
 // Flow, in main():
 //   const auto others = ranks::join("postal");
 //   if (!others->joined()) return others->refuse(...);
-//   ... options and the plan, with others->identity(); others->refuse() where something is wrong ...
-//   run_clients({.others = *others, ...})
+//   ... options and the plan, with others->identity(); others->refuse() where something is wrong
+//   ... run_clients({.others = *others, ...})
 #pragma once
 
 #include <cstdint>
@@ -55,8 +55,8 @@ class ranks {
     virtual stats::run_description own(const stats::run_description& whole) const = 0;
     virtual std::string own_file(const std::string& file) const = 0;
 
-    // Blocks until all are ready; when to begin, of the steady clock. Fails with one line, or, where another
-    // rank has refused, with none: then the status says how to end.
+    // Blocks until all are ready; when to begin, of the steady clock. Fails with one line, or,
+    // where another rank has refused, with none: then the status says how to end.
     struct refusal {
         std::string message;  // empty: somebody else has said it
         cli::exit_status status = cli::exit_status::bad_parameters;
@@ -64,8 +64,8 @@ class ranks {
     virtual std::optional<refusal> agree(const stats::run_description& whole,
                                          std::uint64_t sessions, load::worker_pool_plan& into) = 0;
 
-    // `merged`: rank 0's, of all. Whoever is to watch the pool in the place of `own`: what it hands on
-    // goes to the others, too. All outlive this, or the run.
+    // `merged`: rank 0's, of all. Whoever is to watch the pool in the place of `own`: what it hands
+    // on goes to the others, too. All outlive this, or the run.
     virtual load::run_watcher& attend(load::worker_pool& pool, const load::worker_pool_plan& plan,
                                       run_console* merged, load::run_watcher& own) = 0;
     // Of a search, which the rank that leads performs: all ranks' next trial.
@@ -73,8 +73,8 @@ class ranks {
     // Ends the run of all ranks for that reason.
     virtual void end(load::run_ending why) = 0;
 
-    // This rank has counted everything and written its own record; blocks until all have. Rank 0: what
-    // became of all, for the record, and the worst that a rank ended with.
+    // This rank has counted everything and written its own record; blocks until all have. Rank 0:
+    // what became of all, for the record, and the worst that a rank ended with.
     struct outcome {
         cluster::ended all;
         std::vector<stats::rank_share> shares;

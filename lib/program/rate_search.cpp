@@ -17,6 +17,9 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+// A queue is as it was where it holds no more than that above it, of what was due in a trial.
+constexpr double tolerated_queue = 0.001;
+
 // From when workers are told of a trial until it begins; the way to other processes takes longer.
 constexpr nanoseconds lead_of(unsigned ranks) {
     return std::chrono::milliseconds(ranks > 1 ? 200 : 20);
@@ -58,19 +61,46 @@ nanoseconds rate_search::to_go() const {
     return time_of(search_.progress().to_go_s);
 }
 
+std::optional<stats::live_trial> rate_search::current() const {
+    if (!now_ || over_) return std::nullopt;
+    return stats::live_trial{now_->asked.times.number, search_.next()->load, search_.because()};
+}
+
 void rate_search::look() {
     if (over_ || workers_->stopping()) return;
     const nanoseconds now = since_start();
     if (now.count() < 0) return;
+    note_queue();
     if (now_) {
         const nanoseconds end = now_->asked.times.end();
-        const bool all = now >= end && ended() >= now_->all_due;
-        if (!all && now < end + time_of(search_.next()->drain_s)) return;
+        if (now < end) return;
+        if (!now_->all_ended && ended() >= now_->all_due) now_->all_ended = now;
+        if (!is_over() && now < end + time_of(search_.next()->drain_s)) return;
         conclude(now);
+    } else if (!may_begin(now)) {
+        return;
     }
     if (search_.next()) return begin(*search_.next(), now);
     over_ = true;
     hooks_.end();
+}
+
+void rate_search::note_queue() {
+    if (!hooks_.queued) return;
+    if (const auto level = hooks_.queued())
+        queue_.note(level->counted - workers_->times().start, level->messages);
+}
+
+// A queue that is to be counted, and cannot be, holds up no search.
+bool rate_search::may_begin(nanoseconds now) const {
+    return !hooks_.queued || queue_.is_known() || now > sampling::sampler::longest;
+}
+
+bool rate_search::is_over() const {
+    if (!now_->all_ended) return false;
+    return !queue_.is_known() ||
+           queue_.has_fallen(*now_->all_ended,
+                             tolerated_queue * static_cast<double>(now_->all_due));
 }
 
 // As many messages as the load says, in whole numbers, and the time that they take.
@@ -97,6 +127,7 @@ void rate_search::begin(const capacity::trial_input& next, nanoseconds now) {
         ++now_->all_due;
     }
     schedule_.forget_below(next_number_);
+    queue_.forget_before(times.begin);
     now_->seen.begin(times, asked.promises, workers_->times().start);
     hooks_.begin_trial(asked);
 }
@@ -129,14 +160,23 @@ capacity::trial_output rate_search::output(nanoseconds now) const {
     made.duration_s = base::seconds_of(times.end() - times.measured);
     made.took_s = base::seconds_of(now - times.begin + lead_of(of_.ranks));
     made.began_with_backlog = now_->began_with_backlog;
+    made.queue_counted = queue_.is_known();
+    const auto queued_at = [&](std::size_t batch) {
+        return static_cast<std::uint64_t>(
+            std::llround(queue_.above(times.measured + times.batch * batch)));
+    };
     made.goals.resize(of_.goals.goals.size());
     std::uint64_t due = now_->due[0], ended = seen[0].ended;
-    made.backlog_start = due - std::min(due, ended);
+    made.backlog_start = due - std::min(due, ended) + queued_at(0);
     for (std::size_t i = 1; i <= times.batches; ++i) {
         due += now_->due[i];
         ended += seen[i].ended;
-        capacity::trial_batch batch{
-            .due = now_->due[i], .backlog = due - std::min(due, ended), .lost = {}, .near = {}};
+        const std::uint64_t queued = queued_at(i);
+        capacity::trial_batch batch{.due = now_->due[i],
+                                    .backlog = due - std::min(due, ended) + queued,
+                                    .lost = {},
+                                    .near = {},
+                                    .queued = queued};
         made.intended += batch.due;
         const std::uint64_t open = batch.due - std::min(batch.due, seen[i].finished);
         for (std::size_t goal = 0; goal < made.goals.size(); ++goal) {
@@ -187,7 +227,7 @@ void rate_search::conclude(nanoseconds now) {
     seen.p50 = stats::known_quantile(took, 0.5);
     seen.p99 = stats::known_quantile(took, 0.99);
     seen.validity = validity(seen);
-    backlog_left_ = ended() < now_->all_due;
+    backlog_left_ = !is_over();
     now_.reset();
     search_.add(std::move(seen));
     tell(search_.trials().back());
@@ -209,7 +249,8 @@ void rate_search::tell(const capacity::search_trial& done) {
     hooks_.say(line + ": " + capacity::reason_text(by->said, of_.unit));
     if (by->said.shown != capacity::loss_class::high) return;
     for (const capacity::trial_batch& batch : done.seen.batches)
-        all_were_busy_ = all_were_busy_ || batch.backlog > of_.sessions * of_.at_once;
+        all_were_busy_ =
+            all_were_busy_ || batch.backlog - batch.queued > of_.sessions * of_.at_once;
 }
 
 bool rate_search::found() const {

@@ -217,7 +217,7 @@ expected<std::optional<search_goals>> goals_of(const client_run& what) {
 
 // Defaults that are a rule, by what they come to.
 void describe(const search_choice& chosen, const search_goals& goals,
-              stats::run_description& into) {
+              const sampling::choice& samples, stats::run_description& into) {
     auto promises = promises_of(chosen);
     if (promises.size() == 1)
         into.options["goal"] = promises.front();
@@ -225,6 +225,7 @@ void describe(const search_choice& chosen, const search_goals& goals,
         into.options["goal"] = std::move(promises);
     into.options["width"] = fmt::format("{:g}%", goals.goals.front().width * 100);
     into.options["duration"] = base::format_duration(longest_search(chosen));
+    if (samples.any()) into.options["sample-every"] = base::format_duration(samples.period());
     if (!chosen.start) into.options["rate"] = fmt::format("{:g}/s", capacity::load_limits{}.start);
 }
 
@@ -243,11 +244,14 @@ rate_search::plan search_plan_of(const client_run& what, const search_goals& goa
 
 // Of ranks the one that leads searches; it hears of what all have counted.
 void begin_search(rate_search& search, load::worker_pool& workers, ranks& others,
-                  run_console& speaking) {
-    search.attach(workers,
-                  {.begin_trial = [&others](const load::trial& next) { others.begin_trial(next); },
-                   .end = [&others] { others.end(load::run_ending::complete); },
-                   .say = [&speaking](const std::string& line) { speaking.say(line); }});
+                  const run_reports& reports, bool counts_queue) {
+    run_console& speaking = reports.speaking();
+    rate_search::hooks hooks{
+        .begin_trial = [&others](const load::trial& next) { others.begin_trial(next); },
+        .end = [&others] { others.end(load::run_ending::complete); },
+        .say = [&speaking](const std::string& line) { speaking.say(line); }};
+    if (counts_queue) hooks.queued = [from = reports.sampler] { return from->queued(); };
+    search.attach(workers, std::move(hooks));
     speaking.searches(search);
     workers.every(rate_search::period, [&search] { search.look(); });
 }
@@ -267,8 +271,8 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
     reports.begin_samples(plan.start_at);
     std::optional<rate_search> search;
     if (goals && what.others.leads())
-        begin_search(search.emplace(search_plan_of(what, *goals)), workers, what.others,
-                     reports.speaking());
+        begin_search(search.emplace(search_plan_of(what, *goals)), workers, what.others, reports,
+                     !what.chosen.samples.queues.empty());
     const auto ran = workers.run(
         [&](load::worker& one) { sessions[one.index()] = what.begin(one, reports.book()); },
         watcher);
@@ -343,8 +347,8 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
 
 namespace {
 
-// OpenSSL crashes where memory fails it while it sets itself up for its first digest: that is now, and
-// not with somebody's mail. One that a policy forbids is refused elsewhere.
+// OpenSSL crashes where memory fails it while it sets itself up for its first digest: that is now,
+// and not with somebody's mail. One that a policy forbids is refused elsewhere.
 void load_digests() {
     static_cast<void>(mail::is_available(mail::digest_kind::md5));
 }
@@ -361,7 +365,7 @@ exit_status run_clients(client_run what) {
     if (!claimed) return others.refuse(claimed.error(), exit_status::system_error);
     const auto goals = goals_of(what);
     if (!goals) return others.refuse(goals.error(), exit_status::bad_parameters);
-    if (*goals) describe(what.chosen.search, **goals, what.description);
+    if (*goals) describe(what.chosen.search, **goals, what.chosen.samples, what.description);
     auto reports = open_client_reports(what);
     if (!reports) return others.refuse(reports.error(), exit_status::bad_parameters);
     auto plan = worker_pool_plan_of(what);

@@ -164,7 +164,10 @@ void run_console::on_live(const stats::live_state& state) {
     if (!live_ && !screen_) return;
     stats::live_state shown = state;
     shown.remaining = stats::estimate_remaining(state, options_.run.duration, options_.messages);
-    if (search_ != nullptr) shown.remaining = search_->to_go();
+    if (search_ != nullptr) {
+        shown.remaining = search_->to_go();
+        shown.trial = search_->current();
+    }
     if (screen_) return screen_->show(report_, shown);
     shown.p50 = recent_p50_;
     shown.p99 = recent_p99_;
@@ -202,7 +205,8 @@ void run_console::tell_first(const stats::first_error& what, const std::string& 
     if (options_.fail_fast) end_run(load::run_ending::first_error);
 }
 
-// Behind a connection that could not be made, while none has brought anything: how long this goes on.
+// Behind a connection that could not be made, while none has brought anything: how long this goes
+// on.
 std::string run_console::patience_with(const stats::error_entry& what) const {
     const bool absent = what.stage == "connect" && report_.totals_with_warmup().started == 0;
     if (!absent || options_.fail_fast) return {};
@@ -309,8 +313,8 @@ stats::run_end end_of(const load::worker_pool& workers, unsigned most_connection
             .interrupted = interruption_of(workers)};
 }
 
-// What memory was kept for: the record of a run that used up all the rest. Want of it may also be over a
-// moment later.
+// What memory was kept for: the record of a run that used up all the rest. Want of it may also be
+// over a moment later.
 void run_console::with_reserve(const std::function<void()>& act) {
     try {
         act();

@@ -68,8 +68,8 @@ class run_console : public load::run_watcher {
 
     // When the run begins, where that is not now; before begin().
     void starts(std::chrono::system_clock::time_point when);
-    // Prints the log's header and lets scrapers in; to be called when nothing else can be refused any
-    // more.
+    // Prints the log's header and lets scrapers in; to be called when nothing else can be refused
+    // any more.
     base::expected<void> begin();
 
     void on_time_slice(const stats::time_slice& time_slice) override;
@@ -81,8 +81,8 @@ class run_console : public load::run_watcher {
 
     // How the run is ended when an error, or a threshold, says so.
     void ends_run(std::function<void(load::run_ending)> stop) { stop_ = std::move(stop); }
-    // Its newest samples are shown and its troubles told, until keep_samples(), which blocks for its last
-    // ones; they are then those of the run that began at `start`.
+    // Its newest samples are shown and its troubles told, until keep_samples(), which blocks for
+    // its last ones; they are then those of the run that began at `start`.
     void shows_samples(sampling::sampler& of) noexcept { sampler_ = &of; }
     void keep_samples(load::steady_time start);
     // It hears of each time slice, and what it found is in the record. It must outlive this.

@@ -1,5 +1,5 @@
-// --find-rate and what belongs to it: which promises a search of the highest rate is about, and how closely it
-// looks (stats/capacity).
+// --find-rate and what belongs to it: which promises a search of the highest rate is about, and how
+// closely it looks (stats/capacity).
 #pragma once
 
 #include "base/result.hpp"
@@ -46,7 +46,8 @@ struct search_goals {
 base::expected<search_goals> goals_of(const search_choice& chosen,
                                       const std::vector<std::string>& phases, std::size_t due);
 
-// What a search has no use for is refused, and so are its options without --find-rate. `beside`: long names.
+// What a search has no use for is refused, and so are its options without --find-rate. `beside`:
+// long names.
 base::expected<void> check(const search_choice& chosen,
                            const std::vector<cli::effective_option>& given,
                            const std::vector<std::string_view>& beside);

@@ -1,11 +1,11 @@
 // address: mailboxes and paths as they stand in MAIL, RCPT, VRFY and user lists.
 //
-// Contract: views in, views out, no allocation but for what is unquoted. A refusal carries one static sentence that can go
-// into a 501 reply. RFC 5321 4.1.2 (grammar), 4.1.3 (address literals), 4.5.3.1 (64, 255 and 256
-// octets), RFC 6531 3.3 (UTF-8 in both parts). A source route is checked and then ignored (RFC 5321
-// appendix C). Lenient in one place: an underscore may stand in a domain, because machines are
-// called so. Fails by `refusal`; never throws. Control characters and NUL are never accepted,
-// quoted or not.
+// Contract: views in, views out, no allocation but for what is unquoted. A refusal carries one
+// static sentence that can go into a 501 reply. RFC 5321 4.1.2 (grammar), 4.1.3 (address literals),
+// 4.5.3.1 (64, 255 and 256 octets), RFC 6531 3.3 (UTF-8 in both parts). A source route is checked
+// and then ignored (RFC 5321 appendix C). Lenient in one place: an underscore may stand in a
+// domain, because machines are called so. Fails by `refusal`; never throws. Control characters and
+// NUL are never accepted, quoted or not.
 #pragma once
 
 #include <cstddef>

@@ -95,8 +95,8 @@ constexpr std::size_t fetched_ahead = 512;
                             _mm256_cmpeq_epi8(_mm256_loadu_si256(before), cr));
 }
 
-// Two halves of a block at a time are a quarter faster than one. The octets come from a receive call, and
-// are not yet in the nearest cache when they are looked at for the first time.
+// Two halves of a block at a time are a quarter faster than one. The octets come from a receive
+// call, and are not yet in the nearest cache when they are looked at for the first time.
 [[gnu::target("avx2")]] bool check_with_avx2(const char* octets, std::size_t blocks) {
     const __m256i cr = _mm256_set1_epi8('\r');
     const __m256i lf = _mm256_set1_epi8('\n');

@@ -1,5 +1,5 @@
-// octet_masks: where CR, LF and "." stand in a stretch of octets, as bit masks of 64 octets each; and
-// whether CR and LF only come together, which needs no masks and a third of the time.
+// octet_masks: where CR, LF and "." stand in a stretch of octets, as bit masks of 64 octets each;
+// and whether CR and LF only come together, which needs no masks and a third of the time.
 //
 // The one place that is written for the processor: AVX2 where it has it (found out once, at run
 // time), SSE2 on other x86-64, plain C++ elsewhere; all give the same masks. Bit i is octet i.
@@ -26,8 +26,8 @@ using find_octet_masks = void (*)(const char* octets, std::size_t blocks, octet_
 // The fastest for this processor.
 find_octet_masks octet_mask_finder() noexcept;
 
-// Whether each of blocks * mask_block octets is an LF if, and only if, the one before it is a CR; reads
-// the one before the first, too.
+// Whether each of blocks * mask_block octets is an LF if, and only if, the one before it is a CR;
+// reads the one before the first, too.
 using check_line_ends = bool (*)(const char* octets, std::size_t blocks);
 
 check_line_ends line_end_checker() noexcept;

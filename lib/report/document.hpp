@@ -1,10 +1,11 @@
-// What one subject has to say, put together once and written by any of the printers: as plain text and as
-// Markdown here, as a page by postal-report's page.hpp. None of the printers knows a subject.
+// What one subject has to say, put together once and written by any of the printers: as plain text
+// and as Markdown here, as a page by postal-report's page.hpp. None of the printers knows a
+// subject.
 //
-// Blocks stand in the order in which text is read. A page has places instead: findings and remarks on top,
-// then what stands in large type, charts, and tables. Texts are as their subject has them, without markup
-// and, where they are sentences, without their full stop; each printer makes them harmless for its own
-// output. Nothing here fails.
+// Blocks stand in the order in which text is read. A page has places instead: findings and remarks
+// on top, then what stands in large type, charts, and tables. Texts are as their subject has them,
+// without markup and, where they are sentences, without their full stop; each printer makes them
+// harmless for its own output. Nothing here fails.
 #pragma once
 
 #include <cstddef>
@@ -87,8 +88,8 @@ struct result_card {
     std::vector<part> parts{};
 };
 
-// Several results, one below the other, each with a bar. Details have a name and a value; one without a
-// name is a warning.
+// Several results, one below the other, each with a bar. Details have a name and a value; one
+// without a name is a warning.
 struct lane {
     std::string name{};
     std::string value{};
@@ -102,8 +103,8 @@ struct lanes {
     std::vector<lane> each{};
 };
 
-// Events of several, a row for each, with a mark at each one's place. A mark's kind counts from 0 and has a shape of
-// its own; the page's style sheet has as many as `kinds` may be long.
+// Events of several, a row for each, with a mark at each one's place. A mark's kind counts from 0
+// and has a shape of its own; the page's style sheet has as many as `kinds` may be long.
 struct mark {
     double at = 0;  // from 0 to 1
     std::size_t kind = 0;
@@ -163,8 +164,8 @@ struct document {
     void append(document part);
 };
 
-// Safe to print whatever the texts hold; both end in a line feed. The first one fits a terminal of so many
-// columns; elsewhere a sentence is one line, and so is a table's row but for its words.
+// Safe to print whatever the texts hold; both end in a line feed. The first one fits a terminal of
+// so many columns; elsewhere a sentence is one line, and so is a table's row but for its words.
 [[nodiscard]] std::string render_text(const document& of,
                                       std::optional<std::size_t> columns = std::nullopt);
 [[nodiscard]] std::string render_markdown(const document& of);

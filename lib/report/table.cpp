@@ -52,9 +52,9 @@ cell_lines lines_of(const std::string& cell, std::size_t width) {
     return lines;
 }
 
-// How a table stands on a page of so many columns: titles of two words on two lines and the last column's
-// text on several, if it has to be. What still has no room comes below the rest, behind the first column
-// once more.
+// How a table stands on a page of so many columns: titles of two words on two lines and the last
+// column's text on several, if it has to be. What still has no room comes below the rest, behind
+// the first column once more.
 class text_layout {
   public:
     text_layout(const table& of, std::size_t page, std::size_t room)
@@ -128,7 +128,8 @@ class text_layout {
             if (row.size() == titles_.size()) row.back() = lines_of(row.back().front(), room);
     }
 
-    // Behind the last column of each part that the page has room for; the first column is in all of them.
+    // Behind the last column of each part that the page has room for; the first column is in all of
+    // them.
     [[nodiscard]] std::vector<std::size_t> ends_of_parts() const {
         std::vector<std::size_t> ends;
         const std::size_t first = widths_.empty() ? 0 : 2 + widths_.front();

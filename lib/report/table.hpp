@@ -37,8 +37,8 @@ struct table {
 // Words of plain text are broken so that it is not wider.
 inline constexpr std::size_t widest_text = 80;
 
-// For a terminal of so many columns: one that is less wide than the table gets the columns that it has no
-// room for below the others. Elsewhere a row is whole.
+// For a terminal of so many columns: one that is less wide than the table gets the columns that it
+// has no room for below the others. Elsewhere a row is whole.
 std::string render_text(const table& shown, std::optional<std::size_t> columns = std::nullopt);
 std::string render_markdown(const table& shown);
 std::string render_html(const table& shown);

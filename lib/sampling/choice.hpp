@@ -1,10 +1,11 @@
-// What is to be sampled beside a run, as its options say: mail queues, and commands that print numbers.
+// What is to be sampled beside a run, as its options say: mail queues, and commands that print
+// numbers.
 //
 //   queue   = ( "postfix" / "exim" / "opensmtpd" ) [ ":" directory ]
 //   sample  = name "=" command          ; name: 1 to 40 letters, digits, blanks, "-", "_" and "."
 //
-// A command is split as base/shell_words.hpp says; no shell runs it. Each fails with one line that says
-// what is wrong and what would be right, without the option's name.
+// A command is split as base/shell_words.hpp says; no shell runs it. Each fails with one line that
+// says what is wrong and what would be right, without the option's name.
 #pragma once
 
 #include "base/result.hpp"
@@ -43,6 +44,8 @@ struct command_choice {
 struct choice {
     static constexpr std::size_t most_sources = 8;
     static constexpr std::chrono::nanoseconds usual = std::chrono::seconds(1);
+    // Beside a search of the highest rate, whose trials begin and end with what a queue holds.
+    static constexpr std::chrono::nanoseconds usual_in_search = std::chrono::milliseconds(250);
 
     std::vector<queue_choice> queues;
     std::vector<command_choice> commands;

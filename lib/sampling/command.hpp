@@ -1,14 +1,14 @@
 // A command that is run again and again for what it prints, within limits.
 //
-// It gets /dev/null as its input, this process's environment and folder, a process group of its own and
-// no controlling terminal. What it writes to standard output and standard error goes to a file in
-// memory, of which most_output octets may be used; no file that it writes may be larger than
-// most_file. Once it has ended, or has taken longer than it may, which is longest_at_end once somebody is
-// in a hurry, all that is left of its group is
-// killed (SIGKILL); what has left the group is not known to us.
+// It gets /dev/null as its input, this process's environment and folder, a process group of its own
+// and no controlling terminal. What it writes to standard output and standard error goes to a file
+// in memory, of which most_output octets may be used; no file that it writes may be larger than
+// most_file. Once it has ended, or has taken longer than it may, which is longest_at_end once
+// somebody is in a hurry, all that is left of its group is killed (SIGKILL); what has left the
+// group is not known to us.
 //
-// run() fails with one line: a status other than 0, a signal, too much output, too long. Used by one
-// thread, which is the one that made it.
+// run() fails with one line: a status other than 0, a signal, too much output, too long. Used by
+// one thread, which is the one that made it.
 #pragma once
 
 #include "base/result.hpp"
@@ -35,7 +35,8 @@ class command {
     command& operator=(command&&) = delete;
     ~command();
 
-    // All that it printed. `hurry`: a descriptor that becomes readable, and stays so, when it is to end soon.
+    // All that it printed. `hurry`: a descriptor that becomes readable, and stays so, when it is to
+    // end soon.
     [[nodiscard]] base::expected<std::string> run(std::chrono::nanoseconds limit, int hurry = -1);
 
   private:

@@ -1,4 +1,5 @@
-// How many messages wait in a mail server's queue, counted in its folders and without asking the server.
+// How many messages wait in a mail server's queue, counted in its folders and without asking the
+// server.
 //
 //   Postfix    files in maildrop, incoming, active, deferred and hold, and in their folders with
 //              names of one character (hash_queue_names), four deep at most
@@ -9,9 +10,9 @@
 // Only names are read, no file is opened. A message that moves while it is counted is counted once,
 // twice or not at all: a count is as good as the time that it takes is short.
 //
-// Fails with one line that names the folder: one that is not there, or may not be read, or one in which
-// counting takes longer than it may. A folder that goes while it is read is an empty one. Limit: a file
-// system that does not answer holds the caller up.
+// Fails with one line that names the folder: one that is not there, or may not be read, or one in
+// which counting takes longer than it may. A folder that goes while it is read is an empty one.
+// Limit: a file system that does not answer holds the caller up.
 #pragma once
 
 #include "base/result.hpp"
@@ -26,8 +27,8 @@ namespace postal::sampling {
 
 class mail_queue {
   public:
-    // Finds the directory where none was chosen, and counts once. `name`: what its figures are called,
-    // alone that of all that wait.
+    // Finds the directory where none was chosen, and counts once. `name`: what its figures are
+    // called, alone that of all that wait.
     [[nodiscard]] static base::expected<mail_queue> open(const queue_choice& chosen,
                                                          std::string name,
                                                          std::chrono::nanoseconds limit);

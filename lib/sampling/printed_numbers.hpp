@@ -2,9 +2,10 @@
 //
 //   output = number LF  /  1*( name SP number LF )      ; the last LF may be missing, empty lines too
 //
-// A number is 0 or more, "12" or "0.5", below 10^15. A name is what stands before the last blank of its
-// line: 1 to 64 octets of UTF-8 without control characters, each name once. `name` stands alone for a
-// number without a name, and before each name that is there. Fails with one line for anything else.
+// A number is 0 or more, "12" or "0.5", below 10^15. A name is what stands before the last blank of
+// its line: 1 to 64 octets of UTF-8 without control characters, each name once. `name` stands alone
+// for a number without a name, and before each name that is there. Fails with one line for anything
+// else.
 #pragma once
 
 #include "base/result.hpp"

@@ -52,7 +52,7 @@ class sampler::source {
         std::string name;
         std::string description;
         nanoseconds every;
-        bool rests = false;
+        bool is_queue = false;
         // `hurry` becomes readable at the run's end.
         std::function<sample_values(int hurry)> take;
     };
@@ -67,6 +67,14 @@ class sampler::source {
     std::vector<sampled_value> now() const {
         const std::lock_guard lock(mutex_);
         return newest_;
+    }
+    bool is_queue() const noexcept { return plan_.is_queue; }
+    // Of its newest sample; nothing before the first.
+    std::optional<queue_level> queued() const {
+        const std::lock_guard lock(mutex_);
+        for (const sampled_value& one : newest_)
+            if (one.waiting) return queue_level{one.value, newest_began_};
+        return std::nullopt;
     }
     std::vector<std::string> take_troubles() {
         const std::lock_guard lock(mutex_);
@@ -117,10 +125,12 @@ class sampler::source {
     ending ending_ = ending::none;
     stats::sample_history history_;
     std::vector<sampled_value> newest_;
+    steady_clock::time_point newest_began_{};
     std::vector<std::string> troubles_;
 };
 
-// The last sample is of what is left at the end; where one has failed, the end is not held up again.
+// The last sample is of what is left at the end; where one has failed, the end is not held up
+// again.
 void sampler::source::run() {
     block_signals();
     bool known = true;
@@ -135,7 +145,7 @@ void sampler::source::run() {
 
 // On the grid that began with the run.
 steady_clock::time_point sampler::source::next_after(steady_clock::time_point began) const {
-    const nanoseconds rest = plan_.rests ? took_ * most_share_of_time : took_;
+    const nanoseconds rest = plan_.is_queue ? took_ * most_share_of_time : took_;
     const nanoseconds free = began + rest - epoch_;
     return epoch_ + (free / plan_.every + 1) * plan_.every;
 }
@@ -162,6 +172,7 @@ bool sampler::source::sample() {
         }
         if (taken) {
             newest_ = std::move(*taken);
+            newest_began_ = began;
         } else if (history_.miss(took_s, taken.error().message)) {
             troubles_.push_back(
                 fmt::format("{}: a sample is missed: {}", plan_.option, taken.error().message));
@@ -218,7 +229,7 @@ expected<std::unique_ptr<sampler>> sampler::open(const choice& chosen) {
             .description = fmt::format("the queue of {} in {}, {}", one.server(),
                                        base::printable(place, 200), every_text(chosen.period())),
             .every = chosen.period(),
-            .rests = true,
+            .is_queue = true,
             .take = [queue = std::move(*queue)](int) { return queue.count(longest); }}));
     }
     for (const command_choice& one : chosen.commands) {
@@ -253,6 +264,19 @@ std::vector<sampled_value> sampler::now() const {
     for (const auto& one : sources_)
         for (sampled_value& each : one->now())
             all.push_back(std::move(each));
+    return all;
+}
+
+std::optional<queue_level> sampler::queued() const {
+    std::optional<queue_level> all;
+    for (const auto& one : sources_) {
+        if (!one->is_queue()) continue;
+        const auto level = one->queued();
+        if (!level) return std::nullopt;
+        if (!all) all.emplace(queue_level{0, level->counted});
+        all->messages += level->messages;
+        all->counted = std::min(all->counted, level->counted);
+    }
     return all;
 }
 

@@ -1,5 +1,5 @@
-// Names in the header that the GS2 mechanisms begin with: SCRAM (RFC 5802 7) and OAUTHBEARER (RFC 7628
-// 3.1), where "," and "=" are written "=2C" and "=3D" (RFC 5801 4, "saslname").
+// Names in the header that the GS2 mechanisms begin with: SCRAM (RFC 5802 7) and OAUTHBEARER (RFC
+// 7628 3.1), where "," and "=" are written "=2C" and "=3D" (RFC 5801 4, "saslname").
 #pragma once
 
 #include <optional>

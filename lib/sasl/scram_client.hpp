@@ -8,8 +8,8 @@
 // Each gives what is wrong, if something is; nothing may be asked of it after that.
 //
 // The flag before the names (RFC 5802 6) is "p=tls-exporter" for a -PLUS; "y" where the credentials
-// have channel binding data and the server does not offer the -PLUS of this mechanism, so that a server
-// which does offer it notices that somebody has taken it out of its list; and "n" otherwise.
+// have channel binding data and the server does not offer the -PLUS of this mechanism, so that a
+// server which does offer it notices that somebody has taken it out of its list; and "n" otherwise.
 //
 // Messages are read strictly: attributes in the order of RFC 5802 7, none empty; a mandatory
 // extension ("m=") is refused, and optional ones at the end are passed over. More iterations than

@@ -1,4 +1,5 @@
-// The terminal of a build without ncurses. None is opened, so that nothing else here is ever called.
+// The terminal of a build without ncurses. None is opened, so that nothing else here is ever
+// called.
 #include "screen/terminal.hpp"
 
 namespace postal::screen {

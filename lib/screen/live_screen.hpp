@@ -1,8 +1,8 @@
 // Draws a run on the terminal that standard error is, with ncurses: `--live`.
 //
-// It takes the terminal's other screen, where there is one. leave() gives the terminal back as it was,
-// for a line of the log or a diagnostic; the next show() takes it again, so that nothing that is
-// printed is lost. Not more is sent than what has changed, and nothing while the terminal takes
+// It takes the terminal's other screen, where there is one. leave() gives the terminal back as it
+// was, for a line of the log or a diagnostic; the next show() takes it again, so that nothing that
+// is printed is lost. Not more is sent than what has changed, and nothing while the terminal takes
 // nothing. Main thread; one at a time.
 #pragma once
 

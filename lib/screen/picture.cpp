@@ -69,8 +69,8 @@ std::string option_of(const stats::run_description& run, const std::string& name
     return text == nullptr ? std::string() : *text;
 }
 
-// "lmtp to unix:lmtp, 8 sessions, open loop, at 50/s": what the run is asked to do, as its options say;
-// nothing of a server.
+// "lmtp to unix:lmtp, 8 sessions, open loop, at 50/s": what the run is asked to do, as its options
+// say; nothing of a server.
 std::optional<line> task_line(const scene& of) {
     const stats::run_description& run = of.so_far.description();
     const std::string server = option_of(run, "server");
@@ -114,6 +114,13 @@ std::optional<line> sessions_line(const scene& of) {
     for (const std::size_t one : states)
         made.push_back({fmt::format("  {} {}", base::format_count(counts[one]), names[one])});
     return made;
+}
+
+// Which trial of a search goes on, and why.
+std::optional<line> trial_line(const scene& of) {
+    if (!of.now.trial) return std::nullopt;
+    return line{{fmt::format("trial {}  ", of.now.trial->number), tone::faint},
+                {of.now.trial->why}};
 }
 
 // What was sampled last; of a queue's parts those that have something.
@@ -195,8 +202,8 @@ std::size_t scale_of(const paper& on) {
     return on.columns >= wide ? scale_columns : 0;
 }
 
-// How many columns a second takes: all of the run is to have room, or, where its end is not known or too
-// far, what there is and as much again at most.
+// How many columns a second takes: all of the run is to have room, or, where its end is not known
+// or too far, what there is and as much again at most.
 std::size_t columns_a_second(const scene& of, std::size_t columns) {
     constexpr std::size_t least_seconds = 15;
     std::size_t seconds = least_seconds;
@@ -307,6 +314,10 @@ std::vector<line> draw(const scene& of, const paper& on) {
     std::size_t more = 0;
     if (auto task = on.columns >= wide ? task_line(of) : std::nullopt) {
         made.insert(made.begin() + 1, std::move(*task));
+        ++more;
+    }
+    if (auto trial = trial_line(of)) {
+        made.push_back(std::move(*trial));
         ++more;
     }
     if (auto sessions = sessions_line(of)) {

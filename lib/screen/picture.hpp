@@ -1,9 +1,10 @@
-// One screen of a run that goes on: what it has done, how fast it is now, the last minutes as curves,
-// errors, and what limits it. Lines of text, each piece with its tone; who draws them is another file.
+// One screen of a run that goes on: what it has done, how fast it is now, the last minutes as
+// curves, errors, and what limits it. Lines of text, each piece with its tone; who draws them is
+// another file.
 //
-// The curves are as wide as the screen: a second takes several columns as long as there is room, for
-// all of a run whose end is known, or for what there is so far. On screens of 100 columns and more they
-// have a scale, and the run says where it sends, and how fast it is to be.
+// The curves are as wide as the screen: a second takes several columns as long as there is room,
+// for all of a run whose end is known, or for what there is so far. On screens of 100 columns and
+// more they have a scale, and the run says where it sends, and how fast it is to be.
 //
 // Pure: from what is handed in to text, without a terminal. No line is wider than the screen, and
 // there are no more lines than it has. A peer's octets are made printable.
@@ -56,8 +57,8 @@ struct paper {
 
 std::vector<line> draw(const scene& of, const paper& on);
 
-// Columns as high as their values, the largest as high as the rows allow; from top to bottom, each as
-// wide as there are values. An empty value leaves its column empty.
+// Columns as high as their values, the largest as high as the rows allow; from top to bottom, each
+// as wide as there are values. An empty value leaves its column empty.
 std::vector<std::string> curve(const std::vector<std::optional<double>>& values, std::size_t rows,
                                bool blocks);
 

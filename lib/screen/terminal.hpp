@@ -1,6 +1,6 @@
-// The terminal that standard error is, drawn on with ncurses. One at a time, in the main thread; whatever
-// ends the program in another thread gives the terminal back first. A build without it (POSTAL_SCREEN)
-// opens none.
+// The terminal that standard error is, drawn on with ncurses. One at a time, in the main thread;
+// whatever ends the program in another thread gives the terminal back first. A build without it
+// (POSTAL_SCREEN) opens none.
 #pragma once
 
 #include <memory>

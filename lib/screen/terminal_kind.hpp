@@ -1,5 +1,5 @@
-// What terminfo knows of the terminal that standard error is. By itself, since <term.h> makes macros of
-// hundreds of ordinary words.
+// What terminfo knows of the terminal that standard error is. By itself, since <term.h> makes
+// macros of hundreds of ordinary words.
 #pragma once
 
 namespace postal::screen {

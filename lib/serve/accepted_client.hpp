@@ -1,4 +1,5 @@
-// A client that was let in: its socket and its slot among the sessions; both are given back with it.
+// A client that was let in: its socket and its slot among the sessions; both are given back with
+// it.
 #pragma once
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 //
 // All acceptors live on the first worker; clients are handed to the workers in turn, and stay
 // there. A client too many (--sessions) is told 421 4.3.2. When descriptors or memory run out the
-// acceptor rests for a moment instead of spinning, which needs neither. Closing the listeners is the
-// first thing that a stop does.
+// acceptor rests for a moment instead of spinning, which needs neither. Closing the listeners is
+// the first thing that a stop does.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,9 @@
-// What a client has said and the machine has not taken: where it lies, how fast it is read, and its way
-// into the transcript.
+// What a client has said and the machine has not taken: where it lies, how fast it is read, and its
+// way into the transcript.
 //
-// It lies in the thread's buffer, which is another session's after every suspension: whoever suspends
-// calls keep() first. Nothing here fails but for memory, and read() as the connection does.
+// It lies in the thread's buffer, which is another session's after every suspension: whoever
+// suspends calls keep() first. Nothing here fails but for memory, and read() as the connection
+// does.
 #pragma once
 
 #include <chrono>
@@ -43,8 +44,8 @@ class client_input {
     // How long what was read last takes.
     std::chrono::nanoseconds take_time() noexcept;
 
-    // After keep(): whether it says no more, for its last line is here or waits in the socket. Over TLS, and
-    // behind more than 64 KiB, a QUIT that has not been read yet is not seen.
+    // After keep(): whether it says no more, for its last line is here or waits in the socket. Over
+    // TLS, and behind more than 64 KiB, a QUIT that has not been read yet is not seen.
     bool ends_in_quit(net::connection& from);
 
     // What the next octets are before the machine takes them.

@@ -1,9 +1,10 @@
-// Of which of its accepted messages a client may not have heard: those that were answered when it may
-// have gone already, and those whose reply never left.
+// Of which of its accepted messages a client may not have heard: those that were answered when it
+// may have gone already, and those whose reply never left.
 //
-// Flow: accepted() where an answer is written; sending() before the output goes out, where has_news();
-// unheard() at the session's end. `left` is always the octets that have left the connection so far.
-// A reply that the kernel has taken may still not be heard; nobody can know. Nothing here fails.
+// Flow: accepted() where an answer is written; sending() before the output goes out, where
+// has_news(); unheard() at the session's end. `left` is always the octets that have left the
+// connection so far. A reply that the kernel has taken may still not be heard; nobody can know.
+// Nothing here fails.
 #pragma once
 
 #include <cstddef>

@@ -7,8 +7,8 @@
 // quarters of a large total are gone, what the allocator kept of them is the system's again: it
 // keeps most of it otherwise, and for good.
 //
-// Of clients that are told apart each may hold half of the total, with all its sessions, so that none can
-// take it from all others. client_of() has a short lock and may throw std::bad_alloc.
+// Of clients that are told apart each may hold half of the total, with all its sessions, so that
+// none can take it from all others. client_of() has a short lock and may throw std::bad_alloc.
 #pragma once
 
 #include <atomic>

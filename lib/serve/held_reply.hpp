@@ -1,8 +1,9 @@
 // A reply that may have to wait, and what is done to the client behind it.
 //
-// Flow: what the machine says goes to room(); whoever judges the stage calls add(); when the stage is
-// answered settle() says what holds, and let_go() hands the reply on once its time has come. Where no
-// reply can have to wait, all goes straight into the output. Nothing here fails but for memory.
+// Flow: what the machine says goes to room(); whoever judges the stage calls add(); when the stage
+// is answered settle() says what holds, and let_go() hands the reply on once its time has come.
+// Where no reply can have to wait, all goes straight into the output. Nothing here fails but for
+// memory.
 #pragma once
 
 #include <algorithm>

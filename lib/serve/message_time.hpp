@@ -1,10 +1,10 @@
 // Until when a client may go on without a whole message (--message-time).
 //
-// A transaction has `allowed` from MAIL on. A session has it too, from its begin or its last whole message
-// on, and for each MAIL since a second more, never more than `allowed` from then: who is refused at speed,
-// on purpose, goes on for as long as he likes, and who holds a place with a refusal now and then
-// does not. A transaction that such a session begins late ends when the one in time would have. What
-// the server holds back itself is added. Time is passed in; nothing fails.
+// A transaction has `allowed` from MAIL on. A session has it too, from its begin or its last whole
+// message on, and for each MAIL since a second more, never more than `allowed` from then: who is
+// refused at speed, on purpose, goes on for as long as he likes, and who holds a place with a
+// refusal now and then does not. A transaction that such a session begins late ends when the one in
+// time would have. What the server holds back itself is added. Time is passed in; nothing fails.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // How long a session waits for its client: for silence, for content that only drips, for a message
 // without an end, and for a session without a message.
 //
-// Whoever came over a Unix socket is trusted, and only has to say something now and then. A line has
-// as long as silence may last, however slowly its octets come. Time is passed in; nothing fails.
+// Whoever came over a Unix socket is trusted, and only has to say something now and then. A line
+// has as long as silence may last, however slowly its octets come. Time is passed in; nothing
+// fails.
 #pragma once
 
 #include <chrono>
@@ -43,7 +44,8 @@ class patience {
         ends_ = end::silence;
         return now + rules_.timeout;
     }
-    // When the next octets must be here; `slowly`: we read at a rate of our own, and they come as they must.
+    // When the next octets must be here; `slowly`: we read at a rate of our own, and they come as
+    // they must.
     load::steady_time of_client(load::steady_time now, const proto::smtp_server& said,
                                 bool slowly) noexcept;
 

@@ -682,19 +682,19 @@ void session::watch_for_leaving() {
     });
 }
 
-// A reset, or a closed Unix socket, is certain: nobody is there. Of TCP the kernel shows a close and a
-// client that has only shut its sending side in the same way, as an end of what the client says. RFC
-// 5321 (4.1.1.10) has clients say QUIT before they close, and wait for the reply: so an end without
-// QUIT is a client that has left, and one with QUIT behind what is to be answered still waits. Who
-// leaves is answered all the same; a client that shuts its side down without QUIT and reads on is told
-// what became of its mail.
+// A reset, or a closed Unix socket, is certain: nobody is there. Of TCP the kernel shows a close
+// and a client that has only shut its sending side in the same way, as an end of what the client
+// says. RFC 5321 (4.1.1.10) has clients say QUIT before they close, and wait for the reply: so an
+// end without QUIT is a client that has left, and one with QUIT behind what is to be answered still
+// waits. Who leaves is answered all the same; a client that shuts its side down without QUIT and
+// reads on is told what became of its mail.
 bool session::client_has_left() {
     if (!connection_.peer_has_ended()) return false;
     return connection_.peer_is_deaf() || !input_.ends_in_quit(connection_);
 }
 
-// Its last transaction is over and answered, and it has had the answer: clients that keep connections
-// for the next message, as Postfix does, close them so when none comes.
+// Its last transaction is over and answered, and it has had the answer: clients that keep
+// connections for the next message, as Postfix does, close them so when none comes.
 bool session::leaves_idle() {
     connection_.settle();
     return books_.had_transaction() && books_.begun() == 0 && at_rest() &&

@@ -5,24 +5,26 @@
 //   serve_client<my_session>(context, std::move(client));
 // run() reads, lets process() run the commands that have come, sends all their replies at once, and
 // waits. process() stops early only to hold a reply back (stage delays), to wait for answers that a
-// message's end did not get at once, to send a full buffer, to let others run after many commands, to
-// begin TLS, or to close; converse() does then what it says. While replies cannot be sent nothing is
-// read, so that a client which never reads cannot make memory grow. What the machine asks its owner the
-// program is asked: judge() may refuse, delay, read slowly or cut the connection at each stage. A reply
-// that may have to wait is written aside, and comes to the output when its time has come.
+// message's end did not get at once, to send a full buffer, to let others run after many commands,
+// to begin TLS, or to close; converse() does then what it says. While replies cannot be sent
+// nothing is read, so that a client which never reads cannot make memory grow. What the machine
+// asks its owner the program is asked: judge() may refuse, delay, read slowly or cut the connection
+// at each stage. A reply that may have to wait is written aside, and comes to the output when its
+// time has come.
 //
 // A client over a network has only so much time: a line as long as silence may last, content that
-// plus what it takes at min_data_rate, a message message_time, and so has a session from its last whole
-// message on (patience.hpp); what we hold back ourselves does not
-// count. Whoever is too slow, is one too many from an address, or does too much that is wrong or for
-// nothing, hears why, and is counted as the refusal that it hears and as a strike of that limit.
+// plus what it takes at min_data_rate, a message message_time, and so has a session from its last
+// whole message on (patience.hpp); what we hold back ourselves does not count. Whoever is too slow,
+// is one too many from an address, or does too much that is wrong or for nothing, hears why, and is
+// counted as the refusal that it hears and as a strike of that limit.
 //
-// What it counts of messages is in transaction_books.hpp. Of those that the program has accepted, the
-// ones whose reply could not be written, or that had it written when their client had closed already and
-// had not said QUIT, are unheard. Every refusal is an error by stage and code, but for what only follows
-// from one before (RFC 2920 3.1), and so is every end without QUIT that is not our own stop or the close
-// of an idle connection, and every message that our own stop ended. What cannot be allocated for a client
-// ends its session, as an error with the reason `resources`, and no other.
+// What it counts of messages is in transaction_books.hpp. Of those that the program has accepted,
+// the ones whose reply could not be written, or that had it written when their client had closed
+// already and had not said QUIT, are unheard. Every refusal is an error by stage and code, but for
+// what only follows from one before (RFC 2920 3.1), and so is every end without QUIT that is not
+// our own stop or the close of an idle connection, and every message that our own stop ended. What
+// cannot be allocated for a client ends its session, as an error with the reason `resources`, and
+// no other.
 #pragma once
 
 #include <chrono>
@@ -110,7 +112,8 @@ class session : public load::watched {
     virtual bool outcome_pending() const { return false; }
     // The message has come to nothing: refused whole, or lost with the client.
     virtual void drop_message() {}
-    // The session is over: whether answers that were given when the client may have gone were heard.
+    // The session is over: whether answers that were given when the client may have gone were
+    // heard.
     virtual void doubtful_answers(bool) {}
     virtual void stop_now() {}
     virtual void stop_gently() {}
@@ -133,8 +136,8 @@ class session : public load::watched {
     // Messages (LMTP: recipients) begun and without an outcome.
     std::uint32_t units_begun() const noexcept { return books_.begun(); }
     void units_ended(std::uint32_t units) noexcept { books_.ended(units); }
-    // What stands in the output now answers a message, of which so many units are accepted; its time
-    // is counted when it has been sent.
+    // What stands in the output now answers a message, of which so many units are accepted; its
+    // time is counted when it has been sent.
     void answered(std::uint32_t accepted) {
         output_->answered.push_back(books_.mail_at());
         heard_.accepted(accepted);
@@ -143,8 +146,8 @@ class session : public load::watched {
     bool client_may_have_gone() const noexcept { return connection_.peer_has_ended(); }
     // Something has changed: answers_ready(), work_left().
     void wake();
-    // Within judge() and end_message(), for the stage that is being judged, and beside the delay of the
-    // rules (held_reply.hpp); the reply is judge()'s to give.
+    // Within judge() and end_message(), for the stage that is being judged, and beside the delay of
+    // the rules (held_reply.hpp); the reply is judge()'s to give.
     void add_effect(const stage_effect& one, bool answered = false) {
         reply_.add(one, answered);
         if (one.read_rate != 0) input_.slow_down(one.read_rate);

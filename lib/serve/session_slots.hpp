@@ -31,8 +31,8 @@ struct session_slot {
     net::transcript* transcript = nullptr;  // null when none is wanted
 
     unsigned number() const noexcept { return of.get_deleter().number; }
-    // False when so many, or more, that are here come from there; otherwise this one counts as one of
-    // them until it is given back. Once a slot.
+    // False when so many, or more, that are here come from there; otherwise this one counts as one
+    // of them until it is given back. Once a slot.
     [[nodiscard]] bool count_for(const net::ip_address& from, unsigned most) const;
 };
 
@@ -47,8 +47,8 @@ class session_slots {
     // When the last session has ended: what transcripts have not written yet is.
     void end_transcripts() { transcripts_.clear(); }
 
-    // How many have come before, for whose turn it is, of the workers; asked by the acceptors, which
-    // share a thread.
+    // How many have come before, for whose turn it is, of the workers; asked by the acceptors,
+    // which share a thread.
     std::uint64_t next_turn() noexcept { return turn_++; }
 
   private:

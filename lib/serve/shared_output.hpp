@@ -1,9 +1,9 @@
 // What the session that runs says, until it is sent: one for all sessions of a worker.
 //
 // A session reaches it through its own loan, and by no other way. The loan leaves it empty when it
-// ends, however the session comes to its end, and takes nothing over from the one before: replies of
-// one client cannot come to another. Between two turns a session has nothing in it. One thread's own;
-// nothing here fails or allocates.
+// ends, however the session comes to its end, and takes nothing over from the one before: replies
+// of one client cannot come to another. Between two turns a session has nothing in it. One thread's
+// own; nothing here fails or allocates.
 #pragma once
 
 #include <string>

@@ -1,10 +1,11 @@
-// The books of one session: messages (over LMTP recipients) begun, how each ends, and how long it took.
+// The books of one session: messages (over LMTP recipients) begun, how each ends, and how long it
+// took.
 //
-// A message is started with MAIL; over LMTP the first recipient is, and each other with its RCPT. Those
-// that are not accepted end as rejected or deferred, as their client counts them (by the reply to MAIL,
-// to the content, to DATA or BDAT, or to RCPT: over SMTP when no recipient was taken, deferred if one of
-// them was), failed (lost or given up before their end), or in doubt (lost while nobody had been told).
-// Nothing here fails.
+// A message is started with MAIL; over LMTP the first recipient is, and each other with its RCPT.
+// Those that are not accepted end as rejected or deferred, as their client counts them (by the
+// reply to MAIL, to the content, to DATA or BDAT, or to RCPT: over SMTP when no recipient was
+// taken, deferred if one of them was), failed (lost or given up before their end), or in doubt
+// (lost while nobody had been told). Nothing here fails.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ class transaction_books {
                       const proto::smtp_server& machine) noexcept
         : own_(own), rules_(rules), machine_(machine) {}
 
-    // Replies that the machine has taken in; `more_came`: it stands in the input already, so that the
-    // client did not wait.
+    // Replies that the machine has taken in; `more_came`: it stands in the input already, so that
+    // the client did not wait.
     void sender_answered(const proto::server_reply& reply, bool more_came);
     void recipient_answered(const proto::server_reply& reply, bool more_came);
     // Gives the code that has refused the message, if it is over.

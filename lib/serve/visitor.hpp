@@ -1,7 +1,7 @@
 // Who is served: where a client comes from, by whose word, and what he may have for that.
 //
-// Whoever comes over a Unix socket is trusted, and has no limits; over loopback nobody is counted unless
-// the rules say so. Nothing here fails but for memory.
+// Whoever comes over a Unix socket is trusted, and has no limits; over loopback nobody is counted
+// unless the rules say so. Nothing here fails but for memory.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,8 @@ class visitor {
     bool begins_with_tls() const noexcept { return begins_with_tls_; }
     net::transcript* transcript() const noexcept { return slot_.transcript; }
 
-    // The specification of the PROXY protocol: those who may send a header must, nobody else is asked.
+    // The specification of the PROXY protocol: those who may send a header must, nobody else is
+    // asked.
     bool speaks_for_another() const {
         const auto peer = net::peer_of(connection_.native());
         return peer &&

@@ -1,13 +1,14 @@
-// What a client's commands, and the actions of a profile that they make up, came to in one time slice.
+// What a client's commands, and the actions of a profile that they make up, came to in one time
+// slice.
 //
 // A part of tally that stays empty for programs that count none. Kinds and verbs are numbers; their
 // names stand in run_description. Both are counted when they end: a command when it is answered, or
-// when its connection ends before that, an action when its last command does. So in every time slice,
-// and in every sum of time slices,
+// when its connection ends before that, an action when its last command does. So in every time
+// slice, and in every sum of time slices,
 //   sent  = ok + no + bad + unanswered        of each kind, and of all
 //   begun = ok + refused + failed + nothing   of each verb, and of all
-// Counting a command is two additions. The first action of a verb takes memory, for its times; later
-// ones none, also after a clear(). Nothing fails.
+// Counting a command is two additions. The first action of a verb takes memory, for its times;
+// later ones none, also after a clear(). Nothing fails.
 #pragma once
 
 #include <array>

@@ -44,8 +44,8 @@ struct counts {
     std::uint64_t transactions = 0;  // whose message a server had whole, and did not refuse at once
     std::uint64_t pipelined = 0;     // of these, with commands that came before they were due
     // Recipients that a server deferred, and what became of them: the sum of the next four. Those
-    // that wait become less when they are settled, so that a time slice alone may have them below 0,
-    // modulo 2^64; sums are right.
+    // that wait become less when they are settled, so that a time slice alone may have them below
+    // 0, modulo 2^64; sums are right.
     std::uint64_t deferred_recipients = 0;
     std::uint64_t taken_after_retry = 0;
     std::uint64_t rejected_after_retry = 0;

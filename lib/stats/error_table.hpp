@@ -1,10 +1,10 @@
 // Errors counted by kind, with one sample each: a million rejections are one line.
 //
-// A kind is (stage, code, detail), and for a server's refusal its text: code is the reply code then,
-// and detail the enhanced code ("5.1.1") or empty; of IMAP and POP3, whose replies have no codes, code
-// is 0 and detail refused_reason. Texts are the same when they differ in words with
-// digits or an @ only. For what went wrong on the way, code is 0 and detail one word of the program's
-// own (timeout_reason, "reset"). The first sample of a kind is kept, without the enhanced
+// A kind is (stage, code, detail), and for a server's refusal its text: code is the reply code
+// then, and detail the enhanced code ("5.1.1") or empty; of IMAP and POP3, whose replies have no
+// codes, code is 0 and detail refused_reason. Texts are the same when they differ in words with
+// digits or an @ only. For what went wrong on the way, code is 0 and detail one word of the
+// program's own (timeout_reason, "reset"). The first sample of a kind is kept, without the enhanced
 // code at its beginning, made printable and cut at 200 octets.
 //
 // Bounded: after max_texts texts of a code everything new of it is counted under other_texts, after

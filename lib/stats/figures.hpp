@@ -1,9 +1,9 @@
 // Single figures of a whole run that are no counters, and the one description of each.
 //
-// Everything that shows or stores such a figure goes through the rows: the record in both directions,
-// its schema and manual, postal-report's tables and CSV, and --metrics. A new figure is a member of
-// run_record and its row in figures.cpp. What it is measured from is a tally, which travels from rank
-// to rank. Nothing here fails.
+// Everything that shows or stores such a figure goes through the rows: the record in both
+// directions, its schema and manual, postal-report's tables and CSV, and --metrics. A new figure is
+// a member of run_record and its row in figures.cpp. What it is measured from is a tally, which
+// travels from rank to rank. Nothing here fails.
 #pragma once
 
 #include <optional>

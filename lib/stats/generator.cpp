@@ -174,8 +174,8 @@ void generator_load::measure(const span_times& times, const tally& counted) {
     if (support_of(0.99, late.count()) != support::none) loop_late_p99 = late.quantile(0.99);
 }
 
-// The hypervisor takes from who runs, as much from one as from another: so a thread's share of it is
-// to its own CPU time as all that was stolen is to all that was run.
+// The hypervisor takes from who runs, as much from one as from another: so a thread's share of it
+// is to its own CPU time as all that was stolen is to all that was run.
 double stolen_from(const thread_share& one, const generator_load& span) noexcept {
     const double stolen = span.machine_steal.value_or(0);
     const double wanted = 1 - span.machine_idle.value_or(0);  // by anybody

@@ -1,13 +1,13 @@
 // Who was the limit: the judgement over what a run's own threads, and the machine under them, did
 // with their time.
 //
-// CPU time alone does not tell: a worker that waits for a processor uses less of it. So each span of
-// time also has how long threads were ready and not run (schedstat), how late the workers' loops and
-// the schedule were, and what the machine's processors did. A thread that never sleeps runs, waits, or
-// has its processor stolen: the three together are all of its time, and what is withheld of it says
-// why. The worst span decides, since a mean over a ramp hides its end; spans of less than a second are
-// too short to accuse anybody, and so are those without traffic. What is not known is an empty optional
-// and accuses nobody. Pure; nothing here fails.
+// CPU time alone does not tell: a worker that waits for a processor uses less of it. So each span
+// of time also has how long threads were ready and not run (schedstat), how late the workers' loops
+// and the schedule were, and what the machine's processors did. A thread that never sleeps runs,
+// waits, or has its processor stolen: the three together are all of its time, and what is withheld
+// of it says why. The worst span decides, since a mean over a ramp hides its end; spans of less
+// than a second are too short to accuse anybody, and so are those without traffic. What is not
+// known is an empty optional and accuses nobody. Pure; nothing here fails.
 #pragma once
 
 #include "base/host.hpp"

@@ -1,5 +1,5 @@
-// What generator.cpp judges a span by, and the sentence that says why it judged so. Pure; nothing here
-// fails.
+// What generator.cpp judges a span by, and the sentence that says why it judged so. Pure; nothing
+// here fails.
 #pragma once
 
 #include "stats/generator.hpp"

@@ -62,8 +62,8 @@ class histogram {
     [[nodiscard]] std::chrono::nanoseconds mean() const noexcept;
     [[nodiscard]] std::chrono::nanoseconds min() const noexcept;
     [[nodiscard]] std::chrono::nanoseconds max() const noexcept;
-    // The midpoint of the bucket that holds the value of that rank, kept within [min, max]; rank 1 is
-    // min, the last one max. 0 when empty.
+    // The midpoint of the bucket that holds the value of that rank, kept within [min, max]; rank 1
+    // is min, the last one max. 0 when empty.
     [[nodiscard]] std::chrono::nanoseconds at_rank(std::uint64_t rank) const noexcept;
     [[nodiscard]] std::chrono::nanoseconds quantile(double q) const noexcept {
         return at_rank(rank_of(q, count_));
@@ -88,8 +88,8 @@ class histogram {
         std::uint64_t max = 0;
     };
     [[nodiscard]] contents all() const;
-    // False, and unchanged, for an index that there is not, and for a least or a most that do not lie
-    // in the first and the last of the buckets.
+    // False, and unchanged, for an index that there is not, and for a least or a most that do not
+    // lie in the first and the last of the buckets.
     [[nodiscard]] bool set(const contents& given);
 
     // The bucket of a value, and a bucket's bounds, in nanoseconds.

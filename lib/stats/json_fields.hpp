@@ -1,11 +1,12 @@
 // Typed access to the members of a JSON object that somebody else wrote.
 //
 // Reading sixty members one by one would need sixty checks; instead the first member of the wrong
-// type is remembered in a `complaint` with its path ("totals.messages: ..."), its target stays as it
-// is, and the caller looks once at the end. Absent and null members leave theirs without complaint.
+// type is remembered in a `complaint` with its path ("totals.messages: ..."), its target stays as
+// it is, and the caller looks once at the end. Absent and null members leave theirs without
+// complaint.
 //
-// It is an archive of the lists of fields, too (record_fields.hpp): what it reads by one is bounded, and
-// complained of, in the same way.
+// It is an archive of the lists of fields, too (record_fields.hpp): what it reads by one is
+// bounded, and complained of, in the same way.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -70,8 +71,9 @@ class json_fields {
     bool has(std::string_view key) const { return find(key) != nullptr; }
 
     // read("name", to.name, "cpus", to.cpus, ...): each member into its target: a text, a list of
-    // texts or numbers, true or false, a whole number (the largest that fits instead of a larger one) or any
-    // number, both 0 or more. An element of a list may be null where its target is optional.
+    // texts or numbers, true or false, a whole number (the largest that fits instead of a larger
+    // one) or any number, both 0 or more. An element of a list may be null where its target is
+    // optional.
     template <class Target, class... More>
     void read(std::string_view key, Target& to, More&&... more) const {
         if (const json* value = find(key)) take(to, *value, place(*this, key));

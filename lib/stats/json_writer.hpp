@@ -1,9 +1,9 @@
 // Values as JSON text: what the lists of fields (record_fields.hpp) write a record with.
 //
-// Keys keep the order of the lists. No number that is infinite or none gets in, and what is not known
-// is null, so that the text is valid JSON whatever was measured; four decimals are enough for every
-// share, rate and second of a run. Latencies are microseconds, to the nanosecond. Octets that are no UTF-8
-// become replacement characters. Nothing fails but memory.
+// Keys keep the order of the lists. No number that is infinite or none gets in, and what is not
+// known is null, so that the text is valid JSON whatever was measured; four decimals are enough for
+// every share, rate and second of a run. Latencies are microseconds, to the nanosecond. Octets that
+// are no UTF-8 become replacement characters. Nothing fails but memory.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -44,8 +44,8 @@ class json_writer {
     template <class T>
     using field = const T;
 
-    // Indented by that many blanks; on one line if there are none. `counted`: the counters that mean
-    // something in the run.
+    // Indented by that many blanks; on one line if there are none. `counted`: the counters that
+    // mean something in the run.
     explicit json_writer(int indent, std::vector<counter> counted = {},
                          decimals digits = decimals::few)
         : indent_(indent), digits_(digits), counted_(std::move(counted)) {

@@ -5,6 +5,7 @@
 // the one that ends first counts. ASCII only, so that cutting at the width never cuts a character.
 #include "stats/live_line.hpp"
 
+#include "base/digits.hpp"
 #include "base/units.hpp"
 
 #include <algorithm>
@@ -21,8 +22,10 @@ std::string whole_amount(double value) {
 }  // namespace
 
 std::string format_live_line(const live_state& state, std::size_t width) {
-    std::string text = fmt::format("{}  {}  {}/s  ", base::format_clock(state.elapsed),
-                                   base::format_amount(state.messages, "message"),
+    const std::string what = state.trial ? fmt::format("trial {}: {}/s", state.trial->number,
+                                                       base::format_measured(state.trial->load))
+                                         : base::format_amount(state.messages, "message");
+    std::string text = fmt::format("{}  {}  {}/s  ", base::format_clock(state.elapsed), what,
                                    whole_amount(state.messages_per_second));
     if (state.appended > 0)
         text += fmt::format("{} appended  ", base::format_count(state.appended));

@@ -1,8 +1,10 @@
 // The one line that changes on a terminal while a run goes on.
 //
-// "0:42  518,490 messages  12,345/s  p99 18.2 ms  3 errors  12 open  ETA 9:18", without a line end and without
-// control characters: the caller decides when, and puts the CR and the erasing in front. Never
-// wider than width. Nothing here fails.
+//   0:42  518,490 messages  12,345/s  p99 18.2 ms  3 errors  12 open  ETA 9:18
+//   0:42  trial 7: 412/s  411/s  p99 18.2 ms  3 errors  12 open  ETA 9:18
+//
+// Without a line end and without control characters: the caller decides when, and puts the CR and
+// the erasing in front. Never wider than width. Nothing here fails.
 #pragma once
 
 #include <array>
@@ -16,6 +18,13 @@ namespace postal::stats {
 
 // Of run_description::session_states.
 inline constexpr std::size_t most_session_states = 24;
+
+// Of a search of the highest rate.
+struct live_trial {
+    std::uint64_t number = 0;
+    double load = 0;  // a second
+    std::string why;  // "412/s for 20 s: between 400 and 424"; not in the line
+};
 
 struct live_state {
     std::chrono::nanoseconds elapsed{};
@@ -32,6 +41,7 @@ struct live_state {
     // Of the messages of the last second, as far as these are enough: the first of them is shown.
     std::optional<std::chrono::nanoseconds> p99{};
     std::optional<std::chrono::nanoseconds> p50{};
+    std::optional<live_trial> trial{};
 };
 
 [[nodiscard]] std::string format_live_line(const live_state& state, std::size_t width = 79);

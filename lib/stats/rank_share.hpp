@@ -1,7 +1,7 @@
 // What a rank of a run on many machines had a share in; plain data, in the record's `ranks`.
 //
-// Clocks are compared with rank 0's, whose own offset is 0. Times are seconds since the start of the
-// run, on rank 0's clock. What is not known is empty.
+// Clocks are compared with rank 0's, whose own offset is 0. Times are seconds since the start of
+// the run, on rank 0's clock. What is not known is empty.
 #pragma once
 
 #include "stats/counters.hpp"
@@ -22,15 +22,16 @@ struct rank_share {
     std::uint64_t machine_processors = 0;
 
     std::optional<double> wall_offset_s;  // its wall clock less that of rank 0
-    // Of the steady clocks, which schedules go by, for the start: so much it was told to be ahead of
-    // that of rank 0, and that is wrong by at most the bound.
+    // Of the steady clocks, which schedules go by, for the start: so much it was told to be ahead
+    // of that of rank 0, and that is wrong by at most the bound.
     std::optional<double> clock_offset_s;
     std::optional<double> clock_bound_s;
     std::optional<double> clock_drift;  // seconds that it gains in a second, of the whole run
-    // What the bound goes by: by so much may the two gain on each other in a second, as their kernels
-    // said at worst.
+    // What the bound goes by: by so much may the two gain on each other in a second, as their
+    // kernels said at worst.
     std::optional<double> clock_drift_limit;
-    // How often it went ahead or back by more than that, against rank 0's: it was set, or stood still.
+    // How often it went ahead or back by more than that, against rank 0's: it was set, or stood
+    // still.
     std::uint64_t clock_steps = 0;
     std::uint64_t wall_steps = 0;
     std::optional<double> clock_step_s;  // the largest of these

@@ -29,8 +29,8 @@ enum class support { none, few, enough };
 
 class ranking {
   public:
-    // `above`: how long each that was not accepted had waited when it ended; null where only what was
-    // accepted counts.
+    // `above`: how long each that was not accepted had waited when it ended; null where only what
+    // was accepted counts.
     explicit ranking(const histogram& accepted, const histogram* above = nullptr);
 
     [[nodiscard]] const histogram& accepted() const noexcept { return accepted_; }

@@ -1,11 +1,12 @@
 // The statistics of a rate, and the run's own: messages per minute, interval by interval.
 //
-// Neighbouring stretches of a run are alike, so n of them say less than n independent ones would: with a
-// correlation r of each with the next, about as much as n (1 - r) / (1 + r). The r of a short series is too
-// low: by (1 + 4r)/n where the mean is taken out (Marriott and Pope 1954), by (2 + 4r)/n where a line is. That
-// is made up for, and half of its standard error added, since too low an r harms more than one that is too
-// high. The interval of confidence is Student's t with that number; it is of this run's own level, not of what
-// another run would give (docs/method.md). tests/truth/rate_truth.cpp holds what is promised of it.
+// Neighbouring stretches of a run are alike, so n of them say less than n independent ones would:
+// with a correlation r of each with the next, about as much as n (1 - r) / (1 + r). The r of a
+// short series is too low: by (1 + 4r)/n where the mean is taken out (Marriott and Pope 1954), by
+// (2 + 4r)/n where a line is. That is made up for, and half of its standard error added, since too
+// low an r harms more than one that is too high. The interval of confidence is Student's t with
+// that number; it is of this run's own level, not of what another run would give (docs/method.md).
+// tests/truth/rate_truth.cpp holds what is promised of it.
 #include "stats/rate.hpp"
 
 #include "base/digits.hpp"
@@ -54,8 +55,8 @@ std::vector<double> pairs_of(std::span<const double> values) {
     return pairs;
 }
 
-// Mann and Kendall's test at 1 %, with the effective number of what lies around the fitted line; the trend's
-// size is that line's.
+// Mann and Kendall's test at 1 %, with the effective number of what lies around the fitted line;
+// the trend's size is that line's.
 std::optional<double> trend_of(std::span<const double> values) {
     if (values.size() < fewest_values) return std::nullopt;
     if (values.size() > most_compared) return trend_of(pairs_of(values));

@@ -1,6 +1,6 @@
-// The level, the spread and the trend of a rate, from its values in stretches of time that follow each
-// other. What is said of the level holds within the run: another run of the same setting may have
-// another.
+// The level, the spread and the trend of a rate, from its values in stretches of time that follow
+// each other. What is said of the level holds within the run: another run of the same setting may
+// have another.
 #pragma once
 
 #include <array>
@@ -22,7 +22,8 @@ struct rate_summary {
     std::uint64_t count = 0;                    // of the values; 0: nothing else is known
     // As many independent values would say as much of the mean, at the least.
     std::optional<double> effective;
-    // Change from the first to the last by a straight line, as a share of the mean; where it is no chance.
+    // Change from the first to the last by a straight line, as a share of the mean; where it is no
+    // chance.
     std::optional<double> trend;
 };
 
@@ -32,15 +33,16 @@ inline constexpr std::size_t fewest_values = 20;
 // What is taken out of values before it is estimated how alike neighbours are.
 enum class fitted : std::uint8_t { mean, line };
 
-// As many independent values would say as much of the mean, or of the line, at the least; all of them below
-// `fewest_values`.
+// As many independent values would say as much of the mean, or of the line, at the least; all of
+// them below `fewest_values`.
 double effective_number(std::span<const double> values, fitted what);
 
 // What values say of the level that they scatter around.
 struct level {
     double mean = 0;
     double effective = 0;  // of the values, see above
-    // Around the level; within a run values are nearer to their own mean than to the level behind it.
+    // Around the level; within a run values are nearer to their own mean than to the level behind
+    // it.
     double deviation = 0;
 };
 level level_of(std::span<const double> values);

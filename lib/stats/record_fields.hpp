@@ -1,8 +1,8 @@
 // The one list of what stands in a run record: of each struct its fields, in the order in which a
 // record has them, with the sentences that its schema and its manual say of them.
 //
-// fields(each, of) hands every field to an archive `each`, which writes or reads it, describes it, or
-// fills it. An archive has
+// fields(each, of) hands every field to an archive `each`, which writes or reads it, describes it,
+// or fills it. An archive has
 //
 //   field<T>                         T, or const T where it writes
 //   each(key, value, means, as)      a number, text, list, struct of another list, ...

@@ -24,7 +24,8 @@ struct as {
 template <class Archive, class T>
 using field = typename Archive::template field<T>;
 
-// Several of which there is no more to say than key and value. Words, and all where `needed`, are there.
+// Several of which there is no more to say than key and value. Words, and all where `needed`, are
+// there.
 template <bool needed = false, class Archive, class Value, class... More>
 void plain_fields(Archive& each, std::string_view key, Value&& value, More&&... more) {
     each(key, value, "", as{.needed = needed || base::worded<std::remove_cvref_t<Value>>});

@@ -46,8 +46,8 @@ void add_up_backlog(relay_curve& curve) noexcept;
 struct relay_backlog {
     double peak = 0;
     double peak_at_s = 0;  // the end of the first stretch that has it
-    // Message-seconds, up to the last stretch with an event, so that it does not depend on what else
-    // is in the frame; between its stretches' ends the curve is straight.
+    // Message-seconds, up to the last stretch with an event, so that it does not depend on what
+    // else is in the frame; between its stretches' ends the curve is straight.
     double area_s = 0;
     double left = 0;  // at the end
 };
@@ -168,8 +168,8 @@ class relay_flow {
     [[nodiscard]] const transit_times& transit() const noexcept { return transit_; }
     // Stretches for the bins of a flow that has all of this one's messages, with backlogs.
     [[nodiscard]] relay_curve curve_in(const relay_flow& frame) const;
-    // From when the last message was accepted to when the last one was delivered or returned, 0 when
-    // none came behind it. Nothing when none was accepted, and as long as one is owed.
+    // From when the last message was accepted to when the last one was delivered or returned, 0
+    // when none came behind it. Nothing when none was accepted, and as long as one is owed.
     [[nodiscard]] std::optional<double> drain_s() const noexcept;
 
   private:

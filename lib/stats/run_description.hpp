@@ -27,8 +27,8 @@ namespace postal::stats {
 // What an option was set to: one text, several where it may be repeated, or what was counted.
 using option_value = std::variant<std::string, std::vector<std::string>, std::uint64_t>;
 
-// What a verb of a profile is wanted for: how often at the beginning and at the end of each session,
-// and how often beside the others that are drawn.
+// What a verb of a profile is wanted for: how often at the beginning and at the end of each
+// session, and how often beside the others that are drawn.
 struct wanted_action {
     std::string verb;
     double weight = 0;
@@ -63,14 +63,14 @@ struct run_description {
     std::optional<std::size_t> service_phase;
     unsigned workers = 1;
     unsigned ranks = 1;  // processes that are this run together; a rank's own record is of one
-    // Of a run with a rate: the messages (of a reader visits) that it asks for until so many seconds
-    // after the start.
+    // Of a run with a rate: the messages (of a reader visits) that it asks for until so many
+    // seconds after the start.
     std::function<double(double)> asked;
     unsigned together = 1;    // messages that begin together at most: when the last is due
     bool transcript = false;  // -z, -Z or -a slowed the run down
     bool serves = false;      // a server: it may be that its replies are not heard
-    // Of a server: the options that limit what clients do, whose strikes tally::limits counts; and of
-    // --max-held how many octets are held now, and may be.
+    // Of a server: the options that limit what clients do, whose strikes tally::limits counts; and
+    // of --max-held how many octets are held now, and may be.
     std::vector<std::string> limits;
     std::function<std::uint64_t()> held;
     std::uint64_t most_held = 0;
@@ -85,8 +85,8 @@ struct run_description {
     base::host_info host;
     // Of a client: what its servers said first, so far.
     std::function<std::vector<server_greeting>()> greetings;
-    // What a session may be at, most_session_states at most; people and --metrics see how many are. Those
-    // without a name are other programs'.
+    // What a session may be at, most_session_states at most; people and --metrics see how many are.
+    // Those without a name are other programs'.
     std::vector<std::string> session_states;
     // The kinds of tally::commands; none where they mean nothing.
     std::vector<std::string> commands;

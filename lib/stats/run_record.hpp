@@ -1,11 +1,12 @@
 // What there is to know of a run when it is over: what a record says, and what every report reads.
 //
 // run_report::record() makes one at the end of a run, parse_record() (record_reader.hpp) from what
-// somebody wrote. Each struct has one list of its fields, in record_fields.hpp, which all forms of a
-// record are made from: a new figure is a member here, its line there, and a line where it is shown.
+// somebody wrote. Each struct has one list of its fields, in record_fields.hpp, which all forms of
+// a record are made from: a new figure is a member here, its line there, and a line where it is
+// shown.
 //
-// Plain data. What is not known is empty; a record that lacks a member leaves its default. Texts are
-// kept as they came: each printer makes them harmless for its output.
+// Plain data. What is not known is empty; a record that lacks a member leaves its default. Texts
+// are kept as they came: each printer makes them harmless for its output.
 #pragma once
 
 #include "base/host.hpp"
@@ -75,8 +76,8 @@ struct cap_summary {
     std::uint64_t behind = 0;  // messages that were asked for since the run began, and not begun
 };
 
-// How clients used their connections to a server. Of the whole run, the warm-up too, since connections
-// outlast it; empty where there is nothing to divide by.
+// How clients used their connections to a server. Of the whole run, the warm-up too, since
+// connections outlast it; empty where there is nothing to divide by.
 struct connection_summary {
     std::optional<double> messages;    // accepted, a connection
     std::optional<double> recipients;  // who were accepted, a transaction

@@ -200,8 +200,8 @@ std::optional<cap_summary> run_report::cap() const {
     // Each rank has sessions of its own: on average.
     result.all_busy =
         share_of_run(totals_.all_busy / std::max(1U, description_.ranks), measured_s_);
-    // The schedule's first message is due at once, and one may just have become so; of those that begin
-    // together some may be due in each rank before the last of them is.
+    // The schedule's first message is due at once, and one may just have become so; of those that
+    // begin together some may be due in each rank before the last of them is.
     const double behind = asked - static_cast<double>(stopped_.begun);
     const double waits = std::max(1U, description_.ranks) * (description_.together - 1.0);
     result.behind = behind >= waits + 1 ? static_cast<std::uint64_t>(behind) : 0;
@@ -225,8 +225,8 @@ void run_report::set_ranks(std::vector<rank_share> ranks) {
     description_.ranks = std::max(description_.ranks, static_cast<unsigned>(ranks_.size()));
 }
 
-// Of the intervals those that may be judged, and all of the run: an interval of some seconds has too
-// few ticks for a percentile.
+// Of the intervals those that may be judged, and all of the run: an interval of some seconds has
+// too few ticks for a percentile.
 generator_summary run_report::generator() const {
     std::vector<generator_load> spans{whole_};
     spans.front().measure(measured_times_, totals_);

@@ -101,17 +101,17 @@ class run_report {
     [[nodiscard]] const counts& measured() const noexcept { return measured_; }
     // Of that phase after the warm-up; of all that was due where it is an open loop's due phase.
     [[nodiscard]] ranking latency(std::size_t phase) const;
-    // Messages per minute over the whole intervals after the warm-up. When there is none, over the time
-    // that was measured, with a count of 0 and no deviation.
+    // Messages per minute over the whole intervals after the warm-up. When there is none, over the
+    // time that was measured, with a count of 0 and no deviation.
     [[nodiscard]] rate_summary rate() const;
     [[nodiscard]] const second_counts& seconds() const noexcept { return seconds_; }
     [[nodiscard]] std::optional<cap_summary> cap() const;
     [[nodiscard]] connection_summary connections() const;
-    // Of several ranks the worst, too: a rank's own verdict counts as much as that of all together, and
-    // its reason names it.
+    // Of several ranks the worst, too: a rank's own verdict counts as much as that of all together,
+    // and its reason names it.
     [[nodiscard]] generator_summary generator() const;
-    // What was asked for in vain, "--option VALUE: why", with the number of connections; of the whole
-    // run.
+    // What was asked for in vain, "--option VALUE: why", with the number of connections; of the
+    // whole run.
     [[nodiscard]] named_counts not_in_effect() const;
     // All of it, as it is kept.
     [[nodiscard]] run_record record() const;

@@ -1,9 +1,9 @@
-// What a threshold can ask of what was sampled beside a run: max(NAME), mean(NAME) or last(NAME), after the
-// warm-up.
+// What a threshold can ask of what was sampled beside a run: max(NAME), mean(NAME) or last(NAME),
+// after the warm-up.
 //
-// NAME is a figure's, "postfix", "postfix active" or what a command's are called; "queue" is all that wait
-// in the one queue that is sampled. A command's figures are known when it has printed them: any name
-// that begins with the command's and a blank is taken for one of them.
+// NAME is a figure's, "postfix", "postfix active" or what a command's are called; "queue" is all
+// that wait in the one queue that is sampled. A command's figures are known when it has printed
+// them: any name that begins with the command's and a blank is taken for one of them.
 #pragma once
 
 #include "base/result.hpp"

@@ -11,15 +11,15 @@
 
 namespace postal::stats {
 
-// "21,000 messages a minute were accepted while up to 2,342 waited in the queue of postfix (2,100 when
-// the run ended)"; empty where it is no queue, or has no sample. `rate` is by the minute, `accepted`
-// what became of the messages.
+// "21,000 messages a minute were accepted while up to 2,342 waited in the queue of postfix (2,100
+// when the run ended)"; empty where it is no queue, or has no sample. `rate` is by the minute,
+// `accepted` what became of the messages.
 [[nodiscard]] std::string waiting_sentence(const sampled_source& of, std::string_view rate,
                                            std::string_view accepted);
 
-// "The queue of postfix grew: 412 waited on the average of the first third of the measured time, 2,100
-// of the last, about 1,270 a minute more: it took in more than it handed on"; empty where growth_of()
-// says nothing.
+// "The queue of postfix grew: 412 waited on the average of the first third of the measured time,
+// 2,100 of the last, about 1,270 a minute more: it took in more than it handed on"; empty where
+// growth_of() says nothing.
 [[nodiscard]] std::string growth_sentence(const sampled_source& of, double from_s, double until_s);
 
 // "120 messages at the end, at most 400 after 3.0 s"

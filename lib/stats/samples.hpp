@@ -2,9 +2,9 @@
 // printed, over time.
 //
 // Flow: a sample_history for each source; add() a sample's figures, or miss() one; take() what it
-// came to, for the record. At most most_kept moments are kept of a source: when there are as many, two
-// neighbours each become one, and each moment after them stands for twice as many samples. Of what
-// was put together the last value is kept, and the highest.
+// came to, for the record. At most most_kept moments are kept of a source: when there are as many,
+// two neighbours each become one, and each moment after them stands for twice as many samples. Of
+// what was put together the last value is kept, and the highest.
 //
 // A source has at most most_figures figures; add() fails for more. A figure that a sample lacks is
 // null there. Nothing else fails. Single-threaded; times are handed in.

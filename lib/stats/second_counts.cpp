@@ -19,7 +19,8 @@ void extend(second_count& one, const second_count& by) {
     if (one.asked && by.asked) *one.asked += *by.asked;
 }
 
-// Of the percentiles of two stretches nothing better is known of both. What is unknown is below all.
+// Of the percentiles of two stretches nothing better is known of both. What is unknown is below
+// all.
 void widen_second(second_count& one, const second_count& by) {
     one.p50 = std::max(one.p50, by.p50);
     one.p90 = std::max(one.p90, by.p90);

@@ -1,10 +1,11 @@
 // What was counted in each second of a run, whatever its intervals are, so that a run of 20 s has a
 // spread and a trend.
 //
-// Each worker ends its second when it comes to it, so that one may be some milliseconds long or short;
-// a run of more than most_seconds has stretches of 2 s, then of 4 s, and so on, so that memory is
-// bounded. Of stretches that were put together each percentile is the highest that they had. Stretches follow each other without a gap from the start to the stop; what is finished
-// after the stop is in none. Single-threaded.
+// Each worker ends its second when it comes to it, so that one may be some milliseconds long or
+// short; a run of more than most_seconds has stretches of 2 s, then of 4 s, and so on, so that
+// memory is bounded. Of stretches that were put together each percentile is the highest that they
+// had. Stretches follow each other without a gap from the start to the stop; what is finished after
+// the stop is in none. Single-threaded.
 #pragma once
 
 #include <chrono>
@@ -50,18 +51,19 @@ class second_counts {
     // A stretch that is shorter than it should be by less than this is whole.
     static constexpr double whole_enough_s = 0.005;
 
-    // `message_phase`: where tally::latency has the messages. `asked`: messages that a rate asked for
-    // in that time.
+    // `message_phase`: where tally::latency has the messages. `asked`: messages that a rate asked
+    // for in that time.
     void add(const time_slice& added, std::size_t message_phase, std::optional<double> asked = {});
 
     [[nodiscard]] const std::vector<second_count>& all() const noexcept { return closed_; }
-    // That a stretch has at least, in seconds; one before a change (the end of the warm-up, the stop)
-    // may be shorter.
+    // That a stretch has at least, in seconds; one before a change (the end of the warm-up, the
+    // stop) may be shorter.
     [[nodiscard]] double width_s() const noexcept { return width_s_; }
     // Messages a second, of the stretches that are whole, after the warm-up.
     [[nodiscard]] rate_summary rate() const;
-    // After the warm-up, between the first stretch in which a message was accepted and the last one. These
-    // two are left out, for the load began and ended somewhere within them; nothing where none is between.
+    // After the warm-up, between the first stretch in which a message was accepted and the last
+    // one. These two are left out, for the load began and ended somewhere within them; nothing
+    // where none is between.
     [[nodiscard]] std::optional<loaded_time> loaded() const;
 
   private:

@@ -1,6 +1,6 @@
-// The summary, one function a line, put together at the end of the file. A function that has nothing
-// to say returns nothing. Colours and terminal codes are left out on purpose, since standard error
-// is often a file.
+// The summary, one function a line, put together at the end of the file. A function that has
+// nothing to say returns nothing. Colours and terminal codes are left out on purpose, since
+// standard error is often a file.
 #include "stats/summary.hpp"
 
 #include "base/digits.hpp"
@@ -170,8 +170,8 @@ std::string due_text(const run_record& of) {
     return text;
 }
 
-// "3.20 messages a connection, 1.50 recipients a transaction, 50 % with TLS, at most 20 open at once;
-// 35 % of the transactions pipelined"
+// "3.20 messages a connection, 1.50 recipients a transaction, 50 % with TLS, at most 20 open at
+// once; 35 % of the transactions pipelined"
 std::string connections_text(const connection_summary& use) {
     if (!use.messages) return "none";
     std::string text = fmt::format("{:.2f} messages a connection", *use.messages);

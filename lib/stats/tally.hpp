@@ -48,12 +48,13 @@ struct tally : counts, worker_time {
     action_counts actions;         // of their profile, by verb
     // Of a closed loop with a rate: how long messages were due and no session was free for them.
     std::chrono::nanoseconds all_busy{};
-    // When the first message was accepted: of the steady clock, until the worker hands it over as the
-    // time since the start.
+    // When the first message was accepted: of the steady clock, until the worker hands it over as
+    // the time since the start.
     std::optional<std::chrono::nanoseconds> first_accepted;
     // Of servers: limits that clients have struck, by the option that sets them.
     named_counts limits;
-    // What was asked for and the peer does not offer, for each connection; the text names the option.
+    // What was asked for and the peer does not offer, for each connection; the text names the
+    // option.
     named_counts not_offered;
     trial_counts trial;  // of a search of the highest rate
 

@@ -1,6 +1,7 @@
 // Flow: cut() splits at the operator, then one of four readers takes metric and bound: a latency
-// (it has a phase in parentheses), a sample (its name, and a bound without a unit), the rate, or a counter. Value and bound are in the same unit, and
-// compared as doubles, exact for every count below 2^53.
+// (it has a phase in parentheses), a sample (its name, and a bound without a unit), the rate, or a
+// counter. Value and bound are in the same unit, and compared as doubles, exact for every count
+// below 2^53.
 #include "stats/threshold.hpp"
 
 #include "base/text.hpp"

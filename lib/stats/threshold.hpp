@@ -4,7 +4,8 @@
 //   p50(PHASE) p99.9(PHASE) (any percentile), mean(PHASE), min(PHASE), max(PHASE)     a duration
 //   max(SAMPLE), mean(SAMPLE), last(SAMPLE)      a number: of what is sampled, sample_threshold.hpp
 //   rate                                                        a rate; a bare number is per minute
-//   limited                                                     1 if the generator was the limit, or 0
+//   limited                                                     1 if the generator was the limit,
+//                                                               or 0
 //   the name of a counter (see counters.hpp)     a count, of octets such as "10M", or for what is a
 //                                              failure also a share of the started with "%" (in an
 //                                              open loop of what was due)
@@ -16,8 +17,8 @@
 // open loop the message phase ranks all that was due; what was not accepted is above every bound.
 //
 // What is not known is refused before the run starts, with the list of what is; so is, of a given
-// run, a counter that means nothing in it (corrupt where nobody verifies), and what is not sampled. A latency without one
-// value has no value, and does not pass.
+// run, a counter that means nothing in it (corrupt where nobody verifies), and what is not sampled.
+// A latency without one value has no value, and does not pass.
 #pragma once
 
 #include "base/result.hpp"
@@ -46,8 +47,8 @@ struct threshold_result {
     bool reached = true;  // otherwise the value is a lower bound, and no bound lies above it
 };
 
-// What a threshold allows single messages, where it says that: a share of them may take that time, or end
-// so.
+// What a threshold allows single messages, where it says that: a share of them may take that time,
+// or end so.
 struct allowance {
     double share = 0;                   // of all that was due: 0.01 with p99
     std::optional<std::size_t> phase;   // a latency: its index in tally::latency
@@ -62,7 +63,8 @@ class threshold {
                                                          const std::vector<std::string>& phases,
                                                          counter_rows counters = all_counters());
 
-    // An error if it is about a counter that means nothing in this run, or about what is not sampled.
+    // An error if it is about a counter that means nothing in this run, or about what is not
+    // sampled.
     [[nodiscard]] base::expected<void> check(const run_description& run) const;
 
     [[nodiscard]] threshold_result evaluate(const run_report& report) const;

@@ -1,10 +1,11 @@
-// What became of the messages (of a reader the visits) that were due in the trial that goes on: counted by
-// each worker in stretches of the trial, for a search of the highest rate (stats/capacity).
+// What became of the messages (of a reader the visits) that were due in the trial that goes on:
+// counted by each worker in stretches of the trial, for a search of the highest rate
+// (stats/capacity).
 //
-// A message belongs to the stretch that it was due in, whenever it ends: the first stretch is the settling, then
-// come the batches, and what is due later belongs to no trial. Besides, each stretch counts what
-// ended in it, and one more what ended behind them. A part of tally: nothing here is locked, fails or
-// reads a clock, and without a trial ended() is one comparison.
+// A message belongs to the stretch that it was due in, whenever it ends: the first stretch is the
+// settling, then come the batches, and what is due later belongs to no trial. Besides, each stretch
+// counts what ended in it, and one more what ended behind them. A part of tally: nothing here is
+// locked, fails or reads a clock, and without a trial ended() is one comparison.
 #pragma once
 
 #include <array>

@@ -2,10 +2,10 @@
 //
 // For a block device a file in /run, named by the number of the whole disk, is locked: experiments
 // on two partitions of one disk would disturb each other as well. It is no lock on the device node:
-// udev does not look at a disk whose node is locked, and programs that lock it while they change it,
-// as systemd asks of them, would wait for the end of the experiment. For an image the file itself is
-// locked. The lock ends with this object or this process; the empty file in /run stays until the
-// next start of the system.
+// udev does not look at a disk whose node is locked, and programs that lock it while they change
+// it, as systemd asks of them, would wait for the end of the experiment. For an image the file
+// itself is locked. The lock ends with this object or this process; the empty file in /run stays
+// until the next start of the system.
 //
 // Fails with one line that names the process that holds it, where the kernel tells. Limits: one
 // machine; what lies below dm, RAID or loop devices is not looked at.

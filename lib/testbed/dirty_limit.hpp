@@ -1,11 +1,11 @@
-// How much of what is written to a block device may wait in the kernel's memory before whoever writes
-// has to wait: /sys/block/DEVICE/bdi.
+// How much of what is written to a block device may wait in the kernel's memory before whoever
+// writes has to wait: /sys/block/DEVICE/bdi.
 //
 // For devices whose writes need memory themselves (a loop device above FUSE): with a limit of their
 // own they cannot fill it with what only they can write out.
 //
-// Limits: strict_limit and max_bytes came with Linux 6.2; before it there is only max_ratio, in whole
-// percent of what may be dirty at all, and it counts from half of that on.
+// Limits: strict_limit and max_bytes came with Linux 6.2; before it there is only max_ratio, in
+// whole percent of what may be dirty at all, and it counts from half of that on.
 #pragma once
 
 #include "base/result.hpp"

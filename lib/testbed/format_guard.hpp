@@ -10,11 +10,11 @@ namespace postal::testbed {
 
 enum class existing_data { keep, overwrite };
 
-// Refuses, with one line that says what is there: what is no block device; a device that is mounted,
-// or a disk with a mounted partition; one that the kernel uses otherwise or that somebody has opened
-// exclusively (swap, RAID, LVM, a mount in another namespace); and, unless it may be overwritten, one
-// that holds anything but the file system with this UUID, which is the one that the caller made
-// there last. An empty device may always be formatted; an empty UUID is none.
+// Refuses, with one line that says what is there: what is no block device; a device that is
+// mounted, or a disk with a mounted partition; one that the kernel uses otherwise or that somebody
+// has opened exclusively (swap, RAID, LVM, a mount in another namespace); and, unless it may be
+// overwritten, one that holds anything but the file system with this UUID, which is the one that
+// the caller made there last. An empty device may always be formatted; an empty UUID is none.
 //
 // Limits: what happens between the answer and mkfs is not seen; mkfs opens exclusively itself. Data
 // without a signature that libblkid knows is taken for nothing.

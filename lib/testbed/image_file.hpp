@@ -22,8 +22,8 @@ enum class image_space { sparse, allocated };
 
 // Writes the zeros that the file so far only reads as: blocks that are missing, or allocated and
 // never written. The first write to such a block makes the file system below write to its own
-// journal, and a flush then waits for that as well; after this a flush is the disk's alone. What the
-// file holds stays. Asked every 64 MiB whether to go on; fails when not.
+// journal, and a flush then waits for that as well; after this a flush is the disk's alone. What
+// the file holds stays. Asked every 64 MiB whether to go on; fails when not.
 [[nodiscard]] base::expected<void> write_out_image(const std::string& path,
                                                    const std::function<bool()>& go_on);
 

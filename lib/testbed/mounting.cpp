@@ -76,8 +76,9 @@ void add_processes(std::vector<std::string>& found, std::uint64_t id) {
     }
 }
 
-// "1234 (dovecot), 1236 (imap)", "the mount on /mnt/mail/spool", or that none was found: this process may not look at
-// all others, and memory mapped from closed files, swap files and loop devices on the mount are not seen.
+// "1234 (dovecot), 1236 (imap)", "the mount on /mnt/mail/spool", or that none was found: this
+// process may not look at all others, and memory mapped from closed files, swap files and loop
+// devices on the mount are not seen.
 std::string mount_holders(const std::string& folder) {
     std::vector<std::string> found;
     if (const auto all = read_mounts()) {

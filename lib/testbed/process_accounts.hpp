@@ -9,7 +9,8 @@
 // parent's own; so of I/O a part may be missing where the kernel drops it.
 //
 // What a process used between the last look and its end, and all of one that no look has seen, is
-// the parent's "children". Pure: no file is read here. Resolution is a tick of the kernel's accounting.
+// the parent's "children". Pure: no file is read here. Resolution is a tick of the kernel's
+// accounting.
 #pragma once
 
 #include "os/proc_texts.hpp"
@@ -49,8 +50,8 @@ class process_accounts {
     // After that many names of programs the others are taken together as "(others)".
     static constexpr std::size_t most_names = 100;
 
-    // Processes that are there before the counting begins: what they have used is not counted. Those
-    // that are known already stay as they are.
+    // Processes that are there before the counting begins: what they have used is not counted.
+    // Those that are known already stay as they are.
     void begin(const std::vector<process_reading>& processes);
 
     // All that are alive, ended ones that were not waited for among them. Each was read after its

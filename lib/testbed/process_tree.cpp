@@ -75,7 +75,8 @@ std::vector<process_reading> process_tree::read(std::vector<process>& from) {
 }
 
 // Those of all processes that were not there at the last call. The number of a process's folder
-// tells it from another with the same id; it may change with memory pressure, and is looked at again.
+// tells it from another with the same id; it may change with memory pressure, and is looked at
+// again.
 std::vector<os::process_stat> process_tree::find_unknown() {
     std::vector<os::process_stat> unknown;
     std::unordered_map<pid_t, ino_t> now;

@@ -1,10 +1,11 @@
-// A server's processes, as /proc shows them: those with a given process id and all that descend from
-// them.
+// A server's processes, as /proc shows them: those with a given process id and all that descend
+// from them.
 //
-// A process that was seen once stays watched when its parent ends and another adopts it; it is known
-// by its id and the time of its start. Not found is who was never seen before its parent ended: a
-// daemon whose starter is gone before watch() or read(). Two descriptors stay open for each process
-// (os::raise_descriptor_limit()); who cannot be opened is left out, and problem() says so.
+// A process that was seen once stays watched when its parent ends and another adopts it; it is
+// known by its id and the time of its start. Not found is who was never seen before its parent
+// ended: a daemon whose starter is gone before watch() or read(). Two descriptors stay open for
+// each process (os::raise_descriptor_limit()); who cannot be opened is left out, and problem() says
+// so.
 //
 // Limits: /proc must show the processes (hidepid), and I/O is shown to root and the same user only.
 #pragma once

@@ -1,8 +1,9 @@
 // Samples of another machine, which a command such as "/usr/bin/ssh HOST cat" fetches.
 //
-// Flow: take() each second. It starts the command, with the files of /proc behind its arguments, and
-// has the sample at a later call, once the command has ended: it never waits. What the command prints
-// goes to a file in memory, whose time of writing is the sample's, however late it is collected.
+// Flow: take() each second. It starts the command, with the files of /proc behind its arguments,
+// and has the sample at a later call, once the command has ended: it never waits. What the command
+// prints goes to a file in memory, whose time of writing is the sample's, however late it is
+// collected.
 //
 // A command that fails, prints nothing of use or takes too long (then it is killed with its process
 // group) gives no sample and is tried again; problem() keeps what it said first. Processes are not

@@ -21,8 +21,8 @@ constexpr std::chrono::nanoseconds between_stall_looks = 500ms;
 }  // namespace
 
 std::optional<device_progress> parse_device_stat(std::string_view text) {
-    // Reads, their merges, sectors, time; the same of writes; in flight, two times; the same four of
-    // discards (4.18); flushes and their time (5.5).
+    // Reads, their merges, sectors, time; the same of writes; in flight, two times; the same four
+    // of discards (4.18); flushes and their time (5.5).
     std::array<std::uint64_t, 17> fields{};
     std::size_t count = 0;
     while (count < fields.size()) {

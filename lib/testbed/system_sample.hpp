@@ -1,8 +1,8 @@
 // What a machine has done up to a moment, for the costs of a run: its processors, its devices, its
 // memory, and the processes of a server.
 //
-// Flow: system_sampler::create(); watch() for each process that is the root of a server; take() each
-// second. Another machine's samples come from remote_sampler.hpp. What is not known is empty:
+// Flow: system_sampler::create(); watch() for each process that is the root of a server; take()
+// each second. Another machine's samples come from remote_sampler.hpp. What is not known is empty:
 // nothing here fails after create(). The files of /proc stay open; a sample of 5 devices and 200
 // processes takes a millisecond or two.
 #pragma once
@@ -26,7 +26,8 @@ struct program_usage {
     double user_s = 0;
     double system_s = 0;
     double children_s = 0;  // of processes that have ended: short-lived ones are in here
-    // Octets from and to storage, as pages are read and made dirty; empty where they may not be seen.
+    // Octets from and to storage, as pages are read and made dirty; empty where they may not be
+    // seen.
     std::optional<std::uint64_t> read_bytes;
     std::optional<std::uint64_t> write_bytes;
 };

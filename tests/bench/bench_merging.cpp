@@ -1,14 +1,15 @@
-// What rank 0 of a run of many ranks pays for being rank 0: every second each other rank sends what it
-// has counted, and rank 0 decodes and merges it, hands one time slice on, and judges thresholds in the end.
+// What rank 0 of a run of many ranks pays for being rank 0: every second each other rank sends what
+// it has counted, and rank 0 decodes and merges it, hands one time slice on, and judges thresholds
+// in the end.
 //
 //     cmake --build --preset release --target bench_merging
 //     build/release/bin/bench_merging [RANKS [PHASES [SECONDS [ROUND_TRIP_US]]]]      64 8 20 50
 //
-// The leader is the real one, and time is real; only the way to the others is in memory, so that what
-// MPI itself needs is not in the figures. A question about a clock is answered after the round trip, the
-// first of a burst when the other rank next looks. The other ranks' words are made by a second thread,
-// whose time is not rank 0's. What the naps between two looks cost is shown apart: a wake-up is 3 us of
-// a processor or 50, as the machine has it, whatever there is to merge.
+// The leader is the real one, and time is real; only the way to the others is in memory, so that
+// what MPI itself needs is not in the figures. A question about a clock is answered after the round
+// trip, the first of a burst when the other rank next looks. The other ranks' words are made by a
+// second thread, whose time is not rank 0's. What the naps between two looks cost is shown apart: a
+// wake-up is 3 us of a processor or 50, as the machine has it, whatever there is to merge.
 #include <algorithm>
 #include <charconv>
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Makes allocations and system calls of a program fail: what LD_PRELOAD puts before the C library. A test tool.
+// Makes allocations and system calls of a program fail: what LD_PRELOAD puts before the C library.
+// A test tool.
 //
 // POSTAL_FAULT, words of the form key=value separated by blanks:
 //   begin=start|main|listen|connect   from when on is counted: the program's static objects, main(), the first such call
@@ -10,9 +11,9 @@
 //   kind=eventfd|socket|file|pipe|epoll    only calls whose descriptor is one; others are not counted
 //   counts=FILE                 16 octets for the two numbers below, which whoever started the program may read
 //
-// Children are left alone: the words and LD_PRELOAD are taken out of the environment at once. Nothing here allocates.
-// An allocation fails with ENOMEM in whichever thread comes to it; which one is the Nth is certain only where one
-// thread allocates.
+// Children are left alone: the words and LD_PRELOAD are taken out of the environment at once.
+// Nothing here allocates. An allocation fails with ENOMEM in whichever thread comes to it; which
+// one is the Nth is certain only where one thread allocates.
 #include <atomic>
 #include <cerrno>
 #include <cstdarg>

@@ -1,4 +1,5 @@
-// sampling/printed_numbers.hpp and choice.hpp: what a sampled command prints, and what it is told by.
+// sampling/printed_numbers.hpp and choice.hpp: what a sampled command prints, and what it is told
+// by.
 #include <cstdlib>
 #include <string_view>
 

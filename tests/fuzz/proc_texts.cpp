@@ -1,4 +1,5 @@
-// os/proc_texts.hpp and os/cgroup_time.hpp: texts of /proc may be anything, another machine's above all.
+// os/proc_texts.hpp and os/cgroup_time.hpp: texts of /proc may be anything, another machine's above
+// all.
 #include "os/proc_texts.hpp"
 #include "os/cgroup_time.hpp"
 

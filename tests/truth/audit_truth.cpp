@@ -1,5 +1,5 @@
-// The bound that an audit prints for the share of cuts that lose mail: simulated audits, whole and interrupted ones,
-// in which every cut of a run has its fate.
+// The bound that an audit prints for the share of cuts that lose mail: simulated audits, whole and
+// interrupted ones, in which every cut of a run has its fate.
 #include "audit/findings.hpp"
 #include "postal-audit/draws.hpp"
 

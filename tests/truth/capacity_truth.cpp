@@ -1,5 +1,5 @@
-// What is said of the highest rate that keeps its promise: that it is near the truth, within its bounds, and no
-// number where there is none.
+// What is said of the highest rate that keeps its promise: that it is near the truth, within its
+// bounds, and no number where there is none.
 #include "stats/capacity/search.hpp"
 
 #include "../unit/stats/simulated_servers.hpp"

@@ -1,5 +1,5 @@
-// Whether the bound of another machine's clock holds, however both clocks go within what their kernels say, and
-// whether a clock that was set is said to have been.
+// Whether the bound of another machine's clock holds, however both clocks go within what their
+// kernels say, and whether a clock that was set is said to have been.
 #include "support.hpp"
 
 #include "cluster/clock.hpp"
@@ -20,7 +20,8 @@ constexpr nanoseconds rounding = 3ns;
 constexpr double run_s = 60;
 constexpr double piece_s = 0.25;
 
-// Seconds that it shows at true seconds: at a rate that changes four times a second, and set at most once.
+// Seconds that it shows at true seconds: at a rate that changes four times a second, and set at
+// most once.
 class clock_course {
   public:
     clock_course(double begin_s, const std::function<double(double)>& rate_at) {
@@ -61,7 +62,8 @@ struct pair_of_clocks {
     }
 };
 
-// Asks so many times from then on, over ways of 20 us and more that are as unequal as they come out.
+// Asks so many times from then on, over ways of 20 us and more that are as unequal as they come
+// out.
 void burst(clock_estimate& into, const pair_of_clocks& of, double true_s, int answers,
            random_source& random) {
     for (; answers > 0; --answers) {

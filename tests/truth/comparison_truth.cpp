@@ -1,5 +1,5 @@
-// What an experiment says of its variants: simulated experiments through the code that judges real ones.
-// tests/unit/stats/coverage_test.cpp has runs that are alike, and drifts.
+// What an experiment says of its variants: simulated experiments through the code that judges real
+// ones. tests/unit/stats/coverage_test.cpp has runs that are alike, and drifts.
 #include "stats/experiment/comparison.hpp"
 #include "stats/experiment/outliers.hpp"
 

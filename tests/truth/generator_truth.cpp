@@ -1,6 +1,6 @@
-// What is said of the generator: threads that work, sleep, share processors, meet a hypervisor's steal and a
-// cgroup's quota are simulated to the millisecond, what the kernel would count of them is measured, and the verdict
-// is held against what was put in.
+// What is said of the generator: threads that work, sleep, share processors, meet a hypervisor's
+// steal and a cgroup's quota are simulated to the millisecond, what the kernel would count of them
+// is measured, and the verdict is held against what was put in.
 #include "stats/generator.hpp"
 
 #include "support.hpp"

@@ -1,4 +1,5 @@
-// What the tests of truth share: series that are as alike as runs are, and the verdict of a count on a claim.
+// What the tests of truth share: series that are as alike as runs are, and the verdict of a count
+// on a claim.
 #pragma once
 
 #include "base/random.hpp"
@@ -12,8 +13,8 @@
 
 namespace truth {
 
-// So many times in so many trials. A claim is refuted where chance brings a count like this one in less than one
-// of 10,000 such tests; seeds are fixed, so that a test says the same each time.
+// So many times in so many trials. A claim is refuted where chance brings a count like this one in
+// less than one of 10,000 such tests; seeds are fixed, so that a test says the same each time.
 struct tally {
     std::size_t held = 0;
     std::size_t trials = 0;

@@ -1,5 +1,5 @@
-// "The warm-up is too short": how often a series that was level from its start is called so, and whether one that
-// was not is seen.
+// "The warm-up is too short": how often a series that was level from its start is called so, and
+// whether one that was not is seen.
 #include "stats/experiment/validity.hpp"
 
 #include "support.hpp"

@@ -1,5 +1,5 @@
-// What a server, a resolver or a record may say to harm whoever looks at it, for tests of everything
-// that shows text.
+// What a server, a resolver or a record may say to harm whoever looks at it, for tests of
+// everything that shows text.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // The ranks of a run reach each other through MPI's C functions.
 //
-// A parcel is one message with one tag in a communicator of our own: MPI keeps those in order between
-// two ranks. Failures of MPI that concern one rank are that rank's silence.
+// A parcel is one message with one tag in a communicator of our own: MPI keeps those in order
+// between two ranks. Failures of MPI that concern one rank are that rank's silence.
 #include "cluster/mpi/mpi_transport.hpp"
 
 #include <mpi.h>

@@ -119,7 +119,8 @@ void imap_responses::on_fetch_structure(const imap_token& token, imap_step& step
     state_ = state::fetch_item;
 }
 
-// BODY[section]<origin>, of which the origin is nobody's concern; the parser has seen to it that the bracket is closed.
+// BODY[section]<origin>, of which the origin is nobody's concern; the parser has seen to it that
+// the bracket is closed.
 void imap_responses::begin_body(std::string_view item) {
     const std::size_t open = item.find('[');
     const std::size_t close = item.rfind(']');

@@ -1,5 +1,6 @@
 // What an IMAP server says, one response or one part of it at a time, as a push parser on top of
-// imap_parser (RFC 3501 7, RFC 9051 7, RFC 4731 ESEARCH, RFC 7162 VANISHED and MODSEQ, RFC 2342 NAMESPACE).
+// imap_parser (RFC 3501 7, RFC 9051 7, RFC 4731 ESEARCH, RFC 7162 VANISHED and MODSEQ, RFC 2342
+// NAMESPACE).
 //
 // Flow:
 //   for (;;) {
@@ -29,7 +30,8 @@
 //     body_end
 //     body_nil      text: the section that the server has not
 //   fetch_end     behind the last item
-//   other         text: the name of a response that is skipped (ID, NAMESPACE without one of ours, ...)
+//   other         text: the name of a response that is skipped (ID, NAMESPACE without one of ours,
+//                 ...)
 //   broken        text: one static word; what follows cannot be read, and next() says so again
 // Views hold until the next call. After need_more, what the server said so far is kept in here.
 //

@@ -35,7 +35,8 @@
 
 namespace postal::proto {
 
-// What comes back: one line (USER, PASS, APOP, STAT, DELE, NOOP, RSET, QUIT, STLS), lines up to a dot (CAPA, LIST, UIDL), a message (RETR, TOP), or challenges and then one line.
+// What comes back: one line (USER, PASS, APOP, STAT, DELE, NOOP, RSET, QUIT, STLS), lines up to a
+// dot (CAPA, LIST, UIDL), a message (RETR, TOP), or challenges and then one line.
 enum class pop3_form : std::uint8_t { status_line, listing, content, auth };
 
 enum class pop3_event : std::uint8_t { need_more, status, list_line, content, end, broken };

@@ -19,8 +19,8 @@ bool is_control(char c) noexcept {
     return (octet < 0x20 && octet != '\t') || octet == 0x7f;
 }
 
-// Eight octets at once for a first look, the last eight once more if need be; it may also find a TAB
-// or, by a carry, too much.
+// Eight octets at once for a first look, the last eight once more if need be; it may also find a
+// TAB or, by a carry, too much.
 bool may_have_control(std::string_view line) noexcept {
     if (line.size() < 8) return std::any_of(line.begin(), line.end(), is_control);
     constexpr std::uint64_t ones = 0x0101010101010101;
@@ -390,8 +390,8 @@ server_step smtp_server::respond(const server_reply& reply, server_stage stage, 
     return {.event = server_event::reply, .stage = stage, .reply = reply};
 }
 
-// What a client pipelined behind a sender, or behind recipients, that were refused is no nonsense (RFC
-// 2920 3.1, RFC 2033 4.2): as much of it as belongs to one message.
+// What a client pipelined behind a sender, or behind recipients, that were refused is no nonsense
+// (RFC 2920 3.1, RFC 2033 4.2): as much of it as belongs to one message.
 bool smtp_server::follows_refusal(const server_reply& reply, server_stage stage) noexcept {
     const bool refused = mail_refused_ || (refused_recipient_ && recipients_ == 0);
     return refused && reply.code == 503 && stage != server_stage::mail && !named_too_many();
@@ -401,7 +401,8 @@ bool smtp_server::named_too_many() noexcept {
     return ++named_ > std::uint64_t{config_->max_recipients} + recipients_beyond;
 }
 
-// What is refused on purpose is no error of the client's; whoever is told 421 is sent away (RFC 5321 3.8).
+// What is refused on purpose is no error of the client's; whoever is told 421 is sent away (RFC
+// 5321 3.8).
 server_step smtp_server::answer_as_judged(const server_reply& reply, server_stage stage,
                                           std::string& out) {
     append_reply(out, reply);

@@ -5,8 +5,8 @@
 //   step = session.greet(out);                           the banner
 //   loop: step = session.consume(input, out);            drop step.consumed octets of input, then
 //     need_more         nothing left to do here: send `out`, read more
-//     ask               the owner's to say, at step.stage: step = session.answer(reply, out), which asks
-//                       nothing more; see there
+//     ask               the owner's to say, at step.stage: step = session.answer(reply, out), which
+//                       asks nothing more; see there
 //     reply             a reply was appended; step.reply and step.stage say which; after a greeting
 //                       step.text is the name that the client gave
 //     go_on             nothing to do for the owner
@@ -15,8 +15,8 @@
 //     message_end       whole and well-formed: answer_delivery() answers_due() times, now or
 //                       minutes later
 //     message_refused   whole, but refused and answered here (too big, bare newline)
-//     start_tls         say step.reply, do the handshake, then secured(); input that follows already
-//                       must not be consumed
+//     start_tls         say step.reply, do the handshake, then secured(); input that follows
+//                       already must not be consumed
 //     auth_begin        AUTH (after announce_auth()): step.text is the mechanism, auth_initial() an
 //                       initial response; ask_auth() or answer_auth()
 //     auth_line         step.text is the next response, decoded; the same. A client that cancels or
@@ -33,11 +33,11 @@
 // recipient. Fails only in replies; never throws but for memory. It stays in step with the client
 // through every refusal: refused messages and chunks are read to their end, over-long lines to
 // theirs, unless that is nowhere near: whoever sends most_thrown_away() octets of a message, or
-// most_of_a_line of a line, in vain, or announces so large a chunk, is sent away. So is a client with
-// too many errors of its own, or too many commands in a row that bring no mail forward; what the
-// owner refuses is no error of the client's. Limits: command lines of max_command_line
-// octets, AUTH and its responses max_auth_line; no BINARYMIME. About 250 octets, and no allocation
-// unless a command line comes in pieces.
+// most_of_a_line of a line, in vain, or announces so large a chunk, is sent away. So is a client
+// with too many errors of its own, or too many commands in a row that bring no mail forward; what
+// the owner refuses is no error of the client's. Limits: command lines of max_command_line octets,
+// AUTH and its responses max_auth_line; no BINARYMIME. About 250 octets, and no allocation unless a
+// command line comes in pieces.
 #pragma once
 
 #include <algorithm>
@@ -64,8 +64,8 @@ inline constexpr std::size_t max_command_line = 512 + 540;
 
 // Of a line that is longer, what is waited through for its end.
 inline constexpr std::size_t most_of_a_line = 256 * 1024;
-// RFC 5321 4.5.3.1.10: who names more recipients than are taken sends the message again for those; so
-// many more, and each counts as an error.
+// RFC 5321 4.5.3.1.10: who names more recipients than are taken sends the message again for those;
+// so many more, and each counts as an error.
 inline constexpr std::uint32_t recipients_beyond = 1000;
 
 enum class dialect : std::uint8_t { smtp, lmtp };
@@ -130,14 +130,14 @@ class smtp_server {
     server_step greet(std::string& out);
     server_step consume(std::string_view input, std::string& out);
 
-    // After `ask`: before the banner; for MAIL and RCPT, of current_path(); before a command is run that
-    // is in order (EHLO, HELO, LHLO, STARTTLS, AUTH, DATA, RSET, QUIT), for each chunk that is not the
-    // last, and for a message that is whole. step.text is the verb, of a greeting its
-    // argument, of MAIL and RCPT the mailbox.
-    // Nothing: as usual. 421, and whatever is said to QUIT, ends the session behind it; any other in the
-    // place of the banner leaves QUIT alone (RFC 5321 3.1). A positive one begins a transaction at MAIL
-    // and takes the recipient at RCPT; elsewhere there is one only for QUIT, and for RSET, which is
-    // carried out. Of a message it is the reply for all recipients.
+    // After `ask`: before the banner; for MAIL and RCPT, of current_path(); before a command is run
+    // that is in order (EHLO, HELO, LHLO, STARTTLS, AUTH, DATA, RSET, QUIT), for each chunk that is
+    // not the last, and for a message that is whole. step.text is the verb, of a greeting its
+    // argument, of MAIL and RCPT the mailbox. Nothing: as usual. 421, and whatever is said to QUIT,
+    // ends the session behind it; any other in the place of the banner leaves QUIT alone (RFC 5321
+    // 3.1). A positive one begins a transaction at MAIL and takes the recipient at RCPT; elsewhere
+    // there is one only for QUIT, and for RSET, which is carried out. Of a message it is the reply
+    // for all recipients.
     server_step answer(const std::optional<server_reply>& own, std::string& out);
 
     // The mechanisms of AUTH, with blanks between, from now on, and those that would be there over
@@ -284,8 +284,9 @@ class smtp_server {
     bool partial_done_ = false;  // partial_ is whole and was handed out
     bool smtputf8_ = false;
     bool refused_recipient_ = false;
-    // Times that RSET is as it should be, when something was refused, or a message has ended: an MTA ends its
-    // transaction, and looks whether a connection still lives that it wants to use again.
+    // Times that RSET is as it should be, when something was refused, or a message has ended: an
+    // MTA ends its transaction, and looks whether a connection still lives that it wants to use
+    // again.
     static constexpr std::uint8_t most_resets = 2;
     std::uint8_t resets_ = 0;
     bool chunk_judged_ = false;  // chunk_refusal_ is a judge's

@@ -40,8 +40,9 @@ struct chunk_arguments {
     bool last = false;
 };
 
-// Which parameters are known: SIZE, BODY and SMTPUTF8, with those of DSN, DELIVERBY and MT-PRIORITY,
-// or with AUTH (RFC 4954 5), of which only the syntax is checked (esmtp_parameters.hpp).
+// Which parameters are known: SIZE, BODY and SMTPUTF8, with those of DSN, DELIVERBY and
+// MT-PRIORITY, or with AUTH (RFC 4954 5), of which only the syntax is checked
+// (esmtp_parameters.hpp).
 enum class parameter_set : std::uint8_t { basic = 0, with_delivery = 1, with_auth = 2 };
 constexpr parameter_set operator|(parameter_set one, parameter_set other) noexcept {
     return static_cast<parameter_set>(static_cast<unsigned>(one) | static_cast<unsigned>(other));

@@ -26,8 +26,8 @@ constexpr std::uint32_t key_of(std::string_view verb) {
 
 }  // namespace
 
-// The most frequent first. RFC 5321 7.3 allows 252 to keep the users to oneself. BDAT checks its order itself: its octets must be read whatever the
-// answer is.
+// The most frequent first. RFC 5321 7.3 allows 252 to keep the users to oneself. BDAT checks its
+// order itself: its octets must be read whatever the answer is.
 constexpr smtp_server::command smtp_server::command::table[] = {
     {"MAIL", greeted, required, in_both, server_stage::mail, false, &smtp_server::on_mail},
     {"RCPT", mail | rcpt, required, in_both, server_stage::rcpt, false, &smtp_server::on_rcpt},

@@ -1,7 +1,7 @@
 // server_stage: the moments at which an SMTP or LMTP server speaks, or may be told what to do.
 //
-// The state machine tells its owner the stage of every reply before it is sent, so that the owner can hold
-// it back. Names are those of errors, and of `--delay STAGE=DURATION`. Never fails.
+// The state machine tells its owner the stage of every reply before it is sent, so that the owner
+// can hold it back. Names are those of errors, and of `--delay STAGE=DURATION`. Never fails.
 #pragma once
 
 #include <algorithm>

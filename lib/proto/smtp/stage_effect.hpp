@@ -1,4 +1,5 @@
-// What the owner of a server does to a client at a stage, beside what the server does by itself. Plain data.
+// What the owner of a server does to a client at a stage, beside what the server does by itself.
+// Plain data.
 #pragma once
 
 #include <chrono>
@@ -13,9 +14,10 @@ namespace postal::proto {
 // How a connection is ended on purpose.
 enum class cut : std::uint8_t {
     no,
-    fin,     // in good order
-    rst,     // with a reset
-    silence  // nothing is said, and what comes thrown away, until the client goes or its time is over
+    fin,  // in good order
+    rst,  // with a reset
+    // nothing is said, and what comes thrown away, until the client goes or its time is over
+    silence
 };
 
 struct stage_effect {

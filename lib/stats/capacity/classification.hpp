@@ -1,4 +1,5 @@
-// Load Classification and Conditional Throughput (RFC 9971, its two appendices of code, line by line).
+// Load Classification and Conditional Throughput (RFC 9971, its two appendices of code, line by
+// line).
 #pragma once
 
 #include "stats/capacity/goal.hpp"
@@ -15,7 +16,8 @@ enum class load_class : std::uint8_t {
     exhausted   // undecided after all of the Goal Duration Sum, which no more trials are spent on
 };
 
-// Of the trials at one load, by a goal's or target's Final Trial Duration and Loss Ratio; in seconds.
+// Of the trials at one load, by a goal's or target's Final Trial Duration and Loss Ratio; in
+// seconds.
 struct duration_sums {
     double full_length_low_s = 0;
     double full_length_high_s = 0;

@@ -1,6 +1,7 @@
 // Whether what was found holds: 80, 100 and 120 % of the Relevant Lower Bound three times each, as
-// SPECmail did, and with them a load just beyond the Relevant Upper Bound, and trials that the result contradicts. Three rounds,
-// each in random order, so that what changes meanwhile meets all alike. Nothing here fails.
+// SPECmail did, and with them a load just beyond the Relevant Upper Bound, and trials that the
+// result contradicts. Three rounds, each in random order, so that what changes meanwhile meets all
+// alike. Nothing here fails.
 #pragma once
 
 #include "stats/capacity/goal_search.hpp"

@@ -49,12 +49,13 @@ share_bounds by_batches(std::span<const counted> batches, const counted& sum) {
     if (!(around.deviation > 0)) return {share, share, share};
     const double half =
         t_limit(around.effective - 1) * around.deviation / std::sqrt(around.effective);
-    // No share is below 0, so that a share which is far above 0 is further above it than by the scatter alone.
+    // No share is below 0, so that a share which is far above 0 is further above it than by the
+    // scatter alone.
     return {share, std::max(share - half, share * std::exp(-half / share)), share + half};
 }
 
-// Losses in neighbouring batches are one clump; so many of equal size would scatter as much. 0 where most
-// batches lost something, and their means say enough.
+// Losses in neighbouring batches are one clump; so many of equal size would scatter as much. 0
+// where most batches lost something, and their means say enough.
 double clumps_of(std::span<const counted> batches) {
     const auto losing = std::count_if(batches.begin(), batches.end(),
                                       [](const counted& one) { return one.lost > 0; });
@@ -92,7 +93,8 @@ share_bounds by_messages(double due, double lost) {
     return {share, low, lost < due ? binomial::find_upper_bound_on_p(due, lost, outside) : 1};
 }
 
-// Of all trials: their batches, each with its part of what was not offered, and how the backlog grew.
+// Of all trials: their batches, each with its part of what was not offered, and how the backlog
+// grew.
 struct material {
     std::vector<counted> batches;
     std::vector<counted> near;   // lost, or on time with less than half of it to spare
@@ -170,8 +172,8 @@ backlog_growth growth_of(const material& of) {
     return {share, sure && grows_all_along(of.growth)};
 }
 
-// By waits that fall off exponentially: twice the time is as rare as half of it twice in a row. Messages that are
-// late by themselves are another matter: they are as many as they are.
+// By waits that fall off exponentially: twice the time is as rare as half of it twice in a row.
+// Messages that are late by themselves are another matter: they are as many as they are.
 bool may_be_luck(const goal& of, const material& all) {
     const double high = bounds_of_lost(all.near).high;
     if (of.loss_ratio <= 0 || high * high <= of.loss_ratio) return false;

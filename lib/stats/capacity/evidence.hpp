@@ -1,21 +1,23 @@
 // What trials at one load show about a goal: Trial Classification (RFC 9971), with evidence.
 //
-// Messages follow each other: one pause makes many late. So a share that is lost has bounds, each at
-// 95 % on its side, that are the widest of three: Student's t on means of batches, with as many as they
-// are worth (stats::effective_number), for the lower bound as logarithms where that says more; where most batches
-// lost nothing, what so few clumps of losses allow, by Poisson's law; and what so few messages allow. A trial is *low-loss* where the upper bound is within the Goal Loss Ratio, *high-loss*
-// where the lower one is beyond it, and otherwise not known. Where the ratio is 0 no number of messages shows
-// it, and what was measured decides.
+// Messages follow each other: one pause makes many late. So a share that is lost has bounds, each
+// at 95 % on its side, that are the widest of three: Student's t on means of batches, with as many
+// as they are worth (stats::effective_number), for the lower bound as logarithms where that says
+// more; where most batches lost nothing, what so few clumps of losses allow, by Poisson's law; and
+// what so few messages allow. A trial is *low-loss* where the upper bound is within the Goal Loss
+// Ratio, *high-loss* where the lower one is beyond it, and otherwise not known. Where the ratio is
+// 0 no number of messages shows it, and what was measured decides.
 //
-// Losses of a queue come in few large clumps, and a trial may hold none of them by luck. So where so many
-// messages take more than half of what is allowed that the share beyond all of it, if waits fell off
-// exponentially from there, may be above the Goal Loss Ratio, and where these come in such clumps that all messages are
-// worth no more than a few that were independent, a trial is not shown to be low-loss.
+// Losses of a queue come in few large clumps, and a trial may hold none of them by luck. So where
+// so many messages take more than half of what is allowed that the share beyond all of it, if waits
+// fell off exponentially from there, may be above the Goal Loss Ratio, and where these come in such
+// clumps that all messages are worth no more than a few that were independent, a trial is not shown
+// to be low-loss.
 //
-// A backlog that has grown by more than 1 in 1,000 of what was due shows no low loss, whatever was on time;
-// where it grew steadily (Student's t on its growth from batch to batch at 95 %, and in three quarters of the
-// time at least) the trial is high-loss. Offered below 99.9 % of
-// what was intended is lost, too. Pure; nothing here fails.
+// A backlog that has grown by more than 1 in 1,000 of what was due shows no low loss, whatever was
+// on time; where it grew steadily (Student's t on its growth from batch to batch at 95 %, and in
+// three quarters of the time at least) the trial is high-loss. Offered below 99.9 % of what was
+// intended is lost, too. Pure; nothing here fails.
 #pragma once
 
 #include "stats/capacity/goal.hpp"
@@ -53,7 +55,8 @@ constexpr std::span<const std::string_view> words_of(loss_reason) {
 }
 
 struct judgement {
-    // High-loss where more was lost than by chance, if messages were independent; otherwise low-loss.
+    // High-loss where more was lost than by chance, if messages were independent; otherwise
+    // low-loss.
     loss_class measured = loss_class::not_known;  // not known without a message
     loss_class shown = loss_class::not_known;     // with evidence
     loss_reason reason = loss_reason::none;
@@ -76,8 +79,8 @@ struct share_bounds {
 };
 [[nodiscard]] share_bounds bounds_of_lost(std::span<const counted> batches);
 
-// All of `trials` as if they were one. Of each, `goals` and the batches' `lost` have an element for each
-// goal of the search; `index` is that of this one.
+// All of `trials` as if they were one. Of each, `goals` and the batches' `lost` have an element for
+// each goal of the search; `index` is that of this one.
 [[nodiscard]] judgement judge(const goal& of, std::size_t index,
                               std::span<const trial_output* const> trials);
 

@@ -1,11 +1,12 @@
-// Search Goals (RFC 9971, "Search Goal"): a promise, and how long and how closely the highest load that
-// keeps it is looked for.
+// Search Goals (RFC 9971, "Search Goal"): a promise, and how long and how closely the highest load
+// that keeps it is looked for.
 //
-// A promise is a threshold (stats/threshold.hpp) that allows a share of what was due to be late or lost:
-// "p99(message)<1s" allows 1 % to take a second or more, "errors<0.1%" one in a thousand to fail. That
-// share is the Goal Loss Ratio. Others, such as "mean(message)<1s", say nothing about single messages and
-// are refused. A set of goals ("quick", "standard", "rfc2544") has the durations; docs/method.md says why
-// they are what they are. Nothing here fails but parse_goal(), with one line.
+// A promise is a threshold (stats/threshold.hpp) that allows a share of what was due to be late or
+// lost: "p99(message)<1s" allows 1 % to take a second or more, "errors<0.1%" one in a thousand to
+// fail. That share is the Goal Loss Ratio. Others, such as "mean(message)<1s", say nothing about
+// single messages and are refused. A set of goals ("quick", "standard", "rfc2544") has the
+// durations; docs/method.md says why they are what they are. Nothing here fails but parse_goal(),
+// with one line.
 #pragma once
 
 #include "base/result.hpp"
@@ -52,16 +53,19 @@ struct counted_goal {
     stats::allowance lost;
 };
 
-// Fails with one line on what is no threshold or allows no share of messages to be lost, and on one that
-// allows any with `rfc2544`, which has a Goal Loss Ratio of 0. `phases`, `counters`: as threshold::parse().
+// Fails with one line on what is no threshold or allows no share of messages to be lost, and on one
+// that allows any with `rfc2544`, which has a Goal Loss Ratio of 0. `phases`, `counters`: as
+// threshold::parse().
 [[nodiscard]] base::expected<counted_goal> parse_goal(
     std::string_view promise, goal_set set, const std::vector<std::string>& phases,
     stats::counter_rows counters = stats::all_counters());
 
-// The fewest messages that can show at 95 % that no more than that share of them is lost, 1 for none.
+// The fewest messages that can show at 95 % that no more than that share of them is lost, 1 for
+// none.
 [[nodiscard]] double fewest_messages(double loss_ratio);
 
-// What is aimed at in turn, coarse before fine: shorter trials and wider bounds first, the goal itself last.
+// What is aimed at in turn, coarse before fine: shorter trials and wider bounds first, the goal
+// itself last.
 struct target {
     double trial_s = 0;
     double duration_sum_s = 0;

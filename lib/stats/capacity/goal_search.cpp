@@ -1,5 +1,6 @@
-// A target begins with what the one before it found: the middle of its bounds where they are far enough apart,
-// then the one that is missing. Only where both have moved does the search leave them.
+// A target begins with what the one before it found: the middle of its bounds where they are far
+// enough apart, then the one that is missing. Only where both have moved does the search leave
+// them.
 #include "stats/capacity/goal_search.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The trials of a search, and what each load is for each goal and target.
 //
-// Trials that do not count (irregular or invalid ones) are kept, and say nothing. With the final target
-// trials that are not known by themselves are judged together, as one that is longer; a load that is still
-// undecided after its Goal Duration Sum is exhausted. Nothing here fails.
+// Trials that do not count (irregular or invalid ones) are kept, and say nothing. With the final
+// target trials that are not known by themselves are judged together, as one that is longer; a load
+// that is still undecided after its Goal Duration Sum is exhausted. Nothing here fails.
 #pragma once
 
 #include "stats/capacity/classification.hpp"

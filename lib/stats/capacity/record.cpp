@@ -19,6 +19,7 @@ recorded_trial recorded(const search_trial& of) {
                         .validity = seen.validity,
                         .p50 = seen.p50,
                         .p99 = seen.p99};
+    if (seen.queue_counted && !seen.batches.empty()) made.queued_end = seen.batches.back().queued;
     for (std::size_t i = 0; i < of.judgements.size(); ++i)
         made.goals.push_back({seen.goals[i], of.judgements[i]});
     return made;

@@ -1,5 +1,6 @@
-// A search as it stands in a record: its goals, every trial and what was found (record_fields.hpp has the keys).
-// A trial's batches are left out: what they showed stands with each goal. Nothing here fails.
+// A search as it stands in a record: its goals, every trial and what was found (record_fields.hpp
+// has the keys). A trial's batches are left out: what they showed stands with each goal. Nothing
+// here fails.
 #pragma once
 
 #include "stats/capacity/search.hpp"
@@ -26,6 +27,7 @@ struct recorded_trial {
     std::uint64_t intended = 0;
     std::uint64_t backlog_start = 0;
     std::uint64_t backlog_end = 0;
+    std::optional<std::uint64_t> queued_end{};
     bool began_with_backlog = false;
     trial_validity validity = trial_validity::valid;
     std::optional<std::chrono::nanoseconds> p50{};
@@ -49,8 +51,8 @@ struct search_record {
 
 // What became of it, for each goal.
 [[nodiscard]] recorded_trial recorded(const search_trial& of);
-// The goal that decides, null where the trial does not count: one that was missed before one that is open, and of those
-// the one that lost most.
+// The goal that decides, null where the trial does not count: one that was missed before one that
+// is open, and of those the one that lost most.
 [[nodiscard]] const recorded_judgement* decisive(const recorded_trial& of);
 // "kept", "missed, perhaps by chance", "says nothing: the machine was full".
 [[nodiscard]] std::string verdict_text(const recorded_trial& of);

@@ -1,5 +1,5 @@
-// What stands in a record about a search, as stats/record_fields.hpp is for runs, which says what an archive
-// is. Loads are messages a second.
+// What stands in a record about a search, as stats/record_fields.hpp is for runs, which says what
+// an archive is. Loads are messages a second.
 #pragma once
 
 #include "stats/capacity/record.hpp"
@@ -50,10 +50,14 @@ void fields(Archive& each, field<Archive, recorded_trial>& of) {
     each("settle_s", of.asked.settle_s, "under this load, before it was measured");
     each("asked_s", of.asked.duration_s, "Trial Duration");
     each("duration_s", of.duration_s, "that was measured: Trial Effective Duration");
-    each("took_s", of.took_s, "with settling, and until the queue was empty");
+    each("took_s", of.took_s, "with settling, and until all had ended and the queue was empty");
     each("intended", of.intended, "messages, by load and duration");
-    each("backlog_start", of.backlog_start, "messages under way or waiting when measuring began");
+    each("backlog_start", of.backlog_start,
+         "messages under way or waiting, with --queue in the server's queue, too, when measuring "
+         "began");
     each("backlog_end", of.backlog_end, "and when it ended");
+    each("queued_end", of.queued_end, "of these in the server's queue; not there without --queue",
+         as{.left_out = true});
     each("began_with_backlog", of.began_with_backlog,
          "of an earlier trial: it is irregular, and does not count");
     each("validity", of.validity, "what is not valid does not count", as{.needed = true});

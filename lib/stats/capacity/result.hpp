@@ -1,7 +1,7 @@
 // What a search has found: Goal Results (RFC 9971), whether they were confirmed, and the sentences.
 //
-// A Regular Goal Result has both bounds, no further apart than the Goal Width. Others are irregular, and
-// say why; what they have of bounds is true all the same.
+// A Regular Goal Result has both bounds, no further apart than the Goal Width. Others are
+// irregular, and say why; what they have of bounds is true all the same.
 #pragma once
 
 #include "stats/capacity/evidence.hpp"
@@ -49,7 +49,8 @@ enum class confirmed_load : std::uint8_t {
     share_100,  // and must this
     share_120,  // if this one holds, the result is "at least"
     beyond,     // 5 % above the Relevant Upper Bound: must fail
-    held_before,  // far above the bounds, in a short trial: must hold again, else something has changed
+    // far above the bounds, in a short trial: must hold again, else something has changed
+    held_before,
     failed_before  // far below them: must fail again
 };
 inline constexpr std::array<std::string_view, 6> confirmed_load_words{
@@ -113,8 +114,8 @@ struct search_result {
 // `unit`: what loads count, "messages".
 [[nodiscard]] std::string sentence_of(const search_result& of, const std::vector<goal>& goals,
                                       std::string_view unit = "messages");
-// "held at 80 %, 412/s, in 3 of 3 trials; at 100 % in 3 of 3; 120 % failed in 3 of 3"; empty where nothing was tried
-// once more.
+// "held at 80 %, 412/s, in 3 of 3 trials; at 100 % in 3 of 3; 120 % failed in 3 of 3"; empty where
+// nothing was tried once more.
 [[nodiscard]] std::string confirmation_text(const search_result& of, std::string_view unit);
 // Of one goal: "p99(message)<1s: 412 messages/s (408 to 416), conditional throughput 411".
 [[nodiscard]] std::string sentence_of(const goal_result& of, const goal& about,

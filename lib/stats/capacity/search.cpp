@@ -177,9 +177,9 @@ void search::conclude() {
     }
 }
 
-// The middle of the bounds as ratios; where loads between them are not decided, the one at which the line
-// through their loss ratios crosses the goal's. Ratios are logarithms, cut at a tenth and at ten times the goal's:
-// further away they say on which side a load is, and no more.
+// The middle of the bounds as ratios; where loads between them are not decided, the one at which
+// the line through their loss ratios crosses the goal's. Ratios are logarithms, cut at a tenth and
+// at ten times the goal's: further away they say on which side a load is, and no more.
 double search::rate_within(std::size_t goal, const load_bounds& of) const {
     if (!of.lower || !of.upper) return of.lower.value_or(0);
     const double middle = std::sqrt(*of.lower * *of.upper);

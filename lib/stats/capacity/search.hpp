@@ -1,14 +1,14 @@
-// The highest rate that keeps its promise: the Controller of RFC 9971 (MLRsearch), without I/O, clock or
-// thread.
+// The highest rate that keeps its promise: the Controller of RFC 9971 (MLRsearch), without I/O,
+// clock or thread.
 //
-// Flow: while next() has a trial, perform it, wait until the server's queue is empty (bounded), and add()
-// what was seen; then result() has what was found. All goals are served by the same trials. The search is
-// bounded by trials and by time, which is what the trials took, and deterministic but for the order in
-// which it confirms, which is the seed's.
+// Flow: while next() has a trial, perform it, wait until the server's queue is empty (bounded), and
+// add() what was seen; then result() has what was found. All goals are served by the same trials.
+// The search is bounded by trials and by time, which is what the trials took, and deterministic but
+// for the order in which it confirms, which is the seed's.
 //
-// A trial that was not valid (the generator was the limit, the machine full) is repeated once; a second one
-// makes its load the ceiling, below which the search goes on. One that began with a backlog is
-// repeated, three in a row end the search. What is deliberately unlike the RFC stands in
+// A trial that was not valid (the generator was the limit, the machine full) is repeated once; a
+// second one makes its load the ceiling, below which the search goes on. One that began with a
+// backlog is repeated, three in a row end the search. What is deliberately unlike the RFC stands in
 // docs/adr/0030-the-rate-that-keeps-its-promise.md.
 #pragma once
 

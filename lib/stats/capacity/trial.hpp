@@ -1,8 +1,9 @@
-// A Trial (RFC 9971): a load for a while, and what became of it. The search says which, whoever asked
-// performs it and hands back what was seen.
+// A Trial (RFC 9971): a load for a while, and what became of it. The search says which, whoever
+// asked performs it and hands back what was seen.
 //
-// Loads are messages a second (visits, with a reader). What is lost for a goal is late, an error or not
-// started: the three together, and what was on time, are all that was due in the trial's measured part.
+// Loads are messages a second (visits, with a reader). What is lost for a goal is late, an error or
+// not started: the three together, and what was on time, are all that was due in the trial's
+// measured part.
 #pragma once
 
 #include <array>
@@ -54,10 +55,14 @@ constexpr std::span<const std::string_view> words_of(trial_validity) {
 // A stretch of a trial's measured part.
 struct trial_batch {
     std::uint64_t due = 0;
-    std::uint64_t backlog = 0;        // at its end: due, and neither finished nor failed
+    // At its end: due, and neither finished nor failed, or in the server's queue where that is
+    // counted.
+    std::uint64_t backlog = 0;
     std::vector<std::uint64_t> lost;  // of those that were due in it, for each goal
-    // Of those on time the ones that took more than half of what the goal allows; none where it is no time.
+    // Of those on time the ones that took more than half of what the goal allows; none where it is
+    // no time.
     std::vector<std::uint64_t> near;
+    std::uint64_t queued = 0;  // of the backlog, in the server's queue
 };
 
 // What became, for one goal, of what was due.
@@ -81,9 +86,11 @@ struct trial_output {
     std::vector<goal_losses> goals;
     std::vector<trial_batch> batches;
     std::uint64_t backlog_start = 0;  // when measuring began
+    bool queue_counted = false;
     bool began_with_backlog = false;  // of an earlier trial: it is irregular, and does not count
     trial_validity validity = trial_validity::valid;
-    // Of the messages that were accepted meanwhile, settling too, where enough were. Nothing is judged by them.
+    // Of the messages that were accepted meanwhile, settling too, where enough were. Nothing is
+    // judged by them.
     std::optional<std::chrono::nanoseconds> p50{};
     std::optional<std::chrono::nanoseconds> p99{};
 

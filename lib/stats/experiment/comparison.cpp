@@ -55,8 +55,8 @@ std::size_t least_blocks(std::size_t from, Enough enough) {
     return std::min(least, most_blocks + 1);
 }
 
-// The share of experiments with that mean and scatter that come to a verdict: over what the scatter of each
-// may look like.
+// The share of experiments with that mean and scatter that come to a verdict: over what the scatter
+// of each may look like.
 double decided_share(const paired_sample& truth, double alpha, double margin) {
     constexpr int steps = 32;
     const auto below = [&](double mean) {

@@ -4,11 +4,12 @@
 // Flow: fill a metric_table for each metric; compare() it; print the comparisons. After each block
 // may_stop() says whether there are as many blocks as a wanted width takes.
 //
-// A comparison uses the blocks in which both variants have a positive, finite value and that are not
-// voided. In each of them d = ln(value of the variant) - ln(value of the baseline); the interval of the
-// ratio is exp(mean of d -+ t * deviation of d / sqrt(blocks)), with Student's t of blocks - 1 degrees of
-// freedom, at level 1 - alpha / m for m comparisons (Bonferroni). That two are equivalent is said at the
-// same alpha / m, so that with 1 - alpha no verdict of an experiment is wrong.
+// A comparison uses the blocks in which both variants have a positive, finite value and that are
+// not voided. In each of them d = ln(value of the variant) - ln(value of the baseline); the
+// interval of the ratio is exp(mean of d -+ t * deviation of d / sqrt(blocks)), with Student's t of
+// blocks - 1 degrees of freedom, at level 1 - alpha / m for m comparisons (Bonferroni). That two
+// are equivalent is said at the same alpha / m, so that with 1 - alpha no verdict of an experiment
+// is wrong.
 //
 // One metric of an experiment carries its verdict, and says so in its table. The others are
 // exploratory: they have the same figures and the verdict `none`.
@@ -53,8 +54,9 @@ struct comparison_settings {
     // compared with it for a verdict.
     std::optional<std::array<std::size_t, 2>> same = std::nullopt;
     std::uint64_t seed = 1;  // of sampled sign flips
-    // The half width, as a share, that each interval is to have at most. The first `pilot_blocks` of a pair say
-    // how many blocks that takes, and the scatter of its interval (Stein 1945), however many follow.
+    // The half width, as a share, that each interval is to have at most. The first `pilot_blocks`
+    // of a pair say how many blocks that takes, and the scatter of its interval (Stein 1945),
+    // however many follow.
     std::optional<double> wanted_width = std::nullopt;
 };
 
@@ -65,9 +67,9 @@ inline constexpr std::size_t most_blocks = 1000;
 inline constexpr std::size_t pilot_blocks = 6;
 
 // In this order: too few blocks are `none`; an interval at 1 - 2 alpha / m (two one-sided tests at
-// alpha / m) that lies within the margin is `equivalent`, even when it leaves out 1, since a difference that
-// is sure and too small to matter is none in practice; an interval at `level` that leaves out 1 is `faster`
-// or `slower`; the rest is `undecided`.
+// alpha / m) that lies within the margin is `equivalent`, even when it leaves out 1, since a
+// difference that is sure and too small to matter is none in practice; an interval at `level` that
+// leaves out 1 is `faster` or `slower`; the rest is `undecided`.
 enum class comparison_verdict { none, equivalent, faster, slower, undecided };
 constexpr auto words_of(comparison_verdict) {
     return std::to_array<std::string_view>({"", "equivalent", "faster", "slower", "undecided"});
@@ -96,16 +98,17 @@ struct comparison {
     // As a share: the interval is from ratio / (1 + half_width) to ratio * (1 + half_width).
     std::optional<double> half_width;
     std::optional<double> probability;  // of the t test, two-sided, not corrected for m
-    // A ratio above 1 that so many blocks show, at `level`, with a power of 80 % or more: where their
-    // deviation is at the upper limit (one-sided, 80 %) of what they say of it. Never within the margin,
-    // where a difference is none. Below 1 it is the reciprocal.
+    // A ratio above 1 that so many blocks show, at `level`, with a power of 80 % or more: where
+    // their deviation is at the upper limit (one-sided, 80 %) of what they say of it. Never within
+    // the margin, where a difference is none. Below 1 it is the reciprocal.
     std::optional<double> smallest_detectable;
-    // With so many blocks there is a verdict in 80 % of experiments, if ratio and scatter are as these
-    // blocks have them; more than `blocks`. At most `most_blocks` + 1, which stands for more.
+    // With so many blocks there is a verdict in 80 % of experiments, if ratio and scatter are as
+    // these blocks have them; more than `blocks`. At most `most_blocks` + 1, which stands for more.
     std::optional<std::size_t> blocks_as_seen;
-    // With so many blocks there is a verdict, whatever the ratio is: the half widths at `level` and at that
-    // of equivalence are together no more than the margin, where the deviation is at its upper limit. So it is
-    // more than `blocks` while a verdict is undecided. At most `most_blocks` + 1, which stands for more.
+    // With so many blocks there is a verdict, whatever the ratio is: the half widths at `level` and
+    // at that of equivalence are together no more than the margin, where the deviation is at its
+    // upper limit. So it is more than `blocks` while a verdict is undecided. At most `most_blocks`
+    // + 1, which stands for more.
     std::optional<std::size_t> needed_blocks;
     // That the wanted width takes; from `pilot_blocks` on.
     std::optional<std::size_t> blocks_for_width;
@@ -121,8 +124,8 @@ struct experiment_result {
     std::vector<comparison> comparisons;  // by variant
     // Of the two that are declared to be the same, at level 1 - alpha; not one of the m.
     std::optional<comparison> same;
-    // `same` is faster or slower: the experiment tells apart what is the same, so its verdicts do not
-    // count.
+    // `same` is faster or slower: the experiment tells apart what is the same, so its verdicts do
+    // not count.
     bool voided = false;
 };
 
@@ -143,17 +146,19 @@ struct log_interval {
 [[nodiscard]] comparison_verdict judge(const log_interval& of, double margin,
                                        metric_direction direction);
 
-// A ratio above 1 that so many blocks show in 80 % of experiments or more, where the deviation of ln(ratio)
-// between blocks is known.
+// A ratio above 1 that so many blocks show in 80 % of experiments or more, where the deviation of
+// ln(ratio) between blocks is known.
 [[nodiscard]] double shown_from(const paired_sample& of, double alpha, double margin);
 
-// See the members of `comparison` of these names; `alpha` is that of the pair. `pilot` is of `pilot_blocks`.
+// See the members of `comparison` of these names; `alpha` is that of the pair. `pilot` is of
+// `pilot_blocks`.
 [[nodiscard]] std::size_t blocks_as_seen(const paired_sample& of, double alpha, double margin);
 [[nodiscard]] std::size_t needed_blocks(const paired_sample& of, double alpha, double margin);
 [[nodiscard]] std::size_t blocks_for_width(const paired_sample& pilot, double alpha, double width);
 
-// Whether an experiment may end early: each pair has as many blocks as its wanted width takes. That was
-// settled by its first blocks' scatter; what came later, and what the ratios are, has no part in it.
+// Whether an experiment may end early: each pair has as many blocks as its wanted width takes. That
+// was settled by its first blocks' scatter; what came later, and what the ratios are, has no part
+// in it.
 [[nodiscard]] bool may_stop(std::span<const comparison> comparisons);
 
 }  // namespace postal::stats

@@ -1,9 +1,9 @@
 // Student's t for paired differences, and what it takes to plan with it.
 //
-// The differences are those of logarithms, one for each block of a randomised complete block design,
-// so that a mean of d says a ratio of exp(d). Nothing here fails or throws, and nothing becomes NaN
-// or infinite: where there is no scatter an interval has no width, and what would be too large is
-// cut at `largest_log`.
+// The differences are those of logarithms, one for each block of a randomised complete block
+// design, so that a mean of d says a ratio of exp(d). Nothing here fails or throws, and nothing
+// becomes NaN or infinite: where there is no scatter an interval has no width, and what would be
+// too large is cut at `largest_log`.
 #pragma once
 
 #include "stats/moments.hpp"
@@ -32,9 +32,9 @@ struct paired_sample {
 
 inline constexpr std::size_t all_differences = std::numeric_limits<std::size_t>::max();
 
-// With the scatter of the first `scatter_of`. Who lets it decide how many follow must go on with that one
-// (Stein 1945): the scatter of all would be too small, since experiments in which it came out small are
-// the ones that end.
+// With the scatter of the first `scatter_of`. Who lets it decide how many follow must go on with
+// that one (Stein 1945): the scatter of all would be too small, since experiments in which it came
+// out small are the ones that end.
 [[nodiscard]] paired_sample sample_of(std::span<const double> differences,
                                       std::size_t scatter_of = all_differences);
 

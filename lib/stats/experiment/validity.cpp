@@ -1,5 +1,5 @@
-// Taking both sides around the variant's mean leaves the slope as it is (Frisch and Waugh), also where
-// runs are missing, and needs no matrix.
+// Taking both sides around the variant's mean leaves the slope as it is (Frisch and Waugh), also
+// where runs are missing, and needs no matrix.
 #include "stats/experiment/validity.hpp"
 
 #include "stats/experiment/paired.hpp"

@@ -1,8 +1,8 @@
-// Whether the runs of an experiment were what its comparisons take them for: at a level that does not
-// wander, and measured behind the warm-up.
+// Whether the runs of an experiment were what its comparisons take them for: at a level that does
+// not wander, and measured behind the warm-up.
 //
-// Both are said to the reader and void nothing. A drift over the experiment meets all variants alike,
-// since their order is random; a warm-up that is too short may not. Nothing here fails.
+// Both are said to the reader and void nothing. A drift over the experiment meets all variants
+// alike, since their order is random; a warm-up that is too short may not. Nothing here fails.
 #pragma once
 
 #include <array>
@@ -20,10 +20,10 @@ struct run_in_order {
     double value = 0;  // positive
 };
 
-// How far all variants together went up or down from the first run to the last: ln(value) and the run's
-// number, each taken around its mean of the variant; their means in each block; and the line through
-// these by least squares. Blocks may be at levels of their own, but the interval takes them for
-// independent; where each is like the one before it is too narrow.
+// How far all variants together went up or down from the first run to the last: ln(value) and the
+// run's number, each taken around its mean of the variant; their means in each block; and the line
+// through these by least squares. Blocks may be at levels of their own, but the interval takes them
+// for independent; where each is like the one before it is too narrow.
 struct drift {
     double change = 0;                 // as a share, over the whole experiment
     std::array<double, 2> interval{};  // of it, Student's t at 95 %, blocks - 2 degrees of freedom
@@ -31,30 +31,33 @@ struct drift {
     [[nodiscard]] bool shown() const noexcept { return interval[0] > 0 || interval[1] < 0; }
 };
 
-// Empty below three blocks, or where no variant is in two of them. Values that are not positive or not finite are left out.
+// Empty below three blocks, or where no variant is in two of them. Values that are not positive or
+// not finite are left out.
 [[nodiscard]] std::optional<drift> drift_of(std::span<const run_in_order> runs);
 
-// Where a series has settled, by MSER-5 (White 1997; in batches of five: White, Cobb and Spratt 2000): in
-// its first half the point from which on the standard error of the mean is smallest. On a series that is
-// level from its start it is often not 0, which costs values and does not change the mean.
+// Where a series has settled, by MSER-5 (White 1997; in batches of five: White, Cobb and Spratt
+// 2000): in its first half the point from which on the standard error of the mean is smallest. On a
+// series that is level from its start it is often not 0, which costs values and does not change the
+// mean.
 struct truncation {
     std::size_t intervals = 0;  // before it, a multiple of 5
-    // It is not the last one of the first half. There it is where a series climbs or falls for most of
-    // its length, which is then too short to say.
+    // It is not the last one of the first half. There it is where a series climbs or falls for most
+    // of its length, which is then too short to say.
     bool settled = true;
 };
 
 // Empty below ten batches (50 intervals).
 [[nodiscard]] std::optional<truncation> mser_5(std::span<const double> rates);
 
-// Of the rates of a run, interval by interval from its start on; steadier on their means over all runs
-// of a variant (Welch 1983).
+// Of the rates of a run, interval by interval from its start on; steadier on their means over all
+// runs of a variant (Welch 1983).
 struct warmup_check {
     truncation settles;
     double change = 0;  // of the mean behind the warm-up, if it began where the series settles
-    // It settles behind the warm-up, and the change exceeds the tolerance and its own error: what is left out
-    // differs from the rest by more than Student's t at 1 % allows for intervals that are so alike. Since the
-    // place is chosen for its differing, level series come to up to 3 % (tests/truth/warmup_truth.cpp).
+    // It settles behind the warm-up, and the change exceeds the tolerance and its own error: what
+    // is left out differs from the rest by more than Student's t at 1 % allows for intervals that
+    // are so alike. Since the place is chosen for its differing, level series come to up to 3 %
+    // (tests/truth/warmup_truth.cpp).
     bool too_short = false;
 };
 

@@ -1,5 +1,6 @@
-// The records of experiments and audits, their journal and costs: that they are written as ever, that
-// nothing is lost between writing and reading, and that what somebody else wrote is refused by its key.
+// The records of experiments and audits, their journal and costs: that they are written as ever,
+// that nothing is lost between writing and reading, and that what somebody else wrote is refused by
+// its key.
 #include "audit/record_fields.hpp"
 #include "base/text.hpp"
 #include "experiment/analysis.hpp"

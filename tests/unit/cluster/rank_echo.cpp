@@ -1,5 +1,5 @@
-// One rank of tests/cluster/test_transport.py: sends parcels of several lengths to every rank, hears
-// theirs, and says in FOLDER/rank-N how that went; a launcher may mix what ranks print.
+// One rank of tests/cluster/test_transport.py: sends parcels of several lengths to every rank,
+// hears theirs, and says in FOLDER/rank-N how that went; a launcher may mix what ranks print.
 //
 //     rank_echo FOLDER           exits 0 when all parcels came whole and in order
 //     rank_echo FOLDER lonely    the last rank is killed while it sends; exits 0 when the others

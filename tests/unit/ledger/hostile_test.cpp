@@ -51,7 +51,8 @@ std::string number(std::uint64_t value, int octets) {
     return result;
 }
 
-// A hot rollback journal without pages, which names a super-journal (https://sqlite.org/fileformat2.html).
+// A hot rollback journal without pages, which names a super-journal
+// (https://sqlite.org/fileformat2.html).
 std::string journal_naming(const std::string& victim) {
     const std::string magic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
     std::string header =
@@ -71,8 +72,8 @@ std::string refusal(const std::string& path) {
     return opened ? std::string() : opened.error().message;
 }
 
-// Three pages whose pointers all lead to the next, the last to a leaf: 10^8 rows and more in a file of
-// some KiB. `first` is done with the ledger before.
+// Three pages whose pointers all lead to the next, the last to a leaf: 10^8 rows and more in a file
+// of some KiB. `first` is done with the ledger before.
 void lead_round_in_circles(const std::string& path, unsigned messages, const std::string& first) {
     make_ledger(path, messages);
     run_sql(path, first);

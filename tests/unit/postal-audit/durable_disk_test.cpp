@@ -1,4 +1,5 @@
-// The disk at any place of a log, in any order of places, is what going through the log from its start gives.
+// The disk at any place of a log, in any order of places, is what going through the log from its
+// start gives.
 #include "postal-audit/durable_disk.hpp"
 
 #include "../temporary_file.hpp"

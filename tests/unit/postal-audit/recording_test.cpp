@@ -1,4 +1,5 @@
-// What a recorded run leaves: as it was written by earlier versions, read, and what is no recording.
+// What a recorded run leaves: as it was written by earlier versions, read, and what is no
+// recording.
 #include "postal-audit/recording.hpp"
 
 #include "base/read_file.hpp"

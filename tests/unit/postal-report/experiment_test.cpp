@@ -1,5 +1,5 @@
-// What an experiment's page draws: courses over time, latencies, ratios, which variants, and that no
-// name breaks out.
+// What an experiment's page draws: courses over time, latencies, ratios, which variants, and that
+// no name breaks out.
 #include "postal-report/experiment_charts.hpp"
 
 #include <fmt/format.h>

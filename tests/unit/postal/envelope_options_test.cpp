@@ -5,6 +5,7 @@
 #include <string>
 
 using namespace postal;
+using namespace postal::sender;
 
 TEST_CASE("envelope options: --dsn") {
     struct row {

@@ -10,6 +10,7 @@
 #include "exchange_play.hpp"
 
 using namespace postal;
+using namespace postal::sender;
 using exchange_play::outcomes;
 using exchange_play::play;
 using exchange_play::setting;

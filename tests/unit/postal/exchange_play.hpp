@@ -22,6 +22,7 @@
 namespace exchange_play {
 
 using namespace postal;
+using namespace postal::sender;
 
 struct setting {
     bool lmtp = false;
@@ -113,7 +114,7 @@ class play {
     const stats::tally& books() const { return counts_; }
     exchange& line() { return exchange_; }
 
-    postal::moment now() const { return now_; }
+    sender::moment now() const { return now_; }
     void pass(std::chrono::nanoseconds time) {
         now_.steady += time;
         now_.since_epoch += time;
@@ -191,7 +192,7 @@ class play {
     message_maker maker_;
     message_outcomes outcomes_;
     exchange exchange_;
-    postal::moment now_{std::chrono::steady_clock::time_point(std::chrono::hours(1)),
+    sender::moment now_{std::chrono::steady_clock::time_point(std::chrono::hours(1)),
                         std::chrono::hours(24 * 365 * 50)};
     std::uint64_t written_ = 0;
 };

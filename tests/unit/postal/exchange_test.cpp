@@ -6,6 +6,7 @@
 #include "exchange_play.hpp"
 
 using namespace postal;
+using namespace postal::sender;
 using exchange_play::outcomes;
 using exchange_play::setting;
 using namespace std::chrono_literals;

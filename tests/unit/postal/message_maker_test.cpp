@@ -10,6 +10,7 @@
 #include "postal/plan.hpp"
 
 using namespace postal;
+using namespace postal::sender;
 
 namespace {
 

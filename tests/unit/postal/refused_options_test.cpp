@@ -4,6 +4,7 @@
 #include "postal/plan.hpp"
 
 using namespace postal;
+using namespace postal::sender;
 using refused_options::words;
 
 namespace {
@@ -12,8 +13,8 @@ std::string refusal_at(const std::string& server, words given) {
     const test::temporary_file users("a@example.com\nb@example.com\n");
     given.insert(given.begin(), {"--messages", "1"});
     given.insert(given.end(), {server, users.path()});
-    const auto plan = [](postal::options chosen) { return postal::make_plan(std::move(chosen)); };
-    return refused_options::refusal<postal::options>(postal::parse_options, plan, given);
+    const auto plan = [](sender::options chosen) { return sender::make_plan(std::move(chosen)); };
+    return refused_options::refusal<sender::options>(sender::parse_options, plan, given);
 }
 
 std::string refusal(const words& given) {
@@ -129,9 +130,9 @@ TEST_CASE("postal refuses: users who are given twice or not at all, and fields t
 
 TEST_CASE("postal: addresses may stand on the command line in place of a list") {
     const auto planned = [](const words& given) {
-        postal::options chosen;
-        REQUIRE(postal::parse_options(chosen, given).has_value());
-        auto made = postal::make_plan(std::move(chosen));
+        sender::options chosen;
+        REQUIRE(sender::parse_options(chosen, given).has_value());
+        auto made = sender::make_plan(std::move(chosen));
         REQUIRE(made.has_value());
         return std::move(*made);
     };
@@ -142,8 +143,8 @@ TEST_CASE("postal: addresses may stand on the command line in place of a list") 
     CHECK(both->recipients.size() == 2);
     const auto alone = planned({"--to", "b@example.com", "127.0.0.1:1"});
     CHECK(alone->senders[0].address == "b@example.com");
-    postal::options chosen;
-    const auto none = postal::parse_options(chosen, {"127.0.0.1:1"});
+    sender::options chosen;
+    const auto none = sender::parse_options(chosen, {"127.0.0.1:1"});
     REQUIRE_FALSE(none.has_value());
     CHECK_THAT(none.error().message, Catch::StartsWith("USER-LIST is missing"));
 }

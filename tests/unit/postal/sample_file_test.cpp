@@ -12,6 +12,7 @@
 #include <thread>
 
 using namespace postal;
+using namespace postal::sender;
 using namespace std::chrono_literals;
 
 TEST_CASE("samples: a line has what is known") {

@@ -1,4 +1,5 @@
-// What text and Markdown make of each kind of block, and that nothing in it is an order to a terminal.
+// What text and Markdown make of each kind of block, and that nothing in it is an order to a
+// terminal.
 #include "report/document.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,10 +1,12 @@
 #include "sampling/sampler.hpp"
+#include "../temporary_file.hpp"
 #include "base/units.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <thread>
@@ -54,6 +56,33 @@ TEST_CASE("sampler: samples until it is told to end, and once more then") {
     REQUIRE(all[0].series.size() == 1);
     CHECK(all[0].series[0].last() == 12.0);
     CHECK(all[0].t_s.back() >= base::seconds_of(before - start));
+}
+
+TEST_CASE("sampler: what waits in all queues, and since when that is known") {
+    CHECK_FALSE(sampler_of({"n=echo 12"})->queued());
+    namespace fs = std::filesystem;
+    const test::temporary_file some("");
+    const fs::path folder = fs::path(some.path()).parent_path();
+    for (const char* const message :
+         {"one/queue/a0/a0b1c2d3", "one/queue/a0/a0b1c2d4", "two/queue/ff/ff000001"})
+        fs::create_directories(folder / message);
+    sampling::choice chosen;
+    chosen.every = 100ms;
+    for (const char* const one : {"/one", "/two"})
+        REQUIRE(sampling::add(chosen, *sampling::parse_queue("opensmtpd:" + folder.string() + one))
+                    .has_value());
+    auto opened = sampling::sampler::open(chosen);
+    REQUIRE(opened.has_value());
+    CHECK_FALSE((*opened)->queued());  // nothing before it begins
+    const auto start = steady_clock::now();
+    (*opened)->begin(start);
+    CHECK(wait_for([&] { return (*opened)->queued().has_value(); }));
+    const auto first = (*opened)->queued();
+    CHECK(first->messages == 3);
+    CHECK(first->counted >= start);
+    fs::remove_all(folder / "one/queue/a0");
+    CHECK(wait_for([&] { return (*opened)->queued()->messages == 1; }));
+    CHECK((*opened)->queued()->counted > first->counted);
 }
 
 TEST_CASE("sampler: what fails is missed and told once for each reason") {

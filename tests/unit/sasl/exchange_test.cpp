@@ -1,5 +1,5 @@
-// Clients and servers of lib/sasl: with each other, and against the examples of the RFCs. Those of SCRAM
-// are in scram_client_test.cpp.
+// Clients and servers of lib/sasl: with each other, and against the examples of the RFCs. Those of
+// SCRAM are in scram_client_test.cpp.
 #include <catch2/catch.hpp>
 
 #include <string>

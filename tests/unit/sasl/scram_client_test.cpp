@@ -1,4 +1,5 @@
-// The examples of RFC 5802 5 and RFC 7677 3, channel binding, and servers that must not be believed.
+// The examples of RFC 5802 5 and RFC 7677 3, channel binding, and servers that must not be
+// believed.
 #include "sasl/scram_client.hpp"
 
 #include <catch2/catch.hpp>

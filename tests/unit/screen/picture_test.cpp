@@ -166,6 +166,15 @@ TEST_CASE("picture: a curve's columns are as high as their values") {
     CHECK(screen::curve({}, 3, true) == std::vector<std::string>{"", "", ""});
 }
 
+TEST_CASE("picture: a search says which trial goes on, and why") {
+    shown some(0, 20, 0);
+    CHECK(text_of(some.on(80, 24)).find("trial") == std::string::npos);
+    some.state.trial = stats::live_trial{12, 412.3, "412/s for 20 s: between 400 and 424"};
+    CHECK(text_of(some.on(80, 24)).find("trial 12  412/s for 20 s: between 400 and 424\n") !=
+          std::string::npos);
+    CHECK(some.on(80, 24).size() <= 24);
+}
+
 TEST_CASE("picture: what was sampled last has a line, where there is room") {
     shown some(0, 20, 0);
     CHECK(text_of(some.on(80, 24)).find("samples") == std::string::npos);

@@ -1,4 +1,5 @@
-// What a program adds to a stage: delays, endings, slow reading; what the client hears of it, and what is counted.
+// What a program adds to a stage: delays, endings, slow reading; what the client hears of it, and
+// what is counted.
 #include "session_play.hpp"
 
 using namespace postal;

@@ -1,4 +1,5 @@
-// Sessions of one worker take turns: a client that sends without end delays others by so many commands.
+// Sessions of one worker take turns: a client that sends without end delays others by so many
+// commands.
 #include "session_play.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Load Classification and Conditional Throughput against the example search of RFC 9971, appendix C.
+// Load Classification and Conditional Throughput against the example search of RFC 9971, appendix
+// C.
 #include "stats/capacity/classification.hpp"
 
 #include <catch2/catch.hpp>
@@ -41,8 +42,9 @@ constexpr auto open = load_class::undecided;
 TEST_CASE("capacity: loads are classified as in the RFC's example search") {
     const std::vector<trials> results{{59, 1, 0}, {1, 1, 0.01},   {59, 1, 0.01},
                                       {1, 1, 0},  {1, 60, 0.001}, {1, 60, 0}};
-    // At each point in time, of the four goals. (At points 5 and 6 the RFC's tables call goal 4 a Lower Bound,
-    // though their own exceed ratios, 43 and 27 %, are above its 20 %; the RFC's code does not.)
+    // At each point in time, of the four goals. (At points 5 and 6 the RFC's tables call goal 4 a
+    // Lower Bound, though their own exceed ratios, 43 and 27 %, are above its 20 %; the RFC's code
+    // does not.)
     const std::array<std::array<load_class, 4>, 6> wanted{{{open, open, open, open},
                                                            {upper, open, open, open},
                                                            {upper, open, open, upper},

@@ -19,8 +19,8 @@ void check_sums(const command_count& of) {
     CHECK(of.sent == of.ok + of.no + of.bad + of.unanswered);
 }
 
-// 3 FETCH with OK, a STORE with NO and one with BAD, a FETCH that nobody answered; 2 actions done, one
-// refused, one without work.
+// 3 FETCH with OK, a STORE with NO and one with BAD, a FETCH that nobody answered; 2 actions done,
+// one refused, one without work.
 tally one_tally() {
     tally made(2);
     for (int i = 0; i < 3; ++i)

@@ -1,4 +1,5 @@
-// Figures against SciPy's (comparison_reference.py), verdicts, and experiments of which little is left.
+// Figures against SciPy's (comparison_reference.py), verdicts, and experiments of which little is
+// left.
 #include "stats/experiment/comparison.hpp"
 #include "stats/experiment/paired.hpp"
 

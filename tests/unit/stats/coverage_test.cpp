@@ -1,5 +1,5 @@
-// Whether intervals hold the truth as often as they say, and how often a difference is seen where there
-// is none: simulated experiments through the code that judges real ones. Seeds are fixed.
+// Whether intervals hold the truth as often as they say, and how often a difference is seen where
+// there is none: simulated experiments through the code that judges real ones. Seeds are fixed.
 #include "stats/experiment/comparison.hpp"
 #include "stats/experiment/validity.hpp"
 

@@ -202,6 +202,9 @@ TEST_CASE("live line: one line within its width") {
     CHECK(format_live_line(state).find("12,345/s  p50 3.20 ms  1 error") != std::string::npos);
     state.p99 = 18200us;
     CHECK(format_live_line(state).find("12,345/s  p99 18.2 ms  1 error") != std::string::npos);
+    state.trial = live_trial{7, 412.3, "412/s for 20 s"};
+    CHECK(format_live_line(state).starts_with("0:42  trial 7: 412/s  12,345/s  p99 18.2 ms"));
+    state.trial.reset();
     state.p50 = state.p99 = std::nullopt;
     state.appended = 1234;
     CHECK(format_live_line(state).find("12,345/s  1,234 appended  1 error  12 open") !=

@@ -52,8 +52,8 @@ TEST_CASE("rate: how sure the mean is depends on how alike neighbouring interval
         std::vector<std::uint64_t> pairs;
         for (int i = 0; i < 5; ++i)
             pairs.insert(pairs.end(), {90, 90, 110, 110});
-        // Of the 19 products ten are +100 and nine -100, over 20 * 100; that r is too low by (1 + 4r)/20, and
-        // half of its standard error stands for what is not known.
+        // Of the 19 products ten are +100 and nine -100, over 20 * 100; that r is too low by (1 +
+        // 4r)/20, and half of its standard error stands for what is not known.
         const double r = (20.0 / 20 + 1) / 16;
         const double high = r + std::sqrt((1 - r * r) / 20) / 2;
         CHECK(rate_of(pairs).effective == Approx(20 * (1 - high) / (1 + high)));

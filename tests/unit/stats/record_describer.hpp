@@ -1,5 +1,5 @@
-// The archive that describes a record in place of holding one: what its JSON Schema and the manual's table
-// of keys are made from.
+// The archive that describes a record in place of holding one: what its JSON Schema and the
+// manual's table of keys are made from.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -11,8 +11,8 @@ namespace postal::stats::test {
 
 using ordered_json = nlohmann::ordered_json;
 
-// Calls visit(object, key, "intervals[0].t_s") for each member of an object, of a list's elements the
-// first's. Not for the schema and for options, which may be anything.
+// Calls visit(object, key, "intervals[0].t_s") for each member of an object, of a list's elements
+// the first's. Not for the schema and for options, which may be anything.
 template <class Visit>
 void each_member(ordered_json& of, const std::string& path, Visit visit) {
     if (of.is_array() && !of.empty() && of.front().is_structured())

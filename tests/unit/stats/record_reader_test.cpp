@@ -1,5 +1,5 @@
-// Records as they are written and read: that nothing is lost on the way, whatever stands in one, what
-// is taken of others, what is refused and how that is said.
+// Records as they are written and read: that nothing is lost on the way, whatever stands in one,
+// what is taken of others, what is refused and how that is said.
 #include "stats/record_reader.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,6 @@
-// What is published of run records, the JSON Schema and the manual postal-record(5), against the lists
-// of fields that it is made from. After a change of these `unit_stats '[write]'` makes both anew.
+// What is published of run records, the JSON Schema and the manual postal-record(5), against the
+// lists of fields that it is made from. After a change of these `unit_stats '[write]'` makes both
+// anew.
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
@@ -73,7 +74,8 @@ std::string type_of(const json& schema) {
     return type.is_array() ? name + " or null" : name;
 }
 
-// The members of an object, and of what lies in it, each by its path; a counter only where it first stands.
+// The members of an object, and of what lies in it, each by its path; a counter only where it first
+// stands.
 void add_keys(std::string& to, std::set<std::string>& told, const json& schema,
               const std::string& path) {
     if (schema.contains("oneOf")) return add_keys(to, told, schema["oneOf"][1], path);

@@ -51,7 +51,8 @@ json read(const std::string& path) {
     return json::parse(file);
 }
 
-// A percentile is there where a value lies beyond it, and a rate always. Keys and types are the schema's.
+// A percentile is there where a value lies beyond it, and a rate always. Keys and types are the
+// schema's.
 void check_shape(const json& record) {
     const json& rate = record.at("rate").at("messages_per_minute");
     for (const char* key : {"mean", "min", "max", "intervals"})

@@ -11,8 +11,8 @@ using namespace postal::stats;
 
 namespace {
 
-// A queue of Postfix each second from 0 to 4 s, and a command that printed once; two samples of a moment
-// were put together.
+// A queue of Postfix each second from 0 to 4 s, and a command that printed once; two samples of a
+// moment were put together.
 run_report sampled_run() {
     run_report report(test::description());
     sampled_source queue;

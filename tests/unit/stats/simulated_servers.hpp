@@ -15,7 +15,8 @@ namespace simulated {
 
 inline constexpr double never = std::numeric_limits<double>::infinity();
 
-// Messages are taken in order by so many places; each takes the same time. The rest makes it less kind.
+// Messages are taken in order by so many places; each takes the same time. The rest makes it less
+// kind.
 struct server {
     std::size_t places = 1;
     double service_s = 0.0025;
@@ -143,10 +144,10 @@ inline const postal::capacity::search_result& run(postal::capacity::search& sear
     return search.result();
 }
 
-// The share of messages of an M/D/c queue whose response time is above (steps + 1) * D. Exact but for
-// rounding: the number in the system at times that are D apart is a Markov chain, n -> max(n - c, 0) and a
-// Poisson number of arrivals, and who finds at most c * (steps + 1) - 1 others begins within steps * D
-// (Crommelin 1932; Franx 2001).
+// The share of messages of an M/D/c queue whose response time is above (steps + 1) * D. Exact but
+// for rounding: the number in the system at times that are D apart is a Markov chain, n -> max(n -
+// c, 0) and a Poisson number of arrivals, and who finds at most c * (steps + 1) - 1 others begins
+// within steps * D (Crommelin 1932; Franx 2001).
 inline double mdc_late(double load, double service_s, std::size_t c, std::size_t steps) {
     const double mean = load * service_s;  // arrivals in a step
     const std::size_t states = 3 * c * (steps + 1) + 100;

@@ -1,4 +1,5 @@
-// Drift against a regression of NumPy's, and MSER-5 against one written for comparison_reference.py.
+// Drift against a regression of NumPy's, and MSER-5 against one written for
+// comparison_reference.py.
 #include "stats/experiment/validity.hpp"
 
 #include "base/random.hpp"

@@ -1,4 +1,5 @@
-// What may wait in memory for a loop device, set and set back; and the watch for devices that do nothing.
+// What may wait in memory for a loop device, set and set back; and the watch for devices that do
+// nothing.
 #include "testbed/dirty_limit.hpp"
 #include "testbed/stall_watch.hpp"
 

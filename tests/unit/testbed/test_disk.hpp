@@ -1,7 +1,7 @@
 // A small disk that exists for one test: an image, its loop devices and a folder to mount it on.
 //
-// Images are for everybody; devices and mounts need root and a kernel that lets us: ask impossible()
-// first. Whatever a test did, nothing of it is left.
+// Images are for everybody; devices and mounts need root and a kernel that lets us: ask
+// impossible() first. Whatever a test did, nothing of it is left.
 #pragma once
 
 #include "base/read_file.hpp"
