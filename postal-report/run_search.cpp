@@ -102,6 +102,8 @@ table goal_table(const std::vector<record>& records) {
         if (!note.empty()) note += "; ";
         note += fmt::format("{} in {}", base::format_amount(of.result.trials, "trial"),
                             show_seconds(of.result.took_s));
+        if (const std::string reach = capacity::reach_text(of, one.program); !reach.empty())
+            note += "; " + reach;
         if (of.sessions_busy)
             note += fmt::format(
                 "; all {} were busy where a promise was not kept, and more may carry more",

@@ -23,6 +23,29 @@ bool holds(const List& list, std::string_view one) {
     return std::find(list.begin(), list.end(), one) != list.end();
 }
 
+// A goal is about all that was due, and so about that phase of the program's.
+std::string_view due_phase(const load& of) {
+    return of.programs.front().run.words.front() == "rabid" ? "session" : "message";
+}
+
+capacity::goal_set set_of(const search_rules& rules) {
+    const auto words = capacity::goal_set_words;
+    const auto found = std::find(words.begin(), words.end(), rules.set);
+    return found == words.end() ? capacity::goal_set::standard
+                                : static_cast<capacity::goal_set>(found - words.begin());
+}
+
+void check_goals(section& of, const load& into) {
+    if (into.programs.empty()) return;  // which is refused, too
+    const std::vector<std::string> phases{std::string(due_phase(into))};
+    for (const std::string& one : into.search->goals) {
+        const auto goal = capacity::parse_goal(one, set_of(*into.search), phases);
+        if (!goal) return of.refuse("goal", goal.error().message);
+        const auto counted = capacity::counted_as(goal->lost, phases, 0);
+        if (!counted) return of.refuse("goal", counted.error().message);
+    }
+}
+
 }  // namespace
 
 void expect_search(load& of) {
@@ -32,7 +55,8 @@ void expect_search(load& of) {
     of.warmup = {};
 }
 
-void read_capacity(section of, search_rules& into) {
+void read_capacity(section of, load& loaded) {
+    search_rules& into = *loaded.search;
     of.read("goal", into.goals);
     of.read("goal_set", into.set);
     if (of.has("width")) of.read_share("width", into.width.emplace());
@@ -47,6 +71,8 @@ void read_capacity(section of, search_rules& into) {
     if (!into.set.empty() && !holds(sets, into.set))
         of.refuse("goal_set", fmt::format("\"{}\" is none; there are {}",
                                           base::printable(into.set, 40), fmt::join(sets, ", ")));
+    else
+        check_goals(of, loaded);
     if (into.width && (*into.width < capacity::least_width || *into.width > capacity::most_width))
         of.refuse("width", "want 0.1% to 100%");
     if (into.most_rate.empty()) return;

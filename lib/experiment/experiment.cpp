@@ -361,8 +361,8 @@ void read_experiment(section top, const overrides& set, experiment& into) {
         expect_search(into.offered);
         into.verdict.about = metric::capacity;
     }
-    top.table("capacity", [&](section of) { read_capacity(std::move(of), *into.offered.search); });
     top.table("load", [&](section of) { read_load(std::move(of), into.offered); });
+    top.table("capacity", [&](section of) { read_capacity(std::move(of), into.offered); });
     top.table("verdict", [&](section of) { read_verdict(std::move(of), into); });
     top.table("variables", [&](section of) { read_variables(std::move(of), common.values); });
     for (const auto& [name, value] : set) {

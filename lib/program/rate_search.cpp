@@ -17,8 +17,11 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-// A queue is as it was where it holds no more than that above it, of what was due in a trial.
-constexpr double tolerated_queue = 0.001;
+// A queue is as it was where it holds no more than that above it: a message or two of others', or
+// so much of what was due in the trial.
+double tolerated_queue(std::uint64_t due) {
+    return std::max(2.0, 0.001 * static_cast<double>(due));
+}
 
 // From when workers are told of a trial until it begins; the way to other processes takes longer.
 constexpr nanoseconds lead_of(unsigned ranks) {
@@ -99,8 +102,7 @@ bool rate_search::may_begin(nanoseconds now) const {
 bool rate_search::is_over() const {
     if (!now_->all_ended) return false;
     return !queue_.is_known() ||
-           queue_.has_fallen(*now_->all_ended,
-                             tolerated_queue * static_cast<double>(now_->all_due));
+           queue_.has_fallen(*now_->all_ended, tolerated_queue(now_->all_due));
 }
 
 // As many messages as the load says, in whole numbers, and the time that they take.
@@ -196,7 +198,8 @@ capacity::trial_output rate_search::output(nanoseconds now) const {
 }
 
 // Who kept all that was promised was fast enough, whatever stood in the way.
-capacity::trial_validity rate_search::validity(const capacity::trial_output& seen) const {
+capacity::trial_validity rate_search::validity(const capacity::trial_output& seen,
+                                               const stats::generator_load& span) const {
     using enum capacity::trial_validity;
     bool kept = true;
     for (std::size_t i = 0; i < seen.goals.size(); ++i) {
@@ -204,10 +207,6 @@ capacity::trial_validity rate_search::validity(const capacity::trial_output& see
         kept = kept && lost <= of_.goals.goals[i].loss_ratio * static_cast<double>(seen.intended);
     }
     if (kept) return valid;
-    stats::generator_load span;
-    span.start_s = now_->generator.start_s;
-    span.end_s = now_->generator.end_s;
-    span.measure(now_->generator, now_->generator.counts);
     if (!span.may_be_judged()) return valid;
     switch (stats::judge(span)) {
         case stats::generator_verdict::limit:
@@ -226,7 +225,12 @@ void rate_search::conclude(nanoseconds now) {
     const stats::histogram& took = now_->generator.counts.latency[of_.due_phase];
     seen.p50 = stats::known_quantile(took, 0.5);
     seen.p99 = stats::known_quantile(took, 0.99);
-    seen.validity = validity(seen);
+    stats::generator_load span;
+    span.start_s = now_->generator.start_s;
+    span.end_s = now_->generator.end_s;
+    span.measure(now_->generator, now_->generator.counts);
+    if (span.may_be_judged()) seen.generator_busy = span.worker_busy;
+    seen.validity = validity(seen, span);
     backlog_left_ = !is_over();
     now_.reset();
     search_.add(std::move(seen));

@@ -8,10 +8,10 @@
 //   note(slice), for each time slice; look(), some hundred times a second
 //   over() when the run has been told to end; record() then
 // A trial's messages fall due on the same sessions and connections as those before. It has ended
-// when all that was due has, and the server's queue, where one is counted, holds no more than
-// before the search; or when that took longer than the search waits: what had not ended is lost
-// then, and the next trial began with a backlog. What a trial did not keep while the generator was
-// the limit, or the machine was full, says nothing about the server; what it did keep, it kept.
+// when all that was due has, and the server's queue, where one is counted, is as short as it ever
+// was; or when that took longer than the search waits: what had not ended is lost then, and the next
+// trial began with a backlog. What a trial did not keep while the generator was the limit, or the
+// machine was full, says nothing about the server; what it did keep, it kept.
 #pragma once
 
 #include "load/admission.hpp"
@@ -103,7 +103,8 @@ class rate_search {
     [[nodiscard]] bool may_begin(nanoseconds now) const;
     [[nodiscard]] bool is_over() const;
     [[nodiscard]] capacity::trial_output output(nanoseconds now) const;
-    [[nodiscard]] capacity::trial_validity validity(const capacity::trial_output& seen) const;
+    [[nodiscard]] capacity::trial_validity validity(const capacity::trial_output& seen,
+                                                    const stats::generator_load& span) const;
     void conclude(nanoseconds now);
     void tell(const capacity::search_trial& done);
 

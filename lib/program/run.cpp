@@ -242,15 +242,20 @@ rate_search::plan search_plan_of(const client_run& what, const search_goals& goa
             .unit = what.description.what_is_due()};
 }
 
+// What waits in a queue is what was sent there, and no reader's.
+bool counts_queue(const client_run& what) {
+    return !what.chosen.samples.queues.empty() && what.ledger_role == ledger::role::sender;
+}
+
 // Of ranks the one that leads searches; it hears of what all have counted.
 void begin_search(rate_search& search, load::worker_pool& workers, ranks& others,
-                  const run_reports& reports, bool counts_queue) {
+                  const run_reports& reports, bool with_queue) {
     run_console& speaking = reports.speaking();
     rate_search::hooks hooks{
         .begin_trial = [&others](const load::trial& next) { others.begin_trial(next); },
         .end = [&others] { others.end(load::run_ending::complete); },
         .say = [&speaking](const std::string& line) { speaking.say(line); }};
-    if (counts_queue) hooks.queued = [from = reports.sampler] { return from->queued(); };
+    if (with_queue) hooks.queued = [from = reports.sampler] { return from->queued(); };
     search.attach(workers, std::move(hooks));
     speaking.searches(search);
     workers.every(rate_search::period, [&search] { search.look(); });
@@ -272,7 +277,7 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
     std::optional<rate_search> search;
     if (goals && what.others.leads())
         begin_search(search.emplace(search_plan_of(what, *goals)), workers, what.others, reports,
-                     !what.chosen.samples.queues.empty());
+                     counts_queue(what));
     const auto ran = workers.run(
         [&](load::worker& one) { sessions[one.index()] = what.begin(one, reports.book()); },
         watcher);

@@ -1,13 +1,11 @@
 #include "program/search_options.hpp"
 
-#include "base/alternatives.hpp"
 #include "base/text.hpp"
 #include "cli/binders.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace postal::program {
 
@@ -22,42 +20,6 @@ expected<std::optional<double>> parse_width(std::string_view text) {
                           base::printable(text, 40), capacity::least_width * 100,
                           capacity::most_width * 100);
     return std::optional(*share);
-}
-
-// Of a counter that may be a share, which messages it counts.
-expected<std::uint8_t> ends_of(const stats::counter& one) {
-    struct row {
-        std::string_view name;
-        std::uint8_t ends;
-    };
-    const auto bit = [](stats::trial_end how) {
-        return static_cast<std::uint8_t>(1U << static_cast<unsigned>(how));
-    };
-    using enum stats::trial_end;
-    const std::array rows{
-        row{"errors", stats::all_but_accepted}, row{"rejected", bit(rejected)},
-        row{"deferred", bit(deferred)},         row{"failed", bit(failed)},
-        row{"in_doubt", bit(in_doubt)},         row{"not_started", bit(not_started)}};
-    std::vector<std::string> known;
-    for (const row& each : rows) {
-        if (each.name == one.name) return each.ends;
-        known.emplace_back(each.name);
-    }
-    return base::fail("'{}' is not counted message by message; a goal may be about {}", one.name,
-                      base::alternatives(known));
-}
-
-expected<stats::trial_promise> promise_of(const stats::allowance& lost,
-                                          const std::vector<std::string>& phases, std::size_t due) {
-    if (!lost.phase) {
-        const auto ends = ends_of(*lost.of);
-        if (!ends) return ends.error();
-        return stats::trial_promise{{}, *ends};
-    }
-    if (*lost.phase != due)
-        return base::fail("a goal is about all that was due, and so about the phase {}, not {}",
-                          phases[due], phases[*lost.phase]);
-    return stats::trial_promise{lost.within, stats::all_but_accepted};
 }
 
 }  // namespace
@@ -109,7 +71,7 @@ expected<search_goals> goals_of(const search_choice& chosen, const std::vector<s
     for (const std::string& one : promises) {
         auto goal = capacity::parse_goal(one, chosen.set, phases);
         if (!goal) return base::at("--goal", goal.error());
-        const auto promise = promise_of(goal->lost, phases, due);
+        const auto promise = capacity::counted_as(goal->lost, phases, due);
         if (!promise) return base::at("--goal: " + goal->of.promise, promise.error());
         if (chosen.width) goal->of.width = *chosen.width;
         made.goals.push_back(std::move(goal->of));

@@ -280,12 +280,15 @@ std::string generator_text(const generator_summary& generator) {
 }
 
 // Of a search the generator was judged with each trial.
-std::string searching_text(const capacity::search_record& of) {
+std::string searching_rows(const capacity::search_record& of, std::string_view program) {
     const std::uint64_t nothing = capacity::trials_that_say_nothing(of);
-    return nothing == 0
-               ? "judged with each trial: all say something"
-               : fmt::format("judged with each trial: {} of {} say nothing",
-                             base::format_count(nothing), base::format_count(of.trials.size()));
+    std::string text =
+        row("generator", nothing == 0 ? "judged with each trial: all say something"
+                                      : fmt::format("judged with each trial: {} of {} say nothing",
+                                                    base::format_count(nothing),
+                                                    base::format_count(of.trials.size())));
+    const std::string reach = capacity::reach_text(of, program);
+    return reach.empty() ? text : text + row("", reach);
 }
 
 std::string not_in_effect_lines(const named_numbers& of) {
@@ -394,7 +397,10 @@ std::string format_summary(const run_record& of, std::size_t width) {
     text += "\n";
     for (const rank_line& one : rank_lines(of.ranks))
         text += row(one.label, one.text);
-    add("generator", of.search ? searching_text(*of.search) : generator_text(of.generator));
+    if (of.search)
+        text += searching_rows(*of.search, of.program);
+    else
+        add("generator", generator_text(of.generator));
     add("process", process_text(of));
     text += not_in_effect_lines(of.not_in_effect);
     if (of.transcript) add("transcript", "was written, and slowed this run down");

@@ -99,6 +99,28 @@ def test_it_is_interrupted(bhm, programs, users_file, folder):
     assert len(trials_of(found)) >= 2
 
 
+def test_a_queue_that_grows_is_a_backlog(bhm, postfix, postal, users_file):
+    """Postfix takes at once what it can pass on at 40 messages a second at most: its replies are in time, its queue is not."""
+    slow = bhm("--delay", "end=50ms")
+    relay = postfix(f"smtp:[{slow.endpoint.rpartition(':')[0]}]:{slow.endpoint.rpartition(':')[2]}", initial_destination_concurrency=2,
+                    smtp_destination_concurrency_limit=2)
+    sent = postal("-t", "10", *QUICK, "--rate", "80/s", "--most-rate", "80/s", "--goal", "p50(message)<1s", "--duration", "40s",
+                  "--queue", f"postfix:{relay.queue}", relay.endpoint, users_file(5), status=None)
+    trials = trials_of(sent.record)
+    counted = [trial for trial in trials if trial["goals"]]
+    assert all(trial["queued_end"] <= trial["backlog_end"] for trial in trials)
+    # The replies alone would have kept the promise.
+    grown = [trial["goals"][0] for trial in counted if trial["load"] == 80]
+    assert grown and all(goal["on_time"] > 0 and goal["growth"] > 0.1 for goal in grown)
+    assert any(goal["shown"] == "high_loss" and goal["reason"] == "backlog" for goal in grown)
+    # Each trial waits until the queue is as it was.
+    fast = [trial for trial in trials if trial["load"] == 80]
+    assert all(trial["took_s"] > trial["settle_s"] + trial["duration_s"] + trial["queued_end"] / 60 for trial in fast if trial["queued_end"] > 20)
+    lower = sent.record["capacity"]["result"]["goals"][0]["relevant_lower_bound"]
+    assert lower is None or lower < 45
+    assert sent.total("messages") == sent.total("due")
+
+
 @pytest.mark.parametrize("words, why", [
     (["--goal", "errors<1%"], "--goal: is about a search; give --find-rate, too"),
     (["--find-rate", "--stages", "1/s@1s"], "--stages: has no meaning in a search"),

@@ -1,6 +1,9 @@
 #include "stats/capacity/goal.hpp"
 
+#include "base/alternatives.hpp"
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace postal::capacity {
@@ -9,6 +12,29 @@ namespace {
 constexpr double beyond_one_side = 0.05;  // of one-sided bounds
 constexpr double coarse_messages =
     10;  // show which side of a promise a load is on, far from its edge
+
+// Of a counter that may be a share, which messages it counts.
+base::expected<std::uint8_t> ends_of(const stats::counter& one) {
+    struct row {
+        std::string_view name;
+        std::uint8_t ends;
+    };
+    const auto bit = [](stats::trial_end how) {
+        return static_cast<std::uint8_t>(1U << static_cast<unsigned>(how));
+    };
+    using enum stats::trial_end;
+    const std::array rows{
+        row{"errors", stats::all_but_accepted}, row{"rejected", bit(rejected)},
+        row{"deferred", bit(deferred)},         row{"failed", bit(failed)},
+        row{"in_doubt", bit(in_doubt)},         row{"not_started", bit(not_started)}};
+    std::vector<std::string> known;
+    for (const row& each : rows) {
+        if (each.name == one.name) return each.ends;
+        known.emplace_back(each.name);
+    }
+    return base::fail("'{}' is not counted message by message; a goal may be about {}", one.name,
+                      base::alternatives(known));
+}
 
 }  // namespace
 
@@ -48,6 +74,20 @@ base::expected<counted_goal> parse_goal(std::string_view promise, goal_set set,
     made.of.metric = made.of.promise.substr(0, made.of.promise.find_first_of("<>=! "));
     made.of.loss_ratio = allowed->share;
     return made;
+}
+
+base::expected<stats::trial_promise> counted_as(const stats::allowance& lost,
+                                                const std::vector<std::string>& phases,
+                                                std::size_t due) {
+    if (!lost.phase) {
+        const auto ends = ends_of(*lost.of);
+        if (!ends) return ends.error();
+        return stats::trial_promise{{}, *ends};
+    }
+    if (*lost.phase != due)
+        return base::fail("a goal is about all that was due, and so about the phase {}, not {}",
+                          phases[due], phases[*lost.phase]);
+    return stats::trial_promise{lost.within, stats::all_but_accepted};
 }
 
 double fewest_messages(double loss_ratio) {

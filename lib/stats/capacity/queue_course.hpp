@@ -1,5 +1,6 @@
 // How a mail server's queue stands during a search, of counts that come from time to time: messages
-// above what waited there before the search, which is not the search's doing.
+// above the fewest that were ever there, for what waited before the search is not its doing, and may
+// go meanwhile.
 //
 // Flow: note() each count as it becomes known, with when it was made; above() then is what waited
 // at a time, on the line between the two counts around it. forget_before() what nobody asks about
@@ -8,6 +9,7 @@
 
 #include <chrono>
 #include <deque>
+#include <limits>
 
 namespace postal::capacity {
 
@@ -17,7 +19,7 @@ class queue_course {
     void note(std::chrono::nanoseconds when, double messages);
 
     [[nodiscard]] bool is_known() const noexcept { return !counts_.empty(); }
-    // Never below 0. Before the first count and behind the last as with that one; 0 without any.
+    // Before the first count and behind the last as with that one; 0 without any.
     [[nodiscard]] double above(std::chrono::nanoseconds when) const;
     // Whether a count that was made at that time or later found no more than so many above.
     [[nodiscard]] bool has_fallen(std::chrono::nanoseconds since, double to) const;
@@ -27,11 +29,12 @@ class queue_course {
   private:
     struct count {
         std::chrono::nanoseconds when{};
-        double above = 0;
+        double messages = 0;
     };
+    [[nodiscard]] double above(const count& one) const noexcept { return one.messages - fewest_; }
+
     std::deque<count> counts_;
-    double before_ = 0;  // the search
-    bool begun_ = false;
+    double fewest_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace postal::capacity

@@ -1,5 +1,9 @@
 #include "stats/capacity/record.hpp"
 
+#include "base/digits.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -18,7 +22,8 @@ recorded_trial recorded(const search_trial& of) {
                         .began_with_backlog = seen.began_with_backlog,
                         .validity = seen.validity,
                         .p50 = seen.p50,
-                        .p99 = seen.p99};
+                        .p99 = seen.p99,
+                        .generator_busy = seen.generator_busy};
     if (seen.queue_counted && !seen.batches.empty()) made.queued_end = seen.batches.back().queued;
     for (std::size_t i = 0; i < of.judgements.size(); ++i)
         made.goals.push_back({seen.goals[i], of.judgements[i]});
@@ -47,6 +52,25 @@ std::string verdict_text(const recorded_trial& of) {
     if (by->said.shown == loss_class::low) return "kept";
     return by->said.measured == loss_class::high ? "missed, perhaps by chance"
                                                  : "kept, perhaps by chance";
+}
+
+std::optional<generator_reach> reach_of(const search_record& of) {
+    std::optional<generator_reach> highest;
+    for (const recorded_trial& one : of.trials) {
+        if (one.goals.empty() || !one.generator_busy || !(*one.generator_busy > 0)) continue;
+        if (!highest || one.asked.load >= highest->load)
+            highest = generator_reach{one.asked.load, *one.generator_busy};
+    }
+    return highest;
+}
+
+std::string reach_text(const search_record& of, std::string_view program) {
+    const auto reach = reach_of(of);
+    if (!reach) return {};
+    return fmt::format(
+        "{} could do about {} {}/s by itself: its busiest worker was {} % busy at {}/s", program,
+        base::format_measured(reach->rate()), of.unit, base::format_measured(reach->busy * 100),
+        base::format_measured(reach->load));
 }
 
 std::uint64_t trials_that_say_nothing(const search_record& of) {

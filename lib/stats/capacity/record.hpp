@@ -32,6 +32,7 @@ struct recorded_trial {
     trial_validity validity = trial_validity::valid;
     std::optional<std::chrono::nanoseconds> p50{};
     std::optional<std::chrono::nanoseconds> p99{};
+    std::optional<double> generator_busy{};
     std::vector<recorded_judgement> goals{};  // none where the trial does not count
 };
 
@@ -56,6 +57,20 @@ struct search_record {
 [[nodiscard]] const recorded_judgement* decisive(const recorded_trial& of);
 // "kept", "missed, perhaps by chance", "says nothing: the machine was full".
 [[nodiscard]] std::string verdict_text(const recorded_trial& of);
+
+// How far the generator is from its own limit, by the highest load of a trial that counts and of
+// which it is known; nothing without one.
+struct generator_reach {
+    double load = 0;
+    double busy = 0;  // a share of its time
+
+    // At which its busiest worker would have no time left.
+    [[nodiscard]] double rate() const noexcept { return load / busy; }
+};
+[[nodiscard]] std::optional<generator_reach> reach_of(const search_record& of);
+// "postal could do about 9,000 messages/s by itself: its busiest worker was 6 % busy at 538/s"; empty
+// where it is not known.
+[[nodiscard]] std::string reach_text(const search_record& of, std::string_view program);
 
 // Trials that say nothing: they were not valid, or began with a backlog.
 [[nodiscard]] std::uint64_t trials_that_say_nothing(const search_record& of);

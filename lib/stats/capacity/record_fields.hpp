@@ -64,6 +64,9 @@ void fields(Archive& each, field<Archive, recorded_trial>& of) {
     each("p50_us", of.p50,
          "of the messages accepted meanwhile, settling too; null: too few of them");
     each("p99_us", of.p99, "the same");
+    each("generator_busy", of.generator_busy,
+         "processor time of the generator's busiest worker, as a share of the trial's time; null: "
+         "too short to know");
     each("goals", of.goals, "in their order; none where the trial does not count");
 }
 

@@ -93,6 +93,8 @@ struct trial_output {
     // judged by them.
     std::optional<std::chrono::nanoseconds> p50{};
     std::optional<std::chrono::nanoseconds> p99{};
+    // Of its busiest worker the processor time, as a share of the trial's time.
+    std::optional<double> generator_busy{};
 
     [[nodiscard]] bool counts() const noexcept {
         return validity == trial_validity::valid && !began_with_backlog;

@@ -102,3 +102,26 @@ TEST_CASE("capacity: where messages are few, trials are longer") {
     exact.loss_ratio = 0.01;
     CHECK(targets_of(exact).back().duration_sum_s_at(1) == Approx(299));
 }
+
+TEST_CASE("capacity: a trial counts for a goal what that is about") {
+    const auto counted = [](const char* promise) {
+        const auto goal = parse_goal(promise, goal_set::standard, phases);
+        REQUIRE(goal.has_value());
+        return counted_as(goal->lost, phases, 1);
+    };
+    const auto late = counted("p99(message)<1s");
+    REQUIRE(late.has_value());
+    CHECK(late->within == std::chrono::seconds(1));
+    CHECK(late->lost_ends == stats::all_but_accepted);
+    const auto deferred = counted("deferred<1%");
+    REQUIRE(deferred.has_value());
+    CHECK_FALSE(deferred->within);
+    CHECK(deferred->loses(stats::trial_end::deferred));
+    CHECK_FALSE(deferred->loses(stats::trial_end::failed));
+    CHECK(counted("p99(connect)<1s").error().message ==
+          "a goal is about all that was due, and so about the phase message, not connect");
+    CHECK(counted("corrupt<1%")
+              .error()
+              .message.starts_with(
+                  "'corrupt' is not counted message by message; a goal may be about errors, "));
+}

@@ -7,7 +7,7 @@
 using namespace postal;
 using namespace std::chrono_literals;
 
-TEST_CASE("queue course: between two counts it goes in a line, above what was there before") {
+TEST_CASE("queue course: between two counts it goes in a line, above the fewest there ever were") {
     capacity::queue_course queue;
     CHECK_FALSE(queue.is_known());
     CHECK(queue.above(1s) == 0);
@@ -25,8 +25,10 @@ TEST_CASE("queue course: between two counts it goes in a line, above what was th
     CHECK(queue.above(2s) == 40);
     CHECK(queue.above(9s) == 60);
 
-    queue.note(4s, 10);  // less than before is not below nothing
+    queue.note(4s, 10);  // what waited before the search goes
     CHECK(queue.above(4s) == 0);
+    CHECK(queue.above(3s) == 90);
+    CHECK(queue.above(3500ms) == 45);
 }
 
 TEST_CASE("queue course: it has fallen where a count says so that was made since") {

@@ -45,3 +45,38 @@ TEST_CASE("capacity: a search's record is read as it was written") {
     CHECK_FALSE(bool(problems));
     CHECK(text_of(read) == text);
 }
+
+TEST_CASE("capacity: how far the generator is from its own limit") {
+    search_record of;
+    of.unit = "messages";
+    CHECK_FALSE(reach_of(of));
+    CHECK(reach_text(of, "postal").empty());
+    const auto trial = [&](double load, std::optional<double> busy, bool counts) {
+        recorded_trial one;
+        one.asked.load = load;
+        one.generator_busy = busy;
+        if (counts) one.goals.emplace_back();
+        of.trials.push_back(one);
+    };
+    trial(400, 0.5, true);
+    trial(800, 0.25, true);
+    trial(700, 0.9, true);
+    trial(1600, 0.9, false);          // says nothing
+    trial(1000, std::nullopt, true);  // too short to know
+    trial(1000, 0.0, true);
+    REQUIRE(reach_of(of));
+    CHECK(reach_of(of)->load == 800);
+    CHECK(reach_of(of)->rate() == 3200);
+    CHECK(reach_text(of, "postal") ==
+          "postal could do about 3,200 messages/s by itself: its busiest worker was 25.0 % busy at "
+          "800/s");
+}
+
+TEST_CASE("capacity: what waits in a server's queue stands with a trial where it was counted") {
+    search_trial one;
+    one.seen.batches.push_back({10, 7, {0}, {0}, 5});
+    CHECK_FALSE(recorded(one).queued_end);
+    one.seen.queue_counted = true;
+    CHECK(recorded(one).queued_end == 5);
+    CHECK(recorded(one).backlog_end == 7);
+}
