@@ -12,15 +12,21 @@ std::uint64_t draw_number(recipient_range range, base::random_source& random) {
     return range.least + random.below(range.most - range.least + 1);
 }
 
-// Different users, chosen at random; the plan has at least as many.
+// Different users, chosen at random; the plan has at least as many. Where some come so seldom that
+// only others are drawn, all are alike.
 void choose_recipients(const plan& plan, base::random_source& random, std::uint64_t most,
                        std::vector<std::uint32_t>& into) {
-    const std::uint64_t users = plan.recipients.size();
+    constexpr int most_misses = 64;
     const std::uint64_t wanted = std::min(draw_number(plan.chosen.recipients, random), most);
     into.clear();
-    while (into.size() < wanted) {
-        const auto one = static_cast<std::uint32_t>(random.below(users));
-        if (std::find(into.begin(), into.end(), one) == into.end()) into.push_back(one);
+    for (int misses = 0; into.size() < wanted;) {
+        const std::uint32_t one =
+            misses < most_misses ? plan.draw_recipient.draw(random)
+                                 : static_cast<std::uint32_t>(random.below(plan.recipients.size()));
+        if (std::find(into.begin(), into.end(), one) == into.end())
+            into.push_back(one);
+        else
+            ++misses;
     }
 }
 
@@ -44,7 +50,7 @@ void message_maker::make(transaction& tx, std::optional<std::uint32_t> sender,
     for (const std::uint32_t one : tx.recipients) {
         addresses_.push_back(plan_.recipients[one].address);
     }
-    const auto drawn = static_cast<std::uint32_t>(random.below(plan_.senders.size()));
+    const std::uint32_t drawn = plan_.draw_sender.draw(random);
     tx.sender_index = sender.value_or(drawn);
     tx.sender = plan_.senders[tx.sender_index].address;
     tx.message = lend();

@@ -103,6 +103,7 @@ cli::group session_options(options& o) {
                 {"-f,--sender-list", "FILE", "",
                  "who mail is from (those it goes to, if not given); - is standard input",
                  cli::text(o.sender_list)},
+                program::account_weights_option(o.weights),
                 {"--helo", "NAME", "", "name in EHLO and Message-ID (this host's, if not given)",
                  cli::text(o.helo)},
                 {"--pipelining", "auto|overlap|off", "auto",

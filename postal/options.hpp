@@ -45,7 +45,8 @@ struct options : program::client_options {
     offer chunking = offer::off;
     unsigned in_flight = 1;
     recipient_range recipients;
-    std::string helo;  // empty: this host's name
+    mail::account_weights weights{};  // of senders, recipients and logins
+    std::string helo;                 // empty: this host's name
     dsn_request dsn;
     passed_parameters mail_parameters;
     passed_parameters rcpt_parameters;

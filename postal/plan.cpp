@@ -59,6 +59,12 @@ expected<void> load_accounts(plan& into) {
         if (!users) return users.error();
         into.auth_users = std::move(*users);
     }
+    const auto draw_of = [&](const std::vector<mail::user>& list) {
+        return mail::account_draw(list.size(), into.chosen.weights);
+    };
+    into.draw_recipient = draw_of(into.recipients);
+    into.draw_sender = draw_of(into.senders);
+    into.draw_login = draw_of(into.accounts());
     if (!into.load.auth.needs_passwords()) return {};
     const auto bare = std::find_if(into.accounts().begin(), into.accounts().end(),
                                    [](const mail::user& one) { return one.password.empty(); });

@@ -13,6 +13,7 @@
 
 #include "client/hints.hpp"
 #include "client/load_plan.hpp"
+#include "mail/account_weights.hpp"
 #include "mail/corpus_factory.hpp"
 #include "mail/message_factory.hpp"
 #include "mail/user_list.hpp"
@@ -32,7 +33,8 @@ struct plan {
     std::vector<client::target> targets;
     std::vector<mail::user> recipients;
     std::vector<mail::user> senders;
-    std::vector<mail::user> auth_users;                   // with --auth-users
+    std::vector<mail::user> auth_users;  // with --auth-users
+    mail::account_draw draw_recipient, draw_sender, draw_login;
     std::shared_ptr<const mail::message_plan> generated;  // one of these two
     std::shared_ptr<const mail::corpus_plan> corpus;
     std::string helo;

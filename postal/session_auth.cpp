@@ -10,7 +10,7 @@
 namespace postal::sender {
 
 asio::awaitable<session::step> session::authenticate() {
-    const auto number = static_cast<std::uint32_t>(random_.below(plan_.accounts().size()));
+    const std::uint32_t number = plan_.draw_login.draw(random_);
     const mail::user& account = plan_.accounts()[number];
     if (plan_.auth_users.empty()) sender_ = number;
     client::login mine(shared_, channel_, stage::auth,

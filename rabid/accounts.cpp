@@ -13,8 +13,31 @@ accounts::accounts(std::vector<account> all, sharing how, std::optional<std::uin
     std::iota(free_.begin(), free_.end(), std::size_t{0});
 }
 
+accounts::accounts(std::vector<account> all, sharing how, mail::account_draw weights)
+    : all_(std::move(all)), how_(how), weights_(std::move(weights)), out_(all_.size()) {}
+
+// One of those that seldom come is taken where the others are out.
+std::optional<std::size_t> accounts::take_by_weight(base::random_source& random) {
+    constexpr int most_draws = 16;
+    for (int i = 0; i < most_draws; ++i) {
+        const std::size_t number = weights_.draw(random);
+        if (out_[number]) continue;
+        out_[number] = how_ == sharing::exclusive;
+        return number;
+    }
+    const std::size_t first = random.below(all_.size());
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        const std::size_t number = (first + i) % all_.size();
+        if (out_[number]) continue;
+        out_[number] = true;
+        return number;
+    }
+    return std::nullopt;
+}
+
 std::optional<std::size_t> accounts::take(base::random_source& random) {
     const std::scoped_lock lock(mutex_);
+    if (!weights_.alike()) return take_by_weight(random);
     if (free_.empty()) {
         if (visited_.empty() || (rounds_ && round_ + 1 >= *rounds_)) return std::nullopt;
         free_.swap(visited_);
@@ -31,6 +54,10 @@ std::optional<std::size_t> accounts::take(base::random_source& random) {
 void accounts::give_back(std::size_t number, visit_result how) {
     if (how_ == sharing::shared) return;
     const std::scoped_lock lock(mutex_);
+    if (!weights_.alike()) {
+        out_[number] = false;
+        return;
+    }
     const bool had_its_turn = (how == visit_result::done || rounds_) && turns_[number] > round_;
     (had_its_turn ? visited_ : free_).push_back(number);
 }

@@ -5,7 +5,8 @@
 // lent in random order, each once before any is lent again, so that as many connections as there
 // are accounts read all mail. One that is out when a round ends is not waited for; it comes back
 // into the round that runs by then. With `shared` the same one may be lent again before it is back,
-// as IMAP allows. Nothing here fails; no account is free when more sessions than accounts ask.
+// as IMAP allows. With weights there are no rounds: an account is drawn, and one that is out is
+// passed over. Nothing here fails; no account is free when more sessions than accounts ask.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,7 @@
 
 #include "base/random.hpp"
 #include "load/run_share.hpp"
+#include "mail/account_weights.hpp"
 #include "mail/user_list.hpp"
 #include "proto/imap/memory.hpp"
 
@@ -37,6 +39,8 @@ class accounts {
     // With `rounds` each is lent so many times, whatever its visits come to.
     accounts(std::vector<account> all, sharing how,
              std::optional<std::uint64_t> rounds = std::nullopt);
+    // By weights, which are of so many accounts.
+    accounts(std::vector<account> all, sharing how, mail::account_draw weights);
 
     // The number of an account that is nobody else's now, or of any where they are shared; nothing
     // also where only such accounts have turns left as are out.
@@ -58,9 +62,12 @@ class accounts {
     std::size_t size() const noexcept { return all_.size(); }
 
   private:
+    std::optional<std::size_t> take_by_weight(base::random_source& random);
+
     const std::vector<account> all_;
     const sharing how_;
     const std::optional<std::uint64_t> rounds_;
+    const mail::account_draw weights_;
     mutable std::mutex mutex_;          // guards what follows
     std::vector<std::size_t> free_;     // in this round
     std::vector<std::size_t> visited_;  // free as well, but not before the others
@@ -68,6 +75,7 @@ class accounts {
     // Of each account: the round of its last turn, from 1; with `rounds` how many it had, so that
     // one that is out for longer than a round catches up.
     std::vector<std::uint64_t> turns_;
+    std::vector<bool> out_;  // with weights
     std::vector<std::unique_ptr<memory>> memories_;
 };
 

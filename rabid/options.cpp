@@ -61,6 +61,7 @@ cli::group session_options(options& o) {
              "local addresses of connections, in turn", cli::text(o.local_addresses)},
             {"--shared-accounts", "", "", "let sessions use the same account at once",
              cli::flag(o.shared_accounts)},
+            program::account_weights_option(o.weights),
             {"--compress", "auto|off", "off", "use COMPRESS=DEFLATE where an IMAP server offers it",
              cli::choice(o.compress, {{"auto", true}, {"off", false}})},
             {"--pipelining", "auto|off", "auto", "send POP3 commands without waiting",
@@ -185,6 +186,10 @@ expected<cli::parse_result> parse_options(options& into, const std::vector<std::
         if (list && into.connections && into.rounds)
             return base::expected<void>(base::fail(
                 "--rounds: is another end than --connections; leave one of the two out"));
+        if (list && into.rounds && !into.weights.alike())
+            return base::expected<void>(
+                base::fail("--rounds: visits each account alike; leave it or --account-weights "
+                           "out"));
         if (!list) return list;
         const auto search = check_search(into);
         return search ? program::check(into) : search;

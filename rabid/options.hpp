@@ -26,6 +26,7 @@ struct options : program::client_options {
     bool qmail_pop = false;                                 // -b
     bool delete_foreign = false;
     bool shared_accounts = false;
+    mail::account_weights weights{};
     bool pipelining = true;
     bool apop = false;
     bool compress = false;

@@ -60,8 +60,13 @@ expected<void> load_accounts(plan& into) {
                           mail::list_name(into.chosen.user_list), all.size(), share.of, share.of);
     }
     into.accounts_of_all = all.size();
-    into.users =
-        std::make_unique<accounts>(part_of(std::move(all), share), how, into.chosen.rounds);
+    auto ours = part_of(std::move(all), share);
+    if (!into.chosen.weights.alike()) {
+        mail::account_draw weights(ours.size(), into.chosen.weights, {share.rank, share.of});
+        into.users = std::make_unique<accounts>(std::move(ours), how, std::move(weights));
+        return {};
+    }
+    into.users = std::make_unique<accounts>(std::move(ours), how, into.chosen.rounds);
     if (!into.chosen.rounds) return {};
     into.load.tickets.limit(*into.chosen.rounds * into.users->size());
     program::plan_give_up(into.load, into.chosen);

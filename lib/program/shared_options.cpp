@@ -55,6 +55,15 @@ cli::option give_up_option(std::optional<std::chrono::nanoseconds>& target, std:
             cli::parsed(target, base::parse_duration)};
 }
 
+cli::option account_weights_option(mail::account_weights& target) {
+    cli::option made{"--account-weights", "uniform|zipf:EXPONENT", "uniform",
+                     "how often each account comes: all alike, or the first ones most, as with "
+                     "zipf:1.1",
+                     cli::parsed(target, mail::parse_account_weights)};
+    made.known_values = {"uniform", "zipf:1.1"};
+    return made;
+}
+
 cli::option fail_fast_option(bool& target) {
     return {"--fail-fast", "", "",
             "end at the first error, with status 3, or 4 if nothing has come through",

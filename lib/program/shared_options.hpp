@@ -11,6 +11,7 @@
 #include "cli/options.hpp"
 #include "cli/parse.hpp"
 #include "cli/run_options.hpp"
+#include "mail/account_weights.hpp"
 #include "net/allowed_targets.hpp"
 #include "net/transcript.hpp"
 #include "stats/run_description.hpp"
@@ -25,6 +26,9 @@ cli::option connect_rate_option(double& target);
 
 // When a run in which nothing moves is over; `end` is the option after which that is so by default.
 cli::option give_up_option(std::optional<std::chrono::nanoseconds>& target, std::string_view end);
+
+// How often each account of a list comes: --account-weights.
+cli::option account_weights_option(mail::account_weights& target);
 
 // Whether the first error ends the run.
 cli::option fail_fast_option(bool& target);

@@ -170,6 +170,8 @@ class play {
             for (const char* name : {"a@example.com", "b@example.com", third}) {
                 of.recipients.push_back({name, "", "", 1});
             }
+            of.draw_recipient = mail::account_draw(of.recipients.size(), {});
+            of.draw_sender = mail::account_draw(1, {});
             of.senders = {{"s@example.com", "", "", 1}};
             // Its texts take long to make, and all plays may have the same.
             static const auto texts = *mail::message_plan::create(mail::message_options{});

@@ -119,3 +119,43 @@ TEST_CASE("accounts: of one round each is lent once, in whatever order they come
     }
     CHECK(!all.take(random));
 }
+
+TEST_CASE("accounts: by weights the first ones are visited most, and none by two at once") {
+    rabid::accounts all(some_accounts(50), rabid::sharing::exclusive,
+                        mail::account_draw(50, {1.1}));
+    base::random_source random(5);
+    std::vector<int> visits(all.size());
+    std::deque<std::size_t> out;
+    for (int visit = 0; visit < 5000; ++visit) {
+        const auto number = all.take(random);
+        REQUIRE(number);
+        REQUIRE(std::find(out.begin(), out.end(), *number) == out.end());
+        ++visits[*number];
+        out.push_back(*number);
+        if (out.size() < 3) continue;
+        all.give_back(out.front(), visit % 2 == 0 ? rabid::visit_result::done
+                                                  : rabid::visit_result::failed);
+        out.pop_front();
+    }
+    CHECK(visits[0] > 2 * visits[4]);
+    CHECK(visits[4] > 2 * visits[49]);
+    CHECK(visits[49] > 0);
+}
+
+TEST_CASE("accounts: by weights all can be out, unless they are shared") {
+    base::random_source random(6);
+    rabid::accounts exclusive(some_accounts(4), rabid::sharing::exclusive,
+                              mail::account_draw(4, {5}));
+    std::set<std::size_t> out;
+    for (int i = 0; i < 4; ++i)
+        out.insert(exclusive.take(random).value());
+    CHECK(out.size() == 4);
+    CHECK_FALSE(exclusive.take(random));
+    exclusive.give_back(3, rabid::visit_result::failed);
+    CHECK(exclusive.take(random) == 3);
+
+    rabid::accounts shared(some_accounts(4), rabid::sharing::shared, mail::account_draw(4, {5}));
+    for (int i = 0; i < 100; ++i)
+        CHECK(shared.take(random).value() < 4);
+    shared.give_back(0, rabid::visit_result::done);
+}

@@ -38,6 +38,8 @@ TEST_CASE("rabid refuses: options that cannot be") {
         {{"--rounds", "0"}, {"--rounds", "0"}},
         {{"--rounds", "1000001"}, {"--rounds", "1000000"}},
         {{"--rounds", "1", "--connections", "1"}, {"--rounds", "--connections", "leave one"}},
+        {{"--rounds", "1", "--account-weights", "zipf:1"}, {"--rounds", "--account-weights"}},
+        {{"--account-weights", "zipf"}, {"--account-weights", "such as zipf:1.1"}},
         {{"--sessions-total", "0"}, {"--sessions-total", "0"}},
         {{"--sessions-total", "4", "-p", "2"}, {"--sessions-total", "--sessions"}},
         {{"--sessions-total", "1000001"}, {"--sessions-total", "1000000"}},
