@@ -16,8 +16,8 @@
 
 namespace postal::experiment {
 
-// The defaults of a load that searches, before the file's [load] is read; its rules come behind that,
-// for what may be promised depends on the program.
+// The defaults of a load that searches, before the file's [load] is read; its rules come behind
+// that, for what may be promised depends on the program.
 void expect_search(load& of);
 void read_capacity(section of, load& into);
 // Why a load's word has no place beside [capacity], or without it; empty where it has one.

@@ -9,9 +9,9 @@
 //   over() when the run has been told to end; record() then
 // A trial's messages fall due on the same sessions and connections as those before. It has ended
 // when all that was due has, and the server's queue, where one is counted, is as short as it ever
-// was; or when that took longer than the search waits: what had not ended is lost then, and the next
-// trial began with a backlog. What a trial did not keep while the generator was the limit, or the
-// machine was full, says nothing about the server; what it did keep, it kept.
+// was; or when that took longer than the search waits: what had not ended is lost then, and the
+// next trial began with a backlog. What a trial did not keep while the generator was the limit, or
+// the machine was full, says nothing about the server; what it did keep, it kept.
 #pragma once
 
 #include "load/admission.hpp"

@@ -61,8 +61,9 @@ struct counted_goal {
     std::string_view promise, goal_set set, const std::vector<std::string>& phases,
     stats::counter_rows counters = stats::all_counters());
 
-// What a trial counts as lost for it. Fails with one line where the goal is about another phase than
-// `due`, which counts from when something was due, or about a counter that no single message is in.
+// What a trial counts as lost for it. Fails with one line where the goal is about another phase
+// than `due`, which counts from when something was due, or about a counter that no single message
+// is in.
 [[nodiscard]] base::expected<stats::trial_promise> counted_as(
     const stats::allowance& lost, const std::vector<std::string>& phases, std::size_t due);
 

@@ -1,6 +1,6 @@
 // How a mail server's queue stands during a search, of counts that come from time to time: messages
-// above the fewest that were ever there, for what waited before the search is not its doing, and may
-// go meanwhile.
+// above the fewest that were ever there, for what waited before the search is not its doing, and
+// may go meanwhile.
 //
 // Flow: note() each count as it becomes known, with when it was made; above() then is what waited
 // at a time, on the line between the two counts around it. forget_before() what nobody asks about
