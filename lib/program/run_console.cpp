@@ -73,6 +73,7 @@ run_console::run_console(stats::run_description description, console_options opt
       report_(std::move(description)),
       log_(stdout, options_.run.format, report_.description()),
       thresholds_(std::move(thresholds)),
+      second_(report_.description().phases.size()),
       live_(!options_.silent && !options_.run.live &&
             (options_.run.progress || isatty(STDERR_FILENO) == 1)) {}
 
@@ -112,20 +113,22 @@ base::expected<void> run_console::begin() {
 
 void run_console::on_time_slice(const stats::time_slice& time_slice) {
     const auto closed = report_.add_time_slice(time_slice);
-    if (live_) note_latency(time_slice);
+    if (second_.add(time_slice)) {
+        if (live_) note_latency(second_.whole());
+        if (screen_) screen_->note(report_, second_.whole());
+    }
     if (sampler_ != nullptr) note_samples();
     if (search_ != nullptr) search_->note(time_slice);
     if (scraped_) scraped_->show(report_, time_slice);
     if (options_.gateway) options_.gateway->note(time_slice);
-    if (screen_) screen_->note(report_, time_slice);
     if (closed) show(*closed);
     judge();
     if (closed && options_.after_interval) options_.after_interval();
     if (options_.after_time_slice) options_.after_time_slice();
 }
 
-void run_console::note_latency(const stats::time_slice& last) {
-    const stats::histogram& messages = last.counts.latency[report_.description().message_phase];
+void run_console::note_latency(const stats::time_slice& second) {
+    const stats::histogram& messages = second.counts.latency[report_.description().message_phase];
     recent_p50_ = stats::known_quantile(messages, 0.5);
     recent_p99_ = stats::known_quantile(messages, 0.99);
 }

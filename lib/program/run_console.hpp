@@ -31,6 +31,7 @@
 #include "screen/live_screen.hpp"
 #include "stats/first_errors.hpp"
 #include "stats/interval_log.hpp"
+#include "stats/last_second.hpp"
 #include "stats/run_report.hpp"
 #include "stats/threshold.hpp"
 
@@ -105,7 +106,7 @@ class run_console : public load::run_watcher {
 
     void show(const stats::closed_interval& closed);
     base::expected<void> let_scrapers_in();
-    void note_latency(const stats::time_slice& last);
+    void note_latency(const stats::time_slice& second);
     void note_samples();
     bool logs_to_errors() const noexcept { return options_.record == "-"; }
     base::expected<void> take_terminal();
@@ -124,7 +125,8 @@ class run_console : public load::run_watcher {
     std::vector<stats::threshold> thresholds_;
     stats::first_errors first_errors_;
     std::unique_ptr<screen::live_screen> screen_;         // null without --live
-    std::optional<std::chrono::nanoseconds> recent_p50_;  // of the last time slice's messages
+    stats::last_second second_;                           // for those who watch
+    std::optional<std::chrono::nanoseconds> recent_p50_;  // of the last second's messages
     std::optional<std::chrono::nanoseconds> recent_p99_;
     bool said_silence_ = false;
     sampling::sampler* sampler_ = nullptr;

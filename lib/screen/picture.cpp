@@ -78,7 +78,12 @@ std::optional<line> task_line(const scene& of) {
     const std::string rate = option_of(run, "rate");
     const std::string stages = option_of(run, "stages");
     line made{{option_of(run, "protocol") + " to ", tone::faint}, {server}};
-    if (!rate.empty()) made.push_back({(run.capped() ? ", at most " : ", at ") + rate});
+    const bool searches = run.options.contains("find-rate");
+    if (!rate.empty())
+        made.push_back({(searches       ? ", a search from "
+                         : run.capped() ? ", at most "
+                                        : ", at ") +
+                        rate});
     if (!stages.empty()) made.push_back({", in stages " + stages});
     if (rate.empty() && stages.empty()) made.push_back({", as fast as it answers"});
     made.push_back({run.open_loop() ? " (open loop)" : " (closed loop)", tone::faint});
