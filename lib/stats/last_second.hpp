@@ -1,5 +1,5 @@
-// The last second of a run, of time slices that may be shorter: what is said of "the last second" on
-// a terminal. A run's last slice, an interval's, or one that is longer, is as long as it is.
+// The last second of a run, of time slices that may be shorter: what is said of "the last second"
+// on a terminal. A run's last slice, an interval's, or one that is longer, is as long as it is.
 //
 // Flow: where add() says that a second is whole, whole() has it until the next add(). Nothing here
 // fails.
