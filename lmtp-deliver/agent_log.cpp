@@ -45,7 +45,24 @@ spdlog::sink_ptr make_sink(log_target where) {
     return sink;
 }
 
+std::string reply_text(const delivery_reply& one) {
+    return fmt::format("{} {} {}", one.code, one.enhanced, one.text);
+}
+
 }  // namespace
+
+std::string log_text(const agent_report& what) {
+    std::string text =
+        fmt::format("{}: to=<{}>: {}", what.id, base::printable(what.recipient, longest_line),
+                    reply_text(what.answer));
+    std::string_view rest = what.printed;
+    while (!rest.empty()) {
+        const std::size_t end = rest.find('\n');
+        text += "\n    " + base::printable(rest.substr(0, end), longest_line);
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    return text;
+}
 
 agent_log::agent_log(log_target where) {
     spdlog::init_thread_pool(most_queued_lines, 1);
@@ -62,21 +79,13 @@ agent_log::~agent_log() {
 }
 
 void agent_log::add(const agent_report& what) {
-    const delivery_reply& answer = what.answer;
-    const std::string reply = fmt::format("{} {} {}", answer.code, answer.enhanced, answer.text);
     {
         const std::scoped_lock lock(mutex_);
-        if (said_.size() >= most_agents_remembered || !said_.insert(reply).second) return;
+        if (said_.size() >= most_agents_remembered || !said_.insert(reply_text(what.answer)).second)
+            return;
     }
-    std::string text = fmt::format("{}: to=<{}>: {}", what.id,
-                                   base::printable(what.recipient, longest_line), reply);
-    std::string_view rest = what.printed;
-    while (!rest.empty()) {
-        const std::size_t end = rest.find('\n');
-        text += "\n    " + base::printable(rest.substr(0, end), longest_line);
-        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    }
-    logger_->log(answer.code < 400 ? spdlog::level::info : spdlog::level::warn, text);
+    logger_->log(what.answer.code < 400 ? spdlog::level::info : spdlog::level::warn,
+                 log_text(what));
 }
 
 void agent_log::say(const std::string& line) {

@@ -33,6 +33,9 @@ struct agent_report {
     std::string_view printed;
 };
 
+// The line and what was printed below it, indented: nothing of it can forge another line.
+[[nodiscard]] std::string log_text(const agent_report& what);
+
 class agent_log {
   public:
     explicit agent_log(log_target where);

@@ -1,6 +1,7 @@
 // See agent_templates.hpp.
 #include "lmtp-deliver/agent_templates.hpp"
 
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "lmtp-deliver/argv_template.hpp"
 #include "lmtp-deliver/text_tables.hpp"
@@ -72,16 +73,19 @@ base::expected<std::vector<agent>> read_agents(const std::vector<text_entry>& en
 }  // namespace
 
 base::expected<std::vector<agent>> built_in_agents() {
-    const std::string name = "conf/agents.toml, compiled in";
-    const auto entries = parse_text_tables(built_in_agents_text, name);
-    if (!entries) return entries.error();
-    return read_agents(*entries, name);
+    return parse_agents(built_in_agents_text, "conf/agents.toml, compiled in");
 }
 
 base::expected<std::vector<agent>> load_agents(const std::string& path) {
-    const auto entries = load_text_tables(path);
+    const auto text = base::read_file(path);
+    if (!text) return text.error();
+    return parse_agents(*text, path);
+}
+
+base::expected<std::vector<agent>> parse_agents(std::string_view text, const std::string& name) {
+    const auto entries = parse_text_tables(text, name);
     if (!entries) return entries.error();
-    return read_agents(*entries, path);
+    return read_agents(*entries, name);
 }
 
 base::expected<agent> find_template(std::string_view name_or_template,

@@ -31,6 +31,9 @@ extern const std::string_view built_in_agents_text;
 
 [[nodiscard]] base::expected<std::vector<agent>> built_in_agents();
 [[nodiscard]] base::expected<std::vector<agent>> load_agents(const std::string& path);
+// The same from text; name stands for the file in failures.
+[[nodiscard]] base::expected<std::vector<agent>> parse_agents(std::string_view text,
+                                                              const std::string& name);
 
 // What --agent means: a known name gives its agent, and text that is more than a word is a template
 // itself, of an agent without a name, which is not parsed here. A single word that is no known name

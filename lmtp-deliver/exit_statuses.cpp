@@ -2,6 +2,7 @@
 // 3.7.11 did with an agent that ended so: only 71 was deferred, as 75 is.
 #include "lmtp-deliver/exit_statuses.hpp"
 
+#include "base/read_file.hpp"
 #include "base/text.hpp"
 #include "lmtp-deliver/text_tables.hpp"
 
@@ -128,11 +129,17 @@ exit_statuses::exit_statuses() {
 }
 
 base::expected<exit_statuses> exit_statuses::load(const std::string& path) {
-    const auto entries = load_text_tables(path);
+    const auto text = base::read_file(path);
+    if (!text) return text.error();
+    return parse(*text, path);
+}
+
+base::expected<exit_statuses> exit_statuses::parse(std::string_view text, const std::string& name) {
+    const auto entries = parse_text_tables(text, name);
     if (!entries) return entries.error();
     exit_statuses made;
     for (const text_entry& each : *entries) {
-        const std::string where = fmt::format("{}:{}", path, each.line);
+        const std::string where = fmt::format("{}:{}", name, each.line);
         if (each.table != "exit") {
             return base::fail("{}: table [{}] is unknown; the only one is [exit]", where,
                               base::printable(each.table, 40));

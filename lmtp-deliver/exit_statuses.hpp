@@ -9,9 +9,9 @@
 //   75 = "451 4.3.0 Try again"       # CODE ENHANCED [TEXT], also for signal, timeout,
 //   other = "451 4.3.0"              # "not started" and other; without a TEXT ours is said
 //
-// load() fails with "FILE:LINE: reason". It wants a code of class 2, 4 or 5 between 200 and 599,
-// the same class in the enhanced code, at most 200 octets of printable ASCII, and class 2 only for
-// a status by its number.
+// load() and parse() fail with "FILE:LINE: reason". They want a code of class 2, 4 or 5 between 200
+// and 599, the same class in the enhanced code, at most 200 octets of printable ASCII, and class 2
+// only for a status by its number.
 #pragma once
 
 #include "base/result.hpp"
@@ -43,6 +43,9 @@ class exit_statuses {
   public:
     exit_statuses();  // the defaults
     [[nodiscard]] static base::expected<exit_statuses> load(const std::string& path);
+    // The same from text; name stands for the file in failures.
+    [[nodiscard]] static base::expected<exit_statuses> parse(std::string_view text,
+                                                             const std::string& name);
 
     // The reply; its text is "SENTENCE" or "SENTENCE: FIRST LINE", below 450 octets.
     // output: what the agent printed, or the beginning of it.

@@ -1,8 +1,9 @@
 // See text_tables.hpp. The only file of the program that knows toml++.
 #include "lmtp-deliver/text_tables.hpp"
 
-#include "base/read_file.hpp"
 #include "cli/toml.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -13,13 +14,13 @@ base::expected<void> add_table(std::vector<text_entry>& entries, const std::stri
                                const toml::table& texts, const std::string& name) {
     if (texts.empty()) entries.push_back({table, {}, {}, texts.source().begin.line});
     for (const auto& [key, node] : texts) {
-        const std::uint32_t line = node.source().begin.line;
         const auto* const text = node.as_string();
         if (text == nullptr) {
-            return base::fail("{}:{}: {} of [{}] is no text; put the value in quotes", name, line,
-                              key.str(), table);
+            return cli::at_line(
+                name, node,
+                fmt::format("{} of [{}] is no text; put the value in quotes", key.str(), table));
         }
-        entries.push_back({table, std::string(key.str()), text->get(), line});
+        entries.push_back({table, std::string(key.str()), text->get(), node.source().begin.line});
     }
     return {};
 }
@@ -34,8 +35,9 @@ base::expected<std::vector<text_entry>> parse_text_tables(std::string_view docum
     for (const auto& [key, node] : *parsed) {
         const auto* const table = node.as_table();
         if (table == nullptr) {
-            return base::fail("{}:{}: {} stands outside a table; begin with a line [NAME]", name,
-                              node.source().begin.line, key.str());
+            return cli::at_line(
+                name, node,
+                fmt::format("{} stands outside a table; begin with a line [NAME]", key.str()));
         }
         const auto added = add_table(entries, std::string(key.str()), *table, name);
         if (!added) return added.error();
@@ -44,12 +46,6 @@ base::expected<std::vector<text_entry>> parse_text_tables(std::string_view docum
     std::stable_sort(entries.begin(), entries.end(),
                      [](const text_entry& a, const text_entry& b) { return a.line < b.line; });
     return entries;
-}
-
-base::expected<std::vector<text_entry>> load_text_tables(const std::string& path) {
-    const auto document = base::read_file(path);
-    if (!document) return document.error();
-    return parse_text_tables(*document, path);
 }
 
 }  // namespace postal::lmtp_deliver

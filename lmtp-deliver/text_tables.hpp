@@ -29,6 +29,4 @@ struct text_entry {
 [[nodiscard]] base::expected<std::vector<text_entry>> parse_text_tables(std::string_view document,
                                                                         const std::string& name);
 
-[[nodiscard]] base::expected<std::vector<text_entry>> load_text_tables(const std::string& path);
-
 }  // namespace postal::lmtp_deliver

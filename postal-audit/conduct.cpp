@@ -278,7 +278,8 @@ void auditor::run() {
 bool auditor::came_out() const {
     const auto found = analyse(record_);
     bool as_expected = given_.replay || found.counts();
-    for (const auto& [variant, wanted] : given_.expect) {
+    for (const auto& [name, wanted] : given_.expect) {
+        const std::string& variant = name;
         const auto at = std::find_if(record_.variants.begin(), record_.variants.end(),
                                      [&](const auto& one) { return one.name == variant; });
         if (at == record_.variants.end()) continue;

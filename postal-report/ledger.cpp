@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include <unistd.h>
@@ -368,7 +369,9 @@ base::expected<ledger_report> read_ledger(const options& wanted) {
     one.file = name_of(wanted);
     ledger::questions questions;
     questions.on_delivery = [&](std::int64_t us) {
-        one.delivery.record(std::chrono::microseconds(us));
+        // Times of a file may be any; a histogram ends far before the clock does.
+        constexpr std::int64_t longest_us = std::numeric_limits<std::int64_t>::max() / 1000;
+        one.delivery.record(std::chrono::microseconds(std::clamp<std::int64_t>(us, 0, longest_us)));
     };
     questions.one_store = wanted.one_store;
     questions.examples = wanted.html.empty() ? 0 : examples_of_page;

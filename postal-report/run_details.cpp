@@ -159,15 +159,15 @@ using named_texts = std::vector<std::pair<std::string, std::string>>;
 void add_texts(table& to, const std::vector<record>& records,
                named_texts (*texts_of)(const record& one)) {
     for (std::size_t i = 0; i < records.size(); ++i) {
-        for (auto& [name, text] : texts_of(records[i])) {
+        for (auto& named : texts_of(records[i])) {
             auto row = std::find_if(to.rows.begin(), to.rows.end(),
-                                    [&](const auto& each) { return each.front() == name; });
+                                    [&](const auto& each) { return each.front() == named.first; });
             if (row == to.rows.end()) {
                 std::vector<std::string> none(records.size() + 1, unknown);
-                none.front() = name;
+                none.front() = named.first;
                 row = to.rows.insert(row, std::move(none));
             }
-            (*row)[i + 1] = std::move(text);
+            (*row)[i + 1] = std::move(named.second);
         }
     }
 }

@@ -193,9 +193,11 @@ std::string recorded_disk_in(const std::string& folder) {
     return folder + "/disk.image";
 }
 
-experiment::run_result record_once(const experiment::run_plan& plan, const recording_plan& recorded,
-                                   experiment::journal& book, experiment::supervisor& by,
-                                   const experiment::progress& tell) {
+postal::experiment::run_result record_once(const postal::experiment::run_plan& plan,
+                                           const recording_plan& recorded,
+                                           postal::experiment::journal& book,
+                                           postal::experiment::supervisor& by,
+                                           const postal::experiment::progress& tell) {
     return recorded_run(plan, recorded, book, by, tell).run();
 }
 

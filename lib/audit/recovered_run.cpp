@@ -97,7 +97,7 @@ done recovered_run::start_drain() {
 
 // Servers are for those who ask them.
 done recovered_run::start_recovered_servers() {
-    const experiment::audit& after = what_.audited;
+    const postal::experiment::audit& after = what_.audited;
     if (after.read.empty() && after.drain.words.empty()) return {};
     const auto before = mark();
     if (const done drain = start_drain(); !drain) return drain;
@@ -205,9 +205,11 @@ done recovered_run::check_file_system() {
 
 }  // namespace
 
-experiment::run_result recover_once(const experiment::run_plan& plan,
-                                    const recovery_plan& recovered, experiment::journal& book,
-                                    experiment::supervisor& by, const experiment::progress& tell) {
+postal::experiment::run_result recover_once(const postal::experiment::run_plan& plan,
+                                            const recovery_plan& recovered,
+                                            postal::experiment::journal& book,
+                                            postal::experiment::supervisor& by,
+                                            const postal::experiment::progress& tell) {
     return recovered_run(plan, recovered, book, by, tell).run();
 }
 

@@ -13,9 +13,9 @@
 namespace postal::audit {
 namespace {
 
-using experiment::bound_text;
-using experiment::repeated_command;
-using experiment::unknown;
+using postal::experiment::bound_text;
+using postal::experiment::repeated_command;
+using postal::experiment::unknown;
 
 std::string a_message(const std::optional<double>& value) {
     return value ? fmt::format("{:.3g}", *value) : unknown;

@@ -262,6 +262,9 @@ std::string_view nearest(std::string_view mistyped, const std::vector<std::strin
     for (const auto& name : known) {
         // The start of a long name is near, whatever it lacks: --dur is --duration.
         const bool is_start = mistyped.size() >= 4 && name.starts_with(mistyped);
+        // What differs by so much in length alone need not be looked at: it may be a whole file.
+        const auto [shorter, longer] = std::minmax({mistyped.size(), name.size()});
+        if (!is_start && 2 * (longer - shorter) >= longer) continue;
         const std::size_t distance = is_start ? 1 : edit_distance(mistyped, name);
         // Where half of it would change it is another word.
         const bool is_other = 2 * distance >= std::max(mistyped.size(), name.size());

@@ -1,6 +1,7 @@
 #include "cli/config_file.hpp"
 
 #include "base/read_file.hpp"
+#include "base/text.hpp"
 #include "cli/toml.hpp"
 
 #include <fmt/format.h>
@@ -59,7 +60,7 @@ base::expected<std::vector<config_entry>> read_config(const std::string& path) {
     for (const auto& [key, node] : *table) {
         auto entry = to_entry(std::string(key.str()), node);
         if (!entry) return at_line(path, node, entry.error().message);
-        entry->where = fmt::format("{}:{}: {}", path, entry->line, entry->key);
+        entry->where = fmt::format("{}:{}: {}", path, entry->line, base::printable(entry->key, 60));
         entries.push_back(std::move(*entry));
     }
     // In the order of the file, so that the first mistake is the one that is reported.

@@ -90,8 +90,9 @@ base::expected<void> apply_options(const command_line& line,
         if (!row->set) continue;
         effective_option now{key_of(*row), values, !values.empty()};
         std::string where = long_name(*row);
+        const std::string& key = row->file_key;
         const auto entry = std::find_if(entries.begin(), entries.end(), [&](const auto& one) {
-            return one.key == now.name || (!row->file_key.empty() && one.key == row->file_key);
+            return one.key == now.name || (!key.empty() && one.key == key);
         });
         if (!now.given && entry != entries.end()) {
             now.values = entry->values;

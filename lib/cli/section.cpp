@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/toml.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,7 @@ namespace postal::cli {
 void complaint::add(std::uint32_t at, std::string_view reason) {
     if (!first.empty() && at >= line) return;
     line = at;
-    first = fmt::format("{}:{}: {}", file, at, reason);
+    first = fmt::format("{}:{}: {}", file, at, base::printable(reason, longest_reason));
 }
 
 std::vector<std::string> section::keys() const {

@@ -32,7 +32,7 @@ std::string in_our_words(std::string_view line, std::string_view theirs) {
                            base::printable(value, 60));
     if (equals != line.npos && value.starts_with('"') && value.find('"', 1) == value.npos)
         return fmt::format("{}: the text has no quote at its end", base::printable(key, 60));
-    return fmt::format("is no TOML: {}", theirs);
+    return fmt::format("is no TOML: {}", base::printable(theirs, longest_reason));
 }
 
 }  // namespace
@@ -48,7 +48,8 @@ base::expected<toml::table> parse_toml(std::string_view text, const std::string&
 }
 
 base::failure at_line(const std::string& name, const toml::node& node, std::string_view reason) {
-    return base::fail("{}:{}: {}", name, node.source().begin.line, reason);
+    return base::fail("{}:{}: {}", name, node.source().begin.line,
+                      base::printable(reason, longest_reason));
 }
 
 }  // namespace postal::cli

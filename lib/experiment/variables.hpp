@@ -1,7 +1,7 @@
 // What ${name} stands for in an experiment's texts.
 //
 // A value may hold variables itself. Fails for a name without a value, a text that ends within
-// "${", and values that come back to themselves.
+// "${", values that come back to themselves, and more than 256 KiB of values.
 #pragma once
 
 #include "experiment/experiment.hpp"

@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/saturated.hpp"
+
 namespace postal::ledger {
 
 namespace {
@@ -58,8 +60,9 @@ void coverage::judge_mailbox() {
         way_from = at;
     }
     for (visit_entry& one : of_one_) {
-        if (one.what == extent::incoming && one.began_us + delivered_before_us <= one.ended_us)
-            into.watched.push_back({one.began_us + delivered_before_us, one.ended_us});
+        const std::int64_t from_us = base::saturated_sum(one.began_us, delivered_before_us);
+        if (one.what == extent::incoming && from_us <= one.ended_us)
+            into.watched.push_back({from_us, one.ended_us});
         if (one.what == extent::complete || one.began_us < latest_us) continue;
         latest_us = one.began_us;
         into.reason = std::move(one.reason);

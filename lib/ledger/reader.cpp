@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/saturated.hpp"
 #include "ledger/joined.hpp"
 #include "ledger/recipient_domains.hpp"
 #include "ledger/schema.hpp"
@@ -158,17 +159,18 @@ unfinished_runs reader::open_ends(const std::vector<numbered_run>& runs) {
     unfinished_runs result;
     for (const numbered_run& one : runs) {
         if (!one.row.ended.empty()) continue;
-        const std::int64_t horizon = one.horizon_us - clock_difference_us;
+        const std::int64_t horizon =
+            base::saturated_difference(one.horizon_us, clock_difference_us);
+        const std::int64_t silent = base::saturated_sum(one.horizon_us, long_silence_us);
         if (one.row.is == role::sender) {
             result.senders.emplace(one.id, horizon);
             continue;
         }
         const bool sink = one.row.is == role::sink;
-        if (!sink) result.removing.push_back({horizon, one.horizon_us + long_silence_us});
+        if (!sink) result.removing.push_back({horizon, silent});
         std::int64_t until = std::numeric_limits<std::int64_t>::max();
         for (const numbered_run& other : runs) {
-            const bool later = other.row.is == one.row.is &&
-                               other.started_us > one.horizon_us + long_silence_us &&
+            const bool later = other.row.is == one.row.is && other.started_us > silent &&
                                (sink || !other.row.ended.empty());
             if (later) until = std::min(until, other.started_us);
         }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/saturated.hpp"
 #include "ledger/reader.hpp"
 
 namespace postal::ledger {
@@ -20,8 +21,9 @@ expected<observation> reader::read_observation(const std::vector<numbered_run>& 
         anybody = anybody || one.row.is != role::sender;
         result.untold = result.untold || !one.row.tells;
         if (one.row.is != role::sink) continue;
-        const std::int64_t until = one.row.ended.empty() ? std::numeric_limits<std::int64_t>::max()
-                                                         : one.ended_us + clock_difference_us;
+        const std::int64_t until = one.row.ended.empty()
+                                       ? std::numeric_limits<std::int64_t>::max()
+                                       : base::saturated_sum(one.ended_us, clock_difference_us);
         result.sinks_until_us = std::max(result.sinks_until_us, until);
     }
     if (!anybody) {

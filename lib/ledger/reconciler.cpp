@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/random.hpp"
+#include "base/saturated.hpp"
 
 namespace postal::ledger {
 
@@ -301,7 +302,7 @@ void reconciler::count_damage(span here, std::int64_t sent, outcome what) {
 
 void reconciler::count_delivery(span here) {
     const seen_entry& first = earliest(here);
-    const std::int64_t took = first.time_us - first.sent_us;
+    const std::int64_t took = base::saturated_difference(first.time_us, first.sent_us);
     summary_.seen_before_sent += took < 0 ? 1 : 0;
     if (who_.on_delivery) who_.on_delivery(took);
 }

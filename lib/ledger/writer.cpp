@@ -87,12 +87,12 @@ std::unique_ptr<block> writer::hand_over(std::unique_ptr<block> rows, const row_
         rows->clear();
         return rows;
     }
-    std::unique_ptr<block> empty;
+    std::unique_ptr<block> spare;
     const std::size_t count = rows->size();
     try {
         const std::scoped_lock lock(queue_->mutex);
         if (count != 0) {
-            if (queue_->spare.empty()) empty = std::make_unique<block>();
+            if (queue_->spare.empty()) spare = std::make_unique<block>();
             queue_->waiting.push_back(std::move(rows));
         }
         queue_->handed_over_us.at(&from) = wall_us();
@@ -101,14 +101,14 @@ std::unique_ptr<block> writer::hand_over(std::unique_ptr<block> rows, const row_
         queue_->rows_waiting += count;
         if (queue_->rows > too_many_rows) queue_->fall_behind(*this);
         if (queue_->rows_waiting >= rows_a_transaction) queue_->changed.notify_one();
-        if (!empty) {
-            empty = std::move(queue_->spare.back());
+        if (!spare) {
+            spare = std::move(queue_->spare.back());
             queue_->spare.pop_back();
         }
     } catch (const std::bad_alloc&) {
         return rows;  // whole: they come with the next ones
     }
-    return empty;
+    return spare;
 }
 
 void writer::know(const row_buffer& which) {

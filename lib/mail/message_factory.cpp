@@ -143,9 +143,9 @@ std::size_t settle_sizes(std::size_t fixed, std::uint64_t wanted, identity& id) 
 
 }  // namespace
 
-std::string joined_fields(const std::vector<std::string>& fields) {
+std::string joined_fields(const std::vector<std::string>& lines) {
     std::string text;
-    for (const std::string& one : fields)
+    for (const std::string& one : lines)
         text.append(one).append("\r\n");
     return text;
 }

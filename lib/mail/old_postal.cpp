@@ -94,10 +94,10 @@ std::optional<bool> check_old_postal(std::string_view message) {
     const std::size_t end = header_end(message);
     const std::string_view section = message.substr(0, end);
     if (!is_old_postal(section)) return std::nullopt;
-    const header_section fields = scan_headers(section);
+    const header_section found = scan_headers(section);
     std::string covered_text;
     for (std::size_t i = 0; i < covered_fields; ++i)
-        covered_text.append(names[i]).append(fields.values[i]);
+        covered_text.append(names[i]).append(found.values[i]);
     if (end != std::string_view::npos) covered_text += message.substr(end);
     const std::string_view digest = find_value(section, old_digest_field);
     return old_md5<std::uint64_t>::of(covered_text) == digest ||

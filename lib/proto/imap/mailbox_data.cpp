@@ -40,10 +40,10 @@ bool imap_responses::give_range(imap_step& step) {
 }
 
 void imap_responses::on_search(const imap_token& token, imap_step& step) {
-    constexpr std::uint64_t most = std::numeric_limits<std::uint32_t>::max();
+    constexpr std::uint64_t largest_number = std::numeric_limits<std::uint32_t>::max();
     if (token.kind == kind::end) return on_finish(token, step);
     if (token.kind == kind::list_open) return skip_list(state::search);  // (MODSEQ 1), RFC 7162
-    if (token.kind != kind::number || token.number == 0 || token.number > most) {
+    if (token.kind != kind::number || token.number == 0 || token.number > largest_number) {
         return refuse(step);
     }
     const auto number = static_cast<std::uint32_t>(token.number);

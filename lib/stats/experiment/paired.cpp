@@ -58,10 +58,10 @@ double t_probability(const paired_sample& of) {
     return 2 * cdf(complement(students_t(of.freedom), t));
 }
 
-double detectable_noncentrality(double freedom, double alpha, double power) {
+double detectable_noncentrality(double freedom, double alpha, double wanted_power) {
     const double limit = pairs_t_limit(freedom, alpha / 2);
     const auto shown = [&](double noncentrality) {
-        return cdf(complement(non_central_t(freedom, noncentrality), limit)) >= power;
+        return cdf(complement(non_central_t(freedom, noncentrality), limit)) >= wanted_power;
     };
     double below = 0;
     double above = limit + 1;

@@ -244,6 +244,9 @@ TEST_CASE("parse: a mistake in the configuration file is told with file and line
         {"\nsesions = 5\n", "--config: FILE:2: sesions: unknown option; did you mean sessions?"},
         {"elsewhere = 5\n", "--config: FILE:1: elsewhere: unknown option"},
         {"help = true\n", "--config: FILE:1: help: unknown option"},
+        // What a terminal would obey.
+        {"\"\\u001b[31m\" = [[1]]\n",
+         "--config: FILE:1: \\x1b[31m: an element is neither text, a number nor true or false"},
         {"sessions = true\n", "--config: FILE:1: sessions takes N, not true or false"},
         {"sessions = [1, 2]\n", "--config: FILE:1: sessions takes one value, not a list"},
         {"all = 1\n", "--config: FILE:1: all is a flag; give true or false"},

@@ -243,6 +243,23 @@ TEST_CASE("variables: words, texts and escapes") {
     CHECK_FALSE(expand("${}", values).has_value());
 }
 
+TEST_CASE("variables: what values hold of other values is bounded") {
+    // Each one holds the next twice: the first would be half a million words, or none as often.
+    variables values;
+    for (char name = 'a'; name < 't'; ++name) {
+        const std::string next = "${" + std::string(1, static_cast<char>(name + 1)) + "}";
+        values[std::string(1, name)] = {next, next};
+    }
+    values["t"] = {"x"};
+    const auto refused = expand(std::vector<std::string>{"${a}"}, values);
+    REQUIRE(!refused);
+    CHECK(refused.error().message.find("makes more than 256.0 KiB of values in values") !=
+          std::string::npos);
+    CHECK(expand(std::vector<std::string>{"${m}"}, values)->size() == 128);
+    values["t"] = {};
+    CHECK_FALSE(expand(std::vector<std::string>{"${a}"}, values).has_value());
+}
+
 TEST_CASE("plan: each block runs every variant once, in an order of its own that can be repeated") {
     std::set<std::vector<std::size_t>> orders;
     for (std::uint64_t block = 1; block <= 50; ++block) {

@@ -1,6 +1,7 @@
 #include "ledger/reader.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "book.hpp"
 
@@ -41,6 +42,19 @@ TEST_CASE("ledger report: lost is what was acknowledged and seen nowhere") {
     CHECK(got.rows[0].sender == "from");
     CHECK(got.rows[0].outcome == "accepted");
     CHECK(got.rows[0].seen.empty());
+}
+
+TEST_CASE("ledger report: times at the ends of 64 bits are far apart, and no more") {
+    const folder here;
+    book all(here / "b");
+    all.sent(0, "a");
+    seen_row& row = all.seen(0, "a");
+    row.time_us = std::numeric_limits<std::int64_t>::max();
+    row.sent_us = std::uint64_t{1} << 63U;  // the least that there is
+    const told got = all.report();
+    CHECK(got.totals.found == 1);
+    REQUIRE(got.deliveries_us.size() == 1);
+    CHECK(got.deliveries_us[0] == std::numeric_limits<std::int64_t>::max());
 }
 
 TEST_CASE("ledger report: what was not acknowledged and is there") {
