@@ -48,14 +48,17 @@ std::optional<nomination> goal_search::nominate(const load_limits& limits) {
     }
 }
 
-// What cannot be tried is not asked for, though loads above it were once; half the way to it is.
+// What cannot be tried is not asked for, though loads above it were once; half the way to it is. What
+// only shorter trials have shown is no bound: where it cannot be tried, lower loads are.
 goal_search::choice goal_search::below_ceiling(choice wanted, const load_bounds& now,
-                                               const load_limits& limits) const {
+                                               const load_limits& limits) {
     if (!wanted || wanted->load < limits.ceiling) return wanted;
     const auto from = now.lower ? now.lower : before_.lower;
     const double width = trials_->target_of(goal_, level_).width;
-    if (!from || limits.ceiling <= *from * (1 + width)) return std::nullopt;
-    return at(middle(*from, limits.ceiling), trial_step::bisect);
+    if (from && limits.ceiling > *from * (1 + width))
+        return at(middle(*from, limits.ceiling), trial_step::bisect);
+    if (now.lower || limits.ceiling <= limits.min) return std::nullopt;
+    return at(std::max(limits.ceiling / step_ratio(1), limits.min), trial_step::extend_down);
 }
 
 goal_search::choice goal_search::choose(const load_bounds& now, const load_limits& limits) {

@@ -38,7 +38,7 @@ class goal_search {
   private:
     using choice = std::optional<nomination>;
     [[nodiscard]] choice below_ceiling(choice wanted, const load_bounds& now,
-                                       const load_limits& limits) const;
+                                       const load_limits& limits);
     [[nodiscard]] choice choose(const load_bounds& now, const load_limits& limits);
     [[nodiscard]] choice choose_first(const load_bounds& now, const load_limits& limits);
     [[nodiscard]] choice between(const load_bounds& now) const;

@@ -79,6 +79,8 @@ void fields(Archive& each, field<Archive, goal_result>& of) {
     each("conditional_throughput", of.conditional_throughput, "at the lower bound");
     each("limited_by", of.limited_by, "at the upper bound", as{.needed = true});
     each("loss_ratio", of.loss_ratio, "at the upper bound", as{.fine = true});
+    each("by_short_trials", of.by_short_trials,
+         "the bounds are those of shorter trials than the goal's own, which show less");
 }
 
 template <class Archive>

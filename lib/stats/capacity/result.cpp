@@ -78,15 +78,20 @@ std::string stopped_text(search_end end) {
     }
 }
 
+// Of bounds that are none of the goal's.
+std::string short_text(const goal_result& of) {
+    return of.by_short_trials ? ", by short trials alone" : "";
+}
+
 std::string unfinished_text(const search_result& of, std::string_view unit) {
     const goal_result& limit = of.limit();
-    const std::string why = stopped_text(of.end);
+    const std::string why = short_text(limit) + ": " + stopped_text(of.end);
     if (limit.lower && limit.upper)
-        return fmt::format("{} to {} {}/s, not closer: {}", measured(*limit.lower),
+        return fmt::format("{} to {} {}/s, not closer{}", measured(*limit.lower),
                            measured(*limit.upper), unit, why);
-    if (limit.lower) return fmt::format("at least {} {}/s: {}", measured(*limit.lower), unit, why);
-    if (limit.upper) return fmt::format("less than {} {}/s: {}", measured(*limit.upper), unit, why);
-    return "nothing was found: " + why;
+    if (limit.lower) return fmt::format("at least {} {}/s{}", measured(*limit.lower), unit, why);
+    if (limit.upper) return fmt::format("less than {} {}/s{}", measured(*limit.upper), unit, why);
+    return "nothing was found" + why;
 }
 
 std::string doomed_text(const goal_result& of, const goal& about, std::string_view unit) {
@@ -148,6 +153,7 @@ std::string sentence_of(const goal_result& of, const goal& about, std::string_vi
     if (of.conditional_throughput)
         text += ", conditional throughput " + measured(*of.conditional_throughput);
     if (of.end == goal_end::not_closer) text += ", not decided between them";
+    text += short_text(of);
     if (of.end == goal_end::unfinished) text += ", not finished";
     return text;
 }

@@ -41,6 +41,8 @@ struct goal_result {
     double rate = 0;  // the best guess, between them; the lower bound where there is no other; or 0
     loss_reason limited_by = loss_reason::none;  // at the upper bound
     double loss_ratio = 0;                       // there
+    // The bounds are those of shorter trials than the goal's own, which show less.
+    bool by_short_trials = false;
 };
 
 // A load that is tried once more when the goal's bounds are known.

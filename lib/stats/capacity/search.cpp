@@ -43,6 +43,11 @@ search_end end_of(goal_end end) {
     return search_end::out_of_time;
 }
 
+search_end stopped_by(trial_validity why) {
+    return why == trial_validity::machine_full ? search_end::machine_full
+                                               : search_end::generator_limited;
+}
+
 // Trials that a target takes from these bounds, by bisection, and one for each of them.
 double trials_to_go(const load_bounds& now, double width, double unknown) {
     if (!now.lower || !now.upper) return unknown;
@@ -139,9 +144,7 @@ void search::could_not(trial_validity why) {
     for (std::size_t i = 0; i < searches_.size(); ++i)
         held_above =
             held_above || trials_.bounds(i, searches_[i].level()).lower.value_or(0) >= load;
-    if (load <= input_.loads.min || held_above)
-        return finish(why == trial_validity::machine_full ? search_end::machine_full
-                                                          : search_end::generator_limited);
+    if (load <= input_.loads.min || held_above) return finish(stopped_by(why));
     advance();
 }
 
@@ -154,6 +157,8 @@ void search::finish(std::optional<search_end> early) {
     }
     const goal_result& limit = result_.limit();
     result_.end = early.value_or(end_of(limit.end));
+    if (!early && limit.end == goal_end::unfinished && result_.ceiling)
+        result_.end = stopped_by(result_.ceiling_by);
     if (confirming_) confirming_->leave_out_rest();
     if (early || !limit.lower || !input_.confirm) {
         if (confirming_) result_.confirmation = confirming_->results();
@@ -205,12 +210,13 @@ double search::rate_within(std::size_t goal, const load_bounds& of) const {
 }
 
 goal_result search::result_of(std::size_t goal, bool finished) const {
-    // Of a search that ended early the finest target that has bounds.
+    // Where the goal's own trials have shown nothing, the finest target that has bounds.
     std::size_t level = searches_[goal].level();
     load_bounds now = trials_.bounds(goal, level);
     while (level > 0 && !now.lower && !now.upper)
         now = trials_.bounds(goal, --level);
-    goal_result made{.lower = now.lower, .upper = now.upper};
+    const bool coarse = level + 1 < targets_per_goal && (now.lower || now.upper);
+    goal_result made{.lower = now.lower, .upper = now.upper, .by_short_trials = coarse};
     made.rate = rate_within(goal, now);
     if (now.lower) made.conditional_throughput = trials_.conditional_throughput(goal, *now.lower);
     if (now.upper) {
@@ -218,7 +224,9 @@ goal_result search::result_of(std::size_t goal, bool finished) const {
         made.limited_by = there.reason;
         made.loss_ratio = there.loss_ratio;
     }
-    if (!finished) return made;
+    // What never held, by trials of any length, is doomed.
+    const bool never = !now.lower && now.upper && *now.upper <= input_.loads.min;
+    if (!finished || (coarse && !never)) return made;
     const double width = goals()[goal].width;
     const bool close = now.lower && now.upper && *now.upper <= *now.lower * (1 + width) * 1.0001;
     if (close)
@@ -227,7 +235,7 @@ goal_result search::result_of(std::size_t goal, bool finished) const {
         made.end = now.exhausted.empty() ? goal_end::at_least : goal_end::not_closer;
     else if (now.lower)
         made.end = goal_end::not_closer;
-    else if (now.upper && *now.upper <= input_.loads.min)
+    else if (never)
         made.end = goal_end::doomed;
     return made;
 }

@@ -231,6 +231,42 @@ TEST_CASE("capacity: what cannot be tried between two bounds is not asked for wi
     CHECK(sentence_of(found, one.goals()).ends_with("on the machine was full"));
 }
 
+TEST_CASE("capacity: what short trials alone have shown is no lower bound") {
+    server of{.service_s = 0.001};
+    std::optional<trial_validity> above;
+    const auto perform = [&](search& one) {
+        while (one.next()) {
+            trial_output seen = simulated::perform(of, *one.next(), {1});
+            // A burst hides what is too much from trials of some seconds; others fill the machine.
+            const bool is_too_much = one.next()->load > 400;
+            if (one.next()->load > 440 || (is_too_much && one.next()->duration_s > 10))
+                seen.validity = *above;
+            one.add(std::move(seen));
+            REQUIRE(one.trials().size() < 150);
+        }
+    };
+    for (const auto why : {trial_validity::machine_full, trial_validity::generator_limited}) {
+        above = why;
+        search one(input());
+        perform(one);
+        CAPTURE(found(one));
+        CHECK(one.result().end == search_end::at_least);
+        CHECK(*one.result().limit().lower <= 400);
+        CHECK(*one.result().limit().lower >= 380);
+        CHECK_FALSE(one.result().limit().by_short_trials);
+        CHECK(one.result().ceiling_by == why);
+    }
+    // There was no time for the goal's own trials.
+    auto asked = input();
+    asked.most_s = 60;
+    search brief(asked);
+    perform(brief);
+    CAPTURE(found(brief));
+    CHECK(brief.result().end == search_end::out_of_time);
+    CHECK(brief.result().limit().by_short_trials);
+    CHECK_THAT(found(brief), Catch::Contains("by short trials alone: the time was over"));
+}
+
 TEST_CASE("capacity: one trial that is not valid is tried again") {
     server of;
     search one(input());
