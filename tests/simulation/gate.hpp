@@ -37,7 +37,11 @@ class gate final : public actor {
         serve();
     }
     void give_back(const postal::load::ticket& unused) {
-        if (!rules_.give_back(unused)) never_begun(unused.each.size());
+        if (!rules_.give_back(unused)) {
+            for (std::size_t i = 0; i < unused.each.size(); ++i)
+                counts_.unserved.record(time_.now() - unused.each[i]);
+            never_begun(unused.each.size());
+        }
         serve();
     }
     [[nodiscard]] bool over() const noexcept { return rules_.over(); }

@@ -63,6 +63,7 @@ class judgement {
     void with_liar(const connection_record& line, std::size_t which, const sent_transaction* sent,
                    const rows_of_message& rows);
     void served();
+    void unheard();
     void times();
     void compare(std::string_view phase, const postal::stats::histogram& measured,
                  std::vector<std::int64_t> truth);
@@ -89,6 +90,8 @@ void judgement::sums() {
     const bool stops = what_.of.stop_gently || what_.of.stop_now;
     if (!stops) equal("messages started", sender.started, what_.of.messages);
     if (what_.of.open_loop) equal("due", sender.due, sender.started + sender.not_started);
+    equal("messages that waited in vain", sender.unserved.count(),
+          sender.started - sender.messages + sender.not_started);
     if (sender.started > what_.of.messages)
         wrong("{} messages were started, of {}", sender.started, what_.of.messages);
 }
@@ -97,12 +100,15 @@ void judgement::rows() {
     std::array<std::uint64_t, 5> counted{};
     std::map<std::uint64_t, std::uint64_t> next;  // sequence, by session
     std::uint64_t recipients = 0;
+    std::uint64_t octets = 0;
     for (const auto& [number, all] : messages_) {
         std::vector<postal::ledger::address_id> to;
         for (const sent_row* one : all) {
             to.push_back(one->recipient);
             if (one->counted) ++counted[static_cast<std::size_t>(one->what)];
-            recipients += one->what == outcome::accepted ? 1 : 0;
+            if (one->what != outcome::accepted) continue;
+            ++recipients;
+            octets += one->counted ? one->octets : 0;
         }
         std::sort(to.begin(), to.end());
         if (std::adjacent_find(to.begin(), to.end()) != to.end())
@@ -122,6 +128,7 @@ void judgement::rows() {
     equal("rows that count as failed", counted[3], sender.failed);
     equal("rows that count as in doubt", counted[4], sender.in_doubt);
     equal("recipients that accepted", sender.recipients, recipients);
+    equal("octets that were accepted", sender.bytes, octets);
 }
 
 // ---- outcomes ----
@@ -265,6 +272,24 @@ void judgement::served() {
     }
     equal("messages that the servers count", what_.servers.messages, messages);
     equal("recipients that the servers count", what_.servers.recipients, recipients);
+    unheard();
+}
+
+// Those whose reply never left are unheard for certain. Others may be that left with it in part: a
+// server knows what has left by the whole of what it wrote at once.
+void judgement::unheard() {
+    std::uint64_t least = 0;
+    for (const connection_record& line : what_.connections) {
+        if (line.lies) return;
+        const std::size_t left = line.line.from(side::server).said().size();
+        for (const served_transaction& one : line.served) {
+            if (one.delivered.empty()) continue;
+            for (const said_reply& end : one.ends)
+                least += end.positive() && end.end > left ? 1 : 0;
+        }
+    }
+    if (what_.servers.unheard < least)
+        wrong("{} messages are unheard, and not {} or more", what_.servers.unheard, least);
 }
 
 // ---- times ----
@@ -275,7 +300,13 @@ void judgement::times() {
     if (lies) return;
     using postal::sender::phase;
     const auto& measured = what_.senders.latency;
-    compare("service", measured[static_cast<std::size_t>(phase::service)], service_ns_);
+    const auto& service = measured[static_cast<std::size_t>(phase::service)];
+    compare("service", service, service_ns_);
+    // Parts of it.
+    for (const phase part : {phase::envelope, phase::data}) {
+        if (measured[static_cast<std::size_t>(part)].max() > service.max())
+            wrong("a part of a message took longer than the whole");
+    }
     if (what_.of.rate == 0)
         compare("message", measured[static_cast<std::size_t>(phase::message)], service_ns_);
 }

@@ -1,5 +1,7 @@
 #include "voice.hpp"
 
+#include <algorithm>
+
 namespace simulation {
 
 using postal::proto::server_stage;
@@ -13,7 +15,8 @@ void voice::note(server_stage stage, unsigned code) {
         if (stage == server_stage::rcpt) last.rcpt.push_back(one);
         if (stage == server_stage::data) last.content = one;
         if (stage == server_stage::rset && code == 421) truth_.goodbye = one;
-        if (stage == server_stage::rset && one.negative()) truth_.deaf_from = one.end;
+        if (stage == server_stage::rset && one.negative())
+            truth_.deaf_from = std::min(truth_.deaf_from, one.end);
     }
 }
 
