@@ -283,6 +283,8 @@ std::optional<server_reply> server_session::judge(const server_step& asked) {
 
 void server_session::act_on_reply(const server_step& step) {
     voice_.note(step.stage, step.reply.code);
+    if (step.stage == server_stage::rset && truth_.served.empty() && truth_.left_out.empty())
+        truth_.nonsense = "RSET came before any message";
     const bool nested = !step.reply.positive() && machine_.in_transaction();
     if (step.stage == server_stage::mail && !nested) {
         books_.sender_comes(house_.time.now());
