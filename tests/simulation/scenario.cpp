@@ -66,6 +66,8 @@ void draw_load(random_source& random, scenario& run) {
     run.kind_of_messages = static_cast<std::uint32_t>(random.below(4));
     run.sessions = static_cast<std::uint32_t>(1 + few(random));
     run.messages = 1 + random.below(8) + (run.lmtp ? random.below(8) : 0);
+    // Now and then so many that a connection's limits are met.
+    if (one_in(random, 64)) run.messages += random.below(300);
     run.messages_a_connection = one_of(random, std::array<std::int64_t, 5>{-1, 1, 2, 4, 100});
     if (!one_in(random, 3)) return;
     run.rate = std::exp2(random.uniform() * 10);
@@ -113,7 +115,7 @@ server_fault draw_refusal(random_source& random, const scenario& run) {
     server_fault one;
     one.where = line_of(random, run);
     one.stage = one_of(random, stages);
-    one.nth = static_cast<std::uint32_t>(few(random));
+    one.nth = one_in(random, 8) ? server_fault::each_time : static_cast<std::uint32_t>(few(random));
     one.code = one_of(random, codes);
     if (one_in(random, 2)) one.delay = time_up_to(random, 2 * run.client_timeout);
     if (one_in(random, 3)) one.close = one_of(random, std::array{cut::fin, cut::rst, cut::silence});
@@ -193,7 +195,9 @@ std::string word(const server_fault& one) {
     std::string said = one.code == 0 ? "the usual reply" : fmt::format("{}", one.code);
     if (one.code == 0 && one.close != cut::no) said = "no reply";
     if (one.delay.count() > 0) said += " after " + word(one.delay);
-    return fmt::format("server {}: at {} {}{}", to_text(one.stage), one.nth, said,
+    const std::string when =
+        one.nth == server_fault::each_time ? "each time" : fmt::format("at {}", one.nth);
+    return fmt::format("server {}: {} {}{}", to_text(one.stage), when, said,
                        cuts[static_cast<std::size_t>(one.close)]);
 }
 

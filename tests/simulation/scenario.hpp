@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,9 +48,11 @@ struct network_fault {
     nanoseconds lasts{};
 };
 
-// What a server does at a stage of a connection when it comes to it for the nth time. At the end of
-// a message over LMTP each recipient is one time.
+// What a server does at a stage of a connection when it comes to it for the nth time, or each time. At
+// the end of a message over LMTP each recipient is one time.
 struct server_fault {
+    static constexpr std::uint32_t each_time = std::numeric_limits<std::uint32_t>::max();
+
     line_number where;
     postal::proto::server_stage stage = postal::proto::server_stage::mail;
     std::uint32_t nth = 0;

@@ -261,7 +261,8 @@ const server_fault* server_session::fault_at(server_stage stage) {
     const std::uint32_t nth = asked_[static_cast<std::size_t>(stage)]++;
     const auto& all = house_.of.refusals;
     const auto found = std::find_if(all.begin(), all.end(), [&](const server_fault& one) {
-        return one.where == line_.number() && one.stage == stage && one.nth == nth;
+        return one.where == line_.number() && one.stage == stage &&
+               (one.nth == nth || one.nth == server_fault::each_time);
     });
     return found == all.end() ? nullptr : &*found;
 }
@@ -382,6 +383,8 @@ void server_session::message_refused(const server_step& step, std::size_t said_b
 
 void server_session::sent_away(const server_step& step, std::size_t said_before) {
     quit_ = step.stage == server_stage::quit;
+    // A client of ours does nothing that strikes a limit.
+    if (!step.reply.limit.empty() && !truth_.lies) truth_.nonsense = step.reply.text;
     if (step.stage == server_stage::end) {
         message_refused(step, said_before);
     } else if (!step.reply.positive()) {
