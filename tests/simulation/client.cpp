@@ -33,7 +33,7 @@ client::client(client_house& house, std::uint32_t session)
 
 void client::act() {
     while (state_ != state::over && step())
-        continue;
+        house_.time.exert();
     if (state_ != state::over && deadline_ != steady_time::max())
         house_.time.wake(*this, deadline_);
 }

@@ -64,6 +64,7 @@ class judgement {
                    const rows_of_message& rows);
     void served();
     void unheard();
+    void both_sides();
     void times();
     void compare(std::string_view phase, const postal::stats::histogram& measured,
                  std::vector<std::int64_t> truth);
@@ -273,6 +274,35 @@ void judgement::served() {
     equal("messages that the servers count", what_.servers.messages, messages);
     equal("recipients that the servers count", what_.servers.recipients, recipients);
     unheard();
+    both_sides();
+}
+
+// Whether nothing is to break and everybody has all the time and the room that he needs: with less of
+// it two who write and do not read wait for each other until one gives up.
+bool is_calm(const scenario& of) {
+    const auto harmless = [](const server_fault& one) {
+        const bool of_mail = one.stage == postal::proto::server_stage::rset ||
+                             one.stage == postal::proto::server_stage::mail;
+        return one.close == postal::proto::cut::no && one.code != 421 && one.delay.count() == 0 &&
+               !of_mail;
+    };
+    return of.room == scenario().room && of.losses.empty() && of.lies.empty() && !of.stop_gently &&
+           !of.stop_now && !of.servers_stop &&
+           std::all_of(of.refusals.begin(), of.refusals.end(), harmless);
+}
+
+// As long as no connection breaks both count the same events: docs/method.md.
+void judgement::both_sides() {
+    const auto broken = [](const connection_record& one) {
+        return one.goodbye.code != 0 || !one.left_out.empty();
+    };
+    const auto& all = what_.connections;
+    if (!is_calm(what_.of) || std::any_of(all.begin(), all.end(), broken)) return;
+    equal("started at the servers", what_.servers.started, what_.senders.started);
+    equal("rejected by the servers", what_.servers.rejected, what_.senders.rejected);
+    equal("deferred by the servers", what_.servers.deferred, what_.senders.deferred);
+    equal("failed at the servers", what_.servers.failed, what_.senders.failed);
+    equal("in doubt at the servers", what_.servers.in_doubt, what_.senders.in_doubt);
 }
 
 // Those whose reply never left are unheard for certain. Others may be that left with it in part: a

@@ -170,6 +170,7 @@ server_session::next server_session::open() {
 
 server_session::next server_session::consume() {
     for (;;) {
+        house_.time.exert();
         if (stopping_ && at_rest()) return next::stop;
         const std::size_t said_before = voice_.said_so_far();
         server_step step = machine_.consume(input_, voice_.room());

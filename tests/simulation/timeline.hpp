@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <queue>
+#include <stdexcept>
 #include <vector>
 
 #include "load/watched.hpp"
@@ -33,6 +34,11 @@ class actor {
     steady_time due_ = steady_time::max();
 };
 
+// Somebody acts for ever without waiting for anything.
+struct going_round : std::runtime_error {
+    going_round() : std::runtime_error("it goes round in circles") {}
+};
+
 class timeline {
   public:
     // An hour after the clock's own beginning, so that nothing of it is taken for "never".
@@ -51,8 +57,15 @@ class timeline {
     }
     void wake(actor& who) { wake(who, now_); }
 
+    // Whoever does one thing after the other in one act says so with each.
+    void exert() {
+        constexpr unsigned most = 100'000;
+        if (++exertions_ > most) throw going_round();
+    }
+
     // The next one acts; false when nobody waits any more.
     bool step() {
+        exertions_ = 0;
         while (!line_.empty()) {
             const place next = line_.top();
             line_.pop();
@@ -81,6 +94,7 @@ class timeline {
     steady_time now_ = start();
     std::uint64_t order_ = 0;
     std::uint64_t steps_ = 0;
+    unsigned exertions_ = 0;
 };
 
 // The wall's clock, which goes as the steady one does.

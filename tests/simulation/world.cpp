@@ -194,7 +194,11 @@ class world {
 result perform(const scenario& of, apparatus& with, shown what) {
     with.reset();
     world made(of, with, what);
-    return made.run();
+    try {
+        return made.run();
+    } catch (const going_round& wrong) {
+        return {.wrong = {wrong.what()}};
+    }
 }
 
 }  // namespace simulation
