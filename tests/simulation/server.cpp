@@ -377,6 +377,9 @@ void server_session::answer_recipients(pending_message& found) {
 
 void server_session::message_refused(const server_step& step, std::size_t said_before) {
     truth_.served.back().whole = true;
+    // There is nothing about ours that a server must refuse by itself.
+    if (step.reply.text != reply_of(step.reply.code).text && !truth_.lies)
+        truth_.nonsense = step.reply.text;
     voice_.note_ends(step.replies, step.reply.code, said_before);
     patience_.begin_anew(house_.time.now());
     books_.message_refused(step.reply.code);
