@@ -352,13 +352,12 @@ void judgement::compare(std::string_view phase, const postal::stats::histogram& 
         return wrong("{}: from {} to {} ns, and not from {} to {}", phase, measured.min().count(),
                      measured.max().count(), truth.front(), truth.back());
     }
-    for (const double q : {0.5, 0.9, 0.99}) {
-        const auto rank = postal::stats::histogram::rank_of(q, truth.size());
+    for (const unsigned percent : {50U, 90U, 99U}) {
+        const std::size_t rank = (percent * truth.size() + 99) / 100;
         const std::int64_t right = truth[rank - 1];
-        const std::int64_t off = std::abs(measured.quantile(q).count() - right);
-        if (off > right / 128 + most_below_all_buckets)
-            wrong("{}: p{:.0f} is {} ns, and not {}", phase, q * 100, measured.quantile(q).count(),
-                  right);
+        const std::int64_t is = measured.quantile(percent / 100.0).count();
+        if (std::abs(is - right) > right / 128 + most_below_all_buckets)
+            wrong("{}: p{} is {} ns, and not {}", phase, percent, is, right);
     }
 }
 
