@@ -1,0 +1,134 @@
+// Everything that is chosen for one simulated run: what is sent and how, what the network and the
+// servers are like, and what goes wrong where.
+//
+// draw() makes it from a seed; besides that seed nothing else is random but what network and
+// messages draw from sources of their own, by (seed, connection). So a scenario from which a fault
+// is taken away is the same run in all else, as far as the fault had no part in it, which is what
+// lets shrink.hpp find what matters. Plain data; text() is for people.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "postal/options.hpp"
+#include "proto/smtp/server_stage.hpp"
+#include "proto/smtp/stage_effect.hpp"
+
+namespace simulation {
+
+using std::chrono::nanoseconds;
+
+enum class side : std::uint8_t { client, server };
+
+// One connection of the run: the session that opens it, and its number in that session.
+struct line_number {
+    std::uint32_t session = 0;
+    std::uint32_t connection = 0;
+
+    bool operator==(const line_number&) const = default;
+};
+
+// What the network does to a connection when so many octets from one side have arrived.
+enum class loss : std::uint8_t {
+    closed,   // both sides find it closed
+    reset,    // both find it reset, and what they have not read is gone
+    silence,  // nothing from that side arrives any more, not even its end
+    stall     // what is behind them comes so much later
+};
+struct network_fault {
+    line_number where;
+    side from = side::client;
+    std::size_t at = 0;
+    loss what = loss::closed;
+    nanoseconds lasts{};
+};
+
+// What a server does at a stage of a connection when it comes to it for the nth time, or each time. At
+// the end of a message over LMTP each recipient is one time.
+struct server_fault {
+    static constexpr std::uint32_t each_time = std::numeric_limits<std::uint32_t>::max();
+
+    line_number where;
+    postal::proto::server_stage stage = postal::proto::server_stage::mail;
+    std::uint32_t nth = 0;
+    std::uint16_t code = 0;  // 0: the usual reply
+    nanoseconds delay{};
+    postal::proto::cut close = postal::proto::cut::no;
+};
+
+// What is heard in the place of a connection's nth reply.
+enum class lie : std::uint8_t {
+    other_code,  // of a class that the command cannot have, or of another one
+    swallowed,
+    doubled,  // as if it answered the next command too, which may not have been said
+    garbage,
+    endless_line,
+    endless_reply,
+    mixed_codes
+};
+struct lying_reply {
+    line_number where;
+    std::uint32_t nth = 0;
+    lie how = lie::other_code;
+    std::uint16_t code = 0;
+};
+
+// What happens to an accepted message behind the reply that accepted it.
+enum class harm : std::uint8_t { lost, twice, changed, elsewhere };
+struct harmed_message {
+    std::uint32_t session = 0;
+    std::uint64_t sequence = 0;
+    harm how = harm::lost;
+};
+
+struct scenario {
+    std::uint64_t seed = 0;
+
+    bool lmtp = false;
+    postal::sender::pipelining pipelining = postal::sender::pipelining::automatic;
+    bool chunking = false;
+    std::uint32_t in_flight = 1;
+    std::uint32_t least_recipients = 1;
+    std::uint32_t most_recipients = 1;
+    std::uint32_t kind_of_messages = 0;  // its place in apparatus.cpp
+    std::uint32_t sessions = 1;
+    std::uint64_t messages = 1;
+    std::int64_t messages_a_connection = 1;
+    double rate = 0;  // messages a second; 0: as fast as servers answer
+    bool open_loop = false;
+
+    bool offers_pipelining = true;
+    bool offers_chunking = true;
+    bool offers_8bit = true;
+    nanoseconds client_timeout = std::chrono::seconds(60);
+    nanoseconds server_timeout = std::chrono::seconds(300);
+    nanoseconds message_time = std::chrono::hours(1);
+    std::uint64_t min_data_rate = 500;
+    std::uint32_t max_recipients = 1000;
+
+    nanoseconds latency = std::chrono::milliseconds(1);
+    nanoseconds jitter{};
+    bool chops = false;        // octets arrive, are read and are taken in pieces of any length
+    std::size_t room = 65536;  // octets of a direction that are under way or not read
+
+    std::vector<network_fault> losses;
+    std::vector<server_fault> refusals;
+    std::vector<lying_reply> lies;
+    std::vector<harmed_message> harms;
+    // Since the run's start.
+    std::optional<nanoseconds> stop_gently;
+    std::optional<nanoseconds> stop_now;
+    std::optional<nanoseconds> servers_stop;
+};
+
+[[nodiscard]] scenario draw(std::uint64_t seed);
+
+// A few lines: what is unlike a plain run.
+[[nodiscard]] std::string text(const scenario& of);
+
+}  // namespace simulation
