@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/parse.hpp"
+#include "mail/account_weights.hpp"
 #include "mail/body_kind.hpp"
 #include "mail/digest.hpp"
 #include "mail/message_factory.hpp"

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "cli/parse.hpp"
+#include "mail/account_weights.hpp"
 #include "program/client_options.hpp"
 
 namespace postal::rabid {
