@@ -1,5 +1,5 @@
-// proto/smtp/server.hpp: a dialogue fed whole and in pieces has the same replies, and every octet is
-// used up. The first octet of the input chooses the dialect.
+// proto/smtp/server.hpp: a dialogue fed whole and in pieces has the same replies, and every octet
+// is used up. The first octet of the input chooses the dialect.
 #include "proto/smtp/server.hpp"
 
 #include <cstdlib>

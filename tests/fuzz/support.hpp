@@ -31,9 +31,9 @@ inline void require_harmless(std::string_view reason) {
     require(postal::base::printable(reason, std::numeric_limits<std::size_t>::max()) == reason);
 }
 
-// Cuts an input into pieces as a peer's octets may come: at every octet for one input of eight, else
-// at a few places. Where, the input itself says, so that each one is always cut alike, while those
-// that differ little are cut everywhere.
+// Cuts an input into pieces as a peer's octets may come: at every octet for one input of eight,
+// else at a few places. Where, the input itself says, so that each one is always cut alike, while
+// those that differ little are cut everywhere.
 class pieces {
   public:
     explicit pieces(std::string_view all) : left_(all), state_(hash(all)) {

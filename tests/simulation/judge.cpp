@@ -277,8 +277,8 @@ void judgement::served() {
     both_sides();
 }
 
-// Whether nothing is to break and everybody has all the time and the room that he needs: with less of
-// it two who write and do not read wait for each other until one gives up.
+// Whether nothing is to break and everybody has all the time and the room that he needs: with less
+// of it two who write and do not read wait for each other until one gives up.
 bool is_calm(const scenario& of) {
     const auto harmless = [](const server_fault& one) {
         const bool of_mail = one.stage == postal::proto::server_stage::rset ||

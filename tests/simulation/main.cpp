@@ -1,4 +1,5 @@
-// simulation: runs of postal against mail servers, each from a seed: docs/method.md, "A simulation".
+// simulation: runs of postal against mail servers, each from a seed: docs/method.md, "A
+// simulation".
 //
 //     simulation --seeds 20000               the first so many
 //     simulation --from 1000000 --seeds N    others

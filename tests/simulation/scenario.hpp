@@ -48,8 +48,8 @@ struct network_fault {
     nanoseconds lasts{};
 };
 
-// What a server does at a stage of a connection when it comes to it for the nth time, or each time. At
-// the end of a message over LMTP each recipient is one time.
+// What a server does at a stage of a connection when it comes to it for the nth time, or each time.
+// At the end of a message over LMTP each recipient is one time.
 struct server_fault {
     static constexpr std::uint32_t each_time = std::numeric_limits<std::uint32_t>::max();
 

@@ -48,8 +48,8 @@ std::optional<nomination> goal_search::nominate(const load_limits& limits) {
     }
 }
 
-// What cannot be tried is not asked for, though loads above it were once; half the way to it is. What
-// only shorter trials have shown is no bound: where it cannot be tried, lower loads are.
+// What cannot be tried is not asked for, though loads above it were once; half the way to it is.
+// What only shorter trials have shown is no bound: where it cannot be tried, lower loads are.
 goal_search::choice goal_search::below_ceiling(choice wanted, const load_bounds& now,
                                                const load_limits& limits) {
     if (!wanted || wanted->load < limits.ceiling) return wanted;

@@ -133,8 +133,8 @@ TEST_CASE("accounts: by weights the first ones are visited most, and none by two
         ++visits[*number];
         out.push_back(*number);
         if (out.size() < 3) continue;
-        all.give_back(out.front(), visit % 2 == 0 ? rabid::visit_result::done
-                                                  : rabid::visit_result::failed);
+        all.give_back(out.front(),
+                      visit % 2 == 0 ? rabid::visit_result::done : rabid::visit_result::failed);
         out.pop_front();
     }
     CHECK(visits[0] > 2 * visits[4]);
