@@ -82,12 +82,15 @@ std::string tls_text(const record& one) {
 
 std::string tested(const record& one) {
     std::vector<std::string> parts;
-    for (const told_option& each : told)
-        if (const std::string text = option_text(one, each.name); !text.empty())
-            parts.push_back(each.name == std::string_view("server")
-                                ? server_text(one, text)
-                                : each.before + base::printable(text, 100) +
-                                      (text == "1" ? each.behind_one : each.behind));
+    for (const told_option& each : told) {
+        const std::string text = option_text(one, each.name);
+        if (text.empty()) continue;
+        const std::string_view name = each.name;
+        const char* const before = name == "rate" && one.search ? "a search from " : each.before;
+        parts.push_back(name == "server" ? server_text(one, text)
+                                         : before + base::printable(text, 100) +
+                                               (text == "1" ? each.behind_one : each.behind));
+    }
     if (const std::string text = option_text(one, "size"); !text.empty())
         parts.push_back(sizes_text(text));
     parts.push_back(tls_text(one));
