@@ -35,8 +35,10 @@ def test_each_fault_is_found_and_care_is_not_accused(audit, sized):
     for fault in faults:
         for image in audit.images(fault):
             assert image["found"] + image["lost"] == image["acknowledged"] <= 60
-    # Nothing was flushed, so that whatever was not written by itself is gone.
-    assert all(image["found"] == 0 for image in audit.images("nothing") if image["survival"] == "none")
+    # Nothing was flushed, so that whatever was not written by itself is gone; unless somebody else's sync(2), which is for all
+    # file systems of the machine, fell into the recording.
+    nothing, = (each for each in audit.record["variants"] if each["name"] == "nothing")
+    assert nothing["flushes"] > 0 or all(image["found"] == 0 for image in nothing["images"] if image["survival"] == "none")
 
 
 @pytest.mark.thinned(2)
