@@ -104,7 +104,7 @@ def test_a_queue_that_grows_is_a_backlog(bhm, postfix, postal, users_file):
     slow = bhm("--delay", "end=50ms")
     relay = postfix(f"smtp:[{slow.endpoint.rpartition(':')[0]}]:{slow.endpoint.rpartition(':')[2]}", initial_destination_concurrency=2,
                     smtp_destination_concurrency_limit=2)
-    sent = postal("-t", "10", *QUICK, "--rate", "80/s", "--most-rate", "80/s", "--goal", "p50(message)<1s", "--duration", "40s",
+    sent = postal("-t", "10", *QUICK, "--rate", "80/s", "--most-rate", "80/s", "--goal", "p50(message)<1s", "--duration", "20s",
                   "--queue", f"postfix:{relay.queue}", relay.endpoint, users_file(5), status=None)
     trials = trials_of(sent.record)
     counted = [trial for trial in trials if trial["goals"]]
