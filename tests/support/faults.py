@@ -201,7 +201,8 @@ class ServerTrial(Trial):
         """A connection, as soon as somebody listens; nothing when the program has ended."""
         deadline = time.monotonic() + LONGEST
         while time.monotonic() < deadline and process.running:
-            with contextlib.suppress(ConnectionRefusedError):
+            # A listener that ends in the middle of a handshake resets it.
+            with contextlib.suppress(ConnectionRefusedError, ConnectionResetError):
                 return Client(("127.0.0.1", self.port), timeout=self.patience)
             time.sleep(0.002)
         return None
