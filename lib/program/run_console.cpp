@@ -113,7 +113,7 @@ base::expected<void> run_console::begin() {
 
 void run_console::on_time_slice(const stats::time_slice& time_slice) {
     const auto closed = report_.add_time_slice(time_slice);
-    if (second_.add(time_slice)) {
+    if ((live_ || screen_) && second_.add(time_slice)) {
         if (live_) note_latency(second_.whole());
         if (screen_) screen_->note(report_, second_.whole());
     }
