@@ -68,9 +68,9 @@ std::string reach_text(const search_record& of, std::string_view program) {
     const auto reach = reach_of(of);
     if (!reach) return {};
     return fmt::format(
-        "{} could do about {} {}/s by itself: its busiest worker was {} % busy at {}/s", program,
-        base::format_measured(reach->rate()), of.unit, base::format_measured(reach->busy * 100),
-        base::format_measured(reach->load));
+        "{} could do about {} {}/s or more by itself: its busiest worker was {} % busy at {}/s",
+        program, base::format_measured(reach->rate()), of.unit,
+        base::format_measured(reach->busy * 100), base::format_measured(reach->load));
 }
 
 std::uint64_t trials_that_say_nothing(const search_record& of) {

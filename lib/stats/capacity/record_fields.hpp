@@ -66,7 +66,8 @@ void fields(Archive& each, field<Archive, recorded_trial>& of) {
     each("p99_us", of.p99, "the same");
     each("generator_busy", of.generator_busy,
          "processor time of the generator's busiest worker, as a share of the trial's time; null: "
-         "too short to know");
+         "too short to know",
+         as{.fine = true});
     each("goals", of.goals, "in their order; none where the trial does not count");
 }
 

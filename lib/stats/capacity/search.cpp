@@ -218,7 +218,8 @@ goal_result search::result_of(std::size_t goal, bool finished) const {
     const bool coarse = level + 1 < targets_per_goal && (now.lower || now.upper);
     goal_result made{.lower = now.lower, .upper = now.upper, .by_short_trials = coarse};
     made.rate = rate_within(goal, now);
-    if (now.lower) made.conditional_throughput = trials_.conditional_throughput(goal, *now.lower);
+    if (now.lower && !coarse)
+        made.conditional_throughput = trials_.conditional_throughput(goal, *now.lower);
     if (now.upper) {
         const judgement there = trials_.together(goal, *now.upper);
         made.limited_by = there.reason;

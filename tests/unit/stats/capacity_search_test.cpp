@@ -264,6 +264,7 @@ TEST_CASE("capacity: what short trials alone have shown is no lower bound") {
     CAPTURE(found(brief));
     CHECK(brief.result().end == search_end::out_of_time);
     CHECK(brief.result().limit().by_short_trials);
+    CHECK_FALSE(brief.result().limit().conditional_throughput);
     CHECK_THAT(found(brief), Catch::Contains("by short trials alone: the time was over"));
 }
 
