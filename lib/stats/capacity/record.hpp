@@ -68,8 +68,8 @@ struct generator_reach {
     [[nodiscard]] double rate() const noexcept { return load / busy; }
 };
 [[nodiscard]] std::optional<generator_reach> reach_of(const search_record& of);
-// "postal could do about 9,000 messages/s or more by itself: its busiest worker was 6 % busy at 538/s";
-// empty where it is not known.
+// "postal could do about 9,000 messages/s or more by itself: its busiest worker was 6 % busy at
+// 538/s"; empty where it is not known.
 [[nodiscard]] std::string reach_text(const search_record& of, std::string_view program);
 
 // Trials that say nothing: they were not valid, or began with a backlog.
