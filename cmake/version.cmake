@@ -1,7 +1,6 @@
 # The version of a build, in the one source that a commit compiles anew: see write_version.cmake.
 set(POSTAL_VERSION_FOLDER ${PROJECT_BINARY_DIR}/version)
-set(written ${POSTAL_VERSION_FOLDER}/version.cpp ${POSTAL_VERSION_FOLDER}/package.cmake ${POSTAL_VERSION_FOLDER}/changelog)
 add_custom_target(version
     COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DRELEASE=${PROJECT_VERSION} -DOUT=${POSTAL_VERSION_FOLDER}
         -P ${CMAKE_CURRENT_LIST_DIR}/write_version.cmake
-    BYPRODUCTS ${written} COMMENT "Looking which version this is" VERBATIM)
+    BYPRODUCTS ${POSTAL_VERSION_FOLDER}/version.cpp COMMENT "Looking which version this is" VERBATIM)

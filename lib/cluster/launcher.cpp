@@ -51,7 +51,7 @@ base::expected<std::string> module_path() {
 base::failure not_loaded() {
     const char* why = dlerror();
     return base::fail(
-        "the MPI module cannot be loaded: {}; install it (Debian: postal-suite-mpi), or start "
+        "the MPI module cannot be loaded: {}; install it (Debian: postal-mpi), or start "
         "the program without a launcher",
         why == nullptr ? "unknown reason" : why);
 }

@@ -1,5 +1,6 @@
-"""The Debian packages that cpack makes of a build: what is in them, and what they need."""
-import gzip
+"""Tarballs, the Debian source package and the packages that are built from it."""
+import hashlib
+import os
 import re
 import subprocess
 
@@ -8,65 +9,122 @@ import pytest
 from conftest import ROOT
 
 PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-list", "postal-report", "postal-compare", "postal-audit")
-CONFIGURATION = ROOT / "build/release/CPackConfig.cmake"
+# Of scripts/packages.txt: for who works on the sources, or there wherever packages are built.
+NOT_FOR_PACKAGES = {"ccache", "dpkg-dev", "g++", "debhelper", "libjs-chart.js"}
+# That the environment leaves no trace in what is made.
+ELSEWHERE = {"TZ": "America/Los_Angeles", "LC_ALL": "C", "LANG": "C"}
 
 
-@pytest.fixture(scope="module")
-def packages(tool, tmp_path_factory):
-    """Paths by the packages' names."""
-    for name in ("cpack", "dpkg-deb", "dpkg-shlibdeps"):
+def run(*words, **options):
+    done = subprocess.run(words, capture_output=True, text=True, **options)
+    assert done.returncode == 0, f"{words}: {done.stderr or done.stdout}"[-3000:]
+    return done.stdout
+
+
+@pytest.fixture
+def checkout(tool, tmp_path):
+    """A clean one of what is committed; a release where it is tagged."""
+    for name in ("git", "dpkg-buildpackage", "xz"):
         tool(name)
-    if not CONFIGURATION.exists():
-        pytest.skip("there is no build to make packages of")
-    made = tmp_path_factory.mktemp("packages")
-    subprocess.run(["cpack", "--config", CONFIGURATION, "-B", made], check=True, capture_output=True, timeout=300)
-    return {field(path, "Package"): path for path in made.glob("*.deb")}
+    if not (ROOT / ".git").exists():
+        pytest.skip("these sources are no repository")
+    folder = tmp_path / "checkout"
+    run("git", "-c", "safe.directory=*", "clone", "-q", "--no-hardlinks", ROOT, folder)
+    return folder
 
 
-def field(package, name):
-    return subprocess.run(["dpkg-deb", "-f", package, name], check=True, capture_output=True, text=True).stdout.strip()
+def package(checkout, folder, *options, **environment):
+    run(checkout / "scripts/package", folder, *options, env={**os.environ, **environment})
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.glob("postal*")
+            if path.is_file() and path.suffix in {".xz", ".dsc", ".deb"}}
+
+
+def field(name, package):
+    return run("dpkg-deb", "-f", package, name).strip()
 
 
 def files_of(package):
-    listed = subprocess.run(["dpkg-deb", "-c", package], check=True, capture_output=True, text=True).stdout
-    return {line.split()[5].removeprefix("./") for line in listed.splitlines() if not line.endswith("/")}
+    return {line.split()[5].removeprefix("./") for line in run("dpkg-deb", "-c", package).splitlines() if not line.endswith("/")}
+
+
+def check_lint(tool, *files):
+    said = run(tool("lintian"), "--allow-root", "--pedantic", "--display-info", *files)
+    assert said == "", said
+
+
+def test_what_a_build_needs_is_the_list():
+    """Build-Depends, which Debian's tools read, against the list that scripts/bootstrap installs."""
+    listed = {}
+    for line in (ROOT / "scripts/packages.txt").read_text().splitlines():
+        words = line.partition("#")[0].split()
+        if words and words[0] in {"build", "dist"}:
+            listed[words[1]] = words[0]
+    needed = re.search(r"^Build-Depends:((?:.|\n )*)", (ROOT / "debian/control").read_text(), re.MULTILINE)[1]
+    asked = {"|".join(re.sub(r"[<(][^)>]*[)>]", "", name).strip() for name in one.split("|")) for one in needed.split(",")}
+    assert asked - {"debhelper-compat"} == set(listed) - NOT_FOR_PACKAGES
+
+
+def test_the_same_source_package_each_time(checkout, tool, tmp_path):
+    first, again = (package(checkout, tmp_path / name, "-S", **environment)
+                    for name, environment in (("first", {}), ("again", ELSEWHERE)))
+    assert first == again and len(first) == 3
+    description = next((tmp_path / "first").glob("*.dsc"))
+    check_lint(tool, description)
+    # A build from the tarball knows which version it is.
+    unpacked = next(path for path in (tmp_path / "first").iterdir() if path.is_dir())
+    run(tool("cmake"), f"-DSOURCE={unpacked}", "-DRELEASE=1.2.3", f"-DOUT={tmp_path}/out", "-P", ROOT / "cmake/write_version.cmake")
+    version = re.search(r'build_version = "(.*)"', (tmp_path / "out/version.cpp").read_text())[1]
+    assert unpacked.name == f"postal-{version}" and description.name == f"postal_{version}-1.dsc"
+
+
+def test_changes_that_are_not_committed_are_refused(checkout):
+    (checkout / "LICENSE").write_text("mine\n")
+    done = subprocess.run([checkout / "scripts/release", checkout], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr == "release: there are changes that are not committed (git status)\n"
+
+
+def test_a_release_has_its_headings(checkout):
+    release = re.search(r"project\(postal VERSION ([0-9.]+)", (checkout / "CMakeLists.txt").read_text())[1]
+    run("git", "-C", checkout, "tag", f"v{release}")
+    done = subprocess.run([checkout / "scripts/release", checkout], capture_output=True, text=True)
+    if re.search(rf"^## {release}\b", (checkout / "CHANGELOG.md").read_text(), re.MULTILINE):
+        assert done.returncode == 0 and done.stdout.strip() == f"{checkout}/postal-{release}.tar.xz"
+    else:
+        assert done.returncode == 1 and done.stderr == f'release: CHANGELOG.md has no heading "## {release}"\n'
 
 
 def check_links(package, folder):
     """What the documents link to is where they land."""
-    subprocess.run(["dpkg-deb", "-x", package, folder], check=True)
-    documents = list((folder / "usr/share/doc/postal-suite").rglob("*.md"))
+    run("dpkg-deb", "-x", package, folder)
+    documents = list((folder / "usr/share/doc/postal").rglob("*.md"))
     assert "README.md" in {path.name for path in documents}
     for path in documents:
         for link in re.findall(r"\]\(([^)#]+)", path.read_text()):
             assert "://" in link or (path.parent / link).exists(), f"{path.name}: {link}"
 
 
-def test_packages(packages, tool, tmp_path):
-    """One test, since each that runs elsewhere would make the packages again."""
-    lint = subprocess.run([tool("lintian"), "--allow-root", "--display-info", "--fail-on", "error,warning", *packages.values()],
-                          capture_output=True, text=True)
-    assert lint.returncode == 0 and not re.search("hardening-no-(bindnow|fortify-functions|pie|relro)", lint.stdout), lint.stdout + lint.stderr
-    check_links(packages["postal-suite"], tmp_path)
+@pytest.mark.full
+def test_packages(checkout, tool, tmp_path):
+    """Twice: in another folder, time zone and language the same octets come out."""
+    first, again = (package(checkout, tmp_path / name, "-b", "-Pnocheck", **environment)
+                    for name, environment in (("first", {}), ("another/place", ELSEWHERE)))
+    assert first == again
+    made = {field("Package", path): path for path in (tmp_path / "first").glob("*.deb")}
+    check_lint(tool, next((tmp_path / "first").glob("*.changes")))
+    check_links(made["postal"], tmp_path / "postal")
 
     # Who loads one server needs no MPI.
-    suite = packages["postal-suite"]
-    assert "mpi" not in field(suite, "Depends")
-    files = files_of(suite)
+    assert "mpi" not in field("Depends", made["postal"])
+    files = files_of(made["postal"])
     assert {f"usr/bin/{name}" for name in PROGRAMS} <= files
-    said = subprocess.run([tmp_path / "usr/bin/postal-list", "--version"], check=True, capture_output=True, text=True).stdout
-    version = field(suite, "Version")
-    assert said == f"postal-list {version}\n" and f"_{version}_" in suite.name
-    changelog = gzip.decompress((tmp_path / "usr/share/doc/postal-suite/changelog.gz").read_bytes()).decode()
-    assert changelog.startswith(f"postal-suite ({version}) ")
+    said = run(tmp_path / "postal/usr/bin/postal-list", "--version").splitlines()[0]
+    version = field("Version", made["postal"])
+    assert said == f"postal-list {version.removesuffix('-1')}"
     for pattern in ("bash-completion/completions/{}", "zsh/vendor-completions/_{}", "fish/vendor_completions.d/{}.fish"):
         assert {"usr/share/" + pattern.format(name) for name in PROGRAMS} <= files
     assert not [name for name in files if "mpi" in name.rpartition("/")[2] and name.endswith(".so")]
 
-    if "postal-suite-mpi" not in packages:
-        pytest.skip("this build is without MPI")
-    module = packages["postal-suite-mpi"]
-    assert files_of(module) == {"usr/lib/postal/modules/postal_mpi.so", *(f"usr/share/doc/postal-suite-mpi/{name}" for name in ("changelog.gz", "copyright"))}
-    needed = field(module, "Depends")
-    assert f"postal-suite (= {version})" in needed and "libopenmpi" in needed
-    assert not field(module, "Conflicts")
+    assert [name for name in files_of(made["postal-mpi"]) if not name.startswith("usr/share/doc/")] == [
+        name for name in files_of(made["postal-mpi"]) if name.endswith("/postal/modules/postal_mpi.so")]
+    needed = field("Depends", made["postal-mpi"])
+    assert f"postal (= {version})" in needed and "libopenmpi" in needed
