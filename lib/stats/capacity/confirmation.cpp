@@ -19,16 +19,17 @@ confirmation::confirmation(const measurements& trials, std::size_t goal, const l
     const load_bounds found = trials.bounds(goal, targets_per_goal - 1);
     const target& aim = trials.target_of(goal, targets_per_goal - 1);
     const double lower = *found.lower;
-    const auto add_load = [&](confirmed_load what, double load) {
-        const double needed_s = aim.messages / load;
-        want(what, load, std::max(aim.trial_s / 2, needed_s));
+    const auto add_load = [&](confirmed_load what, double load, double least_s) {
+        want(what, load, std::max(least_s, aim.messages / load));
     };
-    add_load(confirmed_load::share_80, std::max(limits.min, lower * 0.8));
-    add_load(confirmed_load::share_100, lower);
-    if (found.upper) add_load(confirmed_load::beyond, *found.upper * 1.05);
+    // What holds for long holds for half as long. What fails need not: a server may put up with
+    // too much for a while.
+    add_load(confirmed_load::share_80, std::max(limits.min, lower * 0.8), aim.trial_s / 2);
+    add_load(confirmed_load::share_100, lower, aim.trial_s / 2);
+    if (found.upper) add_load(confirmed_load::beyond, *found.upper * 1.05, aim.trial_s);
     if (found.upper && lower * 1.2 > *found.upper && lower * 1.2 <= limits.max &&
         lower * 1.2 < limits.ceiling)
-        add_load(confirmed_load::share_120, lower * 1.2);
+        add_load(confirmed_load::share_120, lower * 1.2, aim.trial_s);
     want_contradictions(trials, goal, found);
 
     base::random_source random(seed);

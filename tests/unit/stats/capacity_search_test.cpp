@@ -55,6 +55,25 @@ TEST_CASE("capacity: the rate of a token bucket is found within 1 %, and confirm
     }
 }
 
+TEST_CASE("capacity: who puts up with too much for a second is not taken for faster") {
+    // With 400 tokens saved up it takes 400/s for ever and 416/s for the 25 s of a trial: what is
+    // between the two may hold and fail.
+    std::size_t numbers = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        server of{.places = 4, .service_s = 0.001, .tokens_a_second = 400, .most_tokens = 400};
+        search_input asked = input(seed);
+        asked.goals.front().loss_ratio = 0.001;
+        search one(asked);
+        const auto& result = simulated::run(one, of, {1});
+        CAPTURE(seed, found(one));
+        numbers += result.end == search_end::found ? 1 : 0;
+        CHECK_THAT(found(one), !Catch::Contains("which had failed, held"));
+        CHECK(result.limit().rate >= 400 * 0.99);
+        CHECK(result.limit().rate <= 417);
+    }
+    CHECK(numbers >= 15);
+}
+
 TEST_CASE("capacity: it begins with short trials, doubles, and ends with long ones") {
     server of;
     search one(input(0));

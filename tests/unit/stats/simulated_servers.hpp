@@ -26,9 +26,11 @@ struct server {
     double pauses_every_s = 0;   // on the average, a fifth more or less
     bool random_pauses = false;  // or independent of each other
     double pause_s = 0.2;
-    double tail_share = 0;          // of messages that take longer, without keeping a place
-    double tail_s = 0;              // by an exponential time of this mean
-    double error_share = 0;         // of messages that fail at once
+    double tail_share = 0;           // of messages that take longer, without keeping a place
+    double tail_s = 0;               // by an exponential time of this mean
+    double error_share = 0;          // of messages that fail at once
+    double tokens_a_second = never;  // who finds none fails at once
+    double most_tokens = 1;
     double warm_up_s = 0;           // in which it is half as fast
     double generator_most = never;  // loads above it are not generated
     double machine_most = never;    // or fill the machine
@@ -39,7 +41,19 @@ struct server {
     double now_s = 0;
     std::vector<double> free_at{};
     double next_pause_s = -1;
+    double tokens = never;
+    double tokens_at_s = 0;
 };
+
+inline bool is_refused(server& of, double due_s) {
+    if (of.tokens_a_second == never) return false;
+    of.tokens += (due_s - of.tokens_at_s) * of.tokens_a_second;
+    of.tokens = std::min(of.tokens, of.most_tokens);
+    of.tokens_at_s = due_s;
+    if (of.tokens < 1) return true;
+    of.tokens -= 1;
+    return false;
+}
 
 inline double pause_gap(server& of) {
     if (of.random_pauses) return of.pauses_every_s * of.random.exponential();
@@ -100,7 +114,8 @@ inline postal::capacity::trial_output perform(server& of,
         due_s = of.poisson ? due_s + of.random.exponential() / asked.load
                            : of.now_s + static_cast<double>(n) / asked.load;
         if (due_s >= end_s) break;
-        const bool error = of.error_share > 0 && of.random.uniform() < of.error_share;
+        const bool error =
+            is_refused(of, due_s) || (of.error_share > 0 && of.random.uniform() < of.error_share);
         const double done_s = error ? due_s : of.deaf ? due_s + 1000 : finish_of(of, due_s);
         last_s = std::max(last_s, done_s);
         ++open[due_s < start_s ? 0 : batch_of(due_s) + 1];
