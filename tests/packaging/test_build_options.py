@@ -13,6 +13,7 @@ NEEDED = ("prometheus", "ncurses", "libsystemd", "libmount", "libblkid", "blkid.
 STANDS_IN = ("lib/metrics/CMakeFiles/postal_metrics.dir/absent.cpp.o", "lib/screen/CMakeFiles/postal_screen.dir/absent.cpp.o",
              "lib/os/CMakeFiles/postal_os.dir/absent_manager.cpp.o",
              "postal-report/CMakeFiles/program_postal-report.dir/absent_folder.cpp.o")
+STOOD_IN_FOR = ("lib/metrics/CMakeFiles/postal_metrics.dir/scrape_endpoint.cpp.o",)
 
 
 @pytest.fixture
@@ -37,16 +38,19 @@ def run(*words):
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
-def test_without_anything_optional_for_another_machine(configure, tool):
-    """With the flags of Debian's packages, which are not added to."""
+def test_without_anything_optional_for_another_machine(configure, tool, tmp_path):
+    """With the flags of Debian's packages, which are not added to, in a folder as those of a version between releases."""
+    sources = tmp_path / "postal-1.0.0+git.0123"
+    sources.symlink_to(ROOT)
     flags = " ".join(run(tool("dpkg-buildflags"), "--get", kind).strip() for kind in ("CXXFLAGS", "CPPFLAGS"))
-    rules, _ = configure(ROOT, *without(*OPTIONAL), "-DCMAKE_SYSTEM_NAME=Linux", CXXFLAGS=flags)
+    rules, _ = configure(sources, *without(*OPTIONAL), "-DCMAKE_SYSTEM_NAME=Linux", CXXFLAGS=flags)
     assert not [name for name in NEEDED if name in rules]
     assert "ccache" not in rules and "-fcf-protection" not in rules
     assert rules.count("-fstack-protector-strong") == rules.count("_FORTIFY_SOURCE") > 0
     assert "build bin/postal-report:" in rules and "build bin/unit_os:" in rules
     assert "bin/postal-compare" not in rules and "--completion" not in rules
     assert all(f"build {one}:" in rules for one in STANDS_IN)
+    assert not any(f"build {one}:" in rules for one in STOOD_IN_FOR)
 
 
 def test_as_a_part_of_another_project(configure, tmp_path):
