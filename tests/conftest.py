@@ -41,7 +41,8 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "full: what another test has shown in less time; only with --full")
     config.addinivalue_line("markers", "thinned(n): of its cases every nth is enough to see that it holds; all with --full")
     config.addinivalue_line("markers", "serial: measures time; run alone (-n 0 -m serial); skipped if it fails on a busy machine")
-    config.addinivalue_line("markers", "beside_others: of these, what mostly waits: may run beside others of its kind (-n 4)")
+    config.addinivalue_line("markers", "beside_others: of these, what mostly waits: may run beside others of its kind (-n 6)")
+    config.addinivalue_line("markers", "begins_first: of what mostly waits, what takes longest")
     adopt_orphans()
     os.environ["PATH"] = SYSTEM_FOLDERS
     os.environ["LC_ALL"] = "C.UTF-8"
@@ -60,7 +61,15 @@ def pytest_collection_modifyitems(config, items):
         cases[of] += 1
     config.hook.pytest_deselected(items=left_out)
     gone = set(left_out)
-    items[:] = [item for item in items if item not in gone]
+    items[:] = early([item for item in items if item not in gone])
+
+
+def early(items):
+    """What takes longest first, each with another behind it: xdist gives every worker two at the beginning."""
+    first = [item for item in items if item.get_closest_marker("begins_first")]
+    others = [item for item in items if not item.get_closest_marker("begins_first")]
+    pairs = [one for pair in zip(first, others) for one in pair]
+    return pairs + first[len(others):] + others[len(first):]
 
 
 def measures(item):

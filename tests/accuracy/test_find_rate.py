@@ -26,6 +26,7 @@ def trials_of(record):
     return found["trials"]
 
 
+@pytest.mark.begins_first
 def test_no_higher_rate_is_tried(bhm, postal, users_file):
     """A server that is fast enough, and all that both have counted."""
     hole = bhm()
@@ -46,6 +47,7 @@ def test_no_higher_rate_is_tried(bhm, postal, users_file):
         assert "at least 200 messages/s at p99(message)" in sent.stderr
 
 
+@pytest.mark.begins_first
 def test_a_server_that_is_never_good(behaving, programs, users_file, folder):
     hole = behaving(rule("end", 'reply = "451 4.3.0 not now"'))
     record = folder / "record.json"
@@ -58,6 +60,7 @@ def test_a_server_that_is_never_good(behaving, programs, users_file, folder):
     assert "doomed at the lowest rate" in done.stderr and "did not keep errors<0.1% (100 % lost)" in done.stderr
 
 
+@pytest.mark.begins_first
 def test_two_promises_of_a_slow_server(behaving, programs, users_file, folder):
     """Half a second for each message: a promise of 100 ms is never kept, one of 5 s is. The first of them decides."""
     hole = behaving(rule("end", 'delay = "500ms"'))
@@ -99,6 +102,7 @@ def test_it_is_interrupted(bhm, programs, users_file, folder):
     assert len(trials_of(found)) >= 2
 
 
+@pytest.mark.begins_first
 def test_a_queue_that_grows_is_a_backlog(bhm, postfix, postal, users_file):
     """Postfix takes at once what it can pass on at 40 messages a second at most: its replies are in time, its queue is not."""
     slow = bhm("--delay", "end=50ms")
@@ -139,6 +143,7 @@ def test_refused_by_rabid(programs):
     refused(run([programs.rabid, "--find-rate", "--rounds", "1", "127.0.0.1:1", "-"], timeout=20), "--rounds: has no meaning in a search", program="rabid")
 
 
+@pytest.mark.begins_first
 def test_real_servers(postfix, dovecot, postal, rabid, users_file):
     """Postfix takes all that the trials sent; readers of Dovecot are counted in visits, each due once."""
     server = postfix("discard:")

@@ -34,6 +34,7 @@ def searching(experiment, **parts):
     return experiment(SEARCHING, start=BEHAVING, **parts)
 
 
+@pytest.mark.begins_first
 def test_the_runs_search_and_what_they_found_is_compared(experiment):
     """Held up by others on the machine a search may end without a rate, which voids the block with its sentence."""
     ended = searching(experiment, duration="38s").run()
