@@ -38,6 +38,10 @@ inline constexpr std::array groups{
     group_row{GNUTLS_GROUP_SECP256R1, "secp256r1", "P-256", "GROUP-SECP256R1"},
     group_row{GNUTLS_GROUP_SECP384R1, "secp384r1", "P-384", "GROUP-SECP384R1"},
     group_row{GNUTLS_GROUP_SECP521R1, "secp521r1", "P-521", "GROUP-SECP521R1"},
+#if GNUTLS_VERSION_NUMBER >= 0x030808
+    group_row{GNUTLS_GROUP_EXP_X25519_MLKEM768, "x25519mlkem768", "X25519MLKEM768",
+              "GROUP-X25519-MLKEM768"},
+#endif
 };
 
 // What a context consists of, as the settings have it.

@@ -79,6 +79,9 @@ std::string group_name(SSL* ssl) {
     if (id == NID_undef) return {};
     if (id == NID_X9_62_prime256v1) return "secp256r1";
     const char* name = OBJ_nid2sn(id);
+#if OPENSSL_VERSION_PREREQ(3, 2)
+    if ((id & TLSEXT_nid_unknown) != 0) name = SSL_get0_group_name(ssl);  // X25519MLKEM768
+#endif
     std::string text = name != nullptr ? name : "unknown";
     std::transform(text.begin(), text.end(), text.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
