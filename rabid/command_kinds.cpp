@@ -19,8 +19,12 @@ imap_verb kind_of(imap_verb verb) noexcept {
             return imap_verb::move;
         case imap_verb::uid_search:
             return imap_verb::search;
+        case imap_verb::uid_sort:
+            return imap_verb::sort;
         case imap_verb::uid_store:
             return imap_verb::store;
+        case imap_verb::uid_thread:
+            return imap_verb::thread;
         default:
             return verb;
     }

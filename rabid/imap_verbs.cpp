@@ -1,6 +1,9 @@
 #include "rabid/imap_verbs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "rabid/choice.hpp"
@@ -12,6 +15,25 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::uint32_t newest = 50;
+
+// One that hardly any text has: the server has to look at all of it, or at its index.
+std::string word(base::random_source& random) {
+    std::string text;
+    for (int i = 0; i < 6; ++i)
+        text += static_cast<char>('a' + random.below(26));
+    return text;
+}
+
+// As SEARCH has it (RFC 3501 9, date): "1-Feb-1994".
+std::string day_of_last_year(base::random_source& random) {
+    constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+    const std::chrono::year_month_day day(today - std::chrono::days(random.below(365)));
+    return fmt::format("{}-{}-{}", static_cast<unsigned>(day.day()),
+                       months.at(static_cast<unsigned>(day.month()) - 1),
+                       static_cast<int>(day.year()));
+}
 
 }  // namespace
 
@@ -65,8 +87,23 @@ imap_tag imap_verbs::say(verb what) {
             return fetch_one("(UID BODY.PEEK[]<0.2048>)");
         case verb::flags:
             return fetch("1:*", "(UID FLAGS)");
+        case verb::page:
+            return fetch_page("(UID FLAGS INTERNALDATE ENVELOPE)");
+        case verb::structures:
+            return fetch_newest("(UID BODYSTRUCTURE)");
         case verb::search:
-            return commands_.search(out_, imap_verb::uid_search, "UNSEEN LARGER 10000");
+            return search("UNSEEN LARGER 10000");
+        case verb::search_text:
+            return search("TEXT " + word(visit_.random));
+        case verb::search_header:
+            return search("SUBJECT " + word(visit_.random));
+        case verb::search_date:
+            return search("SINCE " + day_of_last_year(visit_.random));
+        case verb::sort:
+            return order(imap_capability::sort, imap_verb::uid_sort, "(REVERSE DATE) UTF-8 ALL");
+        case verb::thread:
+            return order(imap_capability::thread_references, imap_verb::uid_thread,
+                         "REFERENCES UTF-8 ALL");
         case verb::list:
             return commands_.list(out_, "", "*");
         case verb::status:
@@ -84,6 +121,23 @@ imap_tag imap_verbs::fetch(std::string_view set, std::string_view items) {
 imap_tag imap_verbs::fetch_newest(std::string_view items) {
     const std::uint32_t there = exists();
     return fetch(std::to_string(there > newest ? there - newest + 1 : 1) + ":*", items);
+}
+
+imap_tag imap_verbs::fetch_page(std::string_view items) {
+    const std::uint32_t there = exists();
+    const auto first =
+        there > newest ? 1 + visit_.random.below(std::uint64_t{there} - newest + 1) : 1;
+    return fetch(fmt::format("{}:{}", first, std::min<std::uint64_t>(first + newest - 1, there)),
+                 items);
+}
+
+imap_tag imap_verbs::search(std::string_view criteria) {
+    return commands_.search(out_, imap_verb::uid_search, criteria);
+}
+
+imap_tag imap_verbs::order(imap_capability needed, imap_verb how, std::string_view criteria) {
+    if (!dialogue_.offered().has(needed)) return proto::no_tag;
+    return commands_.search(out_, how, criteria);
 }
 
 imap_tag imap_verbs::fetch_one(std::string_view items) {

@@ -1,5 +1,5 @@
 // What the verbs of a profile say on an IMAP connection: reading, marking, copying, moving,
-// deleting, waiting (RFC 3501 6.4, RFC 9051 6.4, IDLE RFC 2177, UIDPLUS RFC 4315, MOVE RFC 6851).
+// deleting, waiting (RFC 3501 6.4, RFC 9051 6.4, IDLE RFC 2177, UIDPLUS RFC 4315, SORT and THREAD RFC 5256, MOVE RFC 6851).
 //
 // Messages that are read may be deleted (-d) with UID EXPUNGE; without UIDPLUS a plain EXPUNGE is
 // only said when nothing else is marked. Deletions count when the server has confirmed them. Only
@@ -50,7 +50,11 @@ class imap_verbs {
     imap_tag say(verb what);
     imap_tag fetch(std::string_view set, std::string_view items);
     imap_tag fetch_newest(std::string_view items);
+    imap_tag fetch_page(std::string_view items);
     imap_tag fetch_one(std::string_view items);
+    imap_tag search(std::string_view criteria);
+    // Where the server has it.
+    imap_tag order(imap_capability needed, imap_verb how, std::string_view criteria);
     imap_tag uid_store(std::string_view set, std::string_view action);
 
     // A mailbox of our own, as this server names it.

@@ -15,9 +15,11 @@ namespace {
 
 using base::expected;
 
-constexpr std::array<std::string_view, 18> verb_names{
-    "read", "read-new", "read-one", "headers", "envelope", "structure", "flags",  "part", "search",
-    "mark", "append",   "copy",     "move",    "list",     "status",    "create", "idle", "noop"};
+constexpr std::array<std::string_view, 25> verb_names{
+    "read",          "read-new",    "read-one", "headers", "envelope", "structure",  "flags",
+    "part",          "search",      "mark",     "append",  "copy",     "move",       "list",
+    "status",        "create",      "idle",     "noop",    "page",     "structures", "search-text",
+    "search-header", "search-date", "sort",     "thread"};
 
 constexpr std::uint32_t most_actions = 1'000'000;
 

@@ -46,7 +46,14 @@ enum class verb : std::uint8_t {
     status,
     create,  // makes a mailbox, and deletes it
     idle,
-    noop
+    noop,
+    page,           // as envelope, of any fifty that follow each other
+    structures,     // BODYSTRUCTURE of the newest fifty
+    search_text,    // a word, in all text
+    search_header,  // a word, in subjects
+    search_date,    // what came since a day of the last year
+    sort,           // all, the newest first (RFC 5256)
+    thread          // all (RFC 5256)
 };
 
 struct length_range {

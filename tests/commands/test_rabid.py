@@ -91,7 +91,7 @@ def test_the_projects_profiles_can_be_given_as_files(programs, logins):
     from conftest import ROOT
     # Files with rules are behaviours of bhm.
     files = sorted(file for file in (ROOT / "conf/profiles").glob("*.toml") if "[[rule]]" not in file.read_text())
-    assert {file.stem for file in files} == {"original", "poller", "desktop", "phone", "webmail", "append"}
+    assert {file.stem for file in files} == {"original", "poller", "desktop", "phone", "webmail", "archive", "append"}
     with HostileImap() as server:
         for file in files:
             done = run([programs.rabid, "--connections", "1", "--duration", "1s", "--grace", "5s", "-i", "100", "--profile",

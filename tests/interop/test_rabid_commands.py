@@ -91,6 +91,38 @@ def test_commands_are_those_that_dovecot_heard(overheard, rabid, folder):
     assert 2 * verbs["mark"]["ok"] == heard["STORE"]["ok"] > 0
 
 
+def test_what_large_mailboxes_are_asked_for(overheard, rabid, folder):
+    server, raw = overheard
+    own = folder / "own.toml"
+    verbs = ["page", "structures", "search-text", "search-header", "search-date", "sort", "thread"]
+    own.write_text(f"first = {verbs}\n".replace("'", '"'))
+    run = rabid("-p", "1", "--connections", "2", "--profile", own, "-i", "100", "--imap", server.imap, server.pop3, server.logins)
+    check_sums(run.record)
+    assert {name: one["ok"] for name, one in run.record["profile"]["verbs"].items()} == dict.fromkeys(verbs, 2)
+    assert run.total("errors") == 0
+    wait_until(lambda: heard_by(raw).get("LOGOUT", {}).get("ok") == 2, "two sessions in Dovecot's raw logs")
+    heard = heard_by(raw)
+    by_kind = run.record["commands"]["by_kind"]
+    assert heard["SORT"] == heard["THREAD"] == {"sent": 2, "ok": 2, "no": 0, "bad": 0}
+    assert by_kind["SORT"] == by_kind["THREAD"] == {**heard["SORT"], "unanswered": 0} and heard["SEARCH"]["ok"] == 6
+    said = b"".join(path.read_bytes() for path in raw.glob("*.in"))
+    for wanted in (rb"UID SORT \(REVERSE DATE\) UTF-8 ALL", rb"UID THREAD REFERENCES UTF-8 ALL", rb"UID SEARCH TEXT [a-z]{6}\r",
+                   rb"UID SEARCH SUBJECT [a-z]{6}\r", rb"UID SEARCH SINCE \d{1,2}-[A-Z][a-z]{2}-20\d\d\r",
+                   rb"FETCH 1:4 \(UID FLAGS INTERNALDATE ENVELOPE\)", rb"FETCH 1:\* \(UID BODYSTRUCTURE\)"):
+        assert len(re.findall(wanted, said)) == 2, wanted
+
+
+def test_a_server_without_sort_is_not_asked(rabid, folder, users_file):
+    own = folder / "own.toml"
+    own.write_text('first = ["sort", "thread", "noop"]\n')
+    with HostileImap() as server:
+        run = rabid("-p", "1", "--connections", "1", "--profile", own, "-i", "100", "--imap", server.endpoint, server.endpoint,
+                    users_file(["user0@example.com secret"]))
+    check_sums(run.record)
+    verbs = run.record["profile"]["verbs"]
+    assert verbs["sort"]["nothing"] == verbs["thread"]["nothing"] == verbs["noop"]["ok"] == 1
+
+
 def test_plain_reading_is_a_profile_too(overheard, rabid):
     server, raw = overheard
     run = rabid("-p", "1", "--connections", "1", "-i", "100", "--imap", server.imap, server.pop3, server.logins)

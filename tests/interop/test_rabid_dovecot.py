@@ -266,7 +266,7 @@ def test_wrong_passwords(filled, rabid, users_file, way):
 
 
 @pytest.mark.thinned(2)
-@pytest.mark.parametrize("profile", ["original", "poller", "desktop", "phone", "webmail", "append"])
+@pytest.mark.parametrize("profile", ["original", "poller", "archive", "desktop", "webmail", "phone", "append"])
 def test_profiles(filled, rabid, folder, profile):
     """Without an error or a contradiction, and without harm to anybody's mail."""
     server = filled(3, 15, "-M", "1", "-m", "1")

@@ -26,6 +26,8 @@ constexpr capability_row capability_rows[] = {
     {"SASL-IR", imap_capability::sasl_ir},
     {"NAMESPACE", imap_capability::name_space},
     {"LOGINDISABLED", imap_capability::login_disabled},
+    {"SORT", imap_capability::sort},
+    {"THREAD=REFERENCES", imap_capability::thread_references},
 };
 
 }  // namespace

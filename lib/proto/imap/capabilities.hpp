@@ -15,19 +15,21 @@
 namespace postal::proto {
 
 enum class imap_capability : std::uint8_t {
-    imap4rev1,      // RFC 3501
-    imap4rev2,      // RFC 9051
-    idle,           // RFC 2177
-    literal_plus,   // RFC 7888: non-synchronizing literals of any size
-    literal_minus,  // RFC 7888: only up to 4096 octets
-    move,           // RFC 6851
-    uidplus,        // RFC 4315
-    enable,         // RFC 5161
-    qresync,        // RFC 7162
-    compress,       // RFC 4978: COMPRESS=DEFLATE
-    sasl_ir,        // RFC 4959
-    name_space,     // RFC 2342
-    login_disabled  // RFC 3501 6.2.3
+    imap4rev1,       // RFC 3501
+    imap4rev2,       // RFC 9051
+    idle,            // RFC 2177
+    literal_plus,    // RFC 7888: non-synchronizing literals of any size
+    literal_minus,   // RFC 7888: only up to 4096 octets
+    move,            // RFC 6851
+    uidplus,         // RFC 4315
+    enable,          // RFC 5161
+    qresync,         // RFC 7162
+    compress,        // RFC 4978: COMPRESS=DEFLATE
+    sasl_ir,         // RFC 4959
+    name_space,      // RFC 2342
+    login_disabled,  // RFC 3501 6.2.3
+    sort,            // RFC 5256
+    thread_references
 };
 
 class imap_capabilities {

@@ -43,14 +43,18 @@ constexpr verb_row verbs[] = {
     {imap_verb::noop, "NOOP"},
     {imap_verb::search, "SEARCH", true},
     {imap_verb::select, "SELECT"},
+    {imap_verb::sort, "SORT", true},
     {imap_verb::status, "STATUS"},
     {imap_verb::store, "STORE", true},
+    {imap_verb::thread, "THREAD", true},
     {imap_verb::uid_copy, "UID COPY"},
     {imap_verb::uid_expunge, "UID EXPUNGE"},
     {imap_verb::uid_fetch, "UID FETCH"},
     {imap_verb::uid_move, "UID MOVE"},
     {imap_verb::uid_search, "UID SEARCH"},
+    {imap_verb::uid_sort, "UID SORT"},
     {imap_verb::uid_store, "UID STORE"},
+    {imap_verb::uid_thread, "UID THREAD"},
     {imap_verb::unselect, "UNSELECT"},
 };
 static_assert(std::size(verbs) == static_cast<std::size_t>(imap_verb::unselect) + 1);

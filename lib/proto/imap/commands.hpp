@@ -1,5 +1,5 @@
 // What an IMAP client says: commands with their tags, appended to what is to be sent (RFC 3501 6,
-// RFC 9051 6, 2177, 4315, 4959, 4978, 6851, 7162, 7888).
+// RFC 9051 6, 2177, 4315, 4959, 4978, 5256, 6851, 7162, 7888).
 //
 // Flow:
 //   imap_output out; imap_commands commands;
@@ -60,14 +60,18 @@ enum class imap_verb : std::uint8_t {
     noop,
     search,
     select,
+    sort,
     status,
     store,
+    thread,
     uid_copy,
     uid_expunge,
     uid_fetch,
     uid_move,
     uid_search,
+    uid_sort,
     uid_store,
+    uid_thread,
     unselect
 };
 
@@ -117,7 +121,8 @@ class imap_commands {
     imap_tag status(imap_output& out, std::string_view mailbox, std::string_view items);
     // The content, exactly `size` octets of it, and CRLF follow; behind the last wait.
     imap_tag append(imap_output& out, std::string_view mailbox, std::uint64_t size);
-    // SEARCH or UID SEARCH; criteria: "UNSEEN", "RETURN (ALL) SINCE 1-Feb-1994".
+    // SEARCH, SORT, THREAD (RFC 5256) and their UID forms; criteria: "UNSEEN", "RETURN (ALL) SINCE
+    // 1-Feb-1994"; "(DATE) UTF-8 ALL"; "REFERENCES UTF-8 ALL".
     imap_tag search(imap_output& out, imap_verb verb, std::string_view criteria);
     // FETCH or UID FETCH; items: "(UID FLAGS)", "BODY.PEEK[]".
     imap_tag fetch(imap_output& out, imap_verb verb, std::string_view set, std::string_view items);

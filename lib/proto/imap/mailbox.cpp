@@ -213,6 +213,7 @@ imap_verb imap_mailbox::running_search() const noexcept {
     for (std::size_t i = 0; i < running_count_; ++i) {
         const imap_verb verb = commands_[i].verb;
         if (verb == imap_verb::search || verb == imap_verb::uid_search) return verb;
+        if (verb == imap_verb::sort || verb == imap_verb::uid_sort) return verb;
     }
     return imap_verb::none;
 }
@@ -220,7 +221,7 @@ imap_verb imap_mailbox::running_search() const noexcept {
 std::string_view imap_mailbox::on_found(const imap_step& step) const noexcept {
     const imap_verb verb = running_search();
     if (verb == imap_verb::none) return "SEARCH that nobody asked for";
-    if (verb == imap_verb::search) {
+    if (verb == imap_verb::search || verb == imap_verb::sort) {
         return step.range.last > exists_ ? "SEARCH beyond EXISTS" : std::string_view{};
     }
     // A UID above all that are known may be one of a message that EXISTS has yet to tell.

@@ -55,6 +55,8 @@ TEST_CASE("imap_commands: every command as it is sent") {
          "STATUS a (MESSAGES)"},
         {[](auto& to, auto& out) { return to.search(out, verb::uid_search, "UNSEEN"); },
          "UID SEARCH UNSEEN"},
+        {[](auto& to, auto& out) { return to.search(out, verb::uid_sort, "(DATE) UTF-8 ALL"); },
+         "UID SORT (DATE) UTF-8 ALL"},
         {[](auto& to, auto& out) { return to.fetch(out, verb::fetch, "1:*", "(UID FLAGS)"); },
          "FETCH 1:* (UID FLAGS)"},
         {[](auto& to, auto& out) { return to.fetch(out, verb::uid_fetch, "1:9", "FLAGS"); },

@@ -15,6 +15,7 @@ TEST_CASE("command kinds: a UID form counts with its kind, and every kind has on
         {imap_verb::fetch, "FETCH"},         {imap_verb::uid_fetch, "FETCH"},
         {imap_verb::uid_store, "STORE"},     {imap_verb::uid_copy, "COPY"},
         {imap_verb::uid_move, "MOVE"},       {imap_verb::uid_search, "SEARCH"},
+        {imap_verb::uid_sort, "SORT"},       {imap_verb::uid_thread, "THREAD"},
         {imap_verb::uid_expunge, "EXPUNGE"}, {imap_verb::delete_mailbox, "DELETE"},
         {imap_verb::compress, "COMPRESS"},   {imap_verb::name_space, "NAMESPACE"},
         {imap_verb::unselect, "UNSELECT"},

@@ -100,7 +100,7 @@ TEST_CASE("profile: those of the project can be read, and are known by name") {
         CHECK(one.text.find("about = \"") != std::string_view::npos);
     }
     CHECK(built_in_profiles().size() >= 6);
-    CHECK(load_profile("nobody").error().message.find("is no profile; there are append, desktop") !=
+    CHECK(load_profile("nobody").error().message.find("is no profile; there are append, archive") !=
           std::string::npos);
 }
 
@@ -156,7 +156,7 @@ read-one = 2.5
     CHECK(wanted.least_actions == 2);
     CHECK(wanted.most_actions == 6);
     const auto of = [&](verb one) { return wanted.actions[static_cast<std::size_t>(one)]; };
-    REQUIRE(wanted.actions.size() == static_cast<std::size_t>(verb::noop) + 1);
+    REQUIRE(wanted.actions.size() == static_cast<std::size_t>(verb::thread) + 1);
     CHECK(of(verb::flags).verb == "flags");
     CHECK(of(verb::flags).first == 1);
     CHECK(of(verb::flags).last == 1);
