@@ -40,6 +40,15 @@ std::string shown_from(double scatter, std::size_t blocks, double alpha, double 
                                  : fmt::format("{:.2g} %", (ratio - 1) * 100);
 }
 
+// " by delivery, beside readers (20%)"; empty where one program searches alone.
+std::string beside_text(const experiment::load& offered) {
+    std::string text;
+    for (const experiment::search_partner& one : offered.search->beside)
+        text += fmt::format("{} {} ({})", text.empty() ? ", beside" : " and",
+                            offered.programs[one.program].name, one.share);
+    return text.empty() ? text : " by " + offered.programs[offered.search->program].name + text;
+}
+
 report::table bought(const experiment::experiment& whole) {
     const std::size_t planned = whole.offered.blocks;
     std::vector<std::size_t> numbers{3, 6, 10, 20, planned};
@@ -81,7 +90,8 @@ std::string plan_text(const experiment::experiment& whole, std::uint64_t seed) {
                     base::format_amount(variants, "variant"),
                     base::format_amount(static_cast<std::uint64_t>(runs), "run"));
     out += whole.offered.search
-               ? fmt::format(", searches of {} at most\nAt most {}", length, all)
+               ? fmt::format(", searches of {} at most{}\nAt most {}", length,
+                             beside_text(whole.offered), all)
                : fmt::format(" of {}, of which {} are left out\nAt least {}", length,
                              base::format_duration(whole.offered.warmup), all);
     out += ", and what file systems and servers take to start\n\n";

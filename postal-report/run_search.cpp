@@ -92,10 +92,11 @@ table goal_table(const std::vector<record>& records) {
             const capacity::goal_result& each = of.result.goals[i];
             std::vector<std::string> row;
             if (several) row.push_back(one.label);
-            row.insert(row.end(),
-                       {of.goals[i].promise, std::string(end_text(each.end)),
-                        each.rate > 0 ? load_text(each.rate) : unknown, load_text(each.lower),
-                        load_text(each.upper), load_text(each.conditional_throughput)});
+            row.insert(
+                row.end(),
+                {capacity::promise_of(of.goals[i], of.beside), std::string(end_text(each.end)),
+                 each.rate > 0 ? load_text(each.rate) : unknown, load_text(each.lower),
+                 load_text(each.upper), load_text(each.conditional_throughput)});
             made.rows.push_back(std::move(row));
         }
         std::string note = capacity::confirmation_text(of.result, of.unit);
@@ -104,10 +105,9 @@ table goal_table(const std::vector<record>& records) {
                             show_seconds(of.result.took_s));
         if (const std::string reach = capacity::reach_text(of, one.program); !reach.empty())
             note += "; " + reach;
-        if (of.sessions_busy)
+        for (const std::string& busy : capacity::busy_sessions(of))
             note += fmt::format(
-                "; all {} were busy where a promise was not kept, and more may carry more",
-                base::format_amount(*of.sessions_busy, "session"));
+                "; all {} were busy where a promise was not kept, and more may carry more", busy);
         notes.push_back((several ? one.label + ": " : std::string{}) + std::move(note));
     }
     made.note = base::join(notes, ". ");
@@ -117,28 +117,37 @@ table goal_table(const std::vector<record>& records) {
 table trial_table(const record& one) {
     table made{"trials", "Trials", {}, {}};
     if (!one.search) return made;
-    made.columns = {{"trial", align::right},
-                    {"a second", align::right},
-                    {"why"},
-                    {"measured", align::right},
-                    {"p50", align::right},
-                    {"p99", align::right},
-                    {"lost", align::right},
-                    {"at 95 %", align::right},
-                    {"backlog", align::right},
-                    {"promise"}};
+    made.columns = {
+        {"trial", align::right},    {"a second", align::right}, {"why"},
+        {"measured", align::right}, {"p50", align::right},      {"p99", align::right},
+        {"lost", align::right},     {"at 95 %", align::right},  {"backlog", align::right}};
     made.bad_cell = "missed";
+    for (const capacity::partner& other : one.search->beside)
+        for (const char* figure : {"p99 of ", "backlog of "})
+            made.columns.push_back({figure + other.program, align::right});
+    made.columns.push_back({"promise"});
     std::size_t number = 0;
     for (const recorded_trial& each : one.search->trials) {
         const recorded_judgement* const by = decisive(each);
-        made.rows.push_back({std::to_string(++number), load_text(each.asked.load),
-                             std::string(step_text(each.asked.step)), show_seconds(each.duration_s),
-                             show_latency(each.p50), show_latency(each.p99),
-                             by == nullptr ? unknown : percent_text(by->said.loss_ratio),
-                             by == nullptr ? unknown
-                                           : fmt::format("{} to {}", percent_text(by->said.low),
-                                                         percent_text(by->said.high)),
-                             base::format_count(each.backlog_end), verdict_text(each)});
+        std::vector<std::string> row{
+            std::to_string(++number),
+            load_text(each.asked.load),
+            std::string(step_text(each.asked.step)),
+            show_seconds(each.duration_s),
+            show_latency(each.p50),
+            show_latency(each.p99),
+            by == nullptr ? unknown : percent_text(by->said.loss_ratio),
+            by == nullptr
+                ? unknown
+                : fmt::format("{} to {}", percent_text(by->said.low), percent_text(by->said.high)),
+            base::format_count(each.backlog_end)};
+        for (std::size_t i = 0; i < one.search->beside.size(); ++i) {
+            const bool known = i < each.beside.size();
+            row.push_back(known ? show_latency(each.beside[i].p99) : unknown);
+            row.push_back(known ? base::format_count(each.beside[i].backlog_end) : unknown);
+        }
+        row.push_back(verdict_text(each));
+        made.rows.push_back(std::move(row));
     }
     return made;
 }

@@ -290,7 +290,7 @@ expected<void> check(const options& o) {
                           base::format_size(o.smallest_octets),
                           base::format_size(o.largest_octets));
     }
-    if (o.open_loop && !o.rate && o.stages.empty() && !o.search.wanted) {
+    if (o.open_loop && !o.rate && o.stages.empty() && !o.search.in_trials()) {
         return base::fail("--open-loop: needs a schedule; give --rate or --stages too");
     }
     if (o.open_loop && o.messages_a_connection == 0) {
@@ -298,7 +298,8 @@ expected<void> check(const options& o) {
             "--open-loop: it is messages that are due; give --messages-per-connection other than "
             "0");
     }
-    if (o.arrival == load::arrival::poisson && !o.rate && o.stages.empty() && !o.search.wanted) {
+    if (o.arrival == load::arrival::poisson && !o.rate && o.stages.empty() &&
+        !o.search.in_trials()) {
         return base::fail("--arrival: only a paced run has arrivals; give --rate or --stages too");
     }
     if (o.in_flight > 1 && o.chunking == offer::off) {
@@ -313,7 +314,7 @@ expected<void> check(const options& o) {
     auto search =
         program::check(o.search, o.effective, {"stages", "messages", "warmup", "threshold"});
     if (!search) return search;
-    if (o.search.wanted) {
+    if (o.search.in_trials()) {
         if (o.messages_a_connection == 0)
             return base::fail(
                 "--find-rate: needs messages; give --messages-per-connection other than 0");

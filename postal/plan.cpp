@@ -209,7 +209,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.message_phase = static_cast<std::size_t>(phase::message);
     result.service_phase = static_cast<std::size_t>(phase::service);
     if (chosen.open_loop) result.due_phase = result.message_phase;
-    if (plan.load.rate && !chosen.search.wanted) {
+    if (plan.load.rate && !chosen.search.in_trials()) {
         result.asked = [curve = *plan.load.rate, most = chosen.messages](double seconds) {
             const double due = curve.due_until(seconds);
             return most ? std::min(static_cast<double>(*most), due) : due;

@@ -139,7 +139,7 @@ cli::group pace_options(options& o) {
 expected<void> check_search(const options& o) {
     auto fits = program::check(o.search, o.effective,
                                {"stages", "connections", "rounds", "warmup", "threshold", "watch"});
-    if (!fits || !o.search.wanted) return fits;
+    if (!fits || !o.search.in_trials()) return fits;
     const auto goals = program::goals_of(o.search, phase_names(), due_phase);
     if (!goals) return goals.error();
     return {};

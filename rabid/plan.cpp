@@ -176,7 +176,7 @@ stats::run_description describe(const plan& plan, int argc, char** argv) {
     result.service_phase = static_cast<std::size_t>(phase::service);
     if (chosen.open_loop) result.due_phase = static_cast<std::size_t>(phase::session);
     // The default is no rate that anybody has asked for.
-    if (plan.load.rate && !chosen.search.wanted &&
+    if (plan.load.rate && !chosen.search.in_trials() &&
         (cli::is_given(chosen.effective, "rate") || cli::is_given(chosen.effective, "stages"))) {
         result.asked = [curve = *plan.load.rate, most = plan.most_connections()](double seconds) {
             const double due = curve.due_until(seconds);

@@ -68,7 +68,7 @@ class recorded_run final : public one_run {
   private:
     std::vector<named_step> steps() override;
     done make_device(const storage& on) override;
-    std::vector<std::string> extent_of_loads() const override {
+    std::vector<std::string> extent_of(std::size_t) const override {
         return {"--messages", std::to_string(what_.audited.messages), "--ledger", recorded_.ledger};
     }
     process* below_storage() override { return disk_ ? &*disk_ : nullptr; }

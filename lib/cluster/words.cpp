@@ -18,6 +18,7 @@ constexpr std::size_t most_names = 1024;
 // An error_table has one more than its kinds, for the rest.
 constexpr std::size_t most_kinds = stats::error_table::max_kinds + 1;
 constexpr std::size_t most_stretches = 1024;  // of a trial
+constexpr std::size_t most_text = 200;        // of a program that joins a search
 
 // ---- histograms, whose two directions differ ----
 
@@ -200,6 +201,20 @@ class lists {
     void list(field<over>& of) { all(of.any_lost); }
     void list(field<trouble>& of) { all(of.what.what, of.what.peer); }
     void list(field<next_trial>& of) { all(of.what); }
+    void list(field<capacity::goal>& of) {
+        all(of.promise, of.metric, of.loss_ratio, of.initial_trial_s, of.final_trial_s,
+            of.duration_sum_s, of.exceed_ratio, of.width);
+    }
+    void list(field<joins>& of) {
+        all(of.version, of.program, of.unit, of.share, of.at_random, of.seed, of.phases,
+            of.due_phase, of.sessions, of.at_once);
+        resize(of.goals, stats::most_promises);
+        for (auto& one : of.goals)
+            all(one);
+        resize(of.promises, stats::most_promises);
+        for (auto& one : of.promises)
+            all(one);
+    }
 
   private:
     template <class... T>
@@ -285,6 +300,28 @@ bool plausible(const next_trial& what) {
            times.batch.count() <= most / 1024 && times.batches > 0 &&
            times.batches + 2 <= most_stretches && what.what.messages > 0 &&
            what.what.messages <= 1e15;
+}
+
+bool plausible(const capacity::goal& what) {
+    constexpr double longest_s = 1e6;  // of a trial, twelve days
+    const auto is_time = [](double seconds) { return seconds > 0 && seconds <= longest_s; };
+    return !what.promise.empty() && what.promise.size() <= most_text &&
+           what.metric.size() <= most_text && what.loss_ratio >= 0 && what.loss_ratio < 1 &&
+           is_time(what.initial_trial_s) && is_time(what.final_trial_s) &&
+           is_time(what.duration_sum_s) && what.exceed_ratio >= 0 && what.exceed_ratio <= 1 &&
+           what.width >= capacity::least_width && what.width <= capacity::most_width;
+}
+
+bool plausible(const joins& what) {
+    constexpr std::uint64_t most_sessions = std::uint64_t{1} << 40U;
+    return what.version.size() <= most_text && what.program.size() <= most_text &&
+           what.unit.size() <= most_text && what.share >= capacity::least_share &&
+           what.share <= capacity::most_share && what.phases > 0 && what.phases <= most_phases &&
+           what.due_phase < what.phases && what.sessions > 0 && what.sessions <= most_sessions &&
+           what.at_once > 0 && what.at_once <= most_sessions && !what.goals.empty() &&
+           what.goals.size() == what.promises.size() &&
+           std::all_of(what.goals.begin(), what.goals.end(),
+                       [](const capacity::goal& one) { return plausible(one); });
 }
 
 template <class Word>

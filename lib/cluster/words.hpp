@@ -1,4 +1,5 @@
-// What the ranks of a run say to each other, and its form on the way.
+// What the ranks of a run, and the programs of a search, say to each other, and its form on the
+// way.
 //
 // Rank 0 leads: it welcomes the others, hears who they are, measures their clocks, says when to
 // start, merges what all count, and says when it is over. Times are nanoseconds: of a steady clock,
@@ -16,9 +17,11 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/result.hpp"
 #include "load/trial.hpp"
+#include "stats/capacity/goal.hpp"
 #include "stats/first_errors.hpp"
 #include "stats/live_line.hpp"
 #include "stats/run_report.hpp"
@@ -132,8 +135,28 @@ struct trouble {
     stats::first_error what;
 };
 
+// To a search, from another program than the one that searches: what is its part of each trial, and
+// what it promises. What it hears then are a start, trials and the stop, and what it says time
+// slices.
+struct joins {
+    std::string version;  // of the program; both must have the same
+    std::string program;
+    std::string unit;          // what falls due, "visits"
+    double share = 0;          // so many for each message of the search's load
+    bool at_random = false;    // arrivals
+    std::uint64_t seed = 0;    // of these
+    std::uint64_t phases = 0;  // of its time slices
+    std::uint64_t due_phase = 0;
+    std::uint64_t sessions = 0;
+    std::uint64_t at_once = 0;  // messages that a session may have under way
+    std::vector<capacity::goal> goals{};
+    std::vector<stats::trial_promise> promises{};  // of each
+};
+
 using word = std::variant<welcome, hello, ping, pong, start, refused, began, counted, beat, stop,
-                          ended, over, trouble, next_trial>;
+                          ended, over, trouble, next_trial, joins>;
+
+inline constexpr std::size_t most_phases = 64;  // of a program
 
 std::string encode(const word& what);
 // `phases`: that time slices must have.

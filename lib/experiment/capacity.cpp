@@ -13,8 +13,10 @@
 namespace postal::experiment {
 namespace {
 
-constexpr std::array<std::string_view, 5> said_by_table{"--find-rate", "--goal", "--goal-set",
-                                                        "--width", "--most-rate"};
+constexpr std::array<std::string_view, 8> said_by_table{
+    "--find-rate", "--goal",          "--goal-set",    "--width",
+    "--most-rate", "--search-socket", "--join-search", "--search-share"};
+constexpr std::array<std::string_view, 2> not_beside{"--rate", "-r"};
 constexpr std::array<std::string_view, 5> not_in_search{"--stages", "--messages", "--rounds",
                                                         "--threshold", "--at-least"};
 
@@ -24,8 +26,8 @@ bool holds(const List& list, std::string_view one) {
 }
 
 // A goal is about all that was due, and so about that phase of the program's.
-std::string_view due_phase(const load& of) {
-    return of.programs.front().run.words.front() == "rabid" ? "session" : "message";
+std::string_view due_phase(const load_program& of) {
+    return of.run.words.front() == "rabid" ? "session" : "message";
 }
 
 capacity::goal_set set_of(const search_rules& rules) {
@@ -35,15 +37,64 @@ capacity::goal_set set_of(const search_rules& rules) {
                                 : static_cast<capacity::goal_set>(found - words.begin());
 }
 
-void check_goals(section& of, const load& into) {
-    if (into.programs.empty()) return;  // which is refused, too
-    const std::vector<std::string> phases{std::string(due_phase(into))};
-    for (const std::string& one : into.search->goals) {
-        const auto goal = capacity::parse_goal(one, set_of(*into.search), phases);
+// Of a program.
+void check_goals(section& of, const std::vector<std::string>& goals, const load_program& whose,
+                 capacity::goal_set set) {
+    if (goals.size() > stats::most_promises)
+        of.refuse("goal", fmt::format("give at most {}", stats::most_promises));
+    const std::vector<std::string> phases{std::string(due_phase(whose))};
+    for (const std::string& one : goals) {
+        if (base::trim(one).empty())
+            return of.refuse("goal", "is empty; want a promise such as \"p99(message)<1s\"");
+        const auto goal = capacity::parse_goal(one, set, phases);
         if (!goal) return of.refuse("goal", goal.error().message);
         const auto counted = capacity::counted_as(goal->lost, phases, 0);
         if (!counted) return of.refuse("goal", counted.error().message);
     }
+}
+
+void read_partner(section of, load& into) {
+    search_partner one;
+    std::string name;
+    of.read("program", name);
+    of.read("goal", one.goals);
+    of.read("share", one.share);
+    of.end();
+    const auto& all = into.programs;
+    const auto named = std::find_if(all.begin(), all.end(),
+                                    [&](const load_program& each) { return each.name == name; });
+    if (named == all.end())
+        return of.refuse("program", fmt::format("no [[load.program]] is called \"{}\"",
+                                                base::printable(name, 40)));
+    one.program = static_cast<std::size_t>(named - all.begin());
+    if (const auto share = capacity::parse_load_share(one.share); !share)
+        of.refuse("share", share.error().message);
+    for (const std::string& word : named->run.words)
+        if (holds(not_beside, std::string_view(word).substr(0, word.find('='))))
+            of.refuse("program", fmt::format("{} has {}, and its rate is a share of the load", name,
+                                             base::printable(word, 40)));
+    check_goals(of, one.goals, *named, set_of(*into.search));
+    for (const search_partner& other : into.search->beside)
+        if (other.program == one.program)
+            of.refuse("program", fmt::format("{} is there twice", name));
+    into.search->beside.push_back(std::move(one));
+}
+
+// The one that has no part beside another.
+void find_leader(section& of, load& into) {
+    search_rules& rules = *into.search;
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < into.programs.size(); ++i)
+        if (std::none_of(rules.beside.begin(), rules.beside.end(),
+                         [&](const search_partner& one) { return one.program == i; }))
+            left.push_back(i);
+    if (left.size() == 1)
+        rules.program = left.front();
+    else if (!into.programs.empty())  // which is refused, too
+        of.refuse("beside", left.empty()
+                                ? "leaves no program that searches"
+                                : "one program searches; each other [[load.program]] has its part "
+                                  "in a [[capacity.beside]]");
 }
 
 }  // namespace
@@ -61,18 +112,19 @@ void read_capacity(section of, load& loaded) {
     of.read("goal_set", into.set);
     if (of.has("width")) of.read_share("width", into.width.emplace());
     of.read("most_rate", into.most_rate);
+    std::size_t others = 0;
+    of.tables("beside", [&](section each) {
+        ++others;
+        read_partner(std::move(each), loaded);
+    });
     of.end();
-    if (into.goals.size() > stats::most_promises)
-        of.refuse("goal", fmt::format("give at most {}", stats::most_promises));
-    if (std::any_of(into.goals.begin(), into.goals.end(),
-                    [](const std::string& one) { return base::trim(one).empty(); }))
-        of.refuse("goal", "is empty; want a promise such as \"p99(message)<1s\"");
+    if (into.beside.size() == others) find_leader(of, loaded);  // else one was refused
     const auto sets = capacity::goal_set_words;
     if (!into.set.empty() && !holds(sets, into.set))
         of.refuse("goal_set", fmt::format("\"{}\" is none; there are {}",
                                           base::printable(into.set, 40), fmt::join(sets, ", ")));
-    else
-        check_goals(of, loaded);
+    else if (into.program < loaded.programs.size())
+        check_goals(of, into.goals, loaded.programs[into.program], set_of(into));
     if (into.width && (*into.width < capacity::least_width || *into.width > capacity::most_width))
         of.refuse("width", "want 0.1% to 100%");
     if (into.most_rate.empty()) return;
@@ -88,16 +140,35 @@ std::string refusal_of(std::string_view option, bool searches) {
     return {};
 }
 
-std::vector<std::string> search_words(const search_rules& of) {
-    std::vector<std::string> words{"--find-rate"};
+std::vector<std::string> search_words(const load& of, std::size_t program,
+                                      const std::string& folder) {
+    const search_rules& rules = *of.search;
+    std::vector<std::string> words;
     const auto add = [&](const char* option, std::string value) {
         words.insert(words.end(), {option, std::move(value)});
     };
-    for (const std::string& one : of.goals)
+    const auto socket_of = [&](const search_partner& one) {
+        return folder + "/" + of.programs[one.program].name + ".search";
+    };
+    const auto own =
+        std::find_if(rules.beside.begin(), rules.beside.end(),
+                     [&](const search_partner& one) { return one.program == program; });
+    const bool searches = own == rules.beside.end();
+    if (searches)
+        words = {"--duration", base::format_duration(of.duration), "--find-rate"};
+    else
+        add("--join-search", socket_of(*own));
+    for (const std::string& one : searches ? rules.goals : own->goals)
         add("--goal", one);
-    if (!of.set.empty()) add("--goal-set", of.set);
-    if (of.width) add("--width", fmt::format("{:g}%", *of.width * 100));
-    if (!of.most_rate.empty()) add("--most-rate", of.most_rate);
+    if (!rules.set.empty()) add("--goal-set", rules.set);
+    if (rules.width) add("--width", fmt::format("{:g}%", *rules.width * 100));
+    if (!searches) {
+        add("--search-share", own->share);
+        return words;
+    }
+    if (!rules.most_rate.empty()) add("--most-rate", rules.most_rate);
+    for (const search_partner& one : rules.beside)
+        add("--search-socket", socket_of(one));
     return words;
 }
 
@@ -125,7 +196,7 @@ std::string promises_of(const results& of) {
         if (!search) continue;
         std::vector<std::string> all;
         for (const capacity::goal& one : search->goals)
-            all.push_back(base::printable(one.promise, 100));
+            all.push_back(base::printable(capacity::promise_of(one, search->beside), 120));
         return base::join(all, " and ");
     }
     return "what was promised";

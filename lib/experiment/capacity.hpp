@@ -2,7 +2,8 @@
 // and rabid), and variants are compared by what was found.
 //
 // A run's value is the rate of its search, between its two bounds. One whose search found no two
-// bounds has none: it voids its block, with the search's own sentence.
+// bounds has none: it voids its block, with the search's own sentence. One program searches; others
+// have joined it, each with a share of the load and promises of its own.
 #pragma once
 
 #include "experiment/analysis.hpp"
@@ -23,7 +24,9 @@ void read_capacity(section of, load& into);
 // Why a load's word has no place beside [capacity], or without it; empty where it has one.
 [[nodiscard]] std::string refusal_of(std::string_view option, bool searches);
 
-[[nodiscard]] std::vector<std::string> search_words(const search_rules& of);
+// Of one of the programs: the one that searches, or one beside it. Their sockets are in `folder`.
+[[nodiscard]] std::vector<std::string> search_words(const load& of, std::size_t program,
+                                                    const std::string& folder);
 
 // Messages, or visits, a second.
 [[nodiscard]] std::optional<double> found_rate(const stats::run_record& of);

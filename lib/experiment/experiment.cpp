@@ -106,8 +106,6 @@ void read_load(section of, load& into) {
     of.tables("program", [&](section each) { read_program(std::move(each), into); });
     of.end();
     if (into.programs.empty()) of.refuse("program", "is missing: write [[load.program]]");
-    if (into.search && into.programs.size() > 1)
-        of.refuse("program", "one program searches, as [capacity] asks for; there are more");
     if (into.search && into.warmup > 0ns)
         of.refuse("warmup", "a search has none, for each of its trials settles first");
     else if (into.warmup >= into.duration)
@@ -141,6 +139,10 @@ void read_verdict(section of, experiment& into) {
                                          base::printable(program, 40)));
     if (!program.empty() && named != all.end())
         into.verdict.program = static_cast<std::size_t>(named - all.begin());
+    if (const auto& search = into.offered.search;
+        search && into.verdict.program != search->program && !all.empty())
+        of.refuse("program",
+                  fmt::format("the capacity is {}'s, which searches", all[search->program].name));
     of.read_share("margin", into.verdict.margin);
     of.read_share("confidence", into.verdict.confidence);
     of.read_share("max_errors", into.verdict.max_errors);
@@ -363,6 +365,7 @@ void read_experiment(section top, const overrides& set, experiment& into) {
     }
     top.table("load", [&](section of) { read_load(std::move(of), into.offered); });
     top.table("capacity", [&](section of) { read_capacity(std::move(of), into.offered); });
+    if (into.offered.search) into.verdict.program = into.offered.search->program;
     top.table("verdict", [&](section of) { read_verdict(std::move(of), into); });
     top.table("variables", [&](section of) { read_variables(std::move(of), common.values); });
     for (const auto& [name, value] : set) {

@@ -95,12 +95,21 @@ struct load_program {
     command launcher{};  // starts several of it as one run, such as mpirun -n 4; empty: none
 };
 
+// [[capacity.beside]]: a program that has joined the search, and what its part is.
+struct search_partner {
+    std::size_t program = 0;  // an index into load.programs
+    std::vector<std::string> goals{};
+    std::string share = "100%";  // so many for each 100 messages of the program that searches
+};
+
 // [capacity]: what --find-rate is told. Empty values leave the program's own.
 struct search_rules {
+    std::size_t program = 0;  // the one that searches: an index into load.programs
     std::vector<std::string> goals{};
     std::string set{};              // of goals: "quick"
     std::optional<double> width{};  // of the bounds, as a share
     std::string most_rate{};
+    std::vector<search_partner> beside{};
 };
 
 struct load {

@@ -32,7 +32,9 @@ class run_for_speed final : public one_run {
     }
     bool may_use_users_disk() const override { return true; }
     done make_file_system(const storage& on) override;
-    std::vector<std::string> extent_of_loads() const override { return timed(what_.offered); }
+    std::vector<std::string> extent_of(std::size_t program) const override {
+        return timed(what_.offered, program, plan_.folder);
+    }
     void sample() override {
         if (samples_now_) samples_->take();
     }
@@ -157,14 +159,11 @@ done run_for_speed::keep_costs() {
 
 }  // namespace
 
-std::vector<std::string> timed(const load& offered) {
-    std::vector<std::string> words{"--duration", base::format_duration(offered.duration)};
-    const std::vector<std::string> rest =
-        offered.search
-            ? search_words(*offered.search)
-            : std::vector<std::string>{"--warmup", base::format_duration(offered.warmup)};
-    words.insert(words.end(), rest.begin(), rest.end());
-    return words;
+std::vector<std::string> timed(const load& offered, std::size_t program,
+                               const std::string& folder) {
+    if (offered.search) return search_words(offered, program, folder);
+    return {"--duration", base::format_duration(offered.duration), "--warmup",
+            base::format_duration(offered.warmup)};
 }
 
 run_result run_once(const run_plan& plan, journal& book, supervisor& by, const progress& tell) {

@@ -53,8 +53,10 @@ class one_run {
     [[nodiscard]] virtual done make_file_system(const storage& on) {
         return run_commands({on.make});
     }
-    // What loads are told of their end.
-    [[nodiscard]] virtual std::vector<std::string> extent_of_loads() const { return {}; }
+    // What a load is told of its end.
+    [[nodiscard]] virtual std::vector<std::string> extent_of(std::size_t /*program*/) const {
+        return {};
+    }
     // A process whose end is the reason for what loads say; null without one.
     [[nodiscard]] virtual process* below_storage() { return nullptr; }
     // Each second, and when all is undone but what storage stands on.

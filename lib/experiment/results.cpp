@@ -39,7 +39,7 @@ double share_of_errors(const stats::run_record& one) {
     return sum > 0 ? bad / sum : 0;
 }
 
-load_values values_of(const stats::run_record& one) {
+load_values values_of(const stats::run_record& one, metric verdict) {
     load_values to;
     for (const stats::interval_row& each : one.intervals) {
         if (each.warmup || each.draining) continue;
@@ -50,8 +50,9 @@ load_values values_of(const stats::run_record& one) {
     const auto set = [&](metric about, std::optional<double> value) {
         to.values[static_cast<std::size_t>(about)] = value;
     };
-    // Of a search these would be of all its trials, beyond what was found, too.
-    if (one.search) {
+    // Of a search these would be of all its trials, beyond what was found, too. A program beside
+    // the one that searches has no value: its load was a share of that one's.
+    if (one.search || verdict == metric::capacity) {
         set(metric::capacity, found_rate(one));
         return to;
     }
@@ -89,6 +90,7 @@ std::string why_void(const recorded_run& run, const std::vector<stats::run_recor
         // Errors and a limit belong to a search: it says itself what it could not find because of
         // them.
         if (of.verdict.about == metric::capacity) {
+            if (i != of.verdict.program) continue;
             const std::string why = why_not_found(one);
             if (!why.empty()) return fmt::format("{}: {}", of.programs[i], why);
             continue;
@@ -241,7 +243,7 @@ measured_run result_of(const recorded_run& run, std::vector<stats::run_record> r
         to.load_from_s = load_from(log, to.records.front());
         if (to.load_from_s) to.spent = costs_of(*log, *to.load_from_s, to.records.front());
         for (const stats::run_record& one : to.records)
-            to.loads.push_back(values_of(one));
+            to.loads.push_back(values_of(one, of.verdict.about));
         if (to.spent) share_costs(*to.spent, run.devices, to.loads);
     }
     to.log = std::move(log);

@@ -88,7 +88,8 @@ struct run_result {
 [[nodiscard]] std::vector<std::string> load_words(const run_plan& plan, std::size_t program,
                                                   std::vector<std::string> words,
                                                   const std::vector<std::string>& extent);
-[[nodiscard]] std::vector<std::string> timed(const load& offered);
+[[nodiscard]] std::vector<std::string> timed(const load& offered, std::size_t program = 0,
+                                             const std::string& folder = {});
 // The same behind the words of a launcher, which is not told where the suite's programs are: the
 // program's path. Fails where there is no such program.
 [[nodiscard]] base::expected<std::vector<std::string>> launched(std::vector<std::string> launcher,

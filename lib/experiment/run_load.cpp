@@ -56,7 +56,7 @@ base::expected<job> one_run::ready_load(std::size_t program) const {
     const auto launcher = ready_job(from.launcher, log);
     if (!launcher) return launcher.error();
     auto words = launched(launcher->words,
-                          load_words(plan_, program, std::move(one->words), extent_of_loads()));
+                          load_words(plan_, program, std::move(one->words), extent_of(program)));
     if (!words) return base::at(one->where, words.error());
     one->words = std::move(*words);
     return one;

@@ -124,7 +124,7 @@ void admission::finish_due(steady_time now) {
     std::uint64_t number = stock_.next();
     if (number == run_tickets::none) return;
     schedule ahead = *how_.when;  // whose numbers must not go down; ours goes on from here
-    while (ahead.due(how_.part.number(number)) < now - start_)
+    while (ahead.due(how_.part.number(number), stock_.put_off()) < now - start_)
         ++number;
     stock_.limit(number);
 }

@@ -9,8 +9,8 @@
 #include "cli/binders.hpp"
 #include "cluster/launcher.hpp"
 #include "mail/identity.hpp"
-#include "program/rate_search.hpp"
 #include "program/sample_options.hpp"
+#include "program/search_flow.hpp"
 
 namespace postal::program {
 
@@ -41,14 +41,14 @@ void plan_search(client::load_plan& into, client_options& chosen) {
     if (cli::is_given(chosen.effective, "rate")) chosen.search.start = chosen.rate;
     chosen.search.time = std::exchange(chosen.run.duration, {});
     into.rate = load::rate_curve::constant({});
-    into.tickets.put_off(rate_search::put_off);
+    into.tickets.put_off(search_flow::put_off);
 }
 
 void plan_pace(client::load_plan& into, client_options& chosen) {
     into.open_loop = chosen.open_loop;
     into.arrival = chosen.arrival;
     into.connect_rate = chosen.connect_rate;
-    if (chosen.search.wanted) return plan_search(into, chosen);
+    if (chosen.search.in_trials()) return plan_search(into, chosen);
     if (!chosen.stages.empty()) {
         into.rate = load::rate_curve::ramp(chosen.rate.value_or(base::rate{}), chosen.stages);
         if (chosen.run.duration.count() == 0) chosen.run.duration = into.rate->length();
@@ -61,7 +61,7 @@ void plan_pace(client::load_plan& into, client_options& chosen) {
 std::chrono::nanoseconds default_give_up(const client::load_plan& of,
                                          const client_options& chosen) {
     const bool needs_servers =
-        chosen.search.wanted || (of.tickets.limited() && chosen.run.duration.count() == 0);
+        chosen.search.in_trials() || (of.tickets.limited() && chosen.run.duration.count() == 0);
     if (!needs_servers) return {};
     return std::max<std::chrono::nanoseconds>(std::chrono::minutes(1), of.patience.longest());
 }

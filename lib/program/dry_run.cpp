@@ -53,11 +53,21 @@ std::string search_text(const search_choice& chosen) {
         "searched from {} on",
         rate_text(chosen.start ? chosen.start->per_second : capacity::load_limits{}.start));
     if (chosen.most) text += fmt::format(", up to {}", rate_text(chosen.most->per_second));
-    return text + ": the highest that keeps " + base::join(promises_of(chosen), ", ");
+    text += ": the highest that keeps " + base::join(promises_of(chosen), ", ");
+    if (!chosen.sockets.empty())
+        text += fmt::format("; beside what joins at {}", base::join(chosen.sockets, ", "));
+    return text;
+}
+
+// "20 for each 100 of the search at run/search.sock, which is to keep p99(session)<1s".
+std::string joined_text(const search_choice& chosen) {
+    return fmt::format("{:g} for each 100 messages of the search at {}, which is to keep {}",
+                       chosen.share * 100, chosen.joins, base::join(promises_of(chosen), ", "));
 }
 
 std::string pace_text(const client_options& chosen, std::string_view units) {
     if (chosen.search.wanted) return search_text(chosen.search);
+    if (!chosen.search.joins.empty()) return joined_text(chosen.search);
     if (!chosen.rate && chosen.stages.empty()) return "as fast as the servers answer";
     const double start = chosen.rate ? chosen.rate->per_second : 0;
     std::string text = fmt::format("{}: {}", units, rate_text(start));
@@ -74,6 +84,7 @@ std::string end_text(const client_options& chosen, const counted_units& counted)
     if (chosen.search.wanted)
         return "when the rate is found, or after " +
                base::format_duration(longest_search(chosen.search));
+    if (!chosen.search.joins.empty()) return "with the search";
     if (counted.most)
         ends.push_back(fmt::format(
             "after {} {} ({})", *counted.most,

@@ -11,11 +11,12 @@
 // when all that was due has, and the server's queue, where one is counted, is as short as it ever
 // was; or when that took longer than the search waits: what had not ended is lost then, and the
 // next trial began with a backlog. What a trial did not keep while the generator was the limit, or
-// the machine was full, says nothing about the server; what it did keep, it kept.
+// the machine was full, says nothing about the server; what it did keep, it kept. Other programs
+// may have a part of each trial (search_partners.hpp): all that is said here holds of each of them.
 #pragma once
 
-#include "load/admission.hpp"
 #include "load/worker_pool.hpp"
+#include "program/search_flow.hpp"
 #include "program/search_options.hpp"
 #include "sampling/sampler.hpp"
 #include "stats/capacity/queue_course.hpp"
@@ -34,41 +35,36 @@ namespace postal::program {
 
 class rate_search {
   public:
-    // `phases`: of the run's tallies; `sessions`: of all; `unit`: what loads count, "messages".
+    // `flows`: of this program, and of those beside it; `goals`: of all of them, in that order.
     struct plan {
         const search_choice& chosen;
-        search_goals goals;
-        load::arrival arrival = load::arrival::constant;
-        std::uint64_t seed = 0;
-        std::size_t phases = 0;
-        std::size_t due_phase = 0;
-        std::uint64_t sessions = 1;
-        std::uint64_t at_once = 1;  // messages that a session may have under way
-        unsigned ranks = 1;         // processes
-        std::string_view unit = "messages";
+        std::vector<capacity::goal> goals;
+        std::vector<search_flow::plan> flows;
+        unsigned processes = 1;  // that have to be told of a trial
     };
     explicit rate_search(plan of);
 
-    // By how much the schedule is put off, in messages: the first of a trial is due half a step
-    // after its begin, so that each trial has as many as its load says.
-    static constexpr double put_off = 0.5;
     // Time slices of such a run: a trial's end is known so late at most.
     static constexpr auto slice = std::chrono::milliseconds(250);
     static constexpr auto period = std::chrono::milliseconds(10);
 
-    // How a trial begins in all workers, how the run ends, who hears a line of each trial that has
-    // ended, and how many messages wait in the server's queue: null where nobody counts them.
+    // How a flow's part of a trial begins in all workers, how the run ends, who hears a line of
+    // each trial that has ended, and how many messages wait in the server's queue: null where
+    // nobody counts them.
     struct hooks {
-        std::function<void(const load::trial&)> begin_trial;
-        std::function<void()> end;
+        std::function<void(std::size_t, const load::trial&)> begin_trial;
+        std::function<void(load::run_ending)> end;
         std::function<void(const std::string&)> say;
         std::function<std::optional<sampling::queue_level>()> queued{};
     };
     // Before the run, whose end ends the search, too: what goes on then is no trial. The pool,
     // whose clock is this one's, must outlive the last look().
     void attach(const load::worker_pool& workers, hooks what);
-    void note(const stats::time_slice& counted);
+    void note(const stats::time_slice& counted, std::size_t flow = 0);
     void look();
+    // A program that has a part of the trials is gone: the search is over with what it has found,
+    // and so is the run.
+    void partner_lost();
 
     // That the run was told to end.
     [[nodiscard]] bool over() const noexcept { return over_; }
@@ -87,35 +83,30 @@ class rate_search {
 
     // The one that goes on.
     struct trial {
-        load::trial asked;
-        std::vector<std::uint64_t> due;  // by stretch
-        std::uint64_t all_due = 0;
-        stats::trial_counts seen;
-        stats::time_slice generator;  // what it did meanwhile
+        stats::trial_times times;
         bool began_with_backlog = false;
         std::optional<nanoseconds> all_ended{};
     };
 
     [[nodiscard]] nanoseconds since_start() const;
     void begin(const capacity::trial_input& next, nanoseconds now);
-    [[nodiscard]] std::uint64_t ended() const;
+    [[nodiscard]] bool all_ended() const;
     void note_queue();
     [[nodiscard]] bool may_begin(nanoseconds now) const;
     [[nodiscard]] bool is_over() const;
     [[nodiscard]] capacity::trial_output output(nanoseconds now) const;
-    [[nodiscard]] capacity::trial_validity validity(const capacity::trial_output& seen,
-                                                    const stats::generator_load& span) const;
+    [[nodiscard]] capacity::trial_validity validity(const capacity::trial_output& seen) const;
     void conclude(nanoseconds now);
     void tell(const capacity::search_trial& done);
+    [[nodiscard]] const std::string& unit() const { return of_.flows.front().unit; }
+    [[nodiscard]] capacity::partners beside() const;
 
     plan of_;
     capacity::search search_;
-    load::schedule schedule_;  // as every worker has it
-    std::uint64_t next_number_ = 0;
+    std::vector<search_flow> flows_;
     std::optional<trial> now_;
     bool backlog_left_ = false;
     capacity::queue_course queue_;
-    bool all_were_busy_ = false;  // in a trial that was not kept
     const load::worker_pool* workers_ = nullptr;
     hooks hooks_;
     bool over_ = false;

@@ -9,6 +9,7 @@
 #include "mail/digest.hpp"
 #include "os/limits.hpp"
 #include "program/run_ledger.hpp"
+#include "program/search_part.hpp"
 #include "program/tls_options.hpp"
 #include "sampling/sampler.hpp"
 
@@ -134,7 +135,7 @@ load::worker_pool_plan worker_pool_plan_of(const client_run& what) {
     plan.bounded = what.plan.tickets.limited();
     plan.give_up = what.plan.give_up;
     plan.start_at = what.plan.start_at;
-    if (what.chosen.search.wanted) plan.slice = rate_search::slice;
+    if (what.chosen.search.in_trials()) plan.slice = rate_search::slice;
     return plan;
 }
 
@@ -207,62 +208,8 @@ expected<void> say_what_begins(const client_run& what, const run_reports& report
     return {};
 }
 
-// Nothing of a run that does not search.
-expected<std::optional<search_goals>> goals_of(const client_run& what) {
-    if (!what.chosen.search.wanted) return std::optional<search_goals>();
-    auto goals = goals_of(what.chosen.search, what.description.phases, *what.description.due_phase);
-    if (!goals) return goals.error();
-    return std::optional(std::move(*goals));
-}
-
-// Defaults that are a rule, by what they come to.
-void describe(const search_choice& chosen, const search_goals& goals,
-              const sampling::choice& samples, stats::run_description& into) {
-    auto promises = promises_of(chosen);
-    if (promises.size() == 1)
-        into.options["goal"] = promises.front();
-    else
-        into.options["goal"] = std::move(promises);
-    into.options["width"] = fmt::format("{:g}%", goals.goals.front().width * 100);
-    into.options["duration"] = base::format_duration(longest_search(chosen));
-    if (samples.any()) into.options["sample-every"] = base::format_duration(samples.period());
-    if (!chosen.start) into.options["rate"] = fmt::format("{:g}/s", capacity::load_limits{}.start);
-}
-
-rate_search::plan search_plan_of(const client_run& what, const search_goals& goals) {
-    return {.chosen = what.chosen.search,
-            .goals = goals,
-            .arrival = what.plan.arrival,
-            .seed = what.plan.seed,
-            .phases = what.description.phases.size(),
-            .due_phase = *what.description.due_phase,
-            .sessions = std::uint64_t{what.plan.sessions} * what.plan.share.of,
-            .at_once = what.at_once,
-            .ranks = static_cast<unsigned>(what.plan.share.of),
-            .unit = what.description.what_is_due()};
-}
-
-// What waits in a queue is what was sent there, and no reader's.
-bool counts_queue(const client_run& what) {
-    return !what.chosen.samples.queues.empty() && what.ledger_role == ledger::role::sender;
-}
-
-// Of ranks the one that leads searches; it hears of what all have counted.
-void begin_search(rate_search& search, load::worker_pool& workers, ranks& others,
-                  const run_reports& reports, bool with_queue) {
-    run_console& speaking = reports.speaking();
-    rate_search::hooks hooks{
-        .begin_trial = [&others](const load::trial& next) { others.begin_trial(next); },
-        .end = [&others] { others.end(load::run_ending::complete); },
-        .say = [&speaking](const std::string& line) { speaking.say(line); }};
-    if (with_queue) hooks.queued = [from = reports.sampler] { return from->queued(); };
-    search.attach(workers, std::move(hooks));
-    speaking.searches(search);
-    workers.every(rate_search::period, [&search] { search.look(); });
-}
-
 exit_status run_workers(const client_run& what, const load::worker_pool_plan& plan,
-                        run_reports& reports, const std::optional<search_goals>& goals) {
+                        run_reports& reports, search_part& part) {
     // Lives as long as the process: its end would wait for look-ups of names that nobody needs any
     // more.
     static auto& workers = *new load::worker_pool(plan);
@@ -270,26 +217,23 @@ exit_status run_workers(const client_run& what, const load::worker_pool_plan& pl
     // From here on a signal ends the run in order, so nobody is told before that it is there.
     const auto told = say_what_begins(what, reports);
     if (!told) return what.others.refuse(told.error(), exit_status::system_error);
-    load::run_watcher& watcher =
+    load::run_watcher& own =
         what.others.attend(workers, plan, reports.merged.get(), reports.watch_over(workers));
+    load::run_watcher& watcher = part.attend(workers, own, reports.speaking());
     reports.speaking().ends_run([&](load::run_ending why) { what.others.end(why); });
     reports.begin_samples(plan.start_at);
-    std::optional<rate_search> search;
-    if (goals && what.others.leads())
-        begin_search(search.emplace(search_plan_of(what, *goals)), workers, what.others, reports,
-                     counts_queue(what));
+    part.begin(what, workers, reports.speaking());
     const auto ran = workers.run(
         [&](load::worker& one) { sessions[one.index()] = what.begin(one, reports.book()); },
         watcher);
+    part.end(workers);
     reports.finish_samples(workers);
     sessions.clear();
     reports.close(what.close);
     reports.look_at_transcripts();
     exit_status status = reports.finish(workers);
-    if (!ran) {
-        reports.console->say(ran.error().message);
-        status = exit_status::system_error;
-    }
+    if (!ran) reports.console->say(ran.error().message);
+    if (!ran || part.broke()) status = exit_status::system_error;
     if (!what.others.alone()) return finish_together(what, reports, status);
     if (status == exit_status::system_error) return status;
     const bool achieved = what.achieved(reports.console->report().totals_with_warmup());
@@ -368,17 +312,19 @@ exit_status run_clients(client_run what) {
                           descriptors_beside_sessions + sample_descriptors(what.chosen.samples),
                           what.plan.transcripts);
     if (!claimed) return others.refuse(claimed.error(), exit_status::system_error);
-    const auto goals = goals_of(what);
-    if (!goals) return others.refuse(goals.error(), exit_status::bad_parameters);
-    if (*goals) describe(what.chosen.search, **goals, what.chosen.samples, what.description);
+    auto part = search_part::of(what);
+    if (!part) return others.refuse(part.error(), exit_status::bad_parameters);
+    part->describe(what.chosen, what.description);
     auto reports = open_client_reports(what);
     if (!reports) return others.refuse(reports.error(), exit_status::bad_parameters);
     auto plan = worker_pool_plan_of(what);
     if (const auto refused = others.agree(what.description, what.plan.sessions, plan))
         return others.refuse({refused->message}, refused->status);
+    if (const auto met = part->meet_others(what, plan); !met)
+        return others.refuse(met.error(), exit_status::system_error);
     if (plan.start_at) reports->starts(*plan.start_at);
     reports->sampler = what.chosen.sampler;
-    return run_workers(what, plan, *reports, *goals);
+    return run_workers(what, plan, *reports, *part);
 }
 
 exit_status run_servers(const server_run& what) {

@@ -22,6 +22,22 @@ expected<std::optional<double>> parse_width(std::string_view text) {
     return std::optional(*share);
 }
 
+expected<void> check_joining(const search_choice& chosen,
+                             const std::vector<cli::effective_option>& given) {
+    if (chosen.wanted && !chosen.joins.empty())
+        return base::fail("--join-search: the other program searches; leave it or --find-rate out");
+    if (!chosen.wanted && !chosen.sockets.empty())
+        return base::fail("--search-socket: is about a search; give --find-rate, too");
+    if (chosen.joins.empty() && cli::is_given(given, "search-share"))
+        return base::fail(
+            "--search-share: is about another program's search; give --join-search, too");
+    if (chosen.joins.empty()) return {};
+    for (const std::string_view one : {"most-rate", "at-least", "rate", "duration"})
+        if (cli::is_given(given, one))
+            return base::fail("--{}: is up to the program whose search --join-search joins", one);
+    return {};
+}
+
 }  // namespace
 
 std::vector<std::string> promises_of(const search_choice& chosen) {
@@ -58,6 +74,15 @@ cli::group search_group(search_choice& target, std::string_view due) {
                  cli::rate(target.most, base::rate_unit::per_minute)},
                 {"--at-least", "RATE", "", "end with 3 where less than that is found",
                  cli::rate(target.at_least, base::rate_unit::per_minute)},
+                {"--search-socket", "FILE", "",
+                 "another program joins the search there, and has a part of each trial",
+                 cli::texts(target.sockets), true},
+                {"--join-search", "FILE", "",
+                 "perform trials beside the program that searches, and listens there",
+                 cli::text(target.joins)},
+                {"--search-share", "PERCENT", "100%",
+                 "with --join-search: so many fall due for each 100 messages of that program",
+                 cli::parsed(target.share, capacity::parse_load_share)},
             }};
 }
 
@@ -82,7 +107,9 @@ expected<search_goals> goals_of(const search_choice& chosen, const std::vector<s
 
 expected<void> check(const search_choice& chosen, const std::vector<cli::effective_option>& given,
                      const std::vector<std::string_view>& beside) {
-    if (!chosen.wanted) {
+    auto joining = check_joining(chosen, given);
+    if (!joining) return joining;
+    if (!chosen.in_trials()) {
         for (const std::string_view one : {"goal", "goal-set", "width", "most-rate", "at-least"})
             if (cli::is_given(given, one))
                 return base::fail("--{}: is about a search; give --find-rate, too", one);
@@ -90,7 +117,8 @@ expected<void> check(const search_choice& chosen, const std::vector<cli::effecti
     }
     for (const std::string_view one : beside)
         if (cli::is_given(given, one))
-            return base::fail("--{}: has no meaning in a search; leave it or --find-rate out", one);
+            return base::fail("--{}: has no meaning in a search; leave it or --{} out", one,
+                              chosen.wanted ? "find-rate" : "join-search");
     return {};
 }
 

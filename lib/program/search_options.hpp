@@ -1,5 +1,5 @@
-// --find-rate and what belongs to it: which promises a search of the highest rate is about, and how
-// closely it looks (stats/capacity).
+// --find-rate and what belongs to it: which promises a search of the highest rate is about, how
+// closely it looks (stats/capacity), and which programs perform its trials together.
 #pragma once
 
 #include "base/result.hpp"
@@ -27,6 +27,12 @@ struct search_choice {
     std::optional<base::rate> at_least{};  // what is found has to be
     std::optional<base::rate> start{};     // otherwise the search's own
     std::chrono::nanoseconds time{};       // no trial begins that would end later
+    std::vector<std::string> sockets{};    // where other programs join it
+    std::string joins{};                   // where this one joins another's; empty: nowhere
+    double share = 1;                      // then: so much of ours for each message of the load
+
+    // This program performs trials, of its own search or of another's.
+    [[nodiscard]] bool in_trials() const noexcept { return wanted || !joins.empty(); }
 };
 
 // `due`: as above.

@@ -79,13 +79,16 @@ std::optional<line> task_line(const scene& of) {
     const std::string stages = option_of(run, "stages");
     line made{{option_of(run, "protocol") + " to ", tone::faint}, {server}};
     const bool searches = run.options.contains("find-rate");
-    if (!rate.empty())
+    const bool joins = run.options.contains("join-search");
+    if (joins)
+        made.push_back({", beside a search"});
+    else if (!rate.empty())
         made.push_back({(searches       ? ", a search from "
                          : run.capped() ? ", at most "
                                         : ", at ") +
                         rate});
     if (!stages.empty()) made.push_back({", in stages " + stages});
-    if (rate.empty() && stages.empty()) made.push_back({", as fast as it answers"});
+    if (rate.empty() && stages.empty() && !joins) made.push_back({", as fast as it answers"});
     made.push_back({run.open_loop() ? " (open loop)" : " (closed loop)", tone::faint});
     return made;
 }

@@ -319,14 +319,15 @@ std::string search_rows(const capacity::search_record& of) {
     std::string text = row("found", of.sentence);
     if (of.goals.size() > 1)
         for (std::size_t i = 0; i < of.goals.size() && i < of.result.goals.size(); ++i)
-            text += row("", capacity::sentence_of(of.result.goals[i], of.goals[i], of.unit));
+            text +=
+                row("", capacity::sentence_of(of.result.goals[i], of.goals[i], of.unit, of.beside));
     const std::string confirmed = capacity::confirmation_text(of.result, of.unit);
     if (!confirmed.empty()) text += row("", confirmed);
     text += row("", fmt::format("{} in {}", base::format_amount(of.result.trials, "trial"),
                                 duration_text(of.result.took_s)));
-    if (of.sessions_busy)
-        text += row("", fmt::format("all {} were busy where it was not kept; more may carry more",
-                                    base::format_amount(*of.sessions_busy, "session")));
+    for (const std::string& one : capacity::busy_sessions(of))
+        text += row(
+            "", fmt::format("all {} were busy where it was not kept; more may carry more", one));
     return text;
 }
 

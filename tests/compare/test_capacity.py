@@ -1,7 +1,9 @@
 """Variants compared by the rate that a search finds, of servers that take no more than so many messages a second."""
 import pytest
 
+from conftest import login_names
 from support.compare import EXPERIMENT
+from support.paced_pop3 import PacedPop3
 
 pytestmark = [pytest.mark.serial, pytest.mark.beside_others]
 
@@ -77,3 +79,48 @@ def test_a_search_has_no_warm_up(experiment, option):
     ended = searching(experiment).run(option)
     assert ended.status == 1 and f"{option.partition('=')[0]}: is for runs at one rate" in ended.stderr
     assert not experiment.results.exists()
+
+
+# Readers, of which a server lets in ten a second, beside mail that another takes as fast as it comes.
+BESIDE = SEARCHING.replace("[variables]", """[[load.program]]
+name = "readers"
+argv = ["rabid", "-p", "10", "{readers}", "${{experiment}}/accounts"]
+[[capacity.beside]]
+program = "readers"
+goal = ["p50(session)<200ms"]
+share = "20%"
+[variables]""").replace('taken = "30/s"', 'taken = "1000/s"').replace('"20/s"', '"30/s"')
+BESIDE = BESIDE[:BESIDE.index('[[variant]]\nname = "two"')] + BESIDE[BESIDE.index("[[file]]"):]
+
+
+def test_readers_beside_the_search(experiment):
+    with PacedPop3(rate=10) as paced:
+        searching_beside = experiment(BESIDE, start=BEHAVING, duration="11s", readers=paced.endpoint)
+        accounts = login_names([f"user{number}@example.com" for number in range(20)])
+        (experiment.folder / "accounts").write_text("\n".join(accounts) + "\n")
+        plan = searching_beside.run("--plan")
+        ended = searching_beside.run()
+        let_in = paced.let_in
+    assert plan.status == 0 and "1 run, searches of 11s at most by delivery, beside readers (20%)\n" in plan.stdout
+    record = experiment.record
+    assert [state for *_, state in experiment.runs] == ["complete"], ended.stderr
+    assert record["programs"] == ["delivery", "readers"] and record["verdict"]["program"] == 0
+    sent, read = (experiment.load(kept) for kept in record["runs"][0]["loads"])
+    assert "capacity" not in read and "--join-search" in read["argv"] and "--search-socket" in sent["argv"]
+    search = sent["capacity"]
+    goals = [(goal["promise"], goal.get("flow", 0)) for goal in search["search_goals"]]
+    assert goals == [("errors<10%", 0), ("p50(session)<200ms", 1)]
+    messages = sum(round(one[part] * one["load"]) for one in search["trials"] for part in ("settle_s", "asked_s"))
+    assert sent["totals"]["due"] == messages and abs(read["totals"]["due"] - messages / 5) <= 1
+    assert let_in == read["totals"]["connections"]
+    result = search["result"]
+    found = result["end"] in {"found", "not_closer"} and result["goals"][result["limiting"]]["rate"]
+    voided = experiment.blocks()[1]
+    table = record["analysis"]["metrics"]
+    assert all(each["program"] == 0 and each["metric"] == "capacity" for each in table)
+    if found:
+        assert voided is None and table[0]["blocks"][0][0] == pytest.approx(found)
+    else:
+        assert f"delivery: its search ended without a rate: {search['sentence']}" in voided
+    assert experiment.verify().status == 0
+    experiment.check_clean()

@@ -104,22 +104,23 @@ struct material {
     double due = 0;
     double lost = 0;
 
-    void add(const trial_output& trial, std::size_t index) {
+    void add(const trial_output& trial, const goal& of, std::size_t index) {
         const goal_losses& here = trial.goals[index];
+        const trial_flow& flow = trial.flow(of.flow);
         losses.on_time += here.on_time;
         losses.late += here.late;
         losses.errors += here.errors;
         losses.not_started += here.not_started;
-        const auto intended = static_cast<double>(trial.intended);
+        const auto intended = static_cast<double>(flow.intended);
         double short_of = intended - static_cast<double>(here.due());
         if (short_of <= tolerated * intended) short_of = 0;
         missing += short_of;
         due += static_cast<double>(here.due()) + short_of;
         lost += static_cast<double>(here.lost()) + short_of;
-        std::uint64_t before = trial.backlog_start;
+        std::uint64_t before = flow.backlog_start;
         const double part =
-            short_of / static_cast<double>(std::max<std::size_t>(1, trial.batches.size()));
-        for (const trial_batch& one : trial.batches) {
+            short_of / static_cast<double>(std::max<std::size_t>(1, flow.batches.size()));
+        for (const trial_batch& one : flow.batches) {
             batches.push_back(
                 {static_cast<double>(one.due) + part, static_cast<double>(one.lost[index]) + part});
             near.push_back(batches.back());
@@ -164,8 +165,8 @@ bool grows_all_along(const std::vector<double>& growth) {
 backlog_growth growth_of(const material& of) {
     const stats::level each = stats::level_of(of.growth);
     const double share = each.mean * static_cast<double>(of.growth.size()) / of.due;
-    if (!(share > tolerated)) return {};
-    // No count is finer than one message.
+    // No count is finer than one message: where few were due, one more is no growth.
+    if (!(share > tolerated) || share * of.due <= 1) return {};
     const double error =
         std::max(each.deviation, 1 / std::sqrt(12.0)) / std::sqrt(std::max(1.0, each.effective));
     const bool sure = each.effective >= 1.5 && each.mean > t_limit(each.effective - 1) * error;
@@ -208,7 +209,7 @@ share_bounds bounds_of_lost(std::span<const counted> batches) {
 judgement judge(const goal& of, std::size_t index, std::span<const trial_output* const> trials) {
     material all;
     for (const trial_output* one : trials)
-        all.add(*one, index);
+        all.add(*one, of, index);
     judgement made;
     made.messages = all.due;
     made.reason = loss_reason::too_few;

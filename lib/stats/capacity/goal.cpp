@@ -1,6 +1,8 @@
 #include "stats/capacity/goal.hpp"
 
 #include "base/alternatives.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -76,6 +78,15 @@ base::expected<counted_goal> parse_goal(std::string_view promise, goal_set set,
     return made;
 }
 
+base::expected<double> parse_load_share(std::string_view text) {
+    const auto percent = base::parse_number(text.substr(0, text.empty() ? 0 : text.size() - 1));
+    if (!text.ends_with('%') || !percent || *percent < least_share * 100 ||
+        *percent > most_share * 100)
+        return base::fail("\"{}\" is no share of a load; give {}% to {}%, such as 20%",
+                          base::printable(text, 40), least_share * 100, most_share * 100);
+    return *percent / 100;
+}
+
 base::expected<stats::trial_promise> counted_as(const stats::allowance& lost,
                                                 const std::vector<std::string>& phases,
                                                 std::size_t due) {
@@ -110,11 +121,11 @@ std::array<target, targets_per_goal> targets_of(const goal& of) {
         const double trial_s =
             of.initial_trial_s * std::pow(of.final_trial_s / of.initial_trial_s, step / last);
         made[i] = {trial_s, trial_s, of.exceed_ratio, of.width * std::exp2(last - step),
-                   coarse_messages};
+                   coarse_messages / of.share};
     }
     made.back().trial_s = of.final_trial_s;
     made.back().duration_sum_s = of.duration_sum_s;
-    made.back().messages = std::max(coarse_messages, fewest_messages(of.loss_ratio));
+    made.back().messages = std::max(coarse_messages, fewest_messages(of.loss_ratio)) / of.share;
     made.back().final = true;
     return made;
 }

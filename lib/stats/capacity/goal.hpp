@@ -33,6 +33,9 @@ constexpr std::span<const std::string_view> words_of(goal_set) {
 inline constexpr double usual_search_s = 900;
 inline constexpr double least_width = 0.001;
 inline constexpr double most_width = 1;
+// Of a program beside the one that searches: what falls due of it for each message of the load.
+inline constexpr double least_share = 0.0001;
+inline constexpr double most_share = 100;
 
 struct goal {
     std::string promise{};       // as it was given
@@ -43,6 +46,8 @@ struct goal {
     double duration_sum_s = 60;  // Goal Duration Sum, of the same
     double exceed_ratio = 0.5;   // Goal Exceed Ratio
     double width = 0.02;         // Goal Width: of the two bounds, as a share of the lower one
+    std::size_t flow = 0;        // whose it is, as trial_output::flow() has them
+    double share = 1;            // so much of that falls due for each message of the load
 };
 
 // The set's durations, ratios and width, without a promise.
@@ -61,6 +66,9 @@ struct counted_goal {
     std::string_view promise, goal_set set, const std::vector<std::string>& phases,
     stats::counter_rows counters = stats::all_counters());
 
+// "20%", of a load: so much as that for each message of it. Fails with one line.
+[[nodiscard]] base::expected<double> parse_load_share(std::string_view text);
+
 // What a trial counts as lost for it. Fails with one line where the goal is about another phase
 // than `due`, which counts from when something was due, or about a counter that no single message
 // is in.
@@ -78,7 +86,7 @@ struct target {
     double duration_sum_s = 0;
     double exceed_ratio = 0;
     double width = 0;
-    double messages = 0;  // that a full-length trial has to hold
+    double messages = 0;  // of the load, that a full-length trial has to hold
     bool final = false;   // otherwise what was measured decides, unless it is chance
 
     // Of a full-length trial at this load: longer where it would not hold messages enough.

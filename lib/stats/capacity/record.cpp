@@ -1,6 +1,7 @@
 #include "stats/capacity/record.hpp"
 
 #include "base/digits.hpp"
+#include "base/units.hpp"
 
 #include <fmt/format.h>
 
@@ -25,6 +26,13 @@ recorded_trial recorded(const search_trial& of) {
                         .p99 = seen.p99,
                         .generator_busy = seen.generator_busy};
     if (seen.queue_counted && !seen.batches.empty()) made.queued_end = seen.batches.back().queued;
+    for (const trial_flow& one : seen.beside)
+        made.beside.push_back({.intended = one.intended,
+                               .backlog_start = one.backlog_start,
+                               .backlog_end = one.backlog_end(),
+                               .p50 = one.p50,
+                               .p99 = one.p99,
+                               .generator_busy = one.generator_busy});
     for (std::size_t i = 0; i < of.judgements.size(); ++i)
         made.goals.push_back({seen.goals[i], of.judgements[i]});
     return made;
@@ -73,6 +81,16 @@ std::string reach_text(const search_record& of, std::string_view program) {
         base::format_measured(reach->busy * 100), base::format_measured(reach->load));
 }
 
+std::vector<std::string> busy_sessions(const search_record& of) {
+    std::vector<std::string> all;
+    if (of.sessions_busy) all.push_back(base::format_amount(*of.sessions_busy, "session"));
+    for (const partner& one : of.beside)
+        if (one.sessions_busy)
+            all.push_back(base::format_amount(*one.sessions_busy, "session") + " of " +
+                          one.program);
+    return all;
+}
+
 std::uint64_t trials_that_say_nothing(const search_record& of) {
     return static_cast<std::uint64_t>(
         std::count_if(of.trials.begin(), of.trials.end(), [](const recorded_trial& one) {
@@ -80,14 +98,15 @@ std::uint64_t trials_that_say_nothing(const search_record& of) {
         }));
 }
 
-search_record record_of(const search& of, std::string_view unit) {
+search_record record_of(const search& of, std::string_view unit, const partners& beside) {
     const search_input& given = of.input();
     search_record made{.goals = of.goals(),
                        .start_load = given.loads.start,
                        .min_load = given.loads.min,
                        .seed = given.seed,
                        .unit = std::string(unit),
-                       .sentence = sentence_of(of.result(), of.goals(), unit),
+                       .sentence = sentence_of(of.result(), of.goals(), unit, beside),
+                       .beside = beside,
                        .result = of.result()};
     if (std::isfinite(given.loads.max)) made.max_load = given.loads.max;
     for (const search_trial& one : of.trials())

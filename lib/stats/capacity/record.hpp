@@ -19,6 +19,16 @@ struct recorded_judgement {
     judgement said{};
 };
 
+// What a program beside the one that searches had to do with a trial.
+struct recorded_flow {
+    std::uint64_t intended = 0;
+    std::uint64_t backlog_start = 0;
+    std::uint64_t backlog_end = 0;
+    std::optional<std::chrono::nanoseconds> p50{};
+    std::optional<std::chrono::nanoseconds> p99{};
+    std::optional<double> generator_busy{};
+};
+
 struct recorded_trial {
     double start_s = 0;
     trial_input asked{};
@@ -34,6 +44,7 @@ struct recorded_trial {
     std::optional<std::chrono::nanoseconds> p99{};
     std::optional<double> generator_busy{};
     std::vector<recorded_judgement> goals{};  // none where the trial does not count
+    std::vector<recorded_flow> beside{};      // of each partner
 };
 
 struct search_record {
@@ -46,6 +57,7 @@ struct search_record {
     std::string sentence{};
     // All of so many were busy where a promise was not kept: perhaps more would carry more.
     std::optional<std::uint64_t> sessions_busy{};
+    partners beside{};
     search_result result{};
     std::vector<recorded_trial> trials{};
 };
@@ -72,9 +84,13 @@ struct generator_reach {
 // 538/s"; empty where it is not known.
 [[nodiscard]] std::string reach_text(const search_record& of, std::string_view program);
 
+// "10 sessions", "4 sessions of rabid": all of which were busy where a promise was not kept.
+[[nodiscard]] std::vector<std::string> busy_sessions(const search_record& of);
+
 // Trials that say nothing: they were not valid, or began with a backlog.
 [[nodiscard]] std::uint64_t trials_that_say_nothing(const search_record& of);
 
-[[nodiscard]] search_record record_of(const search& of, std::string_view unit = "messages");
+[[nodiscard]] search_record record_of(const search& of, std::string_view unit = "messages",
+                                      const partners& beside = {});
 
 }  // namespace postal::capacity

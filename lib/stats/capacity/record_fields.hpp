@@ -21,6 +21,29 @@ void fields(Archive& each, field<Archive, goal>& of) {
     each("duration_sum_s", of.duration_sum_s, "Goal Duration Sum");
     each("exceed_ratio", of.exceed_ratio, "Goal Exceed Ratio");
     each("width", of.width, "Goal Width: between the bounds, as a share of the lower one");
+    each("flow", of.flow,
+         "of a program beside the one that searches: its place in `beside`, from 1",
+         as{.left_out = true});
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, partner>& of) {
+    each("program", of.program, "which performed its part of each trial", as{.needed = true});
+    each("unit", of.unit, "what falls due of it", as{.needed = true, .words = "messages visits"});
+    each("share", of.share, "so many for each message of a load", as{.fine = true});
+    each("sessions_busy", of.sessions_busy, "as that of the program that searches",
+         as{.left_out = true});
+}
+
+template <class Archive>
+void fields(Archive& each, field<Archive, recorded_flow>& of) {
+    each("intended", of.intended, "by load, share and duration");
+    each("backlog_start", of.backlog_start, "under way or waiting when measuring began");
+    each("backlog_end", of.backlog_end, "and when it ended");
+    each("p50_us", of.p50, "from when it was due; null: too few of them");
+    each("p99_us", of.p99, "the same");
+    each("generator_busy", of.generator_busy, "as that of the program that searches",
+         as{.fine = true});
 }
 
 template <class Archive>
@@ -69,6 +92,8 @@ void fields(Archive& each, field<Archive, recorded_trial>& of) {
          "too short to know",
          as{.fine = true});
     each("goals", of.goals, "in their order; none where the trial does not count");
+    each("beside", of.beside, "of each program beside the one that searches, in their order",
+         as{.left_out = true});
 }
 
 template <class Archive>
@@ -119,6 +144,7 @@ void fields(Archive& each, field<Archive, search_record>& of) {
     each("sessions_busy", of.sessions_busy,
          "all of so many were busy where a promise was not kept; null: they were not",
          as{.left_out = true});
+    each("beside", of.beside, "programs that performed a part of each trial", as{.left_out = true});
     each("search_goals", of.goals);
     each("start_load", of.start_load, "where the search began");
     each("min_load", of.min_load);

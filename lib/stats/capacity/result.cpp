@@ -23,12 +23,17 @@ std::string range_text(double rate, double lower, double upper, std::string_view
                        base::format_measured(upper, uncertain));
 }
 
+std::string of_whom(const goal& one, const partners& beside) {
+    return one.flow > 0 && one.flow <= beside.size() ? " of " + beside[one.flow - 1].program : "";
+}
+
 // The metric is enough where no other goal is about it.
-std::string limited_by(const std::vector<goal>& goals, std::size_t index) {
+std::string limited_by(const std::vector<goal>& goals, std::size_t index, const partners& beside) {
     const goal& one = goals.at(index);
-    const auto same = std::count_if(goals.begin(), goals.end(),
-                                    [&](const goal& other) { return other.metric == one.metric; });
-    return same > 1 ? one.promise : one.metric;
+    const auto same = std::count_if(goals.begin(), goals.end(), [&](const goal& other) {
+        return other.metric == one.metric && other.flow == one.flow;
+    });
+    return (same > 1 ? one.promise : one.metric) + of_whom(one, beside);
 }
 
 std::string why_no_higher(const search_result& of) {
@@ -73,6 +78,8 @@ std::string stopped_text(search_end end) {
             return "no more trials were allowed";
         case search_end::interrupted:
             return "the search was interrupted";
+        case search_end::partner_lost:
+            return "a program beside it was lost";
         default:
             return "the time was over";
     }
@@ -83,20 +90,26 @@ std::string short_text(const goal_result& of) {
     return of.by_short_trials ? ", by short trials alone" : "";
 }
 
-std::string unfinished_text(const search_result& of, std::string_view unit) {
+std::string load_text(double load, std::string_view unit, const partners& beside) {
+    return fmt::format("{} {}/s{}", measured(load), unit, beside_text(load, beside));
+}
+
+std::string unfinished_text(const search_result& of, std::string_view unit,
+                            const partners& beside) {
     const goal_result& limit = of.limit();
     const std::string why = short_text(limit) + ": " + stopped_text(of.end);
     if (limit.lower && limit.upper)
-        return fmt::format("{} to {} {}/s, not closer{}", measured(*limit.lower),
-                           measured(*limit.upper), unit, why);
-    if (limit.lower) return fmt::format("at least {} {}/s{}", measured(*limit.lower), unit, why);
-    if (limit.upper) return fmt::format("less than {} {}/s{}", measured(*limit.upper), unit, why);
+        return fmt::format("{} to {}, not closer{}", measured(*limit.lower),
+                           load_text(*limit.upper, unit, beside), why);
+    if (limit.lower) return "at least " + load_text(*limit.lower, unit, beside) + why;
+    if (limit.upper) return "less than " + load_text(*limit.upper, unit, beside) + why;
     return "nothing was found" + why;
 }
 
-std::string doomed_text(const goal_result& of, const goal& about, std::string_view unit) {
-    return fmt::format("doomed at the lowest rate: {} {}/s did not keep {} ({} % lost)",
-                       measured(of.upper.value_or(0)), unit, about.promise,
+std::string doomed_text(const goal_result& of, const goal& about, std::string_view unit,
+                        const partners& beside) {
+    return fmt::format("doomed at the lowest rate: {} did not keep {} ({} % lost)",
+                       load_text(of.upper.value_or(0), unit, beside), promise_of(about, beside),
                        measured(of.loss_ratio * 100));
 }
 
@@ -138,14 +151,32 @@ std::string confirmation_text(const search_result& of, std::string_view unit) {
     return text;
 }
 
-std::string sentence_of(const goal_result& of, const goal& about, std::string_view unit) {
-    std::string text = about.promise + ": ";
+std::string_view unit_of(const goal& of, std::string_view unit, const partners& beside) {
+    return of.flow > 0 && of.flow <= beside.size() ? std::string_view(beside[of.flow - 1].unit)
+                                                   : unit;
+}
+
+std::string promise_of(const goal& of, const partners& beside) {
+    return of.promise + of_whom(of, beside);
+}
+
+std::string beside_text(double load, const partners& beside) {
+    std::string text;
+    for (const partner& one : beside)
+        text += fmt::format("{}{} {}/s", text.empty() ? " beside " : " and ",
+                            measured(load * one.share), one.unit);
+    return text;
+}
+
+std::string sentence_of(const goal_result& of, const goal& about, std::string_view unit,
+                        const partners& beside) {
+    std::string text = promise_of(about, beside) + ": ";
     if (of.lower && of.upper)
         text += range_text(of.rate, *of.lower, *of.upper, unit);
     else if (of.lower)
         text += fmt::format("at least {} {}/s", measured(*of.lower), unit);
     else if (of.end == goal_end::doomed)
-        return doomed_text(of, about, unit);
+        return doomed_text(of, about, unit, beside);
     else if (of.upper)
         text += fmt::format("less than {} {}/s", measured(*of.upper), unit);
     else
@@ -159,14 +190,14 @@ std::string sentence_of(const goal_result& of, const goal& about, std::string_vi
 }
 
 std::string sentence_of(const search_result& of, const std::vector<goal>& goals,
-                        std::string_view unit) {
+                        std::string_view unit, const partners& beside) {
     const goal_result& limit = of.limit();
-    const std::string by = limited_by(goals, of.limiting);
+    const std::string by = limited_by(goals, of.limiting, beside);
     switch (of.end) {
         case search_end::found:
         case search_end::not_closer: {
             std::string text = range_text(limit.rate, *limit.lower, *limit.upper, unit);
-            text += ", limited by " + by;
+            text += beside_text(limit.rate, beside) + ", limited by " + by;
             if (limit.limited_by == loss_reason::backlog) text += ": the backlog grew";
             if (of.end == search_end::not_closer && of.ceiling)
                 text += "; " + why_no_higher(of);
@@ -175,14 +206,14 @@ std::string sentence_of(const search_result& of, const std::vector<goal>& goals,
             return of.confirmed || of.confirmation.empty() ? text : text + ", not confirmed";
         }
         case search_end::at_least:
-            return fmt::format("at least {} {}/s at {}: {}", measured(*limit.lower), unit, by,
+            return fmt::format("at least {} at {}: {}", load_text(*limit.lower, unit, beside), by,
                                why_no_higher(of));
         case search_end::unstable:
             return unstable_text(of, unit);
         case search_end::doomed:
-            return doomed_text(limit, goals.at(of.limiting), unit);
+            return doomed_text(limit, goals.at(of.limiting), unit, beside);
         default:
-            return unfinished_text(of, unit);
+            return unfinished_text(of, unit, beside);
     }
 }
 

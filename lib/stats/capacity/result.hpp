@@ -88,12 +88,13 @@ enum class search_end : std::uint8_t {
     queue_stays,  // trials began with a backlog, again and again
     out_of_time,
     out_of_trials,
-    interrupted
+    interrupted,
+    partner_lost  // a program that performed its part of the trials
 };
-inline constexpr std::array<std::string_view, 11> search_end_words{
+inline constexpr std::array<std::string_view, 12> search_end_words{
     "found",       "at_least",          "unstable",     "doomed",
     "not_closer",  "generator_limited", "machine_full", "queue_stays",
-    "out_of_time", "out_of_trials",     "interrupted"};
+    "out_of_time", "out_of_trials",     "interrupted",  "partner_lost"};
 constexpr std::span<const std::string_view> words_of(search_end) {
     return search_end_words;
 }
@@ -112,15 +113,34 @@ struct search_result {
     [[nodiscard]] const goal_result& limit() const { return goals.at(limiting); }
 };
 
-// "412 messages/s (408 to 416), limited by p99(message)"; what ended a search otherwise, and why.
-// `unit`: what loads count, "messages".
+// A program beside the one that searches, which performs its part of each trial: the flow with the
+// number of its place, from 1.
+struct partner {
+    std::string program{};  // "rabid"; of several that are the same "rabid 2"
+    std::string unit{};     // what falls due of it, "visits"
+    double share = 0;       // so many for each message of the load
+    // All of so many were busy where a promise was not kept: perhaps more would carry more.
+    std::optional<std::uint64_t> sessions_busy{};
+};
+using partners = std::vector<partner>;
+// What a flow's load counts, and the promise of a goal: "p99(session)<1s of rabid".
+[[nodiscard]] std::string_view unit_of(const goal& of, std::string_view unit,
+                                       const partners& beside);
+[[nodiscard]] std::string promise_of(const goal& of, const partners& beside);
+// " beside 82.4 visits/s" at that load; empty without partners.
+[[nodiscard]] std::string beside_text(double load, const partners& beside);
+
+// "412 messages/s (408 to 416) beside 82.4 visits/s, limited by p99(session) of rabid"; what ended
+// a search otherwise, and why. `unit`: what loads count, "messages".
 [[nodiscard]] std::string sentence_of(const search_result& of, const std::vector<goal>& goals,
-                                      std::string_view unit = "messages");
+                                      std::string_view unit = "messages",
+                                      const partners& beside = {});
 // "held at 80 %, 412/s, in 3 of 3 trials; at 100 % in 3 of 3; 120 % failed in 3 of 3"; empty where
 // nothing was tried once more.
 [[nodiscard]] std::string confirmation_text(const search_result& of, std::string_view unit);
 // Of one goal: "p99(message)<1s: 412 messages/s (408 to 416), conditional throughput 411".
 [[nodiscard]] std::string sentence_of(const goal_result& of, const goal& about,
-                                      std::string_view unit = "messages");
+                                      std::string_view unit = "messages",
+                                      const partners& beside = {});
 
 }  // namespace postal::capacity

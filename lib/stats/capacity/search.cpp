@@ -15,6 +15,9 @@ constexpr int most_invalid = 2;  // in a row
 constexpr int most_irregular = 3;
 constexpr std::size_t batches = 40;
 constexpr double least_drain_s = 2;
+// Of what fails a goal of one program, so much is tried for those of another: enough to see which
+// of them is met first, and no load that keeps the server busy long after its trial.
+constexpr double beyond_others = 1.25;
 
 // A quarter of the trial, but no less than a second and no more than five.
 double settle_s(double duration_s) {
@@ -74,7 +77,7 @@ void search::advance() {
     std::optional<nomination> best;
     std::size_t goal = 0;
     for (std::size_t i = 0; i < searches_.size(); ++i) {
-        const auto wanted = searches_[i].nominate(input_.loads);
+        const auto wanted = searches_[i].nominate(limits_of(i));
         if (!wanted ||
             (best && std::pair(best->level, best->load) <= std::pair(wanted->level, wanted->load)))
             continue;
@@ -85,6 +88,28 @@ void search::advance() {
     const double duration_s = trials_.target_of(goal, best->level).trial_s_at(best->load);
     if (trials_.trials().size() >= input_.most_trials) return finish(search_end::out_of_trials);
     if (!ask(*best, goal, duration_s)) finish(search_end::out_of_time);
+}
+
+// Where another program's goals have failed, what this one's would do is of no use to anybody.
+load_limits search::limits_of(std::size_t goal) const {
+    load_limits made = input_.loads;
+    for (std::size_t i = 0; i < searches_.size(); ++i) {
+        if (goals()[i].flow == goals()[goal].flow) continue;
+        if (const auto fails = lowest_failure(i))
+            made.ceiling = std::min(made.ceiling, *fails * beyond_others);
+    }
+    return made;
+}
+
+// By the finest target that knows one, unless a finer one has held there.
+std::optional<double> search::lowest_failure(std::size_t goal) const {
+    double held = 0;
+    for (std::size_t level = searches_[goal].level() + 1; level-- > 0;) {
+        const load_bounds now = trials_.bounds(goal, level);
+        if (now.upper && *now.upper > held) return now.upper;
+        held = std::max(held, now.lower.value_or(0));
+    }
+    return std::nullopt;
 }
 
 bool search::ask(const nomination& which, std::size_t goal, double duration_s) {

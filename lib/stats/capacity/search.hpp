@@ -8,8 +8,9 @@
 //
 // A trial that was not valid (the generator was the limit, the machine full) is repeated once; a
 // second one makes its load the ceiling, below which the search goes on. One that began with a
-// backlog is repeated, three in a row end the search. What is deliberately unlike the RFC stands in
-// docs/adr/0030-the-rate-that-keeps-its-promise.md.
+// backlog is repeated, three in a row end the search. Where several programs perform the trials,
+// loads far above what fails one's goals are not tried for another's: the lowest is the result.
+// What is deliberately unlike the RFC stands in docs/adr/0030-the-rate-that-keeps-its-promise.md.
 #pragma once
 
 #include "stats/capacity/confirmation.hpp"
@@ -59,7 +60,7 @@ class search {
     void add(trial_output seen);
 
     // No more is tried; what was found so far is the result.
-    void interrupt() { finish(search_end::interrupted); }
+    void interrupt(search_end why = search_end::interrupted) { finish(why); }
 
     [[nodiscard]] search_progress progress() const;
     // So far; of the whole search when there is no next trial.
@@ -73,6 +74,8 @@ class search {
 
   private:
     void advance();
+    [[nodiscard]] load_limits limits_of(std::size_t goal) const;
+    [[nodiscard]] std::optional<double> lowest_failure(std::size_t goal) const;
     [[nodiscard]] bool ask(const nomination& which, std::size_t goal, double duration_s);
     [[nodiscard]] bool ask_to_confirm();
     void could_not(trial_validity why);

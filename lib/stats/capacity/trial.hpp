@@ -3,7 +3,8 @@
 //
 // Loads are messages a second (visits, with a reader). What is lost for a goal is late, an error or
 // not started: the three together, and what was on time, are all that was due in the trial's
-// measured part.
+// measured part, of the program whose goal it is: several programs may perform a trial together,
+// each with a flow of its own.
 #pragma once
 
 #include <array>
@@ -58,7 +59,8 @@ struct trial_batch {
     // At its end: due, and neither finished nor failed, or in the server's queue where that is
     // counted.
     std::uint64_t backlog = 0;
-    std::vector<std::uint64_t> lost;  // of those that were due in it, for each goal
+    // Of those that were due in it, for each goal of the search: 0 where it is another flow's.
+    std::vector<std::uint64_t> lost;
     // Of those on time the ones that took more than half of what the goal allows; none where it is
     // no time.
     std::vector<std::uint64_t> near;
@@ -78,17 +80,11 @@ struct goal_losses {
     [[nodiscard]] std::uint64_t lost() const noexcept { return late + errors + not_started; }
 };
 
-// Trial Output.
-struct trial_output {
-    double duration_s = 0;       // that was measured: the Trial Effective Duration
-    double took_s = 0;           // with settling, and until the queue was empty
+// One program's part of a trial.
+struct trial_flow {
     std::uint64_t intended = 0;  // messages, by load and duration
-    std::vector<goal_losses> goals;
     std::vector<trial_batch> batches;
     std::uint64_t backlog_start = 0;  // when measuring began
-    bool queue_counted = false;
-    bool began_with_backlog = false;  // of an earlier trial: it is irregular, and does not count
-    trial_validity validity = trial_validity::valid;
     // Of the messages that were accepted meanwhile, settling too, where enough were. Nothing is
     // judged by them.
     std::optional<std::chrono::nanoseconds> p50{};
@@ -96,11 +92,27 @@ struct trial_output {
     // Of its busiest worker the processor time, as a share of the trial's time.
     std::optional<double> generator_busy{};
 
-    [[nodiscard]] bool counts() const noexcept {
-        return validity == trial_validity::valid && !began_with_backlog;
-    }
     [[nodiscard]] std::uint64_t backlog_end() const noexcept {
         return batches.empty() ? backlog_start : batches.back().backlog;
+    }
+};
+
+// Trial Output: with the flow of the program that searches, and those of others.
+struct trial_output : trial_flow {
+    double duration_s = 0;  // that was measured: the Trial Effective Duration
+    double took_s = 0;      // with settling, and until the queue was empty
+    std::vector<goal_losses> goals;
+    bool queue_counted = false;
+    bool began_with_backlog = false;  // of an earlier trial: it is irregular, and does not count
+    trial_validity validity = trial_validity::valid;
+    std::vector<trial_flow> beside{};
+
+    // 0: of the program that searches; `beside` from 1 on.
+    [[nodiscard]] const trial_flow& flow(std::size_t which) const {
+        return which == 0 ? *this : beside.at(which - 1);
+    }
+    [[nodiscard]] bool counts() const noexcept {
+        return validity == trial_validity::valid && !began_with_backlog;
     }
 };
 

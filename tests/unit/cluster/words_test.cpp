@@ -97,6 +97,22 @@ load::trial a_trial() {
             .promises = {{1s, stats::all_but_accepted}, {{}, stats::all_but_accepted}}};
 }
 
+cluster::joins a_joiner() {
+    return {.version = "1.0.0",
+            .program = "rabid",
+            .unit = "visits",
+            .share = 0.2,
+            .at_random = true,
+            .seed = 42,
+            .phases = 12,
+            .due_phase = 7,
+            .sessions = 50,
+            .at_once = 1,
+            .goals = {{.promise = "p99(session)<1s", .metric = "p99(session)", .width = 0.05},
+                      {.promise = "errors<0.1%", .metric = "errors", .loss_ratio = 0.001}},
+            .promises = a_trial().promises};
+}
+
 std::vector<word> one_of_each() {
     stats::live_state live;
     live.elapsed = 3s;
@@ -117,6 +133,7 @@ std::vector<word> one_of_each() {
             an_end(),
             cluster::over{},
             cluster::next_trial{a_trial()},
+            a_joiner(),
             cluster::trouble{{{"rcpt", 550, "5.1.1", 1, "no such user"}, "mx:25"}}};
 }
 
@@ -389,6 +406,44 @@ TEST_CASE("a trial that cannot be is refused, and one that can arrives whole") {
     CHECK(refused([](auto& one) { one.times.number = 0; }));
     CHECK(refused([](auto& one) { one.messages = 0; }));
     CHECK(refused([](auto& one) { one.promises.resize(100); }));
+}
+
+TEST_CASE("who joins a search is refused where its part cannot be, and else arrives whole") {
+    const auto got = there_and_back<cluster::joins>(a_joiner());
+    CHECK(got.program == "rabid");
+    CHECK(got.share == 0.2);
+    CHECK(got.at_random);
+    CHECK(got.due_phase == 7);
+    REQUIRE(got.goals.size() == 2);
+    CHECK(got.goals[0].promise == "p99(session)<1s");
+    CHECK(got.goals[0].width == 0.05);
+    CHECK(got.goals[1].loss_ratio == 0.001);
+    CHECK(got.promises[0].within == 1s);
+
+    const auto refused = [](auto change) {
+        cluster::joins one = a_joiner();
+        change(one);
+        return !is_word(encode(one));
+    };
+    using cluster::joins;
+    CHECK_FALSE(refused([](joins&) {}));
+    CHECK(refused([](joins& one) { one.share = 0; }));
+    CHECK(refused([](joins& one) { one.share = 1e9; }));
+    CHECK(refused([](joins& one) { one.phases = 0; }));
+    CHECK(refused([](joins& one) { one.phases = 1U << 30U; }));
+    CHECK(refused([](joins& one) { one.due_phase = one.phases; }));
+    CHECK(refused([](joins& one) { one.sessions = 0; }));
+    CHECK(refused([](joins& one) { one.at_once = ~std::uint64_t{0}; }));
+    CHECK(refused([](joins& one) { one.goals.clear(); }));
+    CHECK(refused([](joins& one) { one.promises.pop_back(); }));
+    CHECK(refused([](joins& one) { one.program.assign(1000, 'x'); }));
+    CHECK(refused([](joins& one) { one.goals[0].promise.clear(); }));
+    CHECK(refused([](joins& one) { one.goals[0].loss_ratio = 1; }));
+    CHECK(refused([](joins& one) { one.goals[0].loss_ratio = -0.1; }));
+    CHECK(refused([](joins& one) { one.goals[0].final_trial_s = 0; }));
+    CHECK(refused([](joins& one) { one.goals[0].duration_sum_s = 1e12; }));
+    CHECK(refused([](joins& one) { one.goals[0].exceed_ratio = 2; }));
+    CHECK(refused([](joins& one) { one.goals[1].width = 0; }));
 }
 
 TEST_CASE("what a rank has counted of a trial is added to what others have") {

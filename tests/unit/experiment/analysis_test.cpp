@@ -1,6 +1,7 @@
 // Runs that count and blocks that do not, and the figures that follow from the runs' records.
 #include "experiment/analysis.hpp"
 
+#include "experiment/capacity.hpp"
 #include "made_up.hpp"
 #include "support.hpp"
 
@@ -102,6 +103,27 @@ TEST_CASE("analysis: a search's value is the rate that it found") {
     load.search->result.limiting = 2;
     CHECK_FALSE(found_in(load).voids.empty());
     CHECK(found_in(test::recorded_load(50)).voids == "postal: its record has no search of a rate");
+}
+
+TEST_CASE("analysis: beside a search other programs have no value, and void nothing") {
+    auto of = test::made_up_record({"a"}, metric::capacity);
+    of.programs = {"reading", "delivery"};
+    of.verdict.program = 1;
+    auto search = test::recorded_search(120, {"p99(message)<1s", "p99(session)<1s"});
+    search.search->beside = {{"rabid", "visits", 0.2, {}}};
+    search.search->goals[1].flow = 1;
+    const auto run = result_of({}, {test::recorded_load(50), search}, {}, of);
+    CHECK(run.voids.empty());
+    CHECK(run.loads[1].values[at(metric::capacity)] == 120.0);
+    for (const metric each : {metric::messages, metric::p50, metric::p99, metric::capacity})
+        CHECK_FALSE(run.loads[0].values[at(each)].has_value());
+    CHECK(promises_of(results{.record = of, .runs = {run}}) ==
+          "p99(message)<1s and p99(session)<1s of rabid");
+
+    search.search->result.end = capacity::search_end::partner_lost;
+    search.search->sentence = "what it says";
+    CHECK(result_of({}, {test::recorded_load(50), search}, {}, of).voids ==
+          "delivery: its search ended without a rate: what it says");
 }
 
 TEST_CASE("analysis: costs that are not known are not 0") {

@@ -142,7 +142,8 @@ TEST_CASE("experiment: with [capacity] its load searches, and what it finds is c
         {"[verdict]\nmetric = \"capacity\"\n" + rest,
          "e.toml:2: metric: capacity is found by a search; write [capacity]"},
         {head + some_load + "name = \"b\"\n" + rest,
-         "e.toml:2: program: one program searches, as [capacity] asks for; there are more"},
+         "e.toml:1: beside: one program searches; each other [[load.program]] has its part in a "
+         "[[capacity.beside]]"},
         {head + some_load + "launcher = [\"mpirun\"]\n[[variant]]\nname = \"a\"\n",
          "e.toml:4: launcher: one process searches, as [capacity] asks for"},
         {"[[load.program]]\nargv = [\"postal\", \"--find-rate\"]\n[[variant]]\nname = \"a\"\n",
@@ -150,6 +151,65 @@ TEST_CASE("experiment: with [capacity] its load searches, and what it finds is c
         {head + "[[load.program]]\nargv = [\"postal\", \"--stages=1/s@1s\"]\n"
                 "[[variant]]\nname = \"a\"\n",
          "e.toml:3: argv: --stages has no meaning in a search, which [capacity] asks for"},
+    };
+    for (const row& one : rows) {
+        INFO(one.text);
+        CHECK(why_not(one.text).substr(0, one.why.size()) == one.why);
+    }
+}
+
+TEST_CASE(
+    "experiment: beside the program that searches others have a part, each with its promise") {
+    const std::string loads =
+        "[[load.program]]\nname = \"reading\"\nargv = [\"rabid\"]\n"
+        "[[load.program]]\nname = \"delivery\"\nargv = [\"postal\"]\n";
+    const std::string rest = "[[variant]]\nname = \"a\"\n";
+    const std::string beside = "[[capacity.beside]]\nprogram = \"reading\"\n";
+    const auto full =
+        parse_experiment(
+            loads + "[capacity]\ngoal = [\"p99(message)<1s\"]\ngoal_set = \"quick\"\n" + beside +
+                "goal = [\"p99(session)<2s\", \"errors<1%\"]\nshare = \"20%\"\n" + rest,
+            "e.toml")
+            .value();
+    CHECK(full.offered.search->program == 1);
+    CHECK(full.verdict.program == 1);
+    using words = std::vector<std::string>;
+    CHECK(timed(full.offered, 1, "/run") == words{"--duration", "15m", "--find-rate", "--goal",
+                                                  "p99(message)<1s", "--goal-set", "quick",
+                                                  "--search-socket", "/run/reading.search"});
+    CHECK(timed(full.offered, 0, "/run") == words{"--join-search", "/run/reading.search", "--goal",
+                                                  "p99(session)<2s", "--goal", "errors<1%",
+                                                  "--goal-set", "quick", "--search-share", "20%"});
+
+    struct row {
+        std::string text;
+        std::string why;
+    };
+    const std::string head = "[capacity]\n";
+    const row rows[]{
+        {head + "[[capacity.beside]]\nprogram = \"writing\"\n" + loads + rest,
+         "e.toml:3: program: no [[load.program]] is called \"writing\""},
+        {head + "[[capacity.beside]]\nshare = \"1%\"\n" + loads + rest,
+         "e.toml:2: program: no [[load.program]] is called \"\""},
+        {head + beside + "share = \"some\"\n" + loads + rest,
+         "e.toml:4: share: \"some\" is no share of a load; give 0.01% to 10000%, such as 20%"},
+        {head + beside + "goal = [\"p99(message)<1s\"]\n" + loads + rest, "e.toml:4: goal: "},
+        {head + beside + "goal = [\"mean(session)<1s\"]\n" + loads + rest,
+         "e.toml:4: goal: mean(session)<1s: a goal says which share"},
+        {head + beside + "goals = []\n" + loads + rest,
+         "e.toml:4: goals is no key of [[beside]]; did you mean goal?"},
+        {head + beside + beside + loads + rest, "e.toml:5: program: reading is there twice"},
+        {head + beside + "[[capacity.beside]]\nprogram = \"delivery\"\n" + loads + rest,
+         "e.toml:2: beside: leaves no program that searches"},
+        {head + loads + rest, "e.toml:1: beside: one program searches; each other"},
+        {head + beside +
+             "[[load.program]]\nname = \"reading\"\nargv = [\"rabid\", \"--rate=5/s\"]\n" +
+             some_load + rest,
+         "e.toml:3: program: reading has --rate=5/s, and its rate is a share of the load"},
+        {head + beside + "[verdict]\nprogram = \"reading\"\n" + loads + rest,
+         "e.toml:5: program: the capacity is delivery's, which searches"},
+        {"[[load.program]]\nargv = [\"rabid\", \"--join-search\", \"x\"]\n" + rest,
+         "e.toml:2: argv: --join-search is decided by the experiment; see [capacity]"},
     };
     for (const row& one : rows) {
         INFO(one.text);

@@ -95,6 +95,20 @@ TEST_CASE("admission: at the end of an open loop what is due is begun, and nothi
     }
 }
 
+TEST_CASE("admission: a search's last trial leaves nothing that is still to come") {
+    // Its schedule is put off by half a message; who waits for one more would wait for the grace.
+    workers of(std::nullopt, open_loop(constant(0)));
+    of.stock.put_off(0.5);
+    of[0].extend(1s, 1s, 10);
+    int begun = 0;
+    for (; of.goes(0, 3s); ++begun)
+        of[0].use();
+    CHECK(begun == 10);
+    CHECK_FALSE(of[0].over());
+    of[0].finish_due(start + 3s);
+    CHECK(of[0].over());
+}
+
 TEST_CASE("admission: what is due when the run ends, or later, is none of it") {
     for (const bool open : {false, true}) {
         pacing how = constant(10);

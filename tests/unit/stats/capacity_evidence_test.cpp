@@ -100,6 +100,29 @@ TEST_CASE("capacity: a backlog that grows steadily is bad, though nothing is lat
     }
 }
 
+TEST_CASE("capacity: a goal is judged by what its own program had to do") {
+    const auto grows = [](std::uint64_t batch) { return 4 * batch; };
+    const auto level = [](std::uint64_t) { return std::uint64_t{3}; };
+    trial_output both = trial(200, none, level);
+    both.backlog_start = 3;
+    both.beside.push_back(trial(200, none, grows));
+    goal beside = promise();
+    beside.flow = 1;
+    CHECK(judged(both).shown == loss_class::low);
+    CHECK(judged(both, beside).shown == loss_class::high);
+    CHECK(judged(both, beside).reason == loss_reason::backlog);
+    both.beside.front().intended = 10'000;  // of which 8,000 were due
+    CHECK(judged(both, beside).loss_ratio == Approx(0.2));
+    CHECK(judged(both).loss_ratio == 0);
+}
+
+TEST_CASE("capacity: one more under way is no backlog that grows, where few were due") {
+    const auto one_more = [](std::uint64_t batch) { return std::uint64_t{batch < 20 ? 0U : 1U}; };
+    const auto two_more = [](std::uint64_t batch) { return std::uint64_t{batch < 20 ? 0U : 2U}; };
+    CHECK(judged(trial(10, none, one_more)).shown == loss_class::low);
+    CHECK(judged(trial(10, none, two_more)).shown == loss_class::not_known);
+}
+
 TEST_CASE("capacity: offered below 99.9 % of what was intended is lost") {
     auto less = trial(200, none, none);
     less.intended = 8240;  // of which 8,000 were due: 97 %

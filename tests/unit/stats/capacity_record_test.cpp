@@ -46,6 +46,32 @@ TEST_CASE("capacity: a search's record is read as it was written") {
     CHECK(text_of(read) == text);
 }
 
+TEST_CASE("capacity: who was beside stands in a search's record, with each trial, and is read") {
+    simulated::server of, read{.service_s = 1 / 30.0};
+    search_input asked;
+    asked.goals = {simulated::p99(), simulated::p99()};
+    asked.goals[1].flow = 1;
+    asked.goals[1].share = 0.2;
+    search one(asked);
+    while (one.next())
+        one.add(simulated::perform_together(of, read, 0.2, *one.next(), {1}, {1}));
+    search_record written = record_of(one, "messages", {{"rabid", "visits", 0.2, 4}});
+    const auto all = stats::json::parse(text_of(written));
+    CHECK(all["beside"][0]["program"] == "rabid");
+    CHECK(all["search_goals"][1]["flow"] == 1);
+    CHECK_FALSE(all["search_goals"][0].contains("flow"));
+    CHECK(all["trials"][0]["beside"][0]["intended"] > 0);
+    CHECK_THAT(all["sentence"].get<std::string>(), Catch::Contains(" beside "));
+    CHECK(busy_sessions(written) == std::vector<std::string>{"4 sessions of rabid"});
+
+    search_record again;
+    stats::complaint problems;
+    const stats::json_fields from(all, "", problems);
+    fields<const stats::json_fields>(from, again);
+    CHECK_FALSE(bool(problems));
+    CHECK(text_of(again) == all.dump(1));
+}
+
 TEST_CASE("capacity: how far the generator is from its own limit") {
     search_record of;
     of.unit = "messages";

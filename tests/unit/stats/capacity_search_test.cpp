@@ -141,6 +141,73 @@ TEST_CASE("capacity: goals are served by the same trials") {
     CHECK_THAT(found(one), Catch::Contains("limited by p99(message)<5ms"));
 }
 
+namespace {
+
+const partners readers{{.program = "rabid", .unit = "visits", .share = 0.2}};
+
+search_input input_of_both(std::uint64_t seed) {
+    search_input asked = input(seed);
+    goal visits = p99();
+    visits.promise = "p99(session)<1s";
+    visits.metric = "p99(session)";
+    visits.flow = 1;
+    visits.share = readers[0].share;
+    asked.goals.push_back(visits);
+    return asked;
+}
+
+}  // namespace
+
+TEST_CASE("capacity: of two programs the one whose server is the limit decides") {
+    struct row {
+        double messages, visits;  // a second that each server takes
+        double truth;
+        std::size_t limiting;
+        const char* by;
+    };
+    const row one = GENERATE(row{1000, 60, 300, 1, "p99(session) of rabid"},
+                             row{400, 1000, 400, 0, "p99(message)"});
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+        server of{.service_s = 1 / one.messages};
+        server read{.places = 4, .service_s = 4 / one.visits};
+        search both(input_of_both(seed));
+        while (both.next())
+            both.add(simulated::perform_together(of, read, 0.2, *both.next(), {1}, {1}));
+        const search_result& result = both.result();
+        const std::string said = sentence_of(result, both.goals(), "messages", readers);
+        CAPTURE(one.truth, seed, said);
+        check_bounded(both);
+        CHECK(result.end == search_end::found);
+        CHECK(result.confirmed);
+        CHECK(result.limiting == one.limiting);
+        CHECK(result.limit().rate == Approx(one.truth).epsilon(0.01));
+        const std::string beside = beside_text(result.limit().rate, readers);
+        CHECK_THAT(said, Catch::Contains(" messages/s (") && Catch::Contains(")" + beside) &&
+                             Catch::Contains(std::string(", limited by ") + one.by));
+    }
+}
+
+TEST_CASE("capacity: a full-length trial holds enough of the program whose goal it is") {
+    const auto asked = input_of_both(1);
+    const auto aim = targets_of(asked.goals[1]).back();
+    CHECK(aim.trial_s_at(10) == Approx(fewest_messages(0.01) / 2));
+    CHECK(targets_of(asked.goals[0]).back().trial_s_at(100) == 20);
+    search both(asked);
+    CHECK(both.next()->load == Approx(10.1));
+    CHECK(both.next()->duration_s == Approx(2));  // of the program that searches
+}
+
+TEST_CASE("capacity: a program that is lost ends the search, which says so") {
+    server of, read;
+    search both(input_of_both(1));
+    for (int i = 0; i < 6; ++i)
+        both.add(simulated::perform_together(of, read, 0.2, *both.next(), {1}, {1}));
+    both.interrupt(search_end::partner_lost);
+    CHECK(both.result().end == search_end::partner_lost);
+    CHECK_THAT(sentence_of(both.result(), both.goals(), "messages", readers),
+               Catch::Contains(" visits/s") && Catch::EndsWith(": a program beside it was lost"));
+}
+
 TEST_CASE("capacity: errors bound a rate as lateness does") {
     server of{.error_share = 0.005};
     auto asked = input();

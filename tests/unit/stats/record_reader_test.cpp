@@ -50,6 +50,8 @@ TEST_CASE("record: each member of another type, null or absent") {
                                        "samples[0].t_s",
                                        "capacity.sentence",
                                        "capacity.unit",
+                                       "capacity.beside[0].program",
+                                       "capacity.beside[0].unit",
                                        "capacity.search_goals",
                                        "capacity.search_goals[0].promise",
                                        "capacity.search_goals[0].metric",

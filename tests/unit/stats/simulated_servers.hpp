@@ -144,6 +144,32 @@ inline postal::capacity::trial_output perform(server& of,
     return seen;
 }
 
+// Two programs' servers in one trial: `readers` have so much of the load, and the goals behind
+// those of the first.
+inline postal::capacity::trial_output perform_together(server& of, server& readers, double share,
+                                                       const postal::capacity::trial_input& asked,
+                                                       const bounds_s& goals,
+                                                       const bounds_s& readers_goals) {
+    using namespace postal::capacity;
+    trial_input beside = asked;
+    beside.load *= share;
+    trial_output seen = perform(of, asked, goals);
+    trial_output other = perform(readers, beside, readers_goals);
+    for (trial_batch& one : seen.batches)
+        for (auto* list : {&one.lost, &one.near})
+            list->resize(goals.size() + readers_goals.size());
+    for (trial_batch& one : other.batches)
+        for (auto* list : {&one.lost, &one.near})
+            list->insert(list->begin(), goals.size(), 0);
+    seen.goals.insert(seen.goals.end(), other.goals.begin(), other.goals.end());
+    seen.began_with_backlog = seen.began_with_backlog || other.began_with_backlog;
+    seen.took_s = std::max(seen.took_s, other.took_s);
+    of.now_s = readers.now_s = std::max(of.now_s, readers.now_s);
+    if (seen.validity == trial_validity::valid) seen.validity = other.validity;
+    seen.beside.push_back(other);
+    return seen;
+}
+
 inline postal::capacity::goal p99(double width = 0.02) {
     postal::capacity::goal made;
     made.promise = "p99(message)<1s";
