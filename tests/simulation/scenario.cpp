@@ -156,6 +156,46 @@ void draw_faults(random_source& random, scenario& run) {
     if (one_in(random, 10)) run.servers_stop = time_up_to(random, 10s);
 }
 
+agent_fault draw_agent_fault(random_source& random, const scenario& run) {
+    static constexpr std::array ways{
+        agent_way::ends,        agent_way::ends,  agent_way::is_killed,  agent_way::hangs,
+        agent_way::is_stubborn, agent_way::stays, agent_way::not_started};
+    static constexpr std::array<std::uint8_t, 6> statuses{0, 1, 67, 71, 75, 77};
+    agent_fault one;
+    one.nth = static_cast<std::uint32_t>(up_to(random, 20));
+    one.how = one_of(random, ways);
+    one.status = one.how == agent_way::ends ? one_of(random, statuses) : std::uint8_t{1};
+    one.delivers = one.status == 0 || (one.how != agent_way::not_started && one_in(random, 4));
+    one.talks = one_in(random, 2);
+    one.lasts = time_up_to(random, 2 * run.agents->timeout);
+    return one;
+}
+
+// In half of the runs over LMTP.
+void draw_agents(random_source& random, scenario& run) {
+    if (!run.lmtp || one_in(random, 2)) return;
+    agent_rules rules;
+    rules.slots = static_cast<std::uint32_t>(1 + few(random));
+    rules.longest_queue = one_in(random, 2) ? 100 : static_cast<std::uint32_t>(few(random));
+    rules.a_recipient = one_in(random, 2) ? rules.slots : 1;
+    rules.longest_wait = one_of(random, std::array<nanoseconds, 3>{1s, 10s, 60s});
+    rules.timeout = one_of(random, std::array<nanoseconds, 3>{1s, 30s, 300s});
+    rules.lasts = time_up_to(random, 2s);
+    run.agents = rules;
+    if (one_in(random, 2)) return;
+    for (std::uint64_t left = 1 + few(random); left > 0; --left)
+        run.agent_faults.push_back(draw_agent_fault(random, run));
+}
+
+// What came later than the rest, so that the seeds of before draw the same besides.
+void draw_more(random_source& random, scenario& run) {
+    run.poisson = run.rate > 0 && one_in(random, 4);
+    for (server_fault& one : run.refusals)
+        one.no_memory = one_in(random, 12);
+    draw_agents(random, run);
+    run.tight_limits = one_in(random, 4);
+}
+
 // ---- words for people ----
 
 std::string_view word(side one) {
@@ -189,10 +229,33 @@ std::string word(const line_number& one) {
     return fmt::format("{}.{}", one.session, one.connection);
 }
 
+std::string_view word(agent_way one) {
+    static constexpr std::array<std::string_view, 6> words{
+        "ends", "is killed by a signal", "hangs", "is stubborn", "stays for ever", "is not there"};
+    return words[static_cast<std::size_t>(one)];
+}
+
+std::string word(const agent_fault& one) {
+    std::string said = fmt::format("agent {} {}", one.nth, word(one.how));
+    if (one.how == agent_way::ends) said += fmt::format(" with {}", one.status);
+    said += " after " + word(one.lasts);
+    if (one.delivers) said += ", has delivered";
+    if (one.talks) said += ", talks";
+    return said;
+}
+
+std::string word(const agent_rules& one) {
+    return fmt::format(
+        "{} agents, {} for a recipient, queue {}, wait {}, timeout {}, each takes {}", one.slots,
+        one.a_recipient, one.longest_queue, word(one.longest_wait), word(one.timeout),
+        word(one.lasts));
+}
+
 std::string word(const server_fault& one) {
     static constexpr std::array<std::string_view, 4> cuts{"", ", then closes", ", then resets",
                                                           ", then falls silent"};
     std::string said = one.code == 0 ? "the usual reply" : fmt::format("{}", one.code);
+    if (one.no_memory) said = "no memory";
     if (one.code == 0 && one.close != cut::no) said = "no reply";
     if (one.delay.count() > 0) said += " after " + word(one.delay);
     const std::string when =
@@ -211,6 +274,7 @@ scenario draw(std::uint64_t seed) {
     draw_peers(random, run);
     draw_network(random, run);
     draw_faults(random, run);
+    draw_more(random, run);
     return run;
 }
 
@@ -226,10 +290,12 @@ std::string text(const scenario& of) {
         of.offers_chunking ? "" : " (not offered)", of.in_flight);
     if (!of.offers_8bit) all += ", 8BITMIME not offered";
     if (of.rate > 0)
-        all += fmt::format(", {:.2f}/s {}", of.rate, of.open_loop ? "open loop" : "at most");
+        all += fmt::format(", {:.2f}/s {}{}", of.rate, of.open_loop ? "open loop" : "at most",
+                           of.poisson ? ", poisson" : "");
     all += fmt::format("\n  patience {} and {}, message time {}, {} octets/s, {} recipients",
                        word(of.client_timeout), word(of.server_timeout), word(of.message_time),
                        of.min_data_rate, of.max_recipients);
+    if (of.tight_limits) all += ", tight limits";
     all += fmt::format("\n  latency {} + {}, room {}{}\n", word(of.latency), word(of.jitter),
                        of.room, of.chops ? ", in pieces" : "");
     for (const network_fault& one : of.losses) {
@@ -243,6 +309,9 @@ std::string text(const scenario& of) {
         all += fmt::format("  connection {}: in the place of reply {} {} ({})\n", word(one.where),
                            one.nth, word(one.how), one.code);
     }
+    if (of.agents) all += fmt::format("  {}\n", word(*of.agents));
+    for (const agent_fault& one : of.agent_faults)
+        all += fmt::format("  {}\n", word(one));
     for (const harmed_message& one : of.harms) {
         all += fmt::format("  message {}.{}: accepted and {}\n", one.session, one.sequence,
                            word(one.how));

@@ -59,6 +59,37 @@ struct server_fault {
     std::uint16_t code = 0;  // 0: the usual reply
     nanoseconds delay{};
     postal::proto::cut close = postal::proto::cut::no;
+    bool no_memory = false;  // for any of that: the session ends
+};
+
+// The agents behind a server that is lmtp-deliver.
+struct agent_rules {
+    std::uint32_t slots = 1;
+    std::uint32_t longest_queue = 100;
+    std::uint32_t a_recipient = 1;
+    nanoseconds longest_wait = std::chrono::minutes(1);
+    nanoseconds timeout = std::chrono::minutes(5);
+    nanoseconds lasts = std::chrono::milliseconds(10);  // an agent that nothing is wrong with
+
+    bool operator==(const agent_rules&) const = default;
+};
+
+// What becomes of the nth agent that is started.
+enum class agent_way : std::uint8_t {
+    ends,         // with a status
+    is_killed,    // by a signal that is not ours
+    hangs,        // until it is asked to end
+    is_stubborn,  // until it is killed
+    stays,        // whatever is done
+    not_started
+};
+struct agent_fault {
+    std::uint32_t nth = 0;
+    agent_way how = agent_way::ends;
+    std::uint8_t status = 0;
+    bool delivers = true;  // whatever it says
+    bool talks = false;
+    nanoseconds lasts{};
 };
 
 // What is heard in the place of a connection's nth reply.
@@ -101,6 +132,7 @@ struct scenario {
     std::int64_t messages_a_connection = 1;
     double rate = 0;  // messages a second; 0: as fast as servers answer
     bool open_loop = false;
+    bool poisson = false;
 
     bool offers_pipelining = true;
     bool offers_chunking = true;
@@ -110,6 +142,7 @@ struct scenario {
     nanoseconds message_time = std::chrono::hours(1);
     std::uint64_t min_data_rate = 500;
     std::uint32_t max_recipients = 1000;
+    bool tight_limits = false;  // of a server, for what a client of ours does not do
 
     nanoseconds latency = std::chrono::milliseconds(1);
     nanoseconds jitter{};
@@ -120,6 +153,8 @@ struct scenario {
     std::vector<server_fault> refusals;
     std::vector<lying_reply> lies;
     std::vector<harmed_message> harms;
+    std::optional<agent_rules> agents;  // over LMTP; else the servers are bhm
+    std::vector<agent_fault> agent_faults;
     // Since the run's start.
     std::optional<nanoseconds> stop_gently;
     std::optional<nanoseconds> stop_now;

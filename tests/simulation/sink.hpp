@@ -32,6 +32,7 @@ class sink {
     const postal::ledger::seen_row& finish(std::uint64_t time_us);
     // What is wrong with it that the scenario does not know of; empty: nothing.
     [[nodiscard]] std::string complaint() const;
+    // Whoever is the first of all to get it suffers what the scenario has for it.
     void deliver(std::span<const std::string> mailboxes);
 
   private:
@@ -43,6 +44,7 @@ class sink {
     std::uint64_t sequence_ = 0;
     std::uint64_t octets_ = 0;
     std::optional<harm> harm_;
+    bool harmed_ = false;
     postal::ledger::seen_row row_;
     std::uint64_t size_ = 0;  // as it says itself
 };

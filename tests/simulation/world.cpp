@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "agents.hpp"
 #include "books.hpp"
 #include "client.hpp"
 #include "gate.hpp"
@@ -47,6 +49,7 @@ void fill(sender::plan& plan, const scenario& of, const apparatus& with) {
     plan.helo = "client.example";
     plan.load.seed = of.seed;
     plan.load.open_loop = of.open_loop;
+    if (of.poisson) plan.load.arrival = postal::load::arrival::poisson;
     if (of.rate > 0)
         plan.load.rate = postal::load::rate_curve::constant(postal::base::rate{of.rate});
 }
@@ -85,11 +88,17 @@ class world {
                    with.senders(),
                    transcript_,
                    [this](line_number which) { return dial(which); }} {
+        if (of.agents) servers_.agents = &agents_.emplace(time_, of, transcript_);
         for (std::uint32_t session = 0; session < of.sessions; ++session) {
             sessions_.push_back(std::make_unique<client>(clients_, session));
             time_.wake(*sessions_.back());
         }
         make_appointments();
+    }
+    world(const world&) = delete;
+    world& operator=(const world&) = delete;
+    ~world() {
+        if (agents_) agents_->give_up();
     }
 
     result run() {
@@ -151,12 +160,15 @@ class world {
 
     void stop() {
         transcript_.note({}, clients_.stopped_now ? "the run stops at once" : "the run stops");
+        if (of_.open_loop && !clients_.stopped_now) return gate_.finish_due();
         if (!std::exchange(clients_.stopping, true)) gate_.stop();
         for (const auto& one : sessions_)
             time_.wake(*one);
     }
 
-    void look_for_leftovers(std::vector<std::string>& wrong) const {
+    void look_for_leftovers(std::vector<std::string>& wrong) {
+        if (agents_) agents_->look_for_leftovers();
+        if (agents_ && !agents_->complaint().empty()) wrong.push_back(agents_->complaint());
         for (std::size_t i = 0; i < sessions_.size(); ++i) {
             if (!sessions_[i]->over()) wrong.push_back(fmt::format("session {} hangs", i));
             if (sessions_[i]->leaves_something())
@@ -176,6 +188,7 @@ class world {
     transcript transcript_;
     books books_;
     sender::plan plan_;
+    std::optional<agents> agents_;
     server_house servers_;
     sender::ledger_entries entries_;
     sender::message_maker maker_;
