@@ -109,7 +109,7 @@ void agent_desk::delivered(const delivery& which) {
 // ---- any ----
 
 desk::desk(const counter_place& at, stage_faults& faults)
-    : at_(at), faults_(faults), sink_(at.house.with, at.house.of, at.house.rows) {
+    : at_(at), faults_(faults), sink_(at.house.with, at.house.of, at.house.rows, at.house.store) {
     if (at.house.agents != nullptr) agents_.emplace(at, sink_);
 }
 

@@ -12,7 +12,7 @@
 
 namespace simulation {
 
-using message_number = std::pair<std::uint64_t, std::uint64_t>;  // session, sequence
+using message_number = mailboxes::message_number;
 using rows_of_message = std::vector<const postal::ledger::sent_row*>;
 using rows_by_message = std::map<message_number, rows_of_message, std::greater<>>;
 

@@ -187,6 +187,30 @@ void draw_agents(random_source& random, scenario& run) {
         run.agent_faults.push_back(draw_agent_fault(random, run));
 }
 
+reader_visit draw_visit(random_source& random) {
+    reader_visit one;
+    one.when = time_up_to(random, 60s);
+    one.mailbox = static_cast<std::uint32_t>(random.below(9));
+    one.imap = one_in(random, 2);
+    one.refused = one_in(random, 8);
+    if (one_in(random, 4)) one.breaks_behind = static_cast<std::uint32_t>(few(random));
+    one.download_percent = one_of(random, std::array{100U, 100U, 50U});
+    one.delete_percent = one_of(random, std::array{0U, 100U, 50U});
+    return one;
+}
+
+// In a quarter of the runs; in half of these all is read at the end.
+void draw_readers(random_source& random, scenario& run) {
+    if (!one_in(random, 4)) return;
+    for (std::uint64_t left = 2 + 2 * few(random); left > 0; --left)
+        run.visits.push_back(draw_visit(random));
+    for (harmed_message& one : run.harms)
+        if (one_in(random, 3)) one.how = harm::vanishes;
+    if (one_in(random, 2)) return;
+    for (std::uint32_t mailbox = 0; mailbox < 9; ++mailbox)
+        run.visits.push_back({.when = 12h + mailbox * 1s, .mailbox = mailbox});
+}
+
 // What came later than the rest, so that the seeds of before draw the same besides.
 void draw_more(random_source& random, scenario& run) {
     run.poisson = run.rate > 0 && one_in(random, 4);
@@ -194,6 +218,7 @@ void draw_more(random_source& random, scenario& run) {
         one.no_memory = one_in(random, 12);
     draw_agents(random, run);
     run.tight_limits = one_in(random, 4);
+    draw_readers(random, run);
 }
 
 // ---- words for people ----
@@ -216,8 +241,8 @@ std::string_view word(lie one) {
 }
 
 std::string_view word(harm one) {
-    static constexpr std::array<std::string_view, 4> words{"lost", "delivered twice", "changed",
-                                                           "delivered to another"};
+    static constexpr std::array<std::string_view, 5> words{"lost", "delivered twice", "changed",
+                                                           "delivered to another", "vanishes"};
     return words[static_cast<std::size_t>(one)];
 }
 
@@ -249,6 +274,17 @@ std::string word(const agent_rules& one) {
         "{} agents, {} for a recipient, queue {}, wait {}, timeout {}, each takes {}", one.slots,
         one.a_recipient, one.longest_queue, word(one.longest_wait), word(one.timeout),
         word(one.lasts));
+}
+
+std::string word(const reader_visit& one) {
+    std::string said = fmt::format("a reader of mailbox {} by {} at {}", one.mailbox,
+                                   one.imap ? "IMAP" : "POP3", word(one.when));
+    if (one.refused) return said + " is refused";
+    if (one.download_percent != 100) said += fmt::format(", reads {} %", one.download_percent);
+    if (one.delete_percent != 0) said += fmt::format(", removes {} %", one.delete_percent);
+    if (one.breaks_behind != reader_visit::never)
+        said += fmt::format(", breaks off behind {}", one.breaks_behind);
+    return said;
 }
 
 std::string word(const server_fault& one) {
@@ -316,6 +352,8 @@ std::string text(const scenario& of) {
         all += fmt::format("  message {}.{}: accepted and {}\n", one.session, one.sequence,
                            word(one.how));
     }
+    for (const reader_visit& one : of.visits)
+        all += fmt::format("  {}\n", word(one));
     if (of.stop_gently) all += fmt::format("  stops gently at {}\n", word(*of.stop_gently));
     if (of.stop_now) all += fmt::format("  stops at once at {}\n", word(*of.stop_now));
     if (of.servers_stop) all += fmt::format("  servers stop at {}\n", word(*of.servers_stop));

@@ -110,11 +110,30 @@ struct lying_reply {
 };
 
 // What happens to an accepted message behind the reply that accepted it.
-enum class harm : std::uint8_t { lost, twice, changed, elsewhere };
+enum class harm : std::uint8_t {
+    lost,
+    twice,
+    changed,
+    elsewhere,
+    vanishes  // from its mailbox, some time later
+};
 struct harmed_message {
     std::uint32_t session = 0;
     std::uint64_t sequence = 0;
     harm how = harm::lost;
+};
+
+// When a reader looks into a mailbox, and how far it comes.
+struct reader_visit {
+    static constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
+
+    nanoseconds when{};
+    std::uint32_t mailbox = 0;  // of the user with that number
+    bool imap = false;
+    bool refused = false;
+    std::uint32_t breaks_behind = never;  // so many messages
+    unsigned download_percent = 100;
+    unsigned delete_percent = 0;
 };
 
 struct scenario {
@@ -155,6 +174,7 @@ struct scenario {
     std::vector<harmed_message> harms;
     std::optional<agent_rules> agents;  // over LMTP; else the servers are bhm
     std::vector<agent_fault> agent_faults;
+    std::vector<reader_visit> visits;  // none: the servers are sinks that see what they take
     // Since the run's start.
     std::optional<nanoseconds> stop_gently;
     std::optional<nanoseconds> stop_now;

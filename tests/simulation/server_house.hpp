@@ -4,6 +4,7 @@
 #include "agents.hpp"
 #include "apparatus.hpp"
 #include "books.hpp"
+#include "mailboxes.hpp"
 #include "scenario.hpp"
 #include "serve/shared_output.hpp"
 #include "serve/worker_context.hpp"
@@ -24,6 +25,7 @@ struct server_house {
     postal::serve::session_rules rules;
     postal::serve::shared_output output{};
     simulation::agents* agents = nullptr;  // null: the servers are bhm
+    mailboxes* store = nullptr;            // null: nobody looks into mailboxes
 };
 
 }  // namespace simulation

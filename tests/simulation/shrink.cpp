@@ -85,6 +85,7 @@ class shrinking {
             take_away(&scenario::lies);
             take_away(&scenario::harms);
             take_away(&scenario::agent_faults);
+            take_away(&scenario::visits);
             for (const step& one : options()) {
                 scenario smaller = best_;
                 one(smaller);
