@@ -1,10 +1,10 @@
 // Everything that is chosen for one simulated run: what is sent and how, what the network and the
 // servers are like, and what goes wrong where.
 //
-// draw() makes it from a seed; besides that seed nothing else is random but what network and
+// draw.hpp makes it from a seed; besides that seed nothing else is random but what network and
 // messages draw from sources of their own, by (seed, connection). So a scenario from which a fault
 // is taken away is the same run in all else, as far as the fault had no part in it, which is what
-// lets shrink.hpp find what matters. Plain data; text() is for people.
+// lets shrink.hpp find what matters. Plain data.
 #pragma once
 
 #include <chrono>
@@ -180,10 +180,5 @@ struct scenario {
     std::optional<nanoseconds> stop_now;
     std::optional<nanoseconds> servers_stop;
 };
-
-[[nodiscard]] scenario draw(std::uint64_t seed);
-
-// A few lines: what is unlike a plain run.
-[[nodiscard]] std::string text(const scenario& of);
 
 }  // namespace simulation

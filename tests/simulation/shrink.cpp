@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "scenario_text.hpp"
+
 namespace simulation {
 
 namespace {
