@@ -42,7 +42,7 @@ constexpr std::string_view meanings[]{
 };
 constexpr int first_meaning = 64;
 
-constexpr std::string_view wanted =
+constexpr std::string_view wanted_form =
     "want CODE ENHANCED [TEXT], such as \"451 4.3.0 Try again\" or \"550 5.1.1\"";
 
 bool is_printable_octet(char c) noexcept {
@@ -63,7 +63,7 @@ base::expected<std::uint16_t> parse_code(std::string_view text) {
     std::uint16_t code = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), code);
     if (text.size() != 3 || read.ptr != text.data() + text.size()) {
-        return base::fail("\"{}\" is no reply code; {}", base::printable(text, 40), wanted);
+        return base::fail("\"{}\" is no reply code; {}", base::printable(text, 40), wanted_form);
     }
     if (code < 200 || code > 599 || code / 100 == 3) {
         return base::fail("{} is no code for a delivery; 2xx, 4xx and 5xx are", code);
@@ -79,7 +79,7 @@ base::expected<delivery_reply> parse_delivery_reply(std::string_view value) {
     const std::string_view enhanced = rest.substr(0, rest.find(' '));
     if (!is_enhanced_code(enhanced)) {
         return base::fail("\"{}\" is no enhanced status code; {}", base::printable(enhanced, 40),
-                          wanted);
+                          wanted_form);
     }
     if (enhanced.front() != first.front()) {
         return base::fail("{} and {} are of different classes; both begin with the same digit",

@@ -52,7 +52,7 @@ bool is_samples(std::string_view beginning) {
     return begins_as_samples({text.data(), made});
 }
 
-constexpr cli::file_kind samples{"samples", is_samples};
+constexpr cli::file_kind of_samples{"samples", is_samples};
 
 // Microseconds, to a tenth.
 void append_us(std::string& to, nanoseconds time) {
@@ -74,7 +74,7 @@ cli::option samples_option(std::string& file) {
             "write each message's times and outcome there, as CSV; gzip where it ends in .gz",
             keep,
             false,
-            &samples};
+            &of_samples};
 }
 
 void append_line(std::string& to, const message_sample& one) {

@@ -19,9 +19,7 @@ constexpr std::string_view domain =
 }  // namespace
 
 recipient_domains::recipient_domains(statement ask, const std::vector<std::string>& names)
-    : ask_(std::move(ask)),
-      elsewhere_(names.size()),
-      recent_(remembered, known_address{.number = -1, .place = names.size()}) {
+    : ask_(std::move(ask)), elsewhere_(names.size()) {
     for (std::size_t each = 0; each < names.size(); ++each)
         places_.emplace(names[each], each);
 }
@@ -34,6 +32,7 @@ base::expected<recipient_domains> recipient_domains::look_up(
 }
 
 std::size_t recipient_domains::place_of(std::int64_t address) {
+    if (recent_.empty()) recent_.assign(remembered, {.number = -1, .place = elsewhere_});
     known_address& known = recent_[static_cast<std::uint64_t>(address) % remembered];
     if (known.number != address) known = {.number = address, .place = ask_place_of(address)};
     return known.place;

@@ -43,6 +43,11 @@ bool is_header_field(std::string_view line) noexcept {
            std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
+// What stands before a mail in an mbox; not the field "From : a@example.com" (RFC 5322 4.5.2).
+bool is_separator(std::string_view line) noexcept {
+    return line.starts_with(separator) && !is_header_field(line);
+}
+
 // Appends the text with CRLF line ends; fails on a line that is too long.
 base::expected<void> append_crlf(std::string_view text, std::string& out) {
     for (std::size_t number = 1; !text.empty(); ++number) {
@@ -115,7 +120,7 @@ void read_mbox(const std::string& path, std::string_view text, collector& into) 
     for (std::size_t number = 1; !text.empty(); ++number) {
         std::string_view line = next_line(text);
         text.remove_prefix(line.size());
-        if (behind_empty && line.starts_with(separator)) {
+        if (behind_empty && is_separator(line)) {
             finish_mail(path, mail, into);
             ++mail.number;
             mail.line = number;
@@ -165,7 +170,7 @@ std::optional<base::failure> add_directory(const fs::path& directory, collector&
 }  // namespace
 
 base::expected<corpus_mail> read_mail(std::string_view octets, std::string name) {
-    if (octets.starts_with(separator)) octets.remove_prefix(next_line(octets).size());
+    if (is_separator(next_line(octets))) octets.remove_prefix(next_line(octets).size());
     if (octets.empty()) return base::fail("is empty, so it is not mail");
     const std::size_t nul = octets.find('\0');
     if (nul != std::string_view::npos) {
@@ -208,7 +213,7 @@ base::expected<std::vector<corpus_mail>> load_corpus(const std::string& path) {
     const auto octets = base::read_file(path);
     if (!octets) return octets.error();
     if (octets->empty()) return base::fail("{}: is empty, want mail", path);
-    if (octets->starts_with(separator)) {
+    if (is_separator(next_line(*octets))) {
         read_mbox(path, *octets, found);
     } else {
         found.add(*octets, path, path);

@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     const std::string_view printed = fuzz::text_of(data, size);
     const std::string id = "0001";
     const std::string recipient(printed.substr(0, 64));
-    const exit_statuses usual;
+    static const exit_statuses usual;
     for (const int status : {0, 75, 1}) {
         const delivery_reply answer = usual.judge({agent_fate::exited, status}, printed);
         const std::string text = log_text({id, recipient, answer, printed});

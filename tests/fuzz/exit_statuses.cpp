@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
         for (const agent& each : *agents)
             fuzz::require(argv_template::parse(each.command).has_value());
     }
-    const exit_statuses usual;
+    static const exit_statuses usual;
     for (const exit_statuses* each : {&usual, statuses ? &*statuses : &usual}) {
         for (const int number : {0, 1, 64, 67, 75, 255, 256, -1})
             check_reply(each->judge({agent_fate::exited, number}, printed), agent_fate::exited);

@@ -12,30 +12,26 @@ namespace {
 
 using namespace std::chrono_literals;
 using postal::load::pass;
-using postal::proto::reply_event;
 using postal::sender::hearing;
 
-constexpr std::size_t read_at_once = 64 * 1024;
 constexpr auto long_idle = 1s;
-constexpr nanoseconds first_pause = 100ms;
-constexpr nanoseconds longest_pause = 5s;
 constexpr std::uint64_t of_clients = 0x636c69656e747321;  // keeps its numbers apart from others'
 
 }  // namespace
 
 client::client(client_house& house, std::uint32_t session)
     : house_(house),
+      wire_(house),
       exchange_(house.plan, house.maker, house.outcomes, session),
+      opening_(house, *this),
       random_(postal::base::mix(house.of.seed, of_clients, session)),
-      next_{session, 0} {
-    place_.who = this;
-}
+      next_{session, 0} {}
 
 void client::act() {
     while (state_ != state::over && step())
         house_.time.exert();
-    if (state_ != state::over && deadline_ != steady_time::max())
-        house_.time.wake(*this, deadline_);
+    if (state_ != state::over && wire_.deadline() != steady_time::max())
+        house_.time.wake(*this, wire_.deadline());
 }
 
 bool client::step() {
@@ -63,59 +59,49 @@ bool client::step() {
 // ---- connections ----
 
 // A session that keeps its connection opens it at once; others connect when they have something to
-// send.
+// send. One whose server does not answer leaves the messages to others until it does.
 bool client::begin() {
     if (house_.stopping || house_.gate.over()) return leave();
-    if (house_.time.now() < since_) {
-        house_.time.wake(*this, since_);
+    if (house_.time.now() < opening_.rests_until()) {
+        house_.time.wake(*this, opening_.rests_until());
         return false;
     }
     const bool keeps = house_.of.messages_a_connection < 0 && !house_.of.open_loop;
-    if (keeps || in_hand()) return connect();
-    ticket_ = house_.gate.try_pass(exchange_.wanted());
-    if (in_hand()) return connect();
-    if (ticket_.what == pass::over) return leave();
-    place_.connected = false;
-    place_.wanted = exchange_.wanted();
+    const bool doubtful = opening_.failing() && house_.of.rate == 0;
+    if (keeps || doubtful || opening_.has_ticket()) return connect();
+    if (opening_.try_pass(exchange_.wanted())) return connect();
+    if (opening_.over()) return leave();
     state_ = state::awaiting_ticket;
-    house_.gate.wait(place_);
+    opening_.wait(false, exchange_.wanted());
     return false;
 }
 
 bool client::await_ticket() {
-    if (place_.is_linked()) return false;
-    ticket_ = std::move(place_.got);
-    return in_hand() ? connect() : leave();
+    if (opening_.waits()) return false;
+    return opening_.take_what_came() ? connect() : leave();
 }
 
 bool client::connect() {
-    const dialled got = house_.dial(next_);
-    house_.shown.note(next_, got.line == nullptr ? "is refused" : "connects");
+    const line_number number = next_;
     ++next_.connection;
-    line_ = got.line;
-    truth_ = got.truth;
-    fine_ = says_helo_ = writing_ = false;
-    if (line_ == nullptr) return part();
-    line_->attach(side::client, *this);
-    truth_->first_sequence = begun_;
-    parser_.reset();
-    unsaid_.clear();
-    be_patient();
+    fine_ = says_helo_ = false;
+    output_ = nullptr;
+    if (!wire_.open(number, *this)) return part();
+    wire_.truth().first_sequence = begun_;
     state_ = state::banner;
     return true;
 }
 
 bool client::hear_banner() {
-    const answer heard = read_reply();
+    const answer heard = wire_.read_reply();
     if (heard == answer::nothing_yet) return false;
-    if (heard == answer::failed || parser_.code() == 421) return part();
+    if (heard == answer::failed || wire_.code() == 421) return part();
     if (heard == answer::negative || house_.stopping) return say_quit(heard == answer::positive);
     return say_hello(house_.of.lmtp ? "LHLO" : "EHLO");
 }
 
 bool client::say_hello(std::string_view verb) {
     offered_ = {};
-    first_line_ = true;
     std::string text;
     postal::proto::append_greeting(text, verb, house_.plan.helo);
     return say(text, state::hello);
@@ -123,23 +109,22 @@ bool client::say_hello(std::string_view verb) {
 
 // HELO to a server that does not know EHLO (RFC 5321 3.2).
 bool client::hear_hello() {
-    const answer heard = read_reply();
+    const answer heard = wire_.read_reply(&offered_);
     if (heard == answer::nothing_yet) return false;
-    if (heard == answer::failed || parser_.code() == 421) return part();
+    if (heard == answer::failed || wire_.code() == 421) return part();
     if (heard == answer::positive) {
         if (house_.stopping) return say_quit(true);
         begin_mail();
         return true;
     }
-    const bool knows_no_ehlo = parser_.code() >= 500 && !house_.of.lmtp;
+    const bool knows_no_ehlo = wire_.code() >= 500 && !house_.of.lmtp;
     if (knows_no_ehlo && !std::exchange(says_helo_, true)) return say_hello("HELO");
     return say_quit(false);
 }
 
 bool client::say(std::string_view command, state then) {
-    unsaid_ = command;
+    wire_.say(command);
     state_ = then;
-    be_patient();
     return true;
 }
 
@@ -150,48 +135,8 @@ bool client::say_quit(bool fine) {
 
 // What was said before the goodbye counts, whatever becomes of that.
 bool client::hear_goodbye() {
-    if (read_reply() == answer::nothing_yet) return false;
+    if (wire_.read_reply() == answer::nothing_yet) return false;
     return part();
-}
-
-// The rest of the command, and then one reply to the end of its last line.
-client::answer client::read_reply() {
-    while (!unsaid_.empty()) {
-        const std::size_t left = line_->write(side::client, unsaid_);
-        if (left == 0) break;
-        unsaid_.erase(0, left);
-    }
-    for (;;) {
-        std::string_view heard = read();
-        if (heard.empty()) return trouble() == fault::none ? answer::nothing_yet : answer::failed;
-        while (!heard.empty()) {
-            const reply_event event = parser_.feed(heard);
-            if (event == reply_event::malformed) return answer::failed;
-            if (event == reply_event::need_more) continue;
-            if (state_ == state::hello && !std::exchange(first_line_, false))
-                offered_.add(parser_.text());
-            if (event == reply_event::line) continue;
-            if (!heard.empty()) return answer::failed;
-            return parser_.code() >= 400       ? answer::negative
-                   : parser_.code() / 100 == 2 ? answer::positive
-                                               : answer::failed;
-        }
-    }
-}
-
-std::string_view client::read() {
-    const std::string_view got = line_->read(side::client, read_at_once);
-    if (got.empty()) return got;
-    truth_->heard.push_back({line_->from(side::server).octets_read(), house_.time.now()});
-    house_.shown.octets(line_->number(), "client <-", got);
-    return got;
-}
-
-client::fault client::trouble() const {
-    if (house_.stopped_now) return fault::stopped;
-    if (line_->is_reset(side::client)) return fault::reset;
-    if (line_->has_ended(side::client)) return fault::closed;
-    return house_.time.now() >= deadline_ ? fault::timeout : fault::none;
 }
 
 // ---- mail ----
@@ -200,12 +145,10 @@ void client::begin_mail() {
     offered_.pipelining = offered_.pipelining && house_.of.offers_pipelining;
     offered_.chunking = offered_.chunking && house_.of.offers_chunking;
     offered_.eight_bit_mime = offered_.eight_bit_mime && house_.of.offers_8bit;
-    truth_->takes_8bit = offered_.eight_bit_mime;
+    wire_.truth().takes_8bit = offered_.eight_bit_mime;
     state_ = state::mail;
     exchange_.begin(offered_, messages_for_connection());
-    if (!in_hand()) return;
-    house_.gate.use(ticket_.messages);
-    take(std::exchange(ticket_, {}));
+    if (opening_.has_ticket()) take(opening_.use());
 }
 
 std::uint64_t client::messages_for_connection() {
@@ -219,19 +162,22 @@ std::uint64_t client::messages_for_connection() {
 void client::take(postal::load::ticket&& got) {
     exchange_.take(std::move(got));
     ++begun_;
-    ++truth_->begun;
+    ++wire_.truth().begun;
 }
 
 bool client::exchange_mail() {
     if (house_.stopped_now) return give_up(fault::stopped);
-    if (!writing_) {
+    if (output_ == nullptr) {
         compose();
-        output_ = &exchange_.gather_output();
-        writing_ = !output_->empty();
-        if (writing_) be_patient();
-        if (!writing_ && exchange_.idle()) return end_mail();
+        postal::net::gather& said = exchange_.gather_output();
+        if (!said.empty()) {
+            output_ = &said;
+            wire_.be_patient();
+        } else if (exchange_.idle()) {
+            return end_mail();
+        }
     }
-    if (writing_ && !write()) return state_ != state::mail;
+    if (output_ != nullptr && !write()) return state_ != state::mail;
     return hear_replies();
 }
 
@@ -251,8 +197,8 @@ void client::compose() {
 // A message that ends as it begins is one that the server does not take.
 void client::compose_once() {
     const std::uint64_t failed = house_.counts.failed;
-    exchange_.compose(now(), octets_out());
-    if (house_.counts.failed != failed) truth_->left_out.push_back(truth_->begun - 1);
+    exchange_.compose(now(), wire_.octets_out());
+    if (house_.counts.failed != failed) wire_.truth().left_out.push_back(wire_.truth().begun - 1);
 }
 
 // False while the network takes no more, or when it is broken.
@@ -260,33 +206,32 @@ bool client::write() {
     while (!output_->empty()) {
         const iovec& part = output_->left().front();
         const std::string_view octets(static_cast<const char*>(part.iov_base), part.iov_len);
-        const std::size_t left = line_->write(side::client, octets);
+        const std::size_t left = wire_.write(octets);
         if (left == 0) {
-            const fault why = line_->is_reset(side::client) || house_.time.now() >= deadline_
-                                  ? trouble()
-                                  : fault::none;
+            const bool lost =
+                wire_.line().is_reset(side::client) || house_.time.now() >= wire_.deadline();
+            const fault why = lost ? wire_.trouble() : fault::none;
             if (why != fault::none) give_up(why);
             return false;
         }
-        house_.shown.octets(line_->number(), "client ->", octets.substr(0, left));
         output_->take_away(left);
-        exchange_.octets_left(octets_out(), house_.time.now());
+        exchange_.octets_left(wire_.octets_out(), house_.time.now());
     }
     exchange_.output_written();
-    writing_ = false;
-    be_patient();
+    output_ = nullptr;
+    wire_.be_patient();
     return true;
 }
 
 bool client::hear_replies() {
-    const std::string_view got = read();
+    const std::string_view got = wire_.read();
     if (got.empty()) {
-        const fault why = trouble();
+        const fault why = wire_.trouble();
         return why != fault::none && give_up(why);
     }
     const auto heard = exchange_.hear(got, now());
     if (heard.what == hearing::go_on) {
-        if (heard.replies > 0) be_patient();
+        if (heard.replies > 0) wire_.be_patient();
         return true;
     }
     return break_off(heard.what);
@@ -296,76 +241,61 @@ bool client::hear_replies() {
 bool client::break_off(hearing what) {
     postal::base::error_name others;
     if (what == hearing::closing) others = "closed";
-    exchange_.lost({others, "server", octets_out()}, now());
+    exchange_.lost({others, "server", wire_.octets_out()}, now());
     return part();
 }
 
 // Nothing is under way.
 bool client::end_mail() {
     if (exchange_.finished() || house_.stopping) return say_quit(true);
-    place_.connected = true;
-    place_.wanted = exchange_.wanted();
-    since_ = house_.time.now();
-    deadline_ = steady_time::max();
+    wire_.wait_for_ever();
     state_ = state::awaiting_next;
-    house_.gate.wait(place_);
-    return !place_.is_linked();
+    opening_.wait(true, exchange_.wanted());
+    return !opening_.waits();
 }
 
 // Between two messages of a paced run: the connection is kept, and may be lost meanwhile.
 bool client::await_next() {
     if (house_.stopped_now) {
-        place_.unlink();
+        opening_.leave();
         return give_up(fault::stopped);
     }
-    if (place_.is_linked()) return false;
-    postal::load::ticket got = std::move(place_.got);
-    if (got.what != pass::go) return say_quit(true);
+    if (opening_.waits()) return false;
+    if (!opening_.take_what_came()) return say_quit(true);
     state_ = state::mail;
-    be_patient();
-    const bool quiet =
-        !line_->may_have_gone(side::client) && line_->from(side::server).unread() == 0;
-    if (house_.time.now() - since_ > long_idle && !quiet) {
-        ticket_ = std::move(got);
-        return give_up(fault::closed);
-    }
-    house_.gate.use(got.messages);
-    take(std::move(got));
+    wire_.be_patient();
+    if (opening_.waited() > long_idle && !wire_.quiet()) return give_up(fault::closed);
+    take(opening_.use());
     return true;
 }
 
 // What the server said before it closed says more than the failure.
 bool client::give_up(fault why) {
     while (why == fault::reset || why == fault::closed) {
-        const std::string_view last_words = read();
+        const std::string_view last_words = wire_.read();
         if (last_words.empty()) break;
         const auto heard = exchange_.hear(last_words, now());
         if (heard.what != hearing::go_on) return break_off(heard.what);
     }
     static constexpr std::string_view names[] = {"", "closed", "reset", "timeout", "stopped"};
     const std::string_view name = names[static_cast<std::size_t>(why)];
-    house_.shown.note(line_->number(), "the client gives up: {}", name);
+    house_.shown.note(wire_.line().number(), "the client gives up: {}", name);
     if (!exchange_.idle() || exchange_.anything_open()) {
-        exchange_.lost({postal::base::error_name::of(name), "server", octets_out()}, now());
+        exchange_.lost({postal::base::error_name::of(name), "server", wire_.octets_out()}, now());
     }
     return part();
 }
 
 bool client::part() {
-    if (line_ != nullptr) line_->close(side::client);
-    if (fine_ || exchange_.any_accepted()) failures_ = 0;
-    deadline_ = steady_time::max();
-    since_ = house_.time.now();
+    wire_.close();
+    opening_.part(fine_, exchange_.any_accepted());
     state_ = state::resting;
-    if (fine_) return true;
-    if (in_hand()) house_.gate.give_back(std::exchange(ticket_, {}));
-    since_ += std::min(first_pause * (1U << std::min(failures_++, 6U)), longest_pause);
     return true;
 }
 
 bool client::leave() {
-    if (in_hand()) house_.gate.give_back(std::exchange(ticket_, {}));
-    deadline_ = steady_time::max();
+    opening_.give_back();
+    wire_.wait_for_ever();
     state_ = state::over;
     return false;
 }

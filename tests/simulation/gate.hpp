@@ -45,6 +45,11 @@ class gate final : public actor {
         serve();
     }
     [[nodiscard]] bool over() const noexcept { return rules_.over(); }
+    // Of an open loop what is due by now is begun, and nothing else.
+    void finish_due() {
+        rules_.finish_due(time_.now());
+        serve();
+    }
     void stop() {
         never_begun(rules_.stop(time_.now(), counts_.unserved));
         serve();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "books.hpp"
+#include "mailboxes.hpp"
 #include "record.hpp"
 #include "scenario.hpp"
 #include "stats/tally.hpp"
@@ -19,6 +20,7 @@ struct evidence {
     const scenario& of;
     const std::deque<connection_record>& connections;
     books& rows;
+    const mailboxes& store;  // empty where nobody looks into mailboxes
     const postal::stats::tally& senders;
     const postal::stats::tally& servers;
 };

@@ -20,7 +20,8 @@
 #include <fmt/format.h>
 
 #include "apparatus.hpp"
-#include "scenario.hpp"
+#include "draw.hpp"
+#include "scenario_text.hpp"
 #include "shrink.hpp"
 #include "world.hpp"
 

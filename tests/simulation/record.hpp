@@ -38,6 +38,7 @@ struct served_transaction {
     bool foreign = false;
     bool changed = false;
     std::vector<std::string> delivered{};  // mailboxes that have it
+    std::uint32_t accepted = 0;            // recipients, as the server counts
 
     [[nodiscard]] bool refused() const noexcept {
         return mail.negative() || std::none_of(rcpt.begin(), rcpt.end(),

@@ -1,10 +1,10 @@
 // Everything that is chosen for one simulated run: what is sent and how, what the network and the
 // servers are like, and what goes wrong where.
 //
-// draw() makes it from a seed; besides that seed nothing else is random but what network and
+// draw.hpp makes it from a seed; besides that seed nothing else is random but what network and
 // messages draw from sources of their own, by (seed, connection). So a scenario from which a fault
 // is taken away is the same run in all else, as far as the fault had no part in it, which is what
-// lets shrink.hpp find what matters. Plain data; text() is for people.
+// lets shrink.hpp find what matters. Plain data.
 #pragma once
 
 #include <chrono>
@@ -59,6 +59,37 @@ struct server_fault {
     std::uint16_t code = 0;  // 0: the usual reply
     nanoseconds delay{};
     postal::proto::cut close = postal::proto::cut::no;
+    bool no_memory = false;  // for any of that: the session ends
+};
+
+// The agents behind a server that is lmtp-deliver.
+struct agent_rules {
+    std::uint32_t slots = 1;
+    std::uint32_t longest_queue = 100;
+    std::uint32_t a_recipient = 1;
+    nanoseconds longest_wait = std::chrono::minutes(1);
+    nanoseconds timeout = std::chrono::minutes(5);
+    nanoseconds lasts = std::chrono::milliseconds(10);  // an agent that nothing is wrong with
+
+    bool operator==(const agent_rules&) const = default;
+};
+
+// What becomes of the nth agent that is started.
+enum class agent_way : std::uint8_t {
+    ends,         // with a status
+    is_killed,    // by a signal that is not ours
+    hangs,        // until it is asked to end
+    is_stubborn,  // until it is killed
+    stays,        // whatever is done
+    not_started
+};
+struct agent_fault {
+    std::uint32_t nth = 0;
+    agent_way how = agent_way::ends;
+    std::uint8_t status = 0;
+    bool delivers = true;  // whatever it says
+    bool talks = false;
+    nanoseconds lasts{};
 };
 
 // What is heard in the place of a connection's nth reply.
@@ -79,11 +110,30 @@ struct lying_reply {
 };
 
 // What happens to an accepted message behind the reply that accepted it.
-enum class harm : std::uint8_t { lost, twice, changed, elsewhere };
+enum class harm : std::uint8_t {
+    lost,
+    twice,
+    changed,
+    elsewhere,
+    vanishes  // from its mailbox, some time later
+};
 struct harmed_message {
     std::uint32_t session = 0;
     std::uint64_t sequence = 0;
     harm how = harm::lost;
+};
+
+// When a reader looks into a mailbox, and how far it comes.
+struct reader_visit {
+    static constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
+
+    nanoseconds when{};
+    std::uint32_t mailbox = 0;  // of the user with that number
+    bool imap = false;
+    bool refused = false;
+    std::uint32_t breaks_behind = never;  // so many messages
+    unsigned download_percent = 100;
+    unsigned delete_percent = 0;
 };
 
 struct scenario {
@@ -101,6 +151,7 @@ struct scenario {
     std::int64_t messages_a_connection = 1;
     double rate = 0;  // messages a second; 0: as fast as servers answer
     bool open_loop = false;
+    bool poisson = false;
 
     bool offers_pipelining = true;
     bool offers_chunking = true;
@@ -110,6 +161,7 @@ struct scenario {
     nanoseconds message_time = std::chrono::hours(1);
     std::uint64_t min_data_rate = 500;
     std::uint32_t max_recipients = 1000;
+    bool tight_limits = false;  // of a server, for what a client of ours does not do
 
     nanoseconds latency = std::chrono::milliseconds(1);
     nanoseconds jitter{};
@@ -120,15 +172,13 @@ struct scenario {
     std::vector<server_fault> refusals;
     std::vector<lying_reply> lies;
     std::vector<harmed_message> harms;
+    std::optional<agent_rules> agents;  // over LMTP; else the servers are bhm
+    std::vector<agent_fault> agent_faults;
+    std::vector<reader_visit> visits;  // none: the servers are sinks that see what they take
     // Since the run's start.
     std::optional<nanoseconds> stop_gently;
     std::optional<nanoseconds> stop_now;
     std::optional<nanoseconds> servers_stop;
 };
-
-[[nodiscard]] scenario draw(std::uint64_t seed);
-
-// A few lines: what is unlike a plain run.
-[[nodiscard]] std::string text(const scenario& of);
 
 }  // namespace simulation

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "scenario_text.hpp"
+
 namespace simulation {
 
 namespace {
@@ -52,6 +54,9 @@ const std::vector<step>& options() {
                                        plain(&scenario::offers_chunking),
                                        plain(&scenario::offers_pipelining),
                                        plain(&scenario::offers_8bit),
+                                       plain(&scenario::poisson),
+                                       plain(&scenario::agents),
+                                       plain(&scenario::tight_limits),
                                        plain(&scenario::lmtp),
                                        plain(&scenario::least_recipients),
                                        less(&scenario::most_recipients),
@@ -65,7 +70,8 @@ const std::vector<step>& options() {
 }
 
 bool makes_sense(const scenario& one) {
-    return one.most_recipients >= one.least_recipients && (one.rate > 0 || !one.open_loop);
+    return one.most_recipients >= one.least_recipients && (one.rate > 0 || !one.open_loop) &&
+           (one.rate > 0 || !one.poisson) && (one.lmtp || !one.agents);
 }
 
 class shrinking {
@@ -80,6 +86,8 @@ class shrinking {
             take_away(&scenario::refusals);
             take_away(&scenario::lies);
             take_away(&scenario::harms);
+            take_away(&scenario::agent_faults);
+            take_away(&scenario::visits);
             for (const step& one : options()) {
                 scenario smaller = best_;
                 one(smaller);

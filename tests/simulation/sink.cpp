@@ -19,6 +19,7 @@ void sink::begin(std::uint64_t session, std::uint64_t sequence) {
     session_ = session;
     sequence_ = sequence;
     octets_ = 0;
+    harmed_ = false;
     harm_ = harm_of(of_, session, sequence);
     examination_->reset();
 }
@@ -57,14 +58,17 @@ std::string sink::complaint() const {
     return {};
 }
 
-void sink::deliver(std::span<const std::string> mailboxes) {
-    bool harmed = false;
-    for (const std::string& mailbox : mailboxes) {
-        const std::optional<harm> how = std::exchange(harmed, true) ? std::nullopt : harm_;
+void sink::deliver(std::span<const std::string> to) {
+    for (const std::string& mailbox : to) {
+        const std::optional<harm> how = std::exchange(harmed_, true) ? std::nullopt : harm_;
         row_.mailbox = books_.address(how == harm::elsewhere ? somebody_else : mailbox);
-        if (how != harm::lost) books_.add(row_);
-        if (how == harm::twice) books_.add(row_);
+        if (how != harm::lost) put(how);
+        if (how == harm::twice) put(how);
     }
+}
+
+void sink::put(std::optional<harm> how) {
+    store_ == nullptr ? books_.add(row_) : store_->deliver(row_, how == harm::vanishes);
 }
 
 }  // namespace simulation

@@ -12,6 +12,7 @@
 #include "apparatus.hpp"
 #include "books.hpp"
 #include "ledger/examination.hpp"
+#include "mailboxes.hpp"
 #include "scenario.hpp"
 
 namespace simulation {
@@ -19,8 +20,9 @@ namespace simulation {
 class sink {
   public:
     // All must outlive it.
-    sink(apparatus& with, const scenario& of, books& into)
-        : with_(with), of_(of), books_(into), examination_(with.lend()) {}
+    // `store`: null where servers write down themselves what they see.
+    sink(apparatus& with, const scenario& of, books& into, mailboxes* store)
+        : with_(with), of_(of), books_(into), store_(store), examination_(with.lend()) {}
     ~sink() { with_.take_back(std::move(examination_)); }
     sink(const sink&) = delete;
     sink& operator=(const sink&) = delete;
@@ -32,17 +34,22 @@ class sink {
     const postal::ledger::seen_row& finish(std::uint64_t time_us);
     // What is wrong with it that the scenario does not know of; empty: nothing.
     [[nodiscard]] std::string complaint() const;
-    void deliver(std::span<const std::string> mailboxes);
+    // Whoever is the first of all to get it suffers what the scenario has for it.
+    void deliver(std::span<const std::string> to);
 
   private:
+    void put(std::optional<harm> how);
+
     apparatus& with_;
     const scenario& of_;
     books& books_;
+    mailboxes* store_;
     std::unique_ptr<postal::ledger::examination> examination_;
     std::uint64_t session_ = 0;
     std::uint64_t sequence_ = 0;
     std::uint64_t octets_ = 0;
     std::optional<harm> harm_;
+    bool harmed_ = false;
     postal::ledger::seen_row row_;
     std::uint64_t size_ = 0;  // as it says itself
 };
@@ -50,8 +57,5 @@ class sink {
 // What the scenario has for a message.
 [[nodiscard]] std::optional<harm> harm_of(const scenario& of, std::uint64_t session,
                                           std::uint64_t sequence);
-
-// Who gets what is delivered elsewhere.
-inline constexpr std::string_view somebody_else = "else@example.com";
 
 }  // namespace simulation

@@ -30,7 +30,7 @@ void voice::note_ends(std::uint32_t replies, unsigned code, std::size_t said_bef
 void voice::unsay() {
     if (truth_.served.empty()) return;
     served_transaction& last = truth_.served.back();
-    const std::size_t said = sent_ + output_.size();
+    const std::size_t said = sent_ + output_->text.size();
     const auto take_back = [said](said_reply& one) {
         if (one.end > said) one.end = said_reply::never;
     };
@@ -43,17 +43,17 @@ void voice::unsay() {
 }
 
 void voice::say_goodbye(const postal::proto::server_reply& last_words) {
-    postal::proto::append_reply(output_, last_words);
-    truth_.goodbye = {last_words.code, sent_ + output_.size()};
+    postal::proto::append_reply(output_->text, last_words);
+    truth_.goodbye = {last_words.code, sent_ + output_->text.size()};
 }
 
 bool voice::flush() {
-    if (!output_.empty()) {
-        heard_.said(output_.size());
+    if (!output_->text.empty()) {
+        heard_.said(output_->text.size());
         if (heard_.has_news()) heard_.sending(line_.may_have_gone(side::server), octets_left());
-        liar_.tell(output_, unsent_);
-        sent_ += output_.size();
-        output_.clear();
+        liar_.tell(output_->text, unsent_);
+        sent_ += output_->text.size();
+        output_->text.clear();
     }
     while (!unsent_.empty()) {
         const std::size_t left = line_.write(side::server, unsent_);

@@ -15,21 +15,23 @@
 #include "record.hpp"
 #include "serve/heard_answers.hpp"
 #include "serve/held_reply.hpp"
+#include "serve/shared_output.hpp"
 
 namespace simulation {
 
 class voice {
   public:
     // All must outlive it.
-    voice(const scenario& of, connection& line, connection_record& truth)
-        : line_(line), truth_(truth), liar_(of, line.number()) {
+    voice(const scenario& of, postal::serve::shared_output& output, connection& line,
+          connection_record& truth)
+        : line_(line), truth_(truth), liar_(of, line.number()), output_(output) {
         truth_.lies = !liar_.honest();
     }
 
-    std::string& room() { return held_.room(output_); }
+    std::string& room() { return held_.room(output_->text); }
     postal::serve::held_reply& held() noexcept { return held_; }
-    [[nodiscard]] std::size_t said_so_far() { return sent_ + output_.size() + room().size(); }
-    void let_go() { held_.let_go(output_); }
+    [[nodiscard]] std::size_t said_so_far() { return sent_ + output_->text.size() + room().size(); }
+    void let_go() { held_.let_go(output_->text); }
     // The reply that was written last is not said.
     void unsay();
 
@@ -43,6 +45,11 @@ class voice {
     void accepted(std::uint32_t units) noexcept { heard_.accepted(units); }
     // False while there is no room for it.
     bool flush();
+    // What has not been sent is never said.
+    void forget() {
+        output_.give_back();
+        unsent_.clear();
+    }
     [[nodiscard]] bool blocked() const noexcept { return !unsent_.empty(); }
     [[nodiscard]] bool everything_heard() const noexcept { return heard_.all(octets_left()); }
     [[nodiscard]] std::uint64_t unheard(bool quit) const noexcept {
@@ -60,7 +67,7 @@ class voice {
     liar liar_;
     postal::serve::held_reply held_{true};
     postal::serve::heard_answers heard_;
-    std::string output_;
+    postal::serve::shared_output::loan output_;
     std::string unsent_;    // what the client is told of what was sent
     std::size_t sent_ = 0;  // octets of replies
 };

@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "agents.hpp"
 #include "books.hpp"
 #include "client.hpp"
 #include "gate.hpp"
 #include "judge.hpp"
+#include "mailboxes.hpp"
 #include "network.hpp"
 #include "server.hpp"
 #include "transcript.hpp"
@@ -41,12 +44,13 @@ sender::options options_of(const scenario& of) {
 
 void fill(sender::plan& plan, const scenario& of, const apparatus& with) {
     for (std::size_t i = 0; i < users; ++i)
-        plan.recipients.push_back({fmt::format("user{}@example.com", i), "", "", 1});
+        plan.recipients.push_back({user_address(static_cast<std::uint32_t>(i)), "", "", 1});
     plan.senders = {{"one@example.org", "", "", 1}, {"two@example.org", "", "", 2}};
     plan.generated = with.messages(of.kind_of_messages);
     plan.helo = "client.example";
     plan.load.seed = of.seed;
     plan.load.open_loop = of.open_loop;
+    if (of.poisson) plan.load.arrival = postal::load::arrival::poisson;
     if (of.rate > 0)
         plan.load.rate = postal::load::rate_curve::constant(postal::base::rate{of.rate});
 }
@@ -71,6 +75,7 @@ class world {
           with_(with),
           transcript_(time_, what == shown::transcript),
           plan_(options_of(of)),
+          store_(time_, of, books_),
           servers_{with, of, time_, books_, transcript_},
           entries_(filled(), books_),
           maker_(plan_),
@@ -85,11 +90,18 @@ class world {
                    with.senders(),
                    transcript_,
                    [this](line_number which) { return dial(which); }} {
+        if (of.agents) servers_.agents = &agents_.emplace(time_, of, transcript_);
+        if (!of.visits.empty()) servers_.store = &store_;
         for (std::uint32_t session = 0; session < of.sessions; ++session) {
             sessions_.push_back(std::make_unique<client>(clients_, session));
             time_.wake(*sessions_.back());
         }
         make_appointments();
+    }
+    world(const world&) = delete;
+    world& operator=(const world&) = delete;
+    ~world() {
+        if (agents_) agents_->give_up();
     }
 
     result run() {
@@ -100,7 +112,8 @@ class world {
             made.wrong.emplace_back("it does not end");
         look_for_leftovers(made.wrong);
         if (made.wrong.empty())
-            made.wrong = judge({of_, records_, books_, with_.senders(), with_.servers().tally()});
+            made.wrong =
+                judge({of_, records_, books_, store_, with_.senders(), with_.servers().tally()});
         made.steps = time_.steps();
         made.messages = with_.senders().started;
         made.accepted = with_.senders().messages;
@@ -130,6 +143,8 @@ class world {
     }
 
     void make_appointments() {
+        for (const reader_visit& one : of_.visits)
+            appoint(one.when, [this, &one] { store_.visit(one); });
         if (of_.stop_gently) appoint(*of_.stop_gently, [this] { stop(); });
         if (of_.stop_now) {
             appoint(*of_.stop_now, [this] {
@@ -151,12 +166,15 @@ class world {
 
     void stop() {
         transcript_.note({}, clients_.stopped_now ? "the run stops at once" : "the run stops");
+        if (of_.open_loop && !clients_.stopped_now) return gate_.finish_due();
         if (!std::exchange(clients_.stopping, true)) gate_.stop();
         for (const auto& one : sessions_)
             time_.wake(*one);
     }
 
-    void look_for_leftovers(std::vector<std::string>& wrong) const {
+    void look_for_leftovers(std::vector<std::string>& wrong) {
+        if (agents_) agents_->look_for_leftovers();
+        if (agents_ && !agents_->complaint().empty()) wrong.push_back(agents_->complaint());
         for (std::size_t i = 0; i < sessions_.size(); ++i) {
             if (!sessions_[i]->over()) wrong.push_back(fmt::format("session {} hangs", i));
             if (sessions_[i]->leaves_something())
@@ -176,6 +194,8 @@ class world {
     transcript transcript_;
     books books_;
     sender::plan plan_;
+    std::optional<agents> agents_;
+    mailboxes store_;
     server_house servers_;
     sender::ledger_entries entries_;
     sender::message_maker maker_;

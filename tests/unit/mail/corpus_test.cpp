@@ -54,7 +54,9 @@ TEST_CASE("corpus: line ends become CRLF and nothing else changes") {
                      {"A: b\n\nx", "A: b\r\n\r\nx"},
                      {"A: b", "A: b"},
                      {"A: b\n\nx\r\r\ny\n\r", "A: b\r\n\r\nx\r\n\r\ny\r\n\r\n"},
-                     {"From someone Mon\nA: b\n\nFrom x\n", "A: b\r\n\r\nFrom x\r\n"}};
+                     {"From someone Mon\nA: b\n\nFrom x\n", "A: b\r\n\r\nFrom x\r\n"},
+                     // A field with a blank before its colon (RFC 5322 4.5.2), and no separator.
+                     {"From : a@x\nA: b\n", "From : a@x\r\nA: b\r\n"}};
     for (const row& each : rows) {
         INFO(each.text);
         CHECK(read_mail(each.text, "x").value().raw == each.wanted);
@@ -148,6 +150,14 @@ TEST_CASE("corpus: an mbox is split at separators and unquoted") {
     CHECK(mails[2].raw == "Subject: three\r\n\r\nlast");
     CHECK(mails[1].name == path + "#2");
     check_all_sent(mails);
+
+    const auto field =
+        load_corpus(folder.write("field", "From a@x Mon\n>From : b@x\nTo: c\n\nx\n")).value();
+    REQUIRE(field.size() == 1);
+    CHECK(field[0].raw == "From : b@x\r\nTo: c\r\n\r\nx\r\n");
+    const auto alone = load_corpus(folder.write("alone", "From : b@x\n\nx\n")).value();
+    REQUIRE(alone.size() == 1);
+    CHECK(alone[0].raw == "From : b@x\r\n\r\nx\r\n");
 
     const auto bad = load_corpus(folder.write("bad", "From a\nSubject: x\n\n\nFrom b\nnothing\n"));
     REQUIRE_FALSE(bad.has_value());

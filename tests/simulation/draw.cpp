@@ -1,11 +1,8 @@
-#include "scenario.hpp"
+#include "draw.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-
-#include <fmt/chrono.h>
-#include <fmt/format.h>
 
 #include "base/random.hpp"
 
@@ -156,49 +153,69 @@ void draw_faults(random_source& random, scenario& run) {
     if (one_in(random, 10)) run.servers_stop = time_up_to(random, 10s);
 }
 
-// ---- words for people ----
-
-std::string_view word(side one) {
-    return one == side::client ? "the client" : "the server";
+agent_fault draw_agent_fault(random_source& random, const scenario& run) {
+    static constexpr std::array ways{
+        agent_way::ends,        agent_way::ends,  agent_way::is_killed,  agent_way::hangs,
+        agent_way::is_stubborn, agent_way::stays, agent_way::not_started};
+    static constexpr std::array<std::uint8_t, 6> statuses{0, 1, 67, 71, 75, 77};
+    agent_fault one;
+    one.nth = static_cast<std::uint32_t>(up_to(random, 20));
+    one.how = one_of(random, ways);
+    one.status = one.how == agent_way::ends ? one_of(random, statuses) : std::uint8_t{1};
+    one.delivers = one.status == 0 || (one.how != agent_way::not_started && one_in(random, 4));
+    one.talks = one_in(random, 2);
+    one.lasts = time_up_to(random, 2 * run.agents->timeout);
+    return one;
 }
 
-std::string_view word(loss one) {
-    static constexpr std::array<std::string_view, 4> words{"is closed", "is reset", "falls silent",
-                                                           "stalls"};
-    return words[static_cast<std::size_t>(one)];
+// In half of the runs over LMTP.
+void draw_agents(random_source& random, scenario& run) {
+    if (!run.lmtp || one_in(random, 2)) return;
+    agent_rules rules;
+    rules.slots = static_cast<std::uint32_t>(1 + few(random));
+    rules.longest_queue = one_in(random, 2) ? 100 : static_cast<std::uint32_t>(few(random));
+    rules.a_recipient = one_in(random, 2) ? rules.slots : 1;
+    rules.longest_wait = one_of(random, std::array<nanoseconds, 3>{1s, 10s, 60s});
+    rules.timeout = one_of(random, std::array<nanoseconds, 3>{1s, 30s, 300s});
+    rules.lasts = time_up_to(random, 2s);
+    run.agents = rules;
+    if (one_in(random, 2)) return;
+    for (std::uint64_t left = 1 + few(random); left > 0; --left)
+        run.agent_faults.push_back(draw_agent_fault(random, run));
 }
 
-std::string_view word(lie one) {
-    static constexpr std::array<std::string_view, 7> words{
-        "another code",    "nothing",          "it twice",   "garbage",
-        "an endless line", "an endless reply", "mixed codes"};
-    return words[static_cast<std::size_t>(one)];
+reader_visit draw_visit(random_source& random) {
+    reader_visit one;
+    one.when = time_up_to(random, 60s);
+    one.mailbox = static_cast<std::uint32_t>(random.below(9));
+    one.imap = one_in(random, 2);
+    one.refused = one_in(random, 8);
+    if (one_in(random, 4)) one.breaks_behind = static_cast<std::uint32_t>(few(random));
+    one.download_percent = one_of(random, std::array{100U, 100U, 50U});
+    one.delete_percent = one_of(random, std::array{0U, 100U, 50U});
+    return one;
 }
 
-std::string_view word(harm one) {
-    static constexpr std::array<std::string_view, 4> words{"lost", "delivered twice", "changed",
-                                                           "delivered to another"};
-    return words[static_cast<std::size_t>(one)];
+// In a quarter of the runs; in half of these all is read at the end.
+void draw_readers(random_source& random, scenario& run) {
+    if (!one_in(random, 4)) return;
+    for (std::uint64_t left = 2 + 2 * few(random); left > 0; --left)
+        run.visits.push_back(draw_visit(random));
+    for (harmed_message& one : run.harms)
+        if (one_in(random, 3)) one.how = harm::vanishes;
+    if (one_in(random, 2)) return;
+    for (std::uint32_t mailbox = 0; mailbox < 9; ++mailbox)
+        run.visits.push_back({.when = 12h + mailbox * 1s, .mailbox = mailbox});
 }
 
-std::string word(nanoseconds time) {
-    return fmt::format("{:.6f} s", std::chrono::duration<double>(time).count());
-}
-
-std::string word(const line_number& one) {
-    return fmt::format("{}.{}", one.session, one.connection);
-}
-
-std::string word(const server_fault& one) {
-    static constexpr std::array<std::string_view, 4> cuts{"", ", then closes", ", then resets",
-                                                          ", then falls silent"};
-    std::string said = one.code == 0 ? "the usual reply" : fmt::format("{}", one.code);
-    if (one.code == 0 && one.close != cut::no) said = "no reply";
-    if (one.delay.count() > 0) said += " after " + word(one.delay);
-    const std::string when =
-        one.nth == server_fault::each_time ? "each time" : fmt::format("at {}", one.nth);
-    return fmt::format("server {}: {} {}{}", to_text(one.stage), when, said,
-                       cuts[static_cast<std::size_t>(one.close)]);
+// What came later than the rest, so that the seeds of before draw the same besides.
+void draw_more(random_source& random, scenario& run) {
+    run.poisson = run.rate > 0 && one_in(random, 4);
+    for (server_fault& one : run.refusals)
+        one.no_memory = one_in(random, 12);
+    draw_agents(random, run);
+    run.tight_limits = one_in(random, 4);
+    draw_readers(random, run);
 }
 
 }  // namespace
@@ -211,46 +228,8 @@ scenario draw(std::uint64_t seed) {
     draw_peers(random, run);
     draw_network(random, run);
     draw_faults(random, run);
+    draw_more(random, run);
     return run;
-}
-
-std::string text(const scenario& of) {
-    static constexpr std::array<std::string_view, 3> pipelinings{"auto", "overlap", "off"};
-    std::string all = fmt::format(
-        "seed {}: {}, {} messages, {} sessions, {} a connection, {} to {} recipients, sizes {}\n"
-        "  pipelining {}{}, chunking {}{}, in flight {}",
-        of.seed, of.lmtp ? "LMTP" : "SMTP", of.messages, of.sessions, of.messages_a_connection,
-        of.least_recipients, of.most_recipients, of.kind_of_messages,
-        pipelinings[static_cast<std::size_t>(of.pipelining)],
-        of.offers_pipelining ? "" : " (not offered)", of.chunking ? "auto" : "off",
-        of.offers_chunking ? "" : " (not offered)", of.in_flight);
-    if (!of.offers_8bit) all += ", 8BITMIME not offered";
-    if (of.rate > 0)
-        all += fmt::format(", {:.2f}/s {}", of.rate, of.open_loop ? "open loop" : "at most");
-    all += fmt::format("\n  patience {} and {}, message time {}, {} octets/s, {} recipients",
-                       word(of.client_timeout), word(of.server_timeout), word(of.message_time),
-                       of.min_data_rate, of.max_recipients);
-    all += fmt::format("\n  latency {} + {}, room {}{}\n", word(of.latency), word(of.jitter),
-                       of.room, of.chops ? ", in pieces" : "");
-    for (const network_fault& one : of.losses) {
-        all += fmt::format("  connection {}: {} behind octet {} of {}", word(one.where),
-                           word(one.what), one.at, word(one.from));
-        all += one.what == loss::stall ? fmt::format(" for {}\n", word(one.lasts)) : "\n";
-    }
-    for (const server_fault& one : of.refusals)
-        all += fmt::format("  connection {}: {}\n", word(one.where), word(one));
-    for (const lying_reply& one : of.lies) {
-        all += fmt::format("  connection {}: in the place of reply {} {} ({})\n", word(one.where),
-                           one.nth, word(one.how), one.code);
-    }
-    for (const harmed_message& one : of.harms) {
-        all += fmt::format("  message {}.{}: accepted and {}\n", one.session, one.sequence,
-                           word(one.how));
-    }
-    if (of.stop_gently) all += fmt::format("  stops gently at {}\n", word(*of.stop_gently));
-    if (of.stop_now) all += fmt::format("  stops at once at {}\n", word(*of.stop_now));
-    if (of.servers_stop) all += fmt::format("  servers stop at {}\n", word(*of.servers_stop));
-    return all;
 }
 
 }  // namespace simulation
