@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sends the bounces of one worker through a relay (--bounce-via), one after the other, with the
 // null reverse-path (RFC 5321 4.5.5).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One session's side of a behaviour: what is known of the session so far, so that the engine can be
 // asked.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The options that say what becomes of mail beyond being counted: kept in a store, bounced,
 // greylisted. Rows and checks; options.hpp has the rest.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What becomes of accepted mail, looked up before the run: the store, the greylists, the way for
 // bounces. A part of the plan; store and greylists have locks of their own, the rest is only read.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An envelope as --envelope gives it, to ask a behaviour about.
 //
 //   client=192.0.2.1 helo=mx.example.com from=a@example.org to=b@example.com size=10K tls=yes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What becomes of one transaction's mail beyond being counted: a copy in the store, and for
 // recipients with b a bounce to the sender.
 //

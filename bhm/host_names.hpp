@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Names for the banner by local address, from a file in the format of /etc/hosts (-r).
 //
 // A line is ADDRESS NAME [ALIAS...]; `#` starts a comment. The first name counts, and of several

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Paths that stay: those of the state machine are views into what the client says now.
 //
 // The mailboxes stand one behind the other, so that a path takes its octets and 12 more. No I/O;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Notes: of an mbox each message is written to a file without a name first, and copied behind the
 // others when it is accepted; a copy that fails is cut off again, so that the file stays whole.
 #include "bhm/mail_store.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where accepted mail is kept (--store): a Maildir, or an mbox file.
 //
 // Flow: open() before the run; for each message that wants() says yes to

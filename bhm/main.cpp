@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // bhm: the black hole for mail. Options become a plan, the plan starts acceptors, a pool of workers
 // serves whoever comes in, and the console reports.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A message as it stands in an mbox file, of the kind mboxrd: a line "From SENDER DATE", the
 // message with LF line ends, a blank line. A line of the message that begins with "From ", behind
 // any number of ">", gets one more ">", so that it can be taken back and never separates messages.

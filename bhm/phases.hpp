@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What bhm times: the names that records, logs and thresholds know.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The valid recipients: who is in the user list, asked once for every RCPT.
 //
 // ASCII case does not matter in either part; a quoted local part means the same as the plain one

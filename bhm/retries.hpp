@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How the clients of bhm come again after a deferral.
 //
 // A recipient is what a greylist takes for one: the client's network, sender and recipient

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The listeners that rules are about, as connections are compared with them.
 //
 // A rule names them as --listen does, by names and addresses. resolve_listeners() puts in their

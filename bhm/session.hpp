@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the black hole does with mail: asks whether the recipient is valid, checks the message on
 // its way to nowhere, and says that it was accepted.
 //

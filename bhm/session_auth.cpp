@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // AUTH, as submission servers have it (RFC 4954): passwords are those of the user list.
 #include "bhm/session.hpp"
 

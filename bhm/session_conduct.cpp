@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a behaviour makes of a session: its rules are asked at each stage, and what they say is
 // done.
 #include "bhm/session.hpp"

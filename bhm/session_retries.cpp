@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is noted of a transaction's recipients, to know how deferred ones are tried again.
 #include "bhm/session.hpp"
 

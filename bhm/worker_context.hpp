@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What bhm's sessions of one worker share beside a server's context: the plan, spare examinations,
 // what logging in needs, what is kept of messages for the ledger, and who sends bounces.
 #pragma once

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What is installed beside the programs: shell completions and documents. The Debian packages are made from debian/.
 # Manual pages are installed by docs/, sample configurations by conf/.
 

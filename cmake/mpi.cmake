@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # MPI, for runs on many machines: in a module that the programs load where a launcher started them, so that a program
 # that runs alone neither needs the library nor pays for it. POSTAL_MPI_VERSION is what --version says; empty: without.
 

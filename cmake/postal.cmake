@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The few functions that every CMakeLists.txt of the project is written with.
 
 # Objects are kept by ccache, between checkouts and kinds of builds, where it is asked for: the scripts do. With

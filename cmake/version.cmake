@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # The version of a build, in the one source that a commit compiles anew: see write_version.cmake.
 set(POSTAL_VERSION_FOLDER ${PROJECT_BINARY_DIR}/version)
 add_custom_target(version

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Writes what tells this build from others. Runs at each build, and changes files only when they would differ.
 #
 #   cmake -DSOURCE=folder -DRELEASE=1.0.0 -DOUT=folder -P write_version.cmake

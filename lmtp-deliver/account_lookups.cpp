@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "lmtp-deliver/account_lookups.hpp"
 
 #include "base/machine_trouble.hpp"

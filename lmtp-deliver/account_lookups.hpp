@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Looks users of the system up in threads of their own: names that clients choose go to whatever
 // nsswitch.conf names, which may take its time, and no worker shall stand still for that.
 //

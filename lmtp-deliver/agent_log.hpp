@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The daemon's log: what agents said, and the program's own lines; to standard error or syslog.
 //
 // A delivery that failed, or whose agent printed something, leaves a line with its id, recipient

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See agent_templates.hpp.
 #include "lmtp-deliver/agent_templates.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // agents: templates by name, so that --agent dovecot is enough.
 //
 // They stand in conf/agents.toml, which is compiled in, or in a file of the operator's:

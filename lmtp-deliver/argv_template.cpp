@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See argv_template.hpp. Two passes: shell_words takes the quoting away and keeps the columns, then
 // the percent signs within each word are read.
 #include "lmtp-deliver/argv_template.hpp"

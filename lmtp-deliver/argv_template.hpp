@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // argv_template: the operator's line from which the argv of every agent is made.
 //
 // Split into words as shell_words.hpp says; then placeholders are looked for within each word, so

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // --check: the argv that one delivery would have, without running anything.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One recipient's delivery: a place in the queue, an agent, its end, and the answer.
 //
 // Flow: begin(), once it is known whose home the agent is to have, or cannot_begin(); then, once,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whose recipient has enough stands aside until one of that recipient's slots is given back; as
 // many of them as there are slots for stand in their lines again, so that none is forgotten:
 //     aside is empty, or running + those in lines >= a_recipient

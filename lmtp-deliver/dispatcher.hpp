@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The slots for agents (--max-deliveries), shared by all workers, and the queue in front of them.
 //
 // Flow, in a worker's thread; a session is a customer, each of its deliveries a waiter:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which addresses of an envelope are refused, and why: those that could name another file or
 // another user, or be taken for an option, by the agent that gets them. Nothing is looked up.
 #pragma once

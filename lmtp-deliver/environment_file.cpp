@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See environment_file.hpp.
 #include "lmtp-deliver/environment_file.hpp"
 

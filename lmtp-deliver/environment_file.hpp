@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // environment_file: variables for agents from a file, so that secrets stand on no command line.
 //
 //   # a comment, or nothing

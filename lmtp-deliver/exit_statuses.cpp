@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See exit_statuses.hpp. The defaults for 64, 65, 69, 70, 71, 74 and 78 are what pipe(8) of Postfix
 // 3.7.11 did with an agent that ended so: only 71 was deferred, as 75 is.
 #include "lmtp-deliver/exit_statuses.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // exit_statuses: what a client is told about a delivery when its agent has ended.
 //
 // The defaults are those of sysexits.h as MTAs read them: what Postfix's pipe(8) defers is 451,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The trace headers that --add-header asks for, as they stand in front of a message.
 //
 // Return-Path (RFC 5321 4.4, only the last MTA adds it), Delivered-To (the recipient as the

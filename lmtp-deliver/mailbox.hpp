@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // mailbox: an address as agents get it, whole and in parts.
 //
 // Made from a path that proto::parse_path accepted. A quoted local part is unquoted and its quoted

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // lmtp-deliver: an LMTP server in front of a local delivery agent. Options become a plan, the plan
 // starts acceptors, a pool of workers serves whoever comes in. Where to read on:
 //   session.cpp       what happens to mail: envelope, message, deliveries, answers

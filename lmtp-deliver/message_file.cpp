@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Notes: a second reader's own offset comes from opening /proc/self/fd/N anew (proc(5)); dup(2)
 // would share the offset. Everything is written with pwrite(2), so the first descriptor stays at
 // offset 0 for an only reader.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A message as the agents read it: a file without a name, complete before the first one starts.
 //
 // Flow: message_file file(rules); append() the pieces; finish(); open_copy() for each agent.

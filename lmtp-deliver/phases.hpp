@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What lmtp-deliver times: the names that records, logs and thresholds know.
 #pragma once
 

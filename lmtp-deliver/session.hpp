@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What lmtp-deliver does with mail: keeps the message, runs an agent for every recipient, and
 // answers each of them in its turn.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See text_tables.hpp. The only file of the program that knows toml++.
 #include "lmtp-deliver/text_tables.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // text_tables: a TOML document that is nothing but tables of texts.
 //
 //   [table]

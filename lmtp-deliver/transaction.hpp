@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One message on its way to its recipients: the envelope as templates need it, and the message.
 //
 // Made at MAIL, filled until the end of the data, then only read while its deliveries run. Nothing

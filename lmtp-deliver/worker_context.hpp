@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What lmtp-deliver's sessions of one worker share beside a server's context: the plan, the starter
 // of agents, the slots, the log, look-ups, and what is known about accounts.
 #pragma once

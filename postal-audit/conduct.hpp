@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs an audit from its controls to its findings, and keeps its record.
 #pragma once
 

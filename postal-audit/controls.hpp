@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Two runs of which the outcome is known before: without them an audit that sees nothing could not
 // be told from a server that loses nothing.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A disk as it was after some entries of a log of writes: a sparse file that the entries are
 // applied to.
 //

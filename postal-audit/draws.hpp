@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where the power is cut, and what a disk with a volatile cache then keeps of the writes since its
 // last flush.
 //

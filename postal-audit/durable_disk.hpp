@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is on the disk for sure at any place of a log of writes, in whatever order the places are
 // asked for.
 //

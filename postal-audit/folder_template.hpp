@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where users' mail lies, as a path in which names stand for users and domains; see
 // stored_mail.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What must be there after a power cut, and what is: the sender's ledger held against that of who
 // looked afterwards (a reader of mailboxes, or a sink into which a queue drained).
 //

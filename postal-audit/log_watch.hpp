@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Notes each millisecond how long a file that grows has become: which time a place in a log of
 // writes belongs to.
 //

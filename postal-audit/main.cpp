@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // postal-audit: an experiment in; what a power cut would have lost of each of its variants out.
 //
 // conduct.cpp goes from variant to variant, variant_audit.cpp from cut to cut; runs are

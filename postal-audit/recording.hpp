@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a recorded run leaves in its folder, so that each cut can be had again: the log of the
 // disk's writes, the sender's ledger, and, in recording.json, which part of the log belongs to the
 // load and which time to each place in it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Copies from one file into another and leaves out what need not be stored.
 //
 // Both fail with a reason without a file's name: the caller knows which file is what.

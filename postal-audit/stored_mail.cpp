@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Folders and files are opened below the one before, without following links, so that names which
 // change meanwhile lead nowhere else.
 #include "postal-audit/stored_mail.hpp"

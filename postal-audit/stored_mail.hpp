@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mail of servers that keep one message in a file (Maildir and the like), read from the files
 // themselves into a ledger.
 //

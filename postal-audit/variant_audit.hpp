@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The audit of one variant: its run is recorded, or found recorded, and for each cut and each draw
 // a disk is made of the recording, recovered, and judged.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "postal-audit/write_log.hpp"
 
 #include "base/interrupted.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What was written to a disk and when it was flushed: a log in the format of Linux' dm-log-writes,
 // as that target and qemu's blklogwrites write it.
 //

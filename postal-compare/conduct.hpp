@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs an experiment from its first block to its verdicts, and keeps its record.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "postal-compare/console.hpp"
 
 #include "experiment/findings.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an experiment says while it goes on, on standard error: a live line on a terminal, and a
 // line for each run that has ended.
 #pragma once

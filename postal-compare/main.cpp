@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // postal-compare: an experiment in, a verdict on each of its variants out.
 //
 // The experiment's file becomes a plan of runs; conduct.cpp runs it and keeps the record; what the

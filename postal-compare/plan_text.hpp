@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What --plan shows: the order of the runs, the time that they take, and what that time buys.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an experiment that goes on has to be: the one that was begun.
 //
 // Two halves that differ in anything but time would be paired within a block, or more blocks would

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // postal-compare --verify: what a folder of results says, recomputed from the runs' records.
 #pragma once
 

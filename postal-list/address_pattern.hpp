@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Addresses that a text in brackets stands for: user[0000-9999]@example.com.
 //
 //   pattern = 1*( "[" set "]" / "\" octet / octet )

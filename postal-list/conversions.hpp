@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The conversion file of the original postal-list: which addresses an address stands for.
 //
 //   line    = regular-expression 1*WSP replacement / "#" text / empty

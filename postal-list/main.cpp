@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // postal-list: user lists for servers' account scripts and for the other programs. All that is
 // wrong is found before the first line is printed, as far as addresses do not depend on a pattern.
 #include "cli/main.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the command line of postal-list asks for: a user list with its conversions, or a pattern.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "postal-list/password_template.hpp"
 
 #include "base/text.hpp"

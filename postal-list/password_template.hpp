@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The password of each address, made from what stands around it:
 //
 //   template = 1*( "%" ( "address" / "user" / "domain" / "number" ) "%" / "%%" / octet )

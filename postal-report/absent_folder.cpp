@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Folders of experiments in a build without them.
 #include <filesystem>
 #include <system_error>

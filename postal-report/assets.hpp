@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The files of the page that are built into the program; see CMakeLists.txt.
 #pragma once
 

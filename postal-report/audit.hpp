@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An audit by power cuts, by itself or as a part of an experiment; what it says is
 // lib/experiment/audit_findings.hpp's business.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the page's charts draw, as JSON that is small and safe to put between <script> tags.
 //
 // Intervals, but for what is finished after the stop: at most 750 points for each record; where

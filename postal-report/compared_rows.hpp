@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tables whose columns are the records, and whose rows are figures of each of them.
 #pragma once
 

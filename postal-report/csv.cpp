@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "postal-report/csv.hpp"
 
 #include <fmt/format.h>

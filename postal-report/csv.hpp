@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Comma-separated values for spreadsheets and scripts (RFC 4180), of any subject.
 //
 // Times are in the unit that ends the column's name; what is not known is an empty field; decimal

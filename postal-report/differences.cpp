@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What differs between runs, in one line for each that is compared with the first.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The results of an experiment that postal-compare has run; what they say is
 // lib/experiment/findings.hpp's business.
 #pragma once

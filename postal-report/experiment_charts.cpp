@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "postal-report/experiment_charts.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the charts of an experiment's page draw, as JSON between <script> tags; see chart_data.hpp.
 //
 // Over time: of each variant the mean over its runs that count, point by point: messages a minute,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Numbers as people read them: with separators, units and no more digits than mean something.
 //
 // What is not known is shown as a dash, never as 0. Nothing here fails: values from a hostile

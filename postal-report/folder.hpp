@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Folders that postal-compare and postal-audit have written to. A build without experiments
 // (POSTAL_EXPERIMENTS) knows such a folder, and refuses it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "postal-report/ledger.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a ledger says of every message: the summary, on a page with examples, and the rows of one
 // kind of discrepancy.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What can be found of a message in a ledger, in the words of reports, and tables that count it.
 #pragma once
 

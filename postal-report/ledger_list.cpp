@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The lines of a list of discrepancies; the summary stands in ledger.cpp.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What of a ledger only a page has room for: the account in large type, when there was what to
 // find, the first messages of each kind with what is wrong with them, and whose they were.
 //

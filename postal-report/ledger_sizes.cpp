@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What was found of a ledger's messages by their sizes, each class twice as wide as the one before.
 #include <fmt/format.h>
 

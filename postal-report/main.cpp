@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // postal-report: run records, an experiment's folder or a ledger in, something to read out. The
 // records are read first and all of them, so that a bad one leaves no half a report behind.
 #include "cli/main.hpp"

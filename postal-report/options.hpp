@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the command line of postal-report asks for.
 //
 // --text, --markdown and --csv choose what standard output gets; without any of them it gets text,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A document as one HTML file that needs nothing beside it: styles, charts and data are inside.
 //
 // The page's frame, style and scripts are files of this folder, built into the program; Chart.js is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The ranks of a run on many machines: a table with a line for each, the same as CSV, and what the
 // chart of them draws.
 //

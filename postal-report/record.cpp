@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Run records as files: reading them whole, and telling several apart by name.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The run records of one report: read from files, and told apart by labels.
 //
 // read_record() takes a file that somebody else may have written; see stats/record_reader.hpp for

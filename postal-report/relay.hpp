@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a relay between postal and bhm did: how much mail it had at each moment, how long it took to
 // get rid of it, and how long messages were on their way.
 //

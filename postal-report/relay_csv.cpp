@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a relay did, as comma-separated values; see csv.hpp for the form of the fields.
 #include <algorithm>
 #include <array>

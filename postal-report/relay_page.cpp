@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The report on a relay: the result, the tables, and on a page charts of accepted, delivered and
 // backlog, for all mail and for each domain, and tails of transit times.
 #include <fmt/format.h>

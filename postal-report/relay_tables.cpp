@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a relay did, as a sentence and tables.
 #include <fmt/format.h>
 

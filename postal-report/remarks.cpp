@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a reader must not overlook, and the one line that says which run this was.
 #include <fmt/format.h>
 

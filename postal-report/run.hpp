@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The report on a run, or on several side by side.
 //
 // With one record a table has the shape that says most; with several, each record is a column and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The places of the charts of run records, and what stands under each: what a step or a point is,
 // and what is not seen in it. What would be a level line becomes a sentence.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of a report that go into detail: phases, errors, thresholds, options, intervals.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What stands on top of a page about runs: the result in large type, and what became of the
 // messages.
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of rabid's IMAP sessions: commands by kind, and what became of a profile's verbs.
 #include <fmt/format.h>
 

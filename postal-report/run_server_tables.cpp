@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of servers: what lmtp-deliver's agents did, how clients used their connections, and
 // which limits they struck.
 #include <fmt/format.h>

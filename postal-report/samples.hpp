@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What was sampled beside runs: a queue's depth, or what a command printed, as tables and charts.
 //
 // A chart for all queues, and one for each command, whose figures may be of any unit. Figures that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a run's search of the highest rate has found, as tables and a chart of the run's report.
 //
 // Records without a search have none of it. Nothing here fails.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How whatever is read becomes output: what the options ask for is printed, and the page is
 // written.
 #pragma once

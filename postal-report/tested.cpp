@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a run was about, from its options and what its connections turned out to be.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a program calls what it counts: postal's messages are accepted, rabid's are read, and
 // lmtp-deliver's are delivered by an agent. Programs that are not known have postal's words.
 #pragma once

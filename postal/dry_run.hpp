@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // --dry-run of postal: to whom, how fast, what; the first envelopes, and with --dry-run-message the
 // first message whole.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What postal adds to MAIL and RCPT when asked to: --dsn, --mail-parameter, --rcpt-parameter.
 //
 // Parameters that are passed through are checked for their syntax (RFC 5321 4.1.2) and for being

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The mail transactions of one connection: what to say next, and what each reply means.
 //
 // Flow:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The hearing half of an exchange: what each reply means for its transaction, and what a broken
 // connection leaves behind. What is said stands in exchange.cpp.
 #include <fmt/format.h>

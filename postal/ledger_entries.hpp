@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What postal writes into its ledger: a row for each recipient of a message, when its outcome is
 // known.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // postal: loads a mail server with SMTP or LMTP sessions and counts what it takes.
 //
 // Options become a plan; workers run the plan's sessions; the console prints and records what they

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Makes the message of a transaction: who it is from, who receives it, and its octets.
 //
 // But for the date and a sender who has logged in it is a function of the plan and of the message's

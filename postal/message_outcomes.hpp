@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where postal's messages are counted and timed: what was started, how each of them ended, what
 // went wrong.
 //

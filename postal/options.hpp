@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The command line of postal: one row an option, bound to plain variables.
 //
 // parse_options() fills an `options` from the command line and the configuration file, and checks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What postal times: stretches of time with a latency histogram each, by the names that records and
 // logs know. message_outcomes.cpp records a message's, the session and its channel the others.
 #pragma once

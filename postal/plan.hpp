@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Everything that a run needs to know, looked up and loaded before anything is sent.
 //
 // make_plan() turns options into a plan: users, servers and their addresses, the source of

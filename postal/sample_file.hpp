@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // --samples: when each message was due, began and ended, and what became of it, as a line of CSV.
 //
 // Flow:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One of postal's sessions: connection after connection, and the dialogue on each.
 //
 // A coroutine that reads like RFC 5321: connect, hear the greeting, say EHLO, authenticate where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // AUTH of SMTP and LMTP (RFC 4954), as a part of a session's life; see session.cpp.
 //
 // Who logs in is drawn for each connection: one of --auth-users, or else one of those whom mail is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The part of a session in which mail is exchanged; the rest of the dialogue stands in session.cpp.
 #include <string>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One mail transaction (RFC 5321 3.3) of a connection: what has been said of it and what was
 // answered; with the replies and moments that it is made of.
 #pragma once

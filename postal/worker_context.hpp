@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What postal's sessions of one worker share beside what all clients' do: who makes messages, who
 // counts them, and the rows of the ledger.
 //

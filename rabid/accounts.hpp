@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The accounts of the user list, lent to one session at a time (RFC 1939 8: a POP3 server locks the
 // mailbox).
 //

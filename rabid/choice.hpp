@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which messages a session reads, and which it then deletes: -c and -d, at random.
 #pragma once
 

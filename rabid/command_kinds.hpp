@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // IMAP commands by kind, as records name them: the words of RFC 9051, with UID forms among those
 // without.
 //

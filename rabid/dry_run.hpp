@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // --dry-run of rabid: where it would read, as whom, how fast, and what it would do there.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Looks at one message after the other as it is read, counts what it is, and notes it in the
 // ledger.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Commands on an IMAP connection and what comes back, up to their tagged responses (RFC 3501 2.2,
 // RFC 9051 2.2).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Logging in on an IMAP connection: LOGIN or AUTHENTICATE (RFC 3501 6.2, RFC 9051 6.2), and
 // COMPRESS behind it (RFC 4978). Initial responses are sent where the server offers SASL-IR (RFC
 // 4959).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the verbs of a profile say on an IMAP connection: reading, marking, copying, moving,
 // deleting, waiting (RFC 3501 6.4, RFC 9051 6.4, IDLE RFC 2177, UIDPLUS RFC 4315, SORT and THREAD RFC 5256, MOVE RFC 6851).
 //

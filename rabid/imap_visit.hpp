@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One IMAP connection, from the greeting to LOGOUT (RFC 3501, RFC 9051).
 //
 // Logs in, selects INBOX, and does what the profile says or, with --watch, reads what comes in;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // rabid: reads mail back over POP3 and IMAP and checks every message.
 //
 // Options become a plan; workers run the plan's sessions; the console prints and records what they

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The command line of rabid: one row an option, bound to plain variables.
 //
 // parse_options() checks what can be checked without looking outside; files and names of servers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What rabid times: stretches of time with a latency histogram each, by the names that records and
 // logs know.
 #pragma once

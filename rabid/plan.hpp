@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Everything that a run needs, looked up and loaded before the first connection.
 //
 // make_plan() is the last place that refuses bad input, with one line each. What it gives is shared

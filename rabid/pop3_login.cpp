@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // AUTH of POP3 (RFC 5034).
 #include "rabid/pop3_visit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One POP3 connection, from the greeting to QUIT (RFC 1939; CAPA and PIPELINING RFC 2449).
 //
 // Logs in, asks what is there, reads some of it (-d, -c), deletes some of that, and says QUIT,

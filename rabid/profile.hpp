@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an IMAP session does after SELECT: a profile, as a file says it (TOML).
 //
 //   about   = "one line for people"

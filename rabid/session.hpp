@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One of rabid's sessions: connection after connection, each for an account that is nobody else's
 // unless accounts are shared.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How long each message took of those that were asked for at once: from the end of the one before
 // it, which was the server's turn for it, to its own.
 //

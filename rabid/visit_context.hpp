@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Who visits a mailbox, and with what: handed to the dialogue of a connection.
 #pragma once
 

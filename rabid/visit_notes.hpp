@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a visit looked at of a mailbox, and what it told the server to remove, for the ledger: only
 // with that can a message that is nowhere be called lost, and one that is gone vanished.
 //

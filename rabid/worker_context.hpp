@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What rabid's sessions of one worker share beside what all clients' do: how messages are remade
 // and kept, what APPEND puts into mailboxes, the rows of the ledger.
 //

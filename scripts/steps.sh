@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What scripts/test and scripts/test-sanitized are made of; they source it.
 #
 # A run is a row of steps, each under a heading. It goes on after a failure, so that one run shows all of them, and

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Compares what the programs know with what the documents say.
 
 Every option of a program must have its paragraph in docs/man and, where there is a sample configuration in conf, its

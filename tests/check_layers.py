@@ -1,11 +1,12 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Holds the direction of includes.
 
 Reads the #include lines (and a few calls) of every C++ file and fails when a layer uses one that it must not know, as
 lib/layers says, or a library that does not belong there: protocol code that includes Asio, statistics that read a clock
 from a thread. What CMake links, and the picture of layers in docs/architecture.md, must be as lib/layers says, too.
 Sources of a folder may be compiled as one (POSTAL_UNITY), so a name in an unnamed namespace is there once for a folder.
-Comments are as wide as code is.
+Comments are as wide as code is. Every source begins with its licence (REUSE).
 Runs its own test first: made-up includes that must be found and others that must not.
 
     tests/check_layers.py [ROOT]
@@ -222,6 +223,21 @@ def wide_comments(path, text):
             and not re.search(r"\S {2,}\S", line.strip())]
 
 
+LICENCE = "SPDX-License-Identifier: GPL-3.0-or-later"
+# Not what is data: inputs, profiles, pages' parts.
+SOURCES = {".cpp", ".hpp", ".py", ".cmake"}
+
+
+def without_licence(root):
+    """Sources and scripts whose first lines do not say under which licence they are."""
+    folders = [root / name for name in ("cmake", "docs", "lib", "scripts", "tests", *PROGRAMS)]
+    files = [root / "CMakeLists.txt", *(path for folder in folders for path in sorted(folder.rglob("*")))]
+    return [f"{path.relative_to(root)}: its first lines have no \"{LICENCE}\"" for path in files
+            if path.is_file() and not path.is_symlink() and "__pycache__" not in path.parts and "corpus" not in path.parts
+            and (path.suffix in SOURCES or path.name == "CMakeLists.txt" or path.read_bytes()[:3] == b"#!/")
+            and LICENCE.encode() not in path.read_bytes()[:200]]
+
+
 def names_test():
     """Whether names that are there twice are found, and others are not."""
     source = ("namespace postal {{\nnamespace {{\n\nusing base::expected;\n// int twice();\n{}\n}}  // namespace\n"
@@ -302,7 +318,7 @@ def main():
     if not files:
         print(f"check_layers: {root}: no C++ files here", file=sys.stderr)
         return 1
-    found = wrong_papers(root) + wrong_names(root, files)
+    found = wrong_papers(root) + wrong_names(root, files) + without_licence(root)
     found += [line for path in files for line in wide_comments(path.relative_to(root), path.read_text())]
     found += [line for path in files for line in wrong_includes(path.relative_to(root), path.read_text())]
     for line in found:

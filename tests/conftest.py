@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Fixtures of all tests that start processes. Each test gets its own servers, ports and folders.
 
 Run as `/usr/bin/python3 -m pytest -n 4 tests`; with --full every case runs, each at its whole size. The programs under test are

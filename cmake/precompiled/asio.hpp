@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The standard headers and what the sessions use of Asio (see standard.hpp).
 #pragma once
 

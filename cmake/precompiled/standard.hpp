@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What most files include: the standard library's common headers, fmt and Boost's result, compiled
 // once. Nobody includes this file; each source names what it uses and compiles without it as well
 // (POSTAL_PRECOMPILED=OFF).

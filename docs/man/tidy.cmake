@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # What pandoc's manual pages have too much of for mandoc -T lint: a paragraph begun right after a heading, and a font
 # that no formatter has by that name. Columns that with what parts them are wider than a terminal of 80 become narrower.
 file(READ ${MANUAL} text)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The two kinds of run of an audit: one that is recorded, and one on what a power cut left of it.
 // They are experiment::run_once() with another disk, other loads and other steps, and never touch a
 // disk of the user's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an audit found, in figures, words and tables.
 //
 // The unit is the cut: it harmed where at least one draw of what survived lost acknowledged mail,

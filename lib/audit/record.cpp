@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the list of fields cannot say of an audit's record: what must fit together.
 #include "audit/record.hpp"
 

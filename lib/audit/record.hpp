@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an audit found, DIR/audit.json, schema "postal-audit/1": of each variant one recorded run,
 // and for each place at which the power was cut and each draw of what survived, what was left of
 // the mail that had been acknowledged.

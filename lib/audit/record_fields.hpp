@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The one list of what stands in the record of an audit, as experiment/record_fields.hpp is for
 // experiments.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A run that is recorded: on a disk that remembers what was written to it and when it was flushed.
 #include "audit/audited_run.hpp"
 

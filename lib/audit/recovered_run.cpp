@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A run that recovers: what is found on an image that a power cut left. There is no load; servers
 // are started for one program that reads what is there, and the file system is looked at when it is
 // unmounted.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of an audit, and all of it as text and as Markdown.
 #include "audit/findings.hpp"
 #include "base/text.hpp"

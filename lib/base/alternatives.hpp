@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What may be given, for a sentence: "a", "a or b", "a, b or c".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Measured figures with as many digits as are known of them, for people.
 //
 // That is three, or more where it is known how far the figure may be off, down to whole numbers.

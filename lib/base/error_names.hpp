@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The names of errors, as logs, records and reports print them, and what each means.
 //
 // An error is counted at a stage ("rcpt") with a reply code, or with a reason of our own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The rows of error_names.hpp, which includes this; the manual's section ERRORS is made from them.
 #pragma once
 

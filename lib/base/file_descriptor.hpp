@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A file descriptor that is closed with its owner.
 //
 // Move-only; -1 stands for none. What is opened may have failed: ask is_open(), errno says why.

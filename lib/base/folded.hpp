@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Hash and equality of text without regard to ASCII case, for unordered containers: what is looked
 // up by a view need be neither copied nor folded first. Nothing here fails.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writing durations, sizes, rates and counts. Durations and rates are exact opposites of the
 // parsers, durations in integers throughout; the others are for tables and lose digits.
 #include "base/units.hpp"

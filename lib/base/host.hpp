@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a run record says of the machine and of our threads: plain data, filled by
 // os::describe_host(), os::machine_time() and os::thread_watch.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // System calls that a signal interrupts (EINTR) are made again, but not for ever: what is
 // interrupted again and again fails with EINTR as with any other reason, and the thread hears of a
 // stop meanwhile.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether the machine is to blame for what failed: memory, disks, descriptors. Whoever called the
 // program then gets status 2, and not the 1 of bad parameters, for the file that was named is right
 // and the words that named it, too.

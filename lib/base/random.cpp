@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // getrandom(2) blocks only before the kernel's pool was first filled, which is over when a machine
 // has booted, and fails only with a seccomp filter or a kernel older than 3.17.
 #include "base/random.hpp"

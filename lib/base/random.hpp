@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Random numbers that are fast, repeatable from a seed, and the same on every machine.
 //
 // random_source is xoshiro256++ (Blackman and Vigna 2019), its state filled by splitmix64 from one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See read_file.hpp. POSIX calls instead of streams, because streams do not say why they fail and
 // open directories without a word.
 #include "base/read_file.hpp"

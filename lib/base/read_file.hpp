@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads a whole file that a person named on the command line.
 //
 // Pipes and /dev/fd/N work as well as regular files. Fails with "PATH: reason" when it is missing,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Giving memory back.
 //
 // An assignment of an empty string, or of {}, keeps the room of the old value with libstdc++.

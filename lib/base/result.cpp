@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Building the messages of failures: a place in front of a reason, and errno in words.
 //
 // strerrordesc_np (glibc 2.32) returns a constant text without a shared buffer and without regard

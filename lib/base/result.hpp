@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How a failure that was to be expected travels: as a value.
 //
 // A function that can fail returns expected<T>: either its T or a failure, whose message is one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sums and differences that end at the bounds of 64 bits: what a file says of time may be anything.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See shell_words.hpp. One pass; what a shell would do with an octet, and where, is a table.
 #include "base/shell_words.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // shell_words: splits one line as a POSIX shell splits a plain command, and refuses the rest.
 //
 //   line  = *blank [ word *(1*blank word) ] *blank             ; blank: SP or TAB

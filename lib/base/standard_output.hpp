@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Standard output of programs that print a result and end.
 //
 // What is printed is buffered, so a failure may show at any later call; the first one is kept, for

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Trimming, splitting, printing and comparing of text.
 //
 // printable() walks UTF-8 sequences as RFC 3629 section 4 defines them (the table below is its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Small helpers on text that several modules need: ASCII case, trimming, splitting, printing
 // safely.
 //

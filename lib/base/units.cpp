@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reading durations, sizes and rates: tables of units and one loop over the text.
 //
 // Numbers are read by std::from_chars, which knows no locale, after a check that only digits and a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The numbers with units that people write on a command line, read and written.
 //
 // Durations "500ms", "30s", "20m", "1h30m", "50us", "1.5s"; sizes "512", "5K", "10M", "1G" (powers

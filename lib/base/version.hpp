@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which build this is. The values are written by cmake/write_version.cmake at each build.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Enumerators that files and people know by words: beside the type stands words_of(any of it),
 // which has a word for each, in their order.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See write_file.hpp. What is written may be the only thing that a long run leaves, so every step
 // is checked: write, fsync, close and rename can each be where a full disk shows itself.
 //

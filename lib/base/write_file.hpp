@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writes a whole file or none: to a temporary file beside it, which is then renamed, so that a
 // reader never sees half of it. The folder may belong to others: that file has no name, or one that
 // nobody can guess.

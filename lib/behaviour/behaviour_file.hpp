@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A behaviour's file: TOML, as bhm(8) explains it and conf/behaviour.toml shows it.
 //
 //   [[rule]]

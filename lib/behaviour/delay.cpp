@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Draws of delays and of speeds.
 #include "behaviour/rule.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rules, by number, by a domain that they cannot do without: asked once for each command, however
 // many rules there are.
 //

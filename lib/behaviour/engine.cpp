@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Indexes of the rules, and the decision itself.
 //
 // A rule stands in one place only: under the domains of its recipients, else under those of its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Says what a behaviour does to a client at a stage.
 //
 // Rules are asked in the order of the file. At each stage the first one counts that says something

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // explain(): the engine's rules, in words.
 #include "behaviour/engine.hpp"
 #include "behaviour/stage_table.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a behaviour remembers: token buckets and greylists, shared by all workers.
 //
 // Time is passed in, as nanoseconds since the start; where workers race and it comes in the wrong

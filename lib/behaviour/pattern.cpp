@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The head is compared at the start of a text, the tail at its end; the pieces between are looked
 // for in the rest, each behind the one before. The first place is always good enough, since a star
 // takes whatever lies in front.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Patterns of a behaviour's file: * stands for any text, none included, and all else for itself,
 // without regard to ASCII case.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Values by key, no more than a given number of them: the one that was idle longest makes room for
 // a new one. Belongs to one thread at a time. Nothing here fails.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Replies as texts of a behaviour's file, and those that are known by name.
 //
 // The presets say what big providers say, shortened to a line and without the addresses of their

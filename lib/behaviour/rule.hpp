@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A rule: whom it is about, and what happens to them at which stage.
 //
 // Plain data, made from a file by parse_behaviour() (behaviour_file.hpp) and asked by the engine

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is known at a stage, and the texts that patterns and gates take from it. Nothing here fails.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The stages at which a behaviour may have its say, named as in its file, and sets of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which replies and gates a stage can have is a matter of tables: `replies` and `knowledge`.
 #include "behaviour/stage_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tables [rule.STAGE] of a behaviour's file.
 #pragma once
 

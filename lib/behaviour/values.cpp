@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Delays and ranges, as texts of a behaviour's file.
 #include "behaviour/behaviour_file.hpp"
 

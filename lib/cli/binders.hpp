@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Makers of setters: each checks the text of an option against its bounds and stores it in a
 // variable.
 //

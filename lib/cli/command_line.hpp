@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The command line as it was written: which row got which texts. Knows nothing of what the texts
 // mean.
 #pragma once

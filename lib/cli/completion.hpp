@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The scripts with which bash, zsh and fish complete a program's command line, made of its rows.
 //
 // A shell offers the options' names with what they are for, the words that a value may be, files

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads the file that --config names: long option names as keys at the top level of a TOML
 // document.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a file seems to be, by its beginning, for a message that keeps it from being overwritten. A
 // guess in words; nothing depends on it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // --title, --note and --tag: what a person calls a run.
 //
 // Texts are one line of UTF-8 without control characters: a title of up to 200 octets, a note of up

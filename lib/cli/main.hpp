@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the main() of every program does the same way: the exit status and the line that says what
 // went wrong.
 //

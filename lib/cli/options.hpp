@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The rows that describe a program's command line.
 //
 // An option is one row: names, value, default, help and the setter that checks the text and stores

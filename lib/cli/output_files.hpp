@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Keeps what is there from being overwritten by mistake, for every option that names a file to be
 // written. It guards against mistakes, not against somebody who changes the files meanwhile.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads a command line, and the file that --config names, into the targets behind a program's
 // option rows.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Small questions about option rows, shared by the parser, the help and the completion.
 //
 // Every program has --config, --help, --version and --completion beside its description's rows, and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The options of a run that every load program honours alike: how long, how often to report, what
 // to leave behind.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Typed access to the keys of a TOML table.
 //
 // The first thing that is wrong is remembered in a `complaint`, "FILE:LINE: reason", and looked at

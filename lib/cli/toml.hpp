@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // TOML documents, read alike by all who have one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How clients authenticate: what was chosen, the token, and which mechanism it is on one
 // connection.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A client session's connection as its dialogue uses it: send a text, hear what comes, count what
 // fails.
 //

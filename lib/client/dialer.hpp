@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Makes a client's connections: looks names up anew where that is wanted, tries each address of a
 // server, and remembers which one answered.
 //

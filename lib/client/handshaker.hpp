@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // TLS on one session's connections: the handshake, and tickets for resumption.
 //
 // After the handshake whatever the server offered before is void and has to be asked for again

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a server said first in the run, for those who read its record. The first connection of any
 // worker that is greeted leaves it; afterwards that costs a look at a flag.
 #pragma once

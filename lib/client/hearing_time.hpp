@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How long a server may still keep a client waiting for what it is saying, so that one that drips
 // holds no session longer than one that is silent.
 //

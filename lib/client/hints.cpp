@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A table of what gives a wrong protocol away; the first row that fits is said.
 #include "client/hints.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What somebody may try who sees a client's error for the first time: above all that the server at
 // that place speaks another protocol than the one that was asked for.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the sessions of a client do alike, whatever they say to their servers: how many there are,
 // at which pace they come, where from, how secured, and how patient they are.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One login with SASL on a client's connection (--auth), whatever the protocol: chooses the
 // mechanism, holds the conversation, and counts how it ended. What goes over the wire is its
 // owner's business.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // When a session may open its next connection, and what becomes of the ticket for it.
 //
 // Flow, in the session:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The points of a client's dialogue at which an error is counted: the names that records, logs and
 // thresholds know.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the client sessions of one worker share: the way to tickets, the buffer that is read into,
 // local addresses.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Words as octets, and back: the same list of fields is written by one archive and read by the
 // other (words.cpp).
 //

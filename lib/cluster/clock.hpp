@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How far another machine's clock is from ours, from questions and answers; the arithmetic alone.
 //
 // We send at `asked`, the other reads its clock at `read`, we hear it at `heard`. The truth lies

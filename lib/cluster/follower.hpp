@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The part of every rank but 0 in a run of many: it does what rank 0 says, and tells what it
 // counts.
 //

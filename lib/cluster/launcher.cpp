@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "cluster/launcher.hpp"
 
 #include "cluster/mpi/mpi_transport.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether this process is one of many: what mpirun and srun leave in the environment, and the way
 // to the others.
 //

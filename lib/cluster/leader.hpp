@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rank 0's part in a run of many: it welcomes the others, measures their clocks, says when to
 // start, merges what all have counted, hears who has gone silent, and says when it is over.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Puts the time slices of all ranks together, in the order of time: what one report is made from.
 //
 // All ranks cut their time alike (the same interval, the same warm-up, from the same start), so

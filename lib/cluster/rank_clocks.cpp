@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "cluster/rank_clocks.hpp"
 
 #include <algorithm>

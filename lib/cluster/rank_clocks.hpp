@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What rank 0 knows of another rank's clocks, the steady and the wall clock, and what it told the
 // rank by that. Nothing here fails.
 #pragma once

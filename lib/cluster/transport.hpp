@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How the ranks of a run reach each other: parcels of octets, in order between any two of them.
 //
 // One thread's own (MPI_THREAD_FUNNELED); nothing here waits or spins, so whoever owns it calls

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Waiting for other ranks in naps, so that nobody burns a processor that the load needs: the main
 // thread's, before the start and after the end of a run.
 #pragma once

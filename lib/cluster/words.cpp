@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What each word consists of, once for both directions: a list hands every field to an archive that
 // writes or reads it.
 #include "cluster/words.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the ranks of a run, and the programs of a search, say to each other, and its form on the
 // way.
 //

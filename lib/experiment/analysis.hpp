@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an experiment's runs say: their values, which blocks count, and the verdicts.
 //
 // Flow: read_results(folder) reads the experiment's record, the runs' records and their costs;

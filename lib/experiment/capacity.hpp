@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // [capacity]: the load searches the highest rate that keeps what is promised (--find-rate of postal
 // and rabid), and variants are compared by what was found.
 //

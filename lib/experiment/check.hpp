@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether an experiment can run on this machine; to be asked before anything is started or written.
 //
 // Looked at are the programs of all commands, root where storage is wanted, the storage's device

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the command lines of the programs of experiments have in common.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a message cost, by variant.
 #include "experiment/figures.hpp"
 #include "experiment/findings.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The columns are rows of three tables: the name in the file, where the value comes from, and what
 // its difference is a cost of.
 #include "experiment/costs.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a run has cost the machine: samples over the run, and their differences over a part of it.
 //
 // Flow: make a cost_log when the run begins, add() each sample, between() for the measured part;

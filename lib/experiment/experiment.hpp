@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // An experiment as its file says it: which load runs against which variants, on what storage, with
 // which servers, and what the verdict is about.
 //

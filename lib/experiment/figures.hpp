@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How an experiment's figures are written, for sentences and tables.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an experiment found, in words and tables, for every output: result first.
 //
 // Texts hold names from the experiment as they are; each renderer makes them harmless.

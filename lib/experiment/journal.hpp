@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an experiment has done to the machine and not undone yet.
 //
 // DIR/journal.jsonl, one JSON object a line, only ever appended to. What undoes a step is on the

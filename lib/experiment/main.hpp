@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The main() of the programs of experiments: the command line, the file, what only shows or checks
 // something, and the work itself.
 #pragma once

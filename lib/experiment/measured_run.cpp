@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A run that is measured: on a loop device of its own or a disk of the user's, made anew, with
 // costs sampled each second.
 #include "experiment/capacity.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What every run of a variant has in common: its setup, storage, servers and loads, and the undoing
 // of them. A kind of run says which steps it takes, on which device, and what else may go wrong.
 #pragma once

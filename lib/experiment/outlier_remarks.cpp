@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which blocks a verdict rests on: those that stand apart from the others, and whose run that was.
 #include "base/text.hpp"
 #include "experiment/figures.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The order of an experiment's runs: randomised complete blocks.
 //
 // Each block runs every variant once, in an order that follows from the seed and the block's number

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The record of an experiment, DIR/experiment.json, schema "postal-experiment/1": what was asked
 // for, on which machine, in which order, and what became of each run.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The one list of what stands in the records of experiments and in their journal: as
 // stats/record_fields.hpp is for runs, which says what an archive is.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The text of an experiment's record, with what follows from the runs for its readers: names stand
 // there for indices, so each part of the analysis is told beside the record.
 #include "experiment/analysis.hpp"

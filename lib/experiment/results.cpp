@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The results of an experiment as they are read back: what each run came to, and whether it counts.
 #include "base/read_file.hpp"
 #include "base/text.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One run of one variant, from its setup to its teardown.
 //
 // In this order: the variant's setup; the storage (locked, guarded, made, mounted); files; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The loads of a run.
 #include "experiment/one_run.hpp"
 #include "experiment/plan.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The storage of a run: a device with a file system, mounted.
 #include "experiment/one_run.hpp"
 #include "experiment/variables.hpp"

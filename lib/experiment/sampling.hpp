@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The samples of one run: of this machine, or of another one where a command fetches them.
 //
 // Flow: create(); watch() the servers; begin() right before the loads start; take() each second;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an experiment's tables hold besides texts, numbers and lists: commands and variables.
 //
 // Read as cli::section reads: what is absent leaves its target as it is, what is wrong is a

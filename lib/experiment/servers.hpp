@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The servers of a run: started, awaited until they let connections in, watched while they are
 // measured.
 //

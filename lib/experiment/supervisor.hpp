@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Starts the programs of an experiment and waits for them, in one thread.
 //
 // Flow: os::prepare_for_children() in main; create(); every_second(); then run() for a command that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of an experiment, but that of its costs.
 #include "base/text.hpp"
 #include "base/units.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Undoes what a journal says was done: at the end of a run, after a failure, an interruption, or by
 // the next program after one that was killed. It is the same work each time, from the entries
 // alone.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What ${name} stands for in an experiment's texts.
 //
 // A value may hold variables itself. Fails for a name without a value, a text that ends within

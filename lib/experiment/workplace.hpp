@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a program of experiments works with: the folder of its results, the journal in it, whoever
 // starts other programs, and the console. postal-compare and postal-audit open and leave it alike.
 //

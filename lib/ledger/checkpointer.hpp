@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Moves what stands in a ledger's log into its file, beside the thread that writes the log.
 //
 // Only this waits for the disk (fsync may take seconds), so that rows reach the log in time

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which mailboxes readers have looked at, and until when: whether a message that is nowhere was
 // looked for.
 //

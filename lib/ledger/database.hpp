@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // SQLite's C calls as two small owners: a database and a statement.
 //
 // A failed call gives SQLite's result code back, or a failure that names the file; nothing throws.

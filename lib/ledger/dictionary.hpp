@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The addresses of one writer: a small number for each, asked by many threads.
 //
 // Case does not matter: addresses are kept in lower case. Limits: what was asked once is kept,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is kept of a message while it is checked, so that one that turns out to be corrupt can be
 // compared with what was sent, and the ledger's words for how it differs.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One message that comes in: checked as it streams by, and kept as far as evidence allows, so that
 // the ledger can be told what became of it.
 //

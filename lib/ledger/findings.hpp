@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a ledger's messages were found to be, kept in a temporary table until it is listed, counted
 // by account, server and time, or shown by examples.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Each table is read row by row and written again with the numbers that runs and addresses have in
 // the whole; numbers of messages begin behind those of the file before.
 #include "ledger/joined.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Several ledgers as one, such as those that the ranks of a run have written.
 //
 // Runs are the same where their numbers are: of a run that stands in several files the sessions lie

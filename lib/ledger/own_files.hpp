@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // SQLite's way to files, without what somebody else's files could make it do.
 //
 // A journal beside a database may name a super-journal, any file, which SQLite removes once it has

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reads a ledger and says what became of every message in it: the queries behind postal-report.
 //
 // reconcile() goes once through both tables, sorted by message (by SQLite, in temporary files where

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the reader of a ledger takes from its visits: where messages were looked for, and, in words,
 // where they were not.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // To which domains the messages of a ledger went.
 //
 // A domain is what stands behind an address's last "@", in lower case as addresses are; "" for an

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Compares what was sent with what was seen, message by message: the judgement behind a ledger's
 // report, without the database.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What became of the messages that are not in their recipient's mailbox; see reconciler.hpp.
 #include <algorithm>
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A notification that came back, as rows of a ledger.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A worker's own buffer of rows for a ledger: rows are added here, and handed to the writer some
 // thousands at once.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What stands in a ledger, as plain rows: messages sent, messages seen, and the run they belong to.
 //
 // A message is known by its identity (run, session, sequence) and its recipient; each recipient of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tables of a ledger, and how a file is found to be one.
 //
 // A ledger is an SQLite database with our application id; user_version is the version of the

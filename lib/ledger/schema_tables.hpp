@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a ledger of each version of the schema consists of, as SQL; see schema.hpp.
 #pragma once
 

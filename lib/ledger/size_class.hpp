@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Classes of sizes of messages, each twice as wide as the one before: below 1K, 1K to 2K, and so on
 // up to 64M and more; and one for messages of which the size is not recorded.
 #pragma once

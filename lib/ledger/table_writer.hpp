@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Puts rows into a ledger's tables: the statements, and the numbers that runs and addresses have in
 // the file.
 //

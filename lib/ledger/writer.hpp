@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The one thread that writes a run's rows into its ledger.
 //
 // Flow:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The rules of who may begin and when, for the sessions of one worker: as functions of the time
 // that is handed in. Nothing here reads a clock, waits or wakes anybody; load/turnstile.hpp does.
 //

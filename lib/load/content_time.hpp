@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How long a peer may still keep us waiting for something that has an end: of a server's clients
 // the content of a message (--min-data-rate), of a client's servers a response
 // (client/hearing_time.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // When the messages that begin together were due, each at its own time: one message nearly always,
 // over LMTP one for each recipient of a transaction. They are in order, so the last says when all
 // were due. A single one costs no memory; add() throws std::bad_alloc.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "load/loop_check.hpp"
 
 #include <boost/asio/steady_timer.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether an event loop hears its timers. Asio does not look at whether the kernel had memory to
 // watch the timers' descriptor: such a loop would never wake, nor hear of a stop.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // When messages are due: a rate that may change over time, and how arrivals scatter around it.
 //
 // Flow:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Memory for an operation of Asio of which one at a time is under way: beginning it again cannot
 // fail when memory has run out.
 //

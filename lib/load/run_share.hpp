@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which part of a run is this process's: of R ranks, rank r has the messages and the sessions with
 // the numbers n * R + r. A process that runs alone has them all.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tickets of a run, one stock for all workers: each admits one message (rabid: one connection).
 // Who wants several, for the recipients of one LMTP transaction, gets them together; fewer where no
 // more are left, or fewer came back.

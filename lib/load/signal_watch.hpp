@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Signals that end a run, or tell it something, heard in the thread of one event loop whatever
 // fails.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A trial of a search of the highest rate, as workers are told of it: how many messages fall due
 // when, and what of them is counted.
 #pragma once

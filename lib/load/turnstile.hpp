@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Says when a session may start its next piece of work: at once, when it is due, or never again.
 //
 // Flow, in the session:

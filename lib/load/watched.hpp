@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Deadlines and stops: what a session lets its worker do to it.
 //
 // A session is `watched` while it lives. It moves its one deadline forward at each phase; the

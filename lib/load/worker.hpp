@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One thread of the worker pool: its event loop, its counts, and the sessions that live on it.
 // Nothing begins before the run's start, which may lie ahead; a stop before it ends the worker.
 //

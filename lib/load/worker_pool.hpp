@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The worker threads of a run as one: started together, cut into time slices together, stopped
 // together.
 //

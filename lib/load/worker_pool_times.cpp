@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the threads beside the workers did, and whether all of them were stopped.
 #include "load/worker_pool.hpp"
 

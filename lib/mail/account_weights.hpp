@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How often each account of a list comes: all alike, or a few much more often than most, as
 // mailboxes of real users do.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See body_difference.hpp. A cause (or a cut, or what was added) that explains the whole rest
 // wins; else the cause that explains most of what follows.
 #include "mail/body_difference.hpp"

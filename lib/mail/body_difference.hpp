@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How a body that was received differs from the body as made; a part of difference.hpp.
 //
 // Nothing fails. Time in proportion to the bodies; no copies but of a line.

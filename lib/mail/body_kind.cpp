@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See body_kind.hpp.
 #include "mail/body_kind.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a generated body is made of, and the mix of kinds that a run sends.
 //
 // Each kind isolates one thing that breaks mail servers, so that a failure names its cause:

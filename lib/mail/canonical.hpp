@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The form of a message that its digest covers: what a relay must not change.
 //
 // Header fields From, To, Subject, Date, Message-ID in this order, each as

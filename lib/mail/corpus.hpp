@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Real mail to send: loaded and checked once before a run, then shared by all threads.
 //
 // PATH is a directory of mails (every regular file in it whose name does not begin with a dot), a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See corpus_factory.hpp.
 #include "mail/corpus_factory.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Makes messages of real mail: the mail as it is, with our X-Postal and identity headers, and
 // those that were asked for, on top.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Makes each CRLF an LF, as files of Unix systems have it, whatever pieces the text comes in; a CR
 // that no LF follows stays.
 //

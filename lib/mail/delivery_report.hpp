@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a delivery status notification says that came back: which message of ours it is about, and
 // what became of it for whom (RFC 3464 in RFC 6522's multipart/report). delivery_status.hpp makes
 // such.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A delivery status notification, the bounce of a message that was accepted and not delivered (RFC
 // 3464), as a multipart/report (RFC 6522): a text for people, message/delivery-status, and
 // text/rfc822-headers with the header section of the original.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Says how a message of ours differs from what postal sent, when its digest does not match.
 //
 // Flow: body_rebuilder r; difference d = diagnose(received, check_result.id, r); to_text(d)

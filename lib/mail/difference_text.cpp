@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How a difference is named and told: difference.hpp.
 #include "mail/difference.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See digest.hpp. On x86 libxxhash chooses between SSE2, AVX2 and AVX-512 when it runs.
 #include "mail/digest.hpp"
 

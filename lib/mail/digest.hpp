@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Digests over a stream of octets: xxh3 (64 bits), md5, sha256.
 //
 // Flow: hasher h(kind); h.reset(kind); h.update(octets)...; digest_value d = h.finish(); and again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See eighth_bit.hpp.
 #include "mail/eighth_bit.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether octets lost their highest bit, also where that made line ends: 0x8a becomes LF and 0x8d
 // CR, which servers then store or hand out as CRLF, so that what follows stands elsewhere. 0x80
 // becomes NUL, which IMAP cannot carry; Dovecot hands 0x80 out in its place.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See given_fields.hpp.
 #include "mail/given_fields.hpp"
 

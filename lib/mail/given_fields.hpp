@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Header fields that a person asks for, beside those that every message of ours has: --header and
 // --subject.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See header_difference.hpp. Each field is a row: how to tell whether it is as made.
 #include "mail/header_difference.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which header fields a relay rewrote; a part of difference.hpp, which says what can be known of
 // them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The identity header: who sent a message, what it was made from, and what its digest must be.
 //
 //   X-Postal-Id: v=1; run=0123456789abcdef; s=3; n=17; seed=42; kind=ascii; size=5120; head=512;

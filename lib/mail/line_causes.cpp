@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See line_causes.hpp. Most causes rewrite a line; what that makes is compared with what came.
 #include "mail/line_causes.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a relay may have done to the lines of a body, one cause a row, and how far each explains
 // what was received; a part of difference.hpp.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One message ready to be sent, and what a source of messages looks like.
 //
 // Flow: message m; source.make({session, sequence, from, recipients, now}, m);

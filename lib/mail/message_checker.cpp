@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See message_checker.hpp. A header section that comes in one piece is parsed where it lies; only
 // one that is split between two feeds is copied.
 #include "mail/message_checker.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Says of a message that comes in whether it is one of ours and whether it is unharmed.
 //
 // Flow: message_checker c; c.feed(octets, any splits)...; check_result r = c.finish(); c.reset();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See message_factory.hpp. The order of work in make(): the fields up to Message-ID are written,
 // and at the same time their canonical form; then everything that the identity field says but its
 // digest is known, and with it how long the headers are; so the body can be cut to the wanted size,

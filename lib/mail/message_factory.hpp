@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Makes random messages: headers, identity, digest, and a body of slices of a pool.
 //
 // Flow: auto plan = message_plan::create(options)   once, shared by all threads, read only

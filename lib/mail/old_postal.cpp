@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See old_postal.hpp.
 #include "mail/old_postal.hpp"
 

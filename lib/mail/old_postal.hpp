@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mail of the original postal, up to 0.76: it has an X-PostalHash of 32 hexadecimal digits and an
 // X-Postal.
 //

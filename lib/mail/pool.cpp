@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See pool.hpp. Each kind of line has one function that writes one line without its CRLF; lines of
 // all kinds but long_lines have at most 75 octets, so that the up to 3 octets that cut() adds keep
 // them within 78.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A ring of random CRLF lines that bodies are cut from, made once and shared by all threads.
 //
 // The text is a function of (seed, kind) alone and about 256 KiB long, so that it stays in the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Remakes the body of a message from its identity header, so that a reader can say which octet
 // differs.
 //

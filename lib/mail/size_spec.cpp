@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See size_spec.hpp.
 #include "mail/size_spec.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How large the messages of a run are: a distribution of sizes in octets.
 //
 // A size is that of the whole message, headers and body with CRLF line ends, before dot-stuffing.

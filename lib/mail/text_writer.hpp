@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writes text and numbers into memory that is known to be large enough: the hot path of making
 // headers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "mail/trace_header.hpp"
 
 #include "mail/message_factory.hpp"

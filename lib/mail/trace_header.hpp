@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Received, the trace header that each server adds in front of a message (RFC 5321 4.4).
 //
 // What a client calls itself may be anything: unless it is a domain or an address literal, the

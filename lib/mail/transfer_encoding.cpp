@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See transfer_encoding.hpp.
 #include "mail/transfer_encoding.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Content-Transfer-Encodings (RFC 2045 6.7, 6.8): those that a relay may choose for a body of ours,
 // read back so that it can be compared with what was sent (difference.hpp), and what is not fit to
 // be sent as it is, written.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See user_list.hpp.
 #include "mail/user_list.hpp"
 

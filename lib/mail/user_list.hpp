@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The list of users: who sends, who receives, who logs in.
 //
 // One user a line, fields separated by blanks or tabs: address, password, behaviour. A password "-"

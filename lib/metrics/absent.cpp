@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Endpoint and gateway of a build without metrics. Every place is refused before a run begins, so
 // that nothing else here is ever called.
 #include "metrics/push_gateway.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A histogram of ours as Prometheus knows them.
 //
 // A classic one has cumulative counts up to bounds. Ours are a few that are always there, so that a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/exposition.hpp"
 
 #include <prometheus/text_serializer.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a page of metrics looks like to whoever asks: Prometheus' text format 0.0.4, which has
 // classic histograms, or its messages in protocol buffers, which have native ones, too.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a run has counted so far, as Prometheus' metrics: a row of the table of counters is one, and
 // so is each phase's latency.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "metrics/push_gateway.hpp"
 
 #include <boost/asio/io_context.hpp>

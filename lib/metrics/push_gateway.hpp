@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where the counts and results of a run go when it is over: a Pushgateway of Prometheus, or who
 // takes an HTTP PUT of Prometheus' text format 0.0.4 as that does.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where Prometheus, or who speaks its language, asks a running program for its counts: an HTTP
 // server with one page, /metrics, in Prometheus' text format 0.0.4 or, to whom prefers it, in
 // protocol buffers.

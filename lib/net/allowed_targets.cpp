@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "net/allowed_targets.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whom load may be sent to: machines of one's own.
 //
 // Without being named a host is taken for one only where nobody else's can be: loopback, private

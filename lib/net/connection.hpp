@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One connected stream socket, TCP or Unix, for clients and servers.
 //
 // Flow:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a connection has beside its socket when it carries TLS; private to lib/net.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The part of a connection that carries TLS: records out, records in, the handshake, the goodbye.
 #include "net/connection.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Both directions of a connection compressed with DEFLATE (RFC 1951), as IMAP's COMPRESS has it
 // (RFC 4978): raw, without a header, each piece of output flushed so that the peer can read it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a user writes for "where": hosts, ports, Unix sockets, and lists of them.
 //
 // parse_endpoint() takes one of

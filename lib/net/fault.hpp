@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Why a connection could not be made, or ended: the few reasons that the books know.
 //
 // classify() is the one place where operating system errors, deadlines and stops become these.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Addresses as numbers, and ranges of them to draw clients from (CIDR, RFC 4632).
 //
 // An IPv4 address is kept mapped into IPv6 (RFC 4291 2.5.5.2), so that there is one kind to

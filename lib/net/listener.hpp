@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sockets that servers listen on, TCP and Unix alike.
 //
 // listen() opens every address of an endpoint with SO_REUSEADDR and the longest queue the kernel

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A parcel is its length, four octets with the lowest first, and as many octets.
 #include "net/parcels.hpp"
 

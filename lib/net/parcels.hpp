@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Parcels of octets between two processes of one host, over a Unix socket: whole, and in order.
 //
 // Flow:

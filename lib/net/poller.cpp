@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "net/poller.hpp"
 
 #include <boost/asio/post.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Readiness of many sockets, for the coroutines of one thread: an edge-triggered epoll set inside
 // Asio's.
 //

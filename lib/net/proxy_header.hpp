@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a proxy says of the client in front of a connection: HAProxy's PROXY protocol, versions 1
 // (text) and 2 (binary), as its specification of 2020 has them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The file of a Unix socket that a server listens on: made, given its rights and removed in a
 // folder that may belong to somebody else (Postfix's `private`, say), who can change every name in
 // it at any moment.

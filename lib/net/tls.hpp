@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // TLS behind one interface, so that two libraries can be compared: OpenSSL and GnuTLS.
 //
 // Flow, for a client:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What tls.cpp and the two engines share; private to lib/net.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether TLS works at all. A library that met with want of memory when it was first used may fail
 // for good: OpenSSL's parts are set up once, and what failed then is never tried again.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The engine with GnuTLS: its octets come and go through push and pull functions of our own.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the files about GnuTLS share; private to lib/net.
 #pragma once
 

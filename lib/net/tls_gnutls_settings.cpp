@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GnuTLS' parts as the options have it: versions, ciphers, groups, certificates, trust.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The engine with OpenSSL 3: its octets come and go through a BIO of our own, without a copy more.
 #include <algorithm>
 #include <array>

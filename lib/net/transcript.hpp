@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Transcripts: what went over a session's connections, in files for people to read (-z, -Z, -a).
 //
 // `BASE:SESSION` gets all connections of a session, `BASE:SESSION:CONNECTION` one of them. Each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A build without libsystemd (POSTAL_SYSTEMD): what a service manager hands over is refused, and it
 // is told nothing.
 #include "os/service_manager.hpp"

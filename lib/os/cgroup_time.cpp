@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "os/cgroup_time.hpp"
 
 #include "base/read_file.hpp"

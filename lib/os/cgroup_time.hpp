@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // For how long CPU quotas of control groups held this process back: cgroups(7), and the kernel's
 // admin-guide/cgroup-v2.rst and scheduler/sched-bwc.rst (version 1).
 //

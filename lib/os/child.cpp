@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // clone(2) on a stack of its own, and the child's way from there to its program.
 //
 // Between clone and exec the child runs in this process's memory, the calling thread's errno

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Children: programs started at a cost that does not grow with this process, and their ends.
 //
 // Flow: prepare_for_children() in main; spawner::create() for each thread, before sessions exist;

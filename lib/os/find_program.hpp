@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The file that a word names as a program, as execvp(3) would find it.
 #pragma once
 

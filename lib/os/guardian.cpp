@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A fork of the server from before it had threads; see guardian.hpp.
 //
 // The pages of the list are touched by the threads that use them, and read by the guardian only

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A process beside a server, which outlives it and ends the children that it left when their time
 // is over.
 //

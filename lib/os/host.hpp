@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The machine that a run was made on.
 //
 // describe_host() never fails: what the kernel does not say stays empty or zero, since a benchmark

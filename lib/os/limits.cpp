@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Resource limits (getrlimit(2)): raised for this process, and read for children from a table.
 //
 // Whether a value above this process's hard limit may be had is for the kernel to say (root without

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Resource limits (setrlimit(2)): what a child process may use, as a person writes it, and the
 // descriptors of this one.
 //

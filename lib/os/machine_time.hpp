@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the machine's processors have done so far, as /proc/stat and /proc/pressure/cpu (PSI) say
 // it, and what CPU quotas kept from this process (cgroup_time.hpp).
 //

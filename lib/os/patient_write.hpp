@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Writing to a descriptor that somebody else reads, or should.
 //
 // Each piece is written only when poll(2) says that there is room, so a pipe or terminal that

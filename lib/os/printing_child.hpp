@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A child for what it prints: its input is /dev/null, and what it writes to standard output and
 // standard error stands in a file in memory, which is as large as the largest file that it may
 // write.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What some files of /proc say, without I/O: proc(5), and the kernel's admin-guide/iostats.rst.
 //
 // Any text may be given. A line that does not have its form, and a number that does not fit, count

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Processes of this machine as /proc shows them, whoever started them.
 //
 // A number is given away again once its process is gone; with the time of its start, and within one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // libsystemd's sd_listen_fds, sd_is_socket and sd_notify.
 //
 // Sockets are checked before anybody accepts on them: a unit with ListenDatagram=, Accept=yes or a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a service manager (systemd) and this process tell each other: sockets and readiness.
 //
 // sd_listen_fds(3) and sd_notify(3) of libsystemd. Without a service manager there are no sockets

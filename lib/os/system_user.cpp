@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // getpwnam_r(3), getgrnam_r(3) and getgrouplist(3), with buffers that grow until they suffice.
 //
 // "There is no such user" and "the user database could not be asked" are different lines: the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Users of the system: who an agent runs as, and to whom a socket belongs.
 //
 // All ask the system's user database (passwd, LDAP, whatever nsswitch.conf says). Each failure is

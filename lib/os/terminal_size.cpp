@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "os/terminal_size.hpp"
 
 #include <sys/ioctl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What one thread does with its time: how long it runs, waits for a processor, and stands still.
 //
 // Flow: begin() in the thread, or of() of another; look() now and then, with how long it may have

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // getrusage(2) and the thread's CPU clock (clock_gettime(2)).
 //
 // The most memory comes from /proc/self/status, because ru_maxrss of a process starts with the size

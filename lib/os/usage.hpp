@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What this process and this thread have used so far.
 //
 // Never fails: getrusage(RUSAGE_SELF) and CLOCK_THREAD_CPUTIME_ID exist on every Linux that runs

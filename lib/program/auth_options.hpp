@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The options about logging in, which mean the same in every client.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "program/client_options.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The options that postal and rabid have in common, and the plan that they make.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // --dry-run: what a run would do, said in its plan's own numbers on standard output. The plan is
 // made as for a run, so that what a run refuses is refused, but for what names of servers stand
 // for: they are not looked up unless --resolve asks for it. Nothing is connected to.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The part of a program that has joined another one's search of the highest rate: it begins when
 // that says so, performs its part of each trial, hands on what it counts, and ends with the search.
 // search_partners.hpp is the other side.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The options about whom a connection is for: --proxy-protocol and --client-addresses of clients,
 // --proxy-trusted of servers.
 #pragma once

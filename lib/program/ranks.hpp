@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The other ranks of a run, for main(): whether there are any, what is one for all, and how a run
 // begins, is counted and ends together (lib/cluster). There are three kinds of ranks: a program
 // that runs alone and has no others, rank 0, which leads, and those that follow it.

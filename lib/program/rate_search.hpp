@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The Manager and the Measurer of RFC 9971: performs the trials that a search
 // (stats/capacity/search.hpp) asks for on the sessions of a run, and hands back what became of
 // them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs a program from its plan to its exit status: limits, workers, a server's listeners, console,
 // ledger, summary, record. main() says what is special about its program and nothing else.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a run says while it goes on and when it is over: the interval log on standard output, the
 // live line, diagnostics and the summary on standard error, the run record in its file. A record
 // that goes to standard output has it for itself: the log goes to standard error then.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A run's ledger in the programs that have --ledger: opened before the run, watched while it goes
 // on, closed when it is over.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // --queue, --sample-command and --sample-every: what is sampled beside a run.
 #pragma once
 

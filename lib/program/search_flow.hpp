@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One program's part of the trials of a search: what falls due of it when, what became of that, and
 // what its generator did meanwhile. Its load is a share of the search's.
 //

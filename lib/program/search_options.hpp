@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // --find-rate and what belongs to it: which promises a search of the highest rate is about, how
 // closely it looks (stats/capacity), and which programs perform its trials together.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a run has to do with a search of the highest rate: nothing, it searches, perhaps with other
 // programs beside it (search_partners.hpp), or it has joined another program's search
 // (joined_search.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The programs that have a part of a search's trials, as the program that searches deals with them:
 // each joins it at a Unix socket (joined_search.hpp is its side) and says what its part is. They
 // are on one host and under one clock, so that times are the same for all.

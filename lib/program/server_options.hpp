@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The options that bhm and lmtp-deliver have in common, and what becomes of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rows and setters that several programs of the suite have in common, so that an option means the
 // same in each of them, and what their run descriptions have in common.
 #pragma once

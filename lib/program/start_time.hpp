@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // When a run shall begin, as people write it: `2026-11-21T12:00:00Z`, or the time of day here,
 // `12:00` or `12:00:30`, today or, where that is over, tomorrow.
 //

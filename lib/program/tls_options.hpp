@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The options about TLS, which mean the same in every program, and what becomes of them.
 //
 // Flow: client_tls chosen; groups.push_back(client_tls_group(chosen)); ... parse ...;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Waiting for another program before a run begins, in naps, while signals are heard: who gives up
 // the wait leaves in order.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A worker's share of a client's sessions, with what they have in common; they live as long as its
 // loop. A session's number is that in the whole run, whichever rank and worker carries it.
 #pragma once

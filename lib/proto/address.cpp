@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Implementation notes: one pass from left to right, each piece of the grammar is a function that
 // returns how many octets it took (0: not there). Character classes come from one constexpr table.
 #include "proto/address.hpp"

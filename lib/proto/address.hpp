@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // address: mailboxes and paths as they stand in MAIL, RCPT, VRFY and user lists.
 //
 // Contract: views in, views out, no allocation but for what is unquoted. A refusal carries one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // base64 as AUTH and AUTHENTICATE of every protocol write it (RFC 4648 4): with padding, without
 // line ends.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "proto/octet_masks.hpp"
 
 #if defined(__SSE2__)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // octet_masks: where CR, LF and "." stand in a stretch of octets, as bit masks of 64 octets each;
 // and whether CR and LF only come together, which needs no masks and a third of the time.
 //

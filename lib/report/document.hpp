@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What one subject has to say, put together once and written by any of the printers: as plain text
 // and as Markdown here, as a page by postal-report's page.hpp. None of the printers knows a
 // subject.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A table of texts, and how it looks as plain text, as Markdown and as HTML.
 //
 // Cells hold what a record said, unchanged; each renderer makes them harmless for its own output:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is to be sampled beside a run, as its options say: mail queues, and commands that print
 // numbers.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A command that is run again and again for what it prints, within limits.
 //
 // It gets /dev/null as its input, this process's environment and folder, a process group of its own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How many messages wait in a mail server's queue, counted in its folders and without asking the
 // server.
 //

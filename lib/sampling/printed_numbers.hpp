@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a command of the user's printed, as figures.
 //
 //   output = number LF  /  1*( name SP number LF )      ; the last LF may be missing, empty lines too

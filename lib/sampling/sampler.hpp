@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samples queues and commands while a run goes on, in threads of its own: one for each of them, so
 // that one that is slow holds up no other.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The messages of the mechanisms with tokens: OAUTHBEARER (RFC 7628 3.1) and XOAUTH2 (as Google and
 // Microsoft document it). Plain text in and out; a token is checked when it is loaded.
 #pragma once

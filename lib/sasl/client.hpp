@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The client's side of one SASL exchange (RFC 4422), in octets: no base64, no protocol around it.
 //
 // Flow:

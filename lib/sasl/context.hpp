@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // GNU SASL, once for each worker.
 //
 // context.cpp, client.cpp, scram_client.cpp and server.cpp are the only files that include its

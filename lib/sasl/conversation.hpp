@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A client's exchange as the lines of SMTP, POP3 and IMAP carry it: base64, an initial response
 // where it fits, bounds on what a server may say (RFC 4954, RFC 5034, RFC 3501 6.2.2, RFC 4959).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a client authenticates with, and what it knows of the server.
 #pragma once
 

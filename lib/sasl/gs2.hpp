@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Names in the header that the GS2 mechanisms begin with: SCRAM (RFC 5802 7) and OAUTHBEARER (RFC
 // 7628 3.1), where "," and "=" are written "=2C" and "=3D" (RFC 5801 4, "saslname").
 #pragma once

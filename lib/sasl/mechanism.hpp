@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // SASL mechanisms by name (RFC 4422 3.1), sets of them, and which one to use.
 //
 // Flow: mechanism_set both = parse_mechanisms(what EHLO, CAPA or CAPABILITY listed);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The client's side of SCRAM (RFC 5802, RFC 7677), with and without -PLUS, in octets.
 //
 // Flow:

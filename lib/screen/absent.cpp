@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The terminal of a build without ncurses. None is opened, so that nothing else here is ever
 // called.
 #include "screen/terminal.hpp"

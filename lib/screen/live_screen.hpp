@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Draws a run on the terminal that standard error is, with ncurses: `--live`.
 //
 // It takes the terminal's other screen, where there is one. leave() gives the terminal back as it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One screen of a run that goes on: what it has done, how fast it is now, the last minutes as
 // curves, errors, and what limits it. Lines of text, each piece with its tone; who draws them is
 // another file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The terminal that standard error is, drawn on with ncurses. One at a time, in the main thread;
 // whatever ends the program in another thread gives the terminal back first. A build without it
 // (POSTAL_SCREEN) opens none.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What terminfo knows of the terminal that standard error is. By itself, since <term.h> makes
 // macros of hundreds of ordinary words.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A client that was let in: its socket and its slot among the sessions; both are given back with
 // it.
 #pragma once

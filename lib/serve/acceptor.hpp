@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A listening socket and the loop that lets clients in.
 //
 // All acceptors live on the first worker; clients are handed to the workers in turn, and stay

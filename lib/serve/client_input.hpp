@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a client has said and the machine has not taken: where it lies, how fast it is read, and its
 // way into the transcript.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Of which of its accepted messages a client may not have heard: those that were answered when it
 // may have gone already, and those whose reply never left.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How many octets of unfinished mail all sessions hold at once, in memory and in files, and their
 // bound (--max-held).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A reply that may have to wait, and what is done to the client behind it.
 //
 // Flow: what the machine says goes to room(); whoever judges the stage calls add(); when the stage

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Until when a client may go on without a whole message (--message-time).
 //
 // A transaction has `allowed` from MAIL on. A session has it too, from its begin or its last whole

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How long a session waits for its client: for silence, for content that only drips, for a message
 // without an end, and for a session without a message.
 //

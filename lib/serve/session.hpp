@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One client's session with a mail server of ours: bytes from the socket through the state machine,
 // and back.
 //

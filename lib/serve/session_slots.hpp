@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The slots for sessions (-t), shared by all workers.
 //
 // A slot is a number from 0; the lowest free one is given out, so that transcripts, of which each

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the session that runs says, until it is sent: one for all sessions of a worker.
 //
 // A session reaches it through its own loan, and by no other way. The loan leaves it empty when it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The books of one session: messages (over LMTP recipients) begun, how each ends, and how long it
 // took.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Who is served: where a client comes from, by whose word, and what he may have for that.
 //
 // Whoever comes over a Unix socket is trusted, and has no limits; over loopback nobody is counted

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the sessions of one worker share: buffers, the rules of all sessions, and the worker.
 //
 // One thread's own; nothing in it is locked. The buffers are used by the session that runs at the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the agents (delivery programs) of a server did in one time slice: starts, ends, costs.
 //
 // A part of tally that stays zero for programs that run none. An agent that could not be started is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a client's commands, and the actions of a profile that they make up, came to in one time
 // slice.
 //

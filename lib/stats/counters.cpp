@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The table of counters, and what follows from it alone.
 #include "stats/counters.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is counted, and the one description of each counter.
 //
 // `counts` holds the numbers; all_counters() has a row for each of them, in the order of the log's

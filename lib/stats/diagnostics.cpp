@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Everything in an entry is printable already (error_table does that), so nothing from a server can
 // move the cursor or forge a line.
 #include "stats/diagnostics.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The errors of one interval as a few lines for standard error.
 //
 // "12 x rcpt 550 5.1.1: no such user" for the most frequent kinds, then one line for all the rest,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Counting errors by kind.
 //
 // A repeated kind is found by one comparison, or by a scan over at most 257 entries whose first

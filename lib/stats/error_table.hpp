@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Errors counted by kind, with one sample each: a million rejections are one line.
 //
 // A kind is (stage, code, detail), and for a server's refusal its text: code is the reply code

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Single figures of a whole run that are no counters, and the one description of each.
 //
 // Everything that shows or stores such a figure goes through the rows: the record in both

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The first error of each kind, which a person is shown at once.
 //
 // A kind is stage, code and detail here, whatever the text, so that a server with many words is not

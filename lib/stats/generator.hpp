@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Who was the limit: the judgement over what a run's own threads, and the machine under them, did
 // with their time.
 //

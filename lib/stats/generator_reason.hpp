@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What generator.cpp judges a span by, and the sentence that says why it judged so. Pure; nothing
 // here fails.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Merging, quantiles and the text form of the histogram. A quantile walks the buckets up to its
 // rank: about 2600 additions, which is nothing beside printing it.
 #include "stats/histogram.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A latency histogram with log-linear buckets: cheap to fill, mergeable, at most 0.8 % wrong.
 //
 // Each octave of nanoseconds, from 512 ns to 2^50 ns (13 days), is cut into 64 equal buckets, so

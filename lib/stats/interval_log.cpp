@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The lines of the per-interval log, from an interval's row.
 //
 // Lines are built whole and written with one fwrite and one fflush, so that a reader that follows

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The per-interval log: a header, then one line for each interval, each flushed.
 //
 // csv       time,messages,data(K),errors,connections,SSL connections     as the original programs

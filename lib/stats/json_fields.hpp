@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Typed access to the members of a JSON object that somebody else wrote.
 //
 // Reading sixty members one by one would need sixty checks; instead the first member of the wrong

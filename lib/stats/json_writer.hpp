@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Values as JSON text: what the lists of fields (record_fields.hpp) write a record with.
 //
 // Keys keep the order of the lists. No number that is infinite or none gets in, and what is not

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The last second of a run, of time slices that may be shorter: what is said of "the last second"
 // on a terminal. A run's last slice, an interval's, or one that is longer, is as long as it is.
 //

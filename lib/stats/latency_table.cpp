@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "stats/latency_table.hpp"
 
 #include "base/units.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The table of latencies in a summary: a row for each phase that has values.
 #pragma once
 

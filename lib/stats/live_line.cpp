@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The live line, and the estimate of the time that is left.
 //
 // Numbers that make no sense (a rate over no time) are shown as 0 rather than as "nan". The

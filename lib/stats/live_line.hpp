@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The one line that changes on a terminal while a run goes on.
 //
 //   0:42  518,490 messages  12,345/s  p99 18.2 ms  3 errors  12 open  ETA 9:18

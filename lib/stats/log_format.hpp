@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How intervals are printed; interval_log.hpp says what each looks like.
 #pragma once
 

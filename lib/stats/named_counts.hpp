@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How often each of a few named things happened: a short list, scanned, with the place of the
 // previous hit tried first.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a rank of a run on many machines had a share in; plain data, in the record's `ranks`.
 //
 // Clocks are compared with rank 0's, whose own offset is 0. Times are seconds since the start of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a person must know of the ranks of a run, in a few lines.
 //
 // How many there were, how far apart they began and ended, which were lost and which missed the

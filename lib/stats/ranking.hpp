@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Percentiles of one phase of a run: how many values stand behind each, and in an open loop with
 // what was due and never accepted above all that was.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The statistics of a rate, and the run's own: messages per minute, interval by interval.
 //
 // Neighbouring stretches of a run are alike, so n of them say less than n independent ones would:

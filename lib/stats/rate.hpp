@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The level, the spread and the trend of a rate, from its values in stretches of time that follow
 // each other. What is said of the level holds within the run: another run of the same setting may
 // have another.

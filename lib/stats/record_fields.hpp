@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The one list of what stands in a run record: of each struct its fields, in the order in which a
 // record has them, with the sentences that its schema and its manual say of them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How fields are listed for archives: record_fields.hpp says what an archive is, and has the lists.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the list of fields cannot say of a record: what must be there, what stands for what older
 // records lack, and what must fit together.
 #include "stats/record_reader.hpp"

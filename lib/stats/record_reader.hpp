@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A run record (schema postal-record/1) as it is read back: what record_writer.hpp wrote, or what
 // somebody else did.
 //

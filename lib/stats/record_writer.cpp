@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "stats/record_writer.hpp"
 
 #include "base/write_file.hpp"

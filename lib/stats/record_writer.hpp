@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The run record as one JSON object of the schema "postal-record/1".
 //
 // What is not known (the percentile of nothing, the deviation of one interval) is null. Its members

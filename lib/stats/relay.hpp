@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a relay in the middle did: how much it had accepted and not yet delivered at each moment,
 // and how long messages were on their way. Pure arithmetic: events or counts in, curves and figures
 // out.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is known of a run before it starts: who runs, with what, when and for how long.
 //
 // Plain data that the program fills once and every printer reads; a part of run_report. The phases'

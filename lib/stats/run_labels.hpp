@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a person calls a run: --title, --note and --tag. Kept with its record, and shown with it; no
 // figure depends on it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a run_report has, as the record that is kept of it, part by part in the order of its fields.
 #include "stats/run_record.hpp"
 

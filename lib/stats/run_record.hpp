@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What there is to know of a run when it is over: what a record says, and what every report reads.
 //
 // run_report::record() makes one at the end of a run, parse_record() (record_reader.hpp) from what

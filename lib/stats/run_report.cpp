@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Each time slice is merged into the interval that goes on, into the whole run and, after the
 // warm-up, into the totals; an interval that closes leaves a small row behind and its tally is used
 // again, so that memory grows by a row an interval and nothing else.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a run comes to: time slices of counted time go in, a run_record comes out.
 //
 // Flow: construct with the description; add_time_slice() for each stretch of time, in order;

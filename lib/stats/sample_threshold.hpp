@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a threshold can ask of what was sampled beside a run: max(NAME), mean(NAME) or last(NAME),
 // after the warm-up.
 //

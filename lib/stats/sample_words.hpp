@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What was sampled beside a run, in sentences for people.
 //
 // Names come from commands, and are printable here. Nothing here fails.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What was sampled beside a run: the depth of a server's queue, or what a command of the user's
 // printed, over time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What was counted in each second of a run, whatever its intervals are, so that a run of 20 s has a
 // spread and a trend.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a server said first in a run: its name and often its program, for people.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a run's summary and its reports show alike of its record. Pure; nothing here fails.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The summary, one function a line, put together at the end of the file. A function that has
 // nothing to say returns nothing. Colours and terminal codes are left out on purpose, since
 // standard error is often a file.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The summary that a person reads at the end of a run, on standard error.
 //
 // Result first, a unit on every number, latencies as a table by phase, errors by kind with a

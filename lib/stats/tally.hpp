@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What one worker counted in one time slice.
 //
 // A plain struct that only its own thread writes; at a time slice's end the worker hands it over to

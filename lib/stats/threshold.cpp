@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Flow: cut() splits at the operator, then one of four readers takes metric and bound: a latency
 // (it has a phase in parentheses), a sample (its name, and a bound without a unit), the rate, or a
 // counter. Value and bound are in the same unit, and compared as doubles, exact for every count

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "stats/tls_counts.hpp"
 
 namespace postal::stats {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the TLS handshakes of one time slice agreed on. A part of tally that stays empty without
 // TLS. Failed handshakes are errors at the stage "tls", not counted here. Nothing fails.
 #pragma once

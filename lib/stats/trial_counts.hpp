@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What became of the messages (of a reader the visits) that were due in the trial that goes on:
 // counted by each worker in stretches of the trial, for a search of the highest rate
 // (stats/capacity).

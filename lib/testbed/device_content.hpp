@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is on a block device, from its own octets and not from anybody's cache.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "testbed/device_lock.hpp"
 
 #include "base/read_file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Keeps two experiments from one device.
 //
 // For a block device a file in /run, named by the number of the whole disk, is locked: experiments

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "testbed/dirty_limit.hpp"
 
 #include "base/file_descriptor.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How much of what is written to a block device may wait in the kernel's memory before whoever
 // writes has to wait: /sys/block/DEVICE/bdi.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Makes the kernel forget what it keeps of files, so that each run begins with the same: nothing.
 #pragma once
 

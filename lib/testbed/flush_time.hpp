@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How long a flush takes in a folder: the time until what was written is said to be on the disk.
 #pragma once
 

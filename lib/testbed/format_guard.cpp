@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "testbed/format_guard.hpp"
 
 #include "base/file_descriptor.hpp"

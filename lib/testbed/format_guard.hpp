@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Asked before a file system is made on a device: would anything be lost?
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A file that stands for a disk.
 //
 // Fails with one line that names the file: it is there already, no space, a file system that cannot

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Loop devices: a file that the kernel shows as a disk.
 //
 // An attached device stays until it is detached, also when this process ends: its number is known

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mounts a file system and unmounts it.
 //
 // Each failure is one line with device, folder and the reason. Needs root.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is mounted where, as the kernel says it to this process.
 //
 // Limits: this process's mount namespace only. A device that is mounted in another one is not seen

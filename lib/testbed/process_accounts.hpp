@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the processes of a server have used, by the name of their program, from looks at the living.
 //
 // Linux adds what a process has used to its parent's "children" once the parent has waited for it,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A server's processes, as /proc shows them: those with a given process id and all that descend
 // from them.
 //

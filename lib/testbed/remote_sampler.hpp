@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samples of another machine, which a command such as "/usr/bin/ssh HOST cat" fetches.
 //
 // Flow: take() each second. It starts the command, with the files of /proc behind its arguments,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Notices a block device that has something to do and does nothing.
 //
 // A thread of its own looks at /sys/block/DEVICE/stat twice a second, since whoever uses such a

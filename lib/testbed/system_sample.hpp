@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a machine has done up to a moment, for the costs of a run: its processors, its devices, its
 // memory, and the processes of a server.
 //

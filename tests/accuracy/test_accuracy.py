@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What postal reports must be what was injected: delays, schedules, stalls, gaps between messages.
 
 All of it measures time, so it runs alone, and what fails while others had the machine says so (support.machine). Known

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a record has over time adds up: seconds and intervals tell of the same connections and the same processor time."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a run has when it ends: no more messages due than its duration holds, and nothing measured within a warm-up."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--find-rate: the highest rate that keeps its promise, against servers of which it is known; and that its books are whole.
 
 The search itself is held against simulated servers (tests/truth, tests/unit/stats/capacity); here are the trials on real connections."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Who was the limit, as postal says it: beside programs that keep every processor busy, and beside none.
 
 The busy programs are this test's own, so that the machine is full by design: nothing here is excused by a busy machine,

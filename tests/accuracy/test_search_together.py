@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A search that several programs perform: postal searches the rate, and rabid reads beside it, each with its promise.
 
 What is found is held against a server that is known; the books of all programs and servers add up; and whoever is not

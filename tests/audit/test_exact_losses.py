@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-audit against a server that knows by itself what was on the disk at each moment: the same mail is missing."""
 import json
 import sqlite3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-audit: servers that flush and servers that do not, below the same power cuts."""
 import hashlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A relay before receivers of every kind: postal -> Postfix -> bhm --behaviour. All mail ends where it should: delivered
 once, returned to its sender, or kept by Postfix until the receiver is better. The judges are Postfix's log and the ledger.
 """

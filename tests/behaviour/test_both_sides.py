@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What rules refuse and break is counted as the same events by postal and by bhm: as many messages (over LMTP: recipients)
 started on both sides, each with the same outcome."""
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The third column of bhm's user list: deferred, rejected, greylisted, and bounced for those who sent it."""
 import email
 import email.policy

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Whom a rule is about: for each condition one client that it holds for, and others that it does not hold for."""
 import dataclasses
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What rules count and remember: token buckets, limits, greylists; postal's books, bhm's and the arithmetic agree."""
 import time
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Delays by the thousand: they cost others no time and bhm little memory, and end when they should."""
 import contextlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Behaviours that make no sense are refused before anything listens, with a line that says where; and what --check-behaviour
 says about those that do.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How clients come again after a deferral, and how they use their connections, as bhm's record and summary have it."""
 import contextlib
 import time

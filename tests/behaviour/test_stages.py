@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a rule does at each stage, as a client meets it and as bhm's record has it: every stage with every action."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """bhm --store: what is kept is what was accepted, as Python's mailbox module reads it."""
 import mailbox
 import os

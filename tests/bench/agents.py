@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What running a delivery agent for every message costs. Prints ratios of runs side by side; asserts nothing.
 
     agents.py limit --limit COMMAND   deliveries/s of postal -L -> lmtp-deliver against a program that only starts agents

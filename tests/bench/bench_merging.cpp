@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What rank 0 of a run of many ranks pays for being rank 0: every second each other rank sends what
 // it has counted, and rank 0 decodes and merges it, hands one time slice on, and judges thresholds
 // in the end.

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Reproduces the figures of docs/method.md. Prints ratios of runs side by side; asserts nothing.
 
     figures.py sessions [--count 10000]      memory of open sessions in postal and bhm, and the time to open them

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a ledger costs postal: messages a second with one and without, in turn, against a sink.
 
     tests/bench/ledger.py --bin build/release/bin [--sink COMMAND] [--rounds 5] [--messages 300000] [--rate 50000/s]

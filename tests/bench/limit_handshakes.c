@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How many TLS handshakes a GnuTLS client can make at all: connect, shake hands, hear the
 // greeting, say goodbye, again.
 // What `openssl s_time` is for OpenSSL. For tests/bench/tls.py; prints handshakes and CPU seconds.

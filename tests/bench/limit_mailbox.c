@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 /* limit_mailbox POP3-PORT IMAP-PORT FOLDER: the least a POP3 and IMAP server can do on one thread, with epoll and no checks.
  *
  * A measuring stick, not a product. The files of FOLDER are the mailbox, in the order of their names, and every account sees

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What reading and checking mail costs rabid. Prints figures of runs side by side; asserts nothing.
 
     readers.py pipelined              verified messages/s, and per CPU second, against limit_mailbox.c: POP3 with PIPELINING, and

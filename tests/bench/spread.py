@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How figures of several rounds are printed: their median, and in parentheses the lowest and the highest."""
 import statistics
 

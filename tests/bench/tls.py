@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What TLS costs with each library. Prints figures of runs side by side; asserts nothing.
 
     tls.py handshakes            full and resumed handshakes per CPU second of the client, against `openssl s_time` and against

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--account-weights: the first accounts of a list get most of the mail, send most of it, and are visited most."""
 import re
 import sqlite3

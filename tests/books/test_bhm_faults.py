@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal and bhm with one ledger and a relay between them that harms one message: bhm names what was done to it, as rabid
 does, over SMTP once for the message and over LMTP for each recipient."""
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """bhm's replies that nobody hears: the client has gone before they were written, and will send its message again."""
 import contextlib
 import sqlite3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The books: what postal says it delivered, the sum of its intervals, and what bhm counted are one number.
 
 For clean runs, for runs cut short by signals, and for runs in which the server died and came back, where

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What postal counts and what its server counts are the same events: as many messages (over LMTP: recipients) started at both
 ends, and each of them with the same outcome, whatever is refused and when."""
 import itertools

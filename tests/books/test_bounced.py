@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Mail that comes back is not lost: what a real relay bounces, and who hears of it. postal -> Postfix -> bhm, which refuses one
 domain for good, defers another until the relay gives up, and gets the bounces; or a Dovecot does, and rabid reads them there."""
 import contextlib

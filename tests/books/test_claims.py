@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Sentences of README and the manuals that hold a number, "exactly", "at most" or "never", each tried on a real run.
 
 What other tests hold already is not here. No row measures time: a slow machine makes none of them wrong.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Postfix with a content filter that harms mail: each message that it harmed is named, with what was done to it, and no other.
 
 What it was before is known from the filter, which keeps what it took.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """kill -9 of a real server in the middle of a run, twice: the report misses no loss, and calls nothing lost that is there.
 
 A relay between postal and the server reads on the wire what was acknowledged, and the Maildirs show what is there; the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A signal after the sessions have ended: ledger and record are written whole all the same."""
 import contextlib
 import signal

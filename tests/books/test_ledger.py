@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The ledger: its rows are what the records say, it survives a kill, and the report names each fault that is put into it.
 
 Ledgers are read here with Python's own sqlite3 module, the report's answers as CSV.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a ledger's report calls lost was looked for, and what it calls found is there still: readers that read a part, that
 are not let in, that read again after something has gone, and that know one store by two names."""
 import contextlib

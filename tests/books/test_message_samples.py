@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--samples: a line for each message that was started, which says of it what the record says of all; and the same from a ledger."""
 import csv
 import gzip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Faults of the original postal that must not come in again. Each was seen in postal 0.76."""
 import email.utils
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Two servers, one of them dead, and a worker for each: the run ends with exactly what was asked for, all of it from the
 server that lives. Tickets that were taken for the dead one are begun by the other worker."""
 import signal

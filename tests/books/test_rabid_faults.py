@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal and rabid with one ledger and a Dovecot between them: nothing wrong means nothing reported, and each fault that
 is put into a Maildir by hand is named exactly, with the message that it befell.
 """

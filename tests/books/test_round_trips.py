@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Round trips through real servers with a ledger, for every kind of body: what postal was told is accepted is in the
 Maildirs, rabid finds it there over POP3 and IMAP, and the report has nothing to say against it.
 

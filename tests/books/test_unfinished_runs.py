@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Ledgers whose runs have no end: they run still, or were killed. What such a run has not written down is not known, and
 never lost; what is missing before its horizon is."""
 import contextlib

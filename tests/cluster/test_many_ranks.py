@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal and rabid under mpirun on this host: one log, one record, one status; nothing is lost in the sum."""
 import contextlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How a run of several ranks ends when something goes wrong in one of them: nobody waits for ever, and the books stay true."""
 import contextlib
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Of several ranks rank 0 says the first error of a kind, once, with the rank that met it; --fail-fast and ';abort' end all."""
 import pytest
 

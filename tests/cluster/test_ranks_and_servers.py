@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Real servers loaded from four hosts, each with its own name and steady clock: one log, one record, one page."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """When ranks start, by the clock of the server that they load: their own clocks differ by hours."""
 import json
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The way between ranks, with Open MPI itself: parcels come whole and in order, and a killed rank holds up nobody."""
 import os
 import re

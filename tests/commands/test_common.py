@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What every program of the suite promises on its command line: help, version, manual page, statuses."""
 import re
 

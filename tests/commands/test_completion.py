@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What bash, zsh and fish complete with the scripts that --completion prints."""
 import os
 import pty

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """scripts/demo-ledger, the first thing that a reader of README.md is shown of the ledger, says what happened to the mail."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--dry-run says what a run would do, connects to nothing, and refuses what a run would; --explain knows the names of errors."""
 import socket
 

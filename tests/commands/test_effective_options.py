@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A record says with which options a run ran: every row of --help that has a default, and what was given anywhere."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The first error of a kind is said at once, with what may be tried; --fail-fast and ';abort' end a run early."""
 import signal
 import socket

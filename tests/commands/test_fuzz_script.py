@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """scripts/fuzz: what it reads of a fuzzer's words, its table, and how it ends. The fuzzers here are shell scripts."""
 import importlib.machinery
 import importlib.util

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Addresses, lists, headers and subjects as a person gives them on the command line."""
 import subprocess
 

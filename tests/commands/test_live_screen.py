@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--live, on a real terminal (tmux): the run is drawn, the log is undisturbed, and the terminal is given back as it was."""
 import os
 import re

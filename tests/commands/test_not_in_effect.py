@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What was asked for and a server does not offer: the summary says it once, the record says what was in effect instead."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal -p, a letter of the original: the port of servers that are written without one."""
 import pytest
 

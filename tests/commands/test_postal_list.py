@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-list: what it prints, where it stops, and that the other programs read it. What is expected of conversions is what
 the postal-list of postal 0.76 printed for the same files."""
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """rabid's command line: bad input is refused in one line before anything is opened; statuses; log; a signal in the middle."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The schema of run records, which each record of each test is held against, refuses what is no such record."""
 import copy
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bad input is refused before anything is sent: one line that names the culprit, status 1.
 
 One case for each kind; tests/unit/*/refused_options_test.cpp has the tables."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--start-at and --sessions-total, in a run of one process."""
 import datetime
 import signal

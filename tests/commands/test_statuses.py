@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Exit statuses 0 to 4, the configuration file, the forms of the log."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Where a run's words go: the record and the log through pipes, and what Ctrl-C leaves behind."""
 import errno
 import fcntl

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Load belongs to test machines: a server that is neither loopback nor private must be named as one's own."""
 import os
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a person reads on a terminal of 80 columns fits it; in a pipe each line stays whole."""
 import fcntl
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Variants compared by the rate that a search finds, of servers that take no more than so many messages a second."""
 import pytest
 

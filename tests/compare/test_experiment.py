@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A whole experiment without storage: what it says, what it writes down, and how it ends."""
 import hashlib
 import os

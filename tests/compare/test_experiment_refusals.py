@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What is refused before anything starts: one line, status 1, and nothing on the disk."""
 import os
 import re

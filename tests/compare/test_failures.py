@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Steps that fail, servers that break, and teardowns that do not work: what is said and what goes on."""
 import os
 import re

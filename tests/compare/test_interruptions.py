@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Ended at any step, by a signal that asks or by one that does not: what was begun is undone, and --resume does what is missing."""
 import signal
 

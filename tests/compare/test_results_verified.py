@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--verify of a folder in which somebody left out, changed or invented something."""
 import json
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The sample experiments in conf/experiments: postal-compare takes them all, and they use what they name.
 
 Nothing is run here. Those whose servers are installed must pass --check; DRBD and GlusterFS are not to be expected on

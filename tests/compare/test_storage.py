@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Experiments on file systems of their own, on loop devices: ext4 below Dovecot, full disks, disks of somebody else's."""
 import pathlib
 import re

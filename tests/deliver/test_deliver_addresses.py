@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Addresses that would be more than addresses in an agent's arguments or in a path are refused, unless they are allowed."""
 import pytest
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The books of lmtp-deliver: totals, intervals, lines, agents and what the sender counted are one story."""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The command line of lmtp-deliver: what is refused before it listens, --check, --config, files, the service manager."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Defects that lmtp-deliver once had, each with the least that showed it."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """kill -9 in the middle of thousands of deliveries: whatever was acknowledged has been delivered.
 
 A relay reads on the wire which messages were acknowledged, so that the books are not those of the programs under test.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The log: what is in it, and that no delivery depends on anybody who reads it."""
 import fcntl
 import os

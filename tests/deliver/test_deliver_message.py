@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The message as an agent gets it: octet by octet what the client sent, whole for each of them, and nothing left behind."""
 import itertools
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """lmtp-deliver against clients that misbehave: it stays in step, delivers what was whole, and nothing else.
 
 After each attack an ordinary client delivers, and the record has exactly the deliveries that agents made.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What becomes of an agent is what its recipient is told: every exit status, every signal, every way to misbehave.
 
 The table is sysexits as every MTA has it, with what Postfix's pipe(8) does where MTAs differ

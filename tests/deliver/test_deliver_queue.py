@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Whose deliveries wait, for how long, and for whom: clients that leave, time limits, turns, accounts that take long."""
 import contextlib
 import socket

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The end of a server: what runs is finished, what waits is told to come again, and nobody is told a lie."""
 import re
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What an agent finds when it starts: its arguments, its environment, three descriptors, and nothing of the server's.
 
 Agents look for themselves (support.agents.mirror), in /proc, which shows what the kernel gave them and not what a shell

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Transactions, the queue and the limits: who waits for whom, and when a delivery is acknowledged."""
 import os
 import re

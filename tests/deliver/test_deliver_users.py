@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Who agents run as, and what a user whom they run as can do to others: never root unasked, and nothing to the rest."""
 import os
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """AUTH of bhm as clients meet it: octet by octet, with Python's own SCRAM, smtplib and swaks."""
 import base64
 import json

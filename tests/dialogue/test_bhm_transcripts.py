@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Transcripts of `->` and `<-` lines, said to bhm over sockets, with the client leaving after every line.
 
 A transcript is played in whole, first line by line, then all at once. Then it is cut after each of its

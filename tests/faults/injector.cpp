@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Makes allocations and system calls of a program fail: what LD_PRELOAD puts before the C library.
 // A test tool.
 //

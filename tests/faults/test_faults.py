@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Nothing is deaf and nothing lies when memory or a system call fails: a sample of what scripts/soak tries at each place.
 
 Where a program is to fail is fixed, so that a failure comes again. See support.faults for what must hold."""

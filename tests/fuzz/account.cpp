@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // ledger/reconciler.hpp: rows may say anything; what was acknowledged ends in one way each, and the
 // parts add up. The input draws runs' ends, visits, and messages with their rows.
 #include "ledger/reconciler.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // proto/address.hpp: a path taken from the front of a line never reaches behind it.
 #include "proto/address.hpp"
 

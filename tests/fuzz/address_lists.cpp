@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // postal-list: patterns, passwords and conversions. The first line is a pattern, the second a
 // template, the third a replacement. (Regular expressions are the C library's business.)
 #include "postal-list/address_pattern.hpp"

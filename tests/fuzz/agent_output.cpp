@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // lmtp-deliver/agent_log.hpp: what an agent prints, and whom mail is for, forges no line of the
 // log.
 #include "lmtp-deliver/agent_log.hpp"

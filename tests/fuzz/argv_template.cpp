@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // lmtp-deliver/argv_template.hpp: any template gives one line of refusal or an argv whose size no
 // value changes.
 #include "lmtp-deliver/argv_template.hpp"

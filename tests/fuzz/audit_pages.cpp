@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // audit/record.hpp and all that is printed of an audit: a record may be anything; what is read and
 // written is read again as the same, and every printer makes it harmless.
 #include "audit/findings.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // behaviour/behaviour_file.hpp: any file gives one line of refusal, or rules whose replies cannot
 // break the dialogue.
 #include "behaviour/behaviour_file.hpp"

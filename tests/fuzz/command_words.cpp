@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What people write in place of one value: commands, endpoints, ranges of addresses, moments,
 // headers, queues. Each is one line of refusal, or is what it says.
 #include "base/shell_words.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // cli/config_file.hpp: a file that --config names gives one line of refusal, or options in the
 // order of their lines.
 #include "cli/config_file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // experiment/costs.hpp: a file of costs may be anything; what is read is written the same again.
 #include "experiment/costs.hpp"
 

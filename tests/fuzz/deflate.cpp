@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // net/deflate.hpp: what a peer sends expands alike, whole and octet by octet and into little room;
 // what was compressed comes back; a bomb costs no more memory than what it is expanded into.
 #include "net/deflate.hpp"

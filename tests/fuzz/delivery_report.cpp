@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // mail/delivery_report.hpp: what is read keeps its bounds, and says so with any line ends.
 #include "mail/delivery_report.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // mail/difference.hpp: a message differs exactly when it is not verified, and every difference has
 // a text.
 #include "mail/difference.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // lmtp-deliver/environment_file.hpp: any text gives settings that execve(2) takes, one for each
 // name, or one line of refusal in which no value stands.
 #include "lmtp-deliver/environment_file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // lmtp-deliver/exit_statuses.hpp and agent_templates.hpp: any file gives one line of refusal, or
 // replies that cannot break the dialogue, whatever an agent prints: the second half of the input.
 #include "lmtp-deliver/exit_statuses.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // experiment/experiment.hpp: any file gives one line of refusal, or an experiment whose runs can be
 // planned.
 #include "experiment/experiment.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // experiment/record.hpp and all that is printed of an experiment, whose runs all had much the same
 // load: a record may be anything; what is read and written is read again as the same, and every
 // printer makes it harmless.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // experiment/variables.hpp and postal-audit/folder_template.hpp: texts with names in them. Each
 // line NAME=VALUE is a variable, the first other one is what is expanded.
 #include "experiment/variables.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // mail/corpus.hpp and bhm/mboxrd.hpp: a file of mail gives one line of refusal, or mails that SMTP
 // can carry; what is kept as mboxrd is read back.
 #include "mail/corpus.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // mail/identity.hpp: what was read is written and read again as the same.
 #include "mail/identity.hpp"
 

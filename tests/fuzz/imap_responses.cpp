@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // proto/imap/responses.hpp and imap/mailbox.hpp: what a server says, fed whole and in pieces, is
 // the same, and so is what the mailbox makes of it, with and without QRESYNC.
 #include "proto/imap/responses.hpp"

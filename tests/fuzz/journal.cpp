@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // experiment/journal.hpp: a journal may be anything, and cut anywhere.
 #include "experiment/journal.hpp"
 

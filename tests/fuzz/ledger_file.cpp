@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // ledger/reader.hpp and all that postal-report prints of a ledger: a file may be anything. The
 // first octet chooses: the input is the file; or patches to a sound ledger, of an offset and an
 // octet each; or rows with values of any type for one.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is made of a header field, a mix of bodies, a client's name and the beginning of a message
 // that is bounced: it stays within its line, its part and its message, and is read back.
 #include "mail/body_kind.hpp"

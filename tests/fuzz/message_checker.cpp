@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // mail/message_checker.hpp: a message checked whole and octet by octet gets the same result.
 #include "mail/message_checker.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // proto/pop3/client.hpp: replies fed whole and octet by octet are the same. The first octet says
 // which forms of reply are expected.
 #include "proto/pop3/client.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether what is printed of hostile figures is what it is meant to be: a page without elements
 // that are not ours, text that cannot forge what a terminal shows, Markdown without HTML, CSV and
 // JSON that others can read.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // sampling/printed_numbers.hpp and choice.hpp: what a sampled command prints, and what it is told
 // by.
 #include <cstdlib>

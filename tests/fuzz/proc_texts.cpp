@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // os/proc_texts.hpp and os/cgroup_time.hpp: texts of /proc may be anything, another machine's above
 // all.
 #include "os/proc_texts.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // rabid/profile.hpp: any file gives one line of refusal, or a profile whose sessions end.
 #include "rabid/profile.hpp"
 

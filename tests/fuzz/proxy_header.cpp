@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // net/proxy_header.hpp: read whole and octet by octet is the same, nothing is taken that was not
 // asked for, and what was understood can be written again.
 #include "net/proxy_header.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // cluster/words.hpp: what another rank sends may be anything. What is read is the same word when it
 // is written again, and a time slice that is read can be merged and asked for its percentiles.
 #include "cluster/words.hpp"

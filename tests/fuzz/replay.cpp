@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The main() of a fuzz harness that is built without a fuzzer: feeds it the files of the folders
 // that are named, so that inputs that once broke a parser stay tested by every compiler. Those that
 // people have written are fed whole and with their end cut off, at every octet or, of long ones, at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // proto/smtp/reply_parser.hpp and capabilities.hpp: replies fed whole and octet by octet are the
 // same.
 #include "proto/smtp/reply_parser.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // stats/record_reader.hpp and all that postal-report prints of a run: a record may be anything;
 // what is read and written is read again as the same, and every printer makes it harmless.
 #include "postal-report/ranks.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // stats/record_reader.hpp: a run record may be anything.
 #include "stats/record_reader.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // sasl/conversation.hpp, sasl/scram_client.hpp, sasl/server.hpp: whatever the other side says, no
 // SCRAM server is believed and nobody is let in who does not know the password. The first octet of
 // the input chooses the mechanism, each line of the rest is a challenge in base64, or a response.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // mail/size_spec.hpp: --size, and a histogram's file: the sizes that are drawn stay in bounds, and
 // what was read and is written is read again as the same.
 #include "mail/size_spec.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // proto/smtp/server.hpp: a dialogue fed whole and in pieces has the same replies, and every octet
 // is used up. The first octet of the input chooses the dialect.
 #include "proto/smtp/server.hpp"

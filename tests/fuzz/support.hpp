@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What harnesses share: what must hold, numbers drawn from an input, and the input as a file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // base/units.hpp and stats/threshold.hpp: what people write on a command line.
 #include <cstdlib>
 #include <string_view>

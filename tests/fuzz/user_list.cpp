@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // mail/user_list.hpp: no address with a line end in it comes out of a list.
 #include "mail/user_list.hpp"
 

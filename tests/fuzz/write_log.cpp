@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // postal-audit/write_log.hpp: a log may be anything; the entries of what is read lie within it, one
 // behind the other, and a cut anywhere has its draws.
 #include "postal-audit/draws.hpp"

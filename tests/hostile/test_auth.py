@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal and rabid authenticate with servers that misbehave in AUTH, over SMTP, POP3 and IMAP.
 
 Wanted of every run: nobody is let in by a server that has proved nothing, the reason stands in the record with the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """bhm against clients that misbehave: it stays in step, counts exactly, and costs next to nothing.
 
 After each attack an ordinary client delivers one message, and bhm's record has the messages that really

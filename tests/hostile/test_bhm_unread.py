@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A client that sends and never reads, then resets: what bhm could not send must cost nobody anything."""
 import signal
 import socket

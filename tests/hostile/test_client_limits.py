@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """bhm and lmtp-deliver against clients that want more than their share: of places, time, attempts and memory.
 
 Whoever strikes a limit hears why and is counted; others are served, and what was held is there again afterwards.

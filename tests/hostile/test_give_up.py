@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--give-up: a run in which no server does anything any more ends by itself, says so, and leaves everything that a stop does.
 One that only waits, or is slow, goes on."""
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A client says goodbye where the server still listens, whatever was refused before (RFC 5321 4.1.1.10, RFC 3501 6.1.3)."""
 import socket
 import threading

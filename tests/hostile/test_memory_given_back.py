@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What bhm kept of large messages for its ledger is the system's again when their clients are gone."""
 import contextlib
 import pathlib

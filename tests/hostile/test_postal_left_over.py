@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What one broken connection leaves behind must not be seen on the next, nor keep a run from ending."""
 import socket
 import threading

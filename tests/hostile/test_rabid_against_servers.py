@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """rabid against POP3 and IMAP servers that misbehave: every step of the dialogue times every kind of misbehaviour.
 
 Half of the connections meet the fault, the other half are served well. Wanted of every run: it ends by itself and in

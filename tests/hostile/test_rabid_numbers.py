@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What rabid makes of the UIDs that an IMAP server tells it: also of messages that EXISTS has yet to tell of, and of more
 than fit into one command."""
 import sqlite3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """rabid --watch with a server that tells of more mail while the last is being read and deleted: all of it is read, once."""
 import signal
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The hostile server and the relay do what their scripts say, seen by a client that trusts nobody."""
 import smtplib
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A server whose memory runs out under many clients turns those away whom it cannot serve, and goes on; or, where it
 cannot, ends at once with status 2 and one line. It never stays behind deaf."""
 import concurrent.futures

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """bhm under clients that nobody here wrote: what they say they sent is what it counted.
 
 Postfix as a relay, smtp-source in all its modes, swaks, Python's smtplib, and the original postal.

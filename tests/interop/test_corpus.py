@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--corpus: real mail (the test data of CPython's email package) to Dovecot and back, unchanged.
 
 A server may put its trace headers above, and end-of-line forms become CRLF on the way; below our

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """lmtp-deliver with the agents that people use, and behind the MTA that they use.
 
 Messages, a thousand with --full, go from postal over 12 sessions through dovecot-lda, maildrop and procmail into Maildirs, where each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The fixtures themselves, proven with programs that nobody here wrote."""
 import hashlib
 import smtplib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Where connections say that they come from: PROXY headers and XCLIENT, as Postfix, Dovecot and our own servers take
 them. The judges are the servers' logs.
 """

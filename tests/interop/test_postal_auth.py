@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal logs in before it sends: to Postfix with Dovecot's SASL, and to bhm, with every mechanism; lmtp to bhm, too."""
 import json
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal's mail found again in Dovecot's Maildirs, directly over LMTP and through Postfix.
 
 What was counted must be what is in the mailboxes, each message once for every recipient, in the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal against a real Postfix over SMTP: its log must tell the same story as our books.
 
 Postfix logs every message that it takes responsibility for, every command count of a connection

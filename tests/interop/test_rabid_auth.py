@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """rabid logs in to Dovecot with every SASL mechanism that Dovecot offers without TLS, over POP3 and IMAP."""
 import json
 

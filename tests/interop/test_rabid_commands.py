@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """rabid's commands by kind and its profile's verbs, against what Dovecot itself has read and written (rawlog_dir)."""
 import collections
 import re

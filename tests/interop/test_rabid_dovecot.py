@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Mail that postal has put into Dovecot, read back by rabid over POP3 and IMAP.
 
 What rabid counts must be what Dovecot has, before and after; poplib and imaplib look at the mailboxes as well. With as

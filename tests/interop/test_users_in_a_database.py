@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Dovecot with its users in MariaDB: delivered by LMTP, read over POP3 and IMAP with the passwords that are there."""
 from conftest import user_names
 from support.ledger import read_mailboxes, wrong

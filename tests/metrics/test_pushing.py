@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--push: what a run came to is what a Pushgateway has of it, and no gateway holds a run up for long."""
 import re
 import socket

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--metrics: what Prometheus scrapes from a run is what its record says in the end, and no scraper disturbs a run."""
 import json
 import re

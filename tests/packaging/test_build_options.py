@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Builds that are not the usual one: without anything optional, for another machine, as a part of another project."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Tarballs, the Debian source package and the packages that are built from it."""
 import hashlib
 import os

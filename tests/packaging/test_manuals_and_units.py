@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The manual pages as mandoc and man read them, and the services as systemd judges them."""
 import os
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The version that a build has from the state of its repository, and where it stands."""
 import json
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-report, called; a fixture of its tests."""
 import subprocess
 

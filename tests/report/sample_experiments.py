@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Folders of results as postal-compare leaves them, made from a seed: the same call gives the same folder."""
 
 import datetime

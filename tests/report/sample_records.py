@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Run records as the contract has them, made from a seed: the same call gives the same record."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What postal-report makes of an audit's record: words, tables, CSV and a page."""
 import csv
 import io

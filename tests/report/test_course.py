@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-report: what is drawn over time of real runs, whole and short, and of records of before."""
 import json
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-report of an experiment's folder: outputs, refusals, and the page in a real browser."""
 import csv
 import html

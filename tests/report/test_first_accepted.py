@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How long the first accepted message took: measured by programs, and shown in every form of a report."""
 import csv
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-report --ledger --html: the account, what was found wrong with the octets that differ, and whose it was."""
 import contextlib
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-report --ledger with several files: what the ranks of one run and bhm wrote is read as one ledger."""
 import contextlib
 import sqlite3

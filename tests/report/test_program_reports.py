@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-report: each program's record is told in that program's words, with what it alone has, in every form alike."""
 import csv
 import io

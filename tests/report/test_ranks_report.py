@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-report about runs on many machines: the table, the remarks, CSV by rank, the chart."""
 import csv
 import io

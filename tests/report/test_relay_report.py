@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-report --relay: what is told of a relay is what it did, from the ledger and from the records."""
 import contextlib
 import csv

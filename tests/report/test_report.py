@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal-report as a person and a script call it: outputs, refusals, exit status, the page itself."""
 import base64
 import csv

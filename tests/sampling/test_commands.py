@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--sample-command: commands that print numbers, and those that do everything else. None of them changes the run."""
 import json
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """--queue: a real Postfix whose deliveries are held back, counted in its folders and by its own postqueue."""
 import json
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The agents of a run without processes: lmtp-deliver's own dispatcher, with what stands before it
 // and behind it, and what becomes of each agent as the scenario has it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What takes long to make and serves one run after the other: texts of messages, workers whose
 // tallies count, room for messages that are checked.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The ledger of a run without its file: rows as its sender and its sink write them, with the
 // numbers that addresses have in both.
 #pragma once

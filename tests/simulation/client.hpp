@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One session of postal's: connection after connection over the simulated network, and on each what
 // postal::sender::session says, with the exchange, the message maker and the books of the real one.
 //

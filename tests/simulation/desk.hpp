@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a simulated server does with mail: examines its content as bhm does it, answers for it, and
 // delivers it. Where the run has agents each recipient's delivery is theirs, and its answer waits
 // for them, as in lmtp-deliver; else an answer is there with the message.

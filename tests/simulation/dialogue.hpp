@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a simulated server says to what it hears: the server's own state machine with its books and
 // its patience, told by the scenario what it asks. Knows nothing of connections and waiting.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A scenario from a seed; the only place where one is chosen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Who may begin a message, and when: load::admission under the simulated clock, as load::turnstile
 // has it under the real one, for the sessions of one worker.
 #pragma once

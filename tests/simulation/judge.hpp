@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Holds what the programs have counted and written down against what truly happened.
 //
 // Everything is compared exactly, and each check says in words what is wrong. What can be said

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The parts of a judgement: see judge.hpp. Each holds one kind of books against what happened.
 #pragma once
 

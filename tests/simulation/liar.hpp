@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Says something else than what a server has said, in the places that the scenario names: codes
 // that a command cannot have, replies that nothing asked for or that never come, lines and replies
 // without an end.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The mailboxes into which simulated servers deliver where readers look into them, and what they
 // have read: visits as rabid makes them, each at one moment, with the rows that it writes.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // simulation: runs of postal against mail servers, each from a seed: docs/method.md, "A
 // simulation".
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A connection between a client and a server without sockets: octets that take their time, come in
 // pieces, find no room, and are lost.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // When a simulated session may open its next connection or begin its next message, and what becomes
 // of the ticket for it: client::opening without coroutines.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a session of a server waits for, since when and until when.
 #pragma once
 

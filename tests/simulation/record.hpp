@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What truly happened on a connection, noted where it happened and not by what is under test: what
 // the server said of each transaction and at which octet that ends, how far the client has read,
 // and when. judge.hpp holds the programs' books against it.

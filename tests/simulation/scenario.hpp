@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Everything that is chosen for one simulated run: what is sent and how, what the network and the
 // servers are like, and what goes wrong where.
 //

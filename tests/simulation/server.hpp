@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One session of a mail server: its dialogue over a simulated connection, as serve::session has it
 // over a socket. Where the scenario has no memory for it, it ends as serve::session does then.
 #pragma once

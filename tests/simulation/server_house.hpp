@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What all sessions of a run's servers have in common.
 #pragma once
 

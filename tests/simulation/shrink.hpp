@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Makes a scenario that fails smaller, as long as it fails: fewer sessions and messages, faults
 // taken away, options as they are by default, one at a time and again until nothing more goes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Where accepted mail ends: each message is examined as bhm does it, and its copies are written
 // into the books; and then what the scenario has for it happens, of which only the truth knows.
 #pragma once

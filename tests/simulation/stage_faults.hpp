@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the scenario has for the stages of one connection, each at its time: what the server's
 // machine is told when it asks.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The one clock of a simulated run, and who is to act when.
 //
 // Nothing waits: time is what the next to act was due at. Who acts at the same moment does so in

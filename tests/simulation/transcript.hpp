@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What happened in a run, for whoever replays one: a line for each event, with its time. Costs
 // nothing where nobody wants it.
 #pragma once

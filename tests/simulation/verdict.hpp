@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is found to be wrong with a run, in words; the first ten of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a simulated server says: replies on their way from the machine to the connection, held back,
 // withdrawn or turned into lies, and the note of each in the record.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A connection as a session of postal uses it: what it hears and says under a deadline, and single
 // commands with their replies, as client::channel has them over sockets.
 #pragma once

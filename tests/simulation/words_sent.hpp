@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a client has said on a connection, read without any of the code under test: which
 // transactions it began, to whom, and whether all of each message left.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One simulated run, from its scenario to what is wrong with it.
 //
 // Everything is made anew but for the apparatus. The run is over when nobody waits for anything any

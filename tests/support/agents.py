@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Small delivery agents for lmtp-deliver, and the templates that run them.
 
     agents = Agents(folder)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Audits by power cuts: experiments of postal-audit, what they left in their record, and nothing else."""
 import json
 import pathlib

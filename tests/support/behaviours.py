@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Rules of bhm's behaviours as text, and its books as these tests compare them."""
 import json
 

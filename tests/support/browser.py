@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Pages as a real browser shows them: Chromium without a screen."""
 import pathlib
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """An LMTP server that stores one message a file, well or badly: careless_lmtp.py PORT FOLDER MODE.
 
 What it does between the end of the data and its reply, by MODE:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Certificates of every kind that a peer may show, made once a session with the openssl command.
 
     certificates = Certificates(folder)

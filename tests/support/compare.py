@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Experiments of postal-compare: their files, the program under way, and what it must not leave behind.
 
 An experiment stands in a folder of its own and its results in `results` below it; whatever mentions

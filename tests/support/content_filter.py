@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A small SMTP and LMTP server that takes mail, and an after-queue content filter (Postfix's FILTER_README) made of it.
 
     with ContentFilter(port, strip_eighth_bit, announces=["8BITMIME"]) as content_filter:

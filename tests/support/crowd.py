@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Thousands of clients in one process, each held by a server that does not answer.
 
     with Crowd(("127.0.0.1", port), 10_000, source="127.0.0.2") as crowd:

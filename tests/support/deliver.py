@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """lmtp-deliver under test, and a client that speaks LMTP to it.
 
     server = lmtp_deliver(agents("status", "%to_user%"))

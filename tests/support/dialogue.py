@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A client that says exactly what it is told, for talking to servers byte by byte.
 
     with Client(("127.0.0.1", port)) as client:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A Dovecot of a test's own: LMTP over TCP and a Unix socket into mailboxes below its folder, POP3 and IMAP on wish.
 
 Needs root, no system service. Only the users that it was given exist; others are refused with

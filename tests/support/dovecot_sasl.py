@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """SASL of Dovecot: configuration for mechanisms that need more than a password, and tokens that it believes."""
 import base64
 import hashlib

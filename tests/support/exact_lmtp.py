@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """An LMTP server that knows by itself which message is on the disk at every moment.
 
     exact_lmtp.py prepare FOLDER COUNT     makes COUNT files of one size and flushes them

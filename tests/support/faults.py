@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Programs in which one allocation or one system call fails, and what must hold then all the same.
 
     rig = Rig(programs, folder)                 # programs by name, the injector beside them

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """An SMTP server that says when the first octet of each client came: first_octets.py ADDRESS PORT.
 
 A JSON object a connection on standard output: the client's address, and this machine's steady clock in seconds.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A small SMTP/LMTP server that is well behaved but for one scripted fault.
 
     with Hostile("rcpt", "silence", every=2) as server:   # every second connection falls silent at RCPT

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Servers that misbehave when somebody authenticates: SMTP, POP3 and IMAP, with the same faults.
 
     with HostileAuth("smtp", "wrong_signature") as server:

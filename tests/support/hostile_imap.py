@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """An IMAP server that is well behaved but for one scripted fault, in the manner of support.hostile.
 
     with HostileImap("fetch", "silence", every=2) as server:   # every second connection falls silent at FETCH

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A POP3 server that is well behaved but for one scripted fault, in the manner of support.hostile.
 
     with HostilePop3("retr", "silence", every=2) as server:   # every second connection falls silent at RETR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Ledgers in tests: rabid reads every mailbox into one, postal-report says what is wrong, sqlite3 looks by itself."""
 import contextlib
 import csv

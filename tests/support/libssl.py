@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """OpenSSL by its own functions, for what Python's ssl cannot do: key updates, renegotiation, data after close_notify.
 
     with Session(raw, certificate) as tls:     # a server; without a certificate a client

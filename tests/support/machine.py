@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How much of the machine others had while a test measured time on it.
 
     with Watch() as machine:

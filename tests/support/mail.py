@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Mail as this project marks it, worked out here a second time and independently of lib/mail.
 
 `Message` takes the octets of one mail (line ends as a Maildir keeps them are made CRLF first),

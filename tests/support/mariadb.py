@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A MariaDB of a test's own, with the users of a Dovecot in it: on a Unix socket only, nothing of the system's is used.
 
     database = MariaDB(folder)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A user database that cannot be asked, that takes its time, or that has one user more.
 
     database = Database(folder)      # a library to be preloaded

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A POP3 server that lets in so many a second, one after the other, and holds the rest up: its capacity is known.
 
     with PacedPop3(rate=20) as server:      # a visit's password is answered in its turn, 1/20 s behind the one before

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Running the suite's programs and reading what they leave: lines, record, diagnostics, status."""
 import dataclasses
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A Postfix of a test's own: its own configuration, queue, log and port, run by the test's process.
 
 Needs root (Postfix's master does), no syslog and no system service. The master process leads a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Starting, watching and ending the processes that a test needs.
 
 Nothing here sleeps for a fixed time to let something happen: `wait_until` looks at a condition

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A store-and-forward relay: it acknowledges a message at once and delivers it later, or never, or more than once.
 
     with QueueingRelay(hole.port, lambda path: [0.8] if path.endswith("@slow.example") else [0.1]) as relay:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Programs that run as ranks: under mpirun on this host, and on hosts that are namespaces of it.
 
 A host has its own network, host name, /tmp and CLOCK_MONOTONIC (time_namespaces(7)), so that ranks meet what they meet

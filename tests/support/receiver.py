@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A mail server of a test's own, which keeps what it is given, with its envelope, and refuses what it is told to.
 
     with Receiver() as receiver:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The published schema of run records, share/postal-record-1.schema.json, which every record that a test reads is held
 against. Readers ignore what they do not know, so the schema is open; here it is closed: a member that it does not name is a
 fault."""

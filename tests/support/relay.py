@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A TCP relay that keeps a second set of books: the replies that really came back over the wire.
 
 It forwards both directions unchanged to a server that may be killed and come back on the same port, and

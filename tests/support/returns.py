@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Where mail comes back to: a receiver of bounces that reads what they say (RFC 3464).
 
     with Returns() as returns:

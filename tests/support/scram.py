@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """SCRAM (RFC 5802, RFC 7677) worked out with hashlib alone, both sides, to hold against ours and GNU SASL."""
 import base64
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Asking the suite's programs for their metrics, as a scraper does, and a Prometheus that does."""
 import dataclasses
 import http.client

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A client with a script: says a command at a time, and knows what came of it, a reply after how long, or which end.
 
     with Scripted(("127.0.0.1", hole.port)) as client:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Looks for passwords and tokens where none may stand: in all that a run leaves behind.
 
     assert_hidden(["pass word"], run.stdout, run.stderr, run.record_text, *files_below(folder))

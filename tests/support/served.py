@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A server of a test's own: asyncio in a thread, on a free port of 127.0.0.1, while a block runs.
 
     class Greeter(Served):

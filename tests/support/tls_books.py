@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a record must say of TLS, and the words that all tests of it give to the programs."""
 ENGINES = ("openssl", "gnutls")
 NAMES = {"1.2": "TLSv1.2", "1.3": "TLSv1.3"}

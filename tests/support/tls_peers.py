@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Servers and clients whose TLS a test has in hand: octets go out through it or beside it, whole, broken or not at all.
 
     def play(peer):                               # of each connection, in a thread of its own

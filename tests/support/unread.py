@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Clients that say what no server wants to hear, and do not listen."""
 import contextlib
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal running in the background under observation: its peak memory, its time, its end.
 
 Peak memory is VmHWM of /proc, read while the process lives, because the kernel's ru_maxrss of a child

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """SCRAM over TLS, and who could bind the channel (RFC 5802 6): our servers with hashlib's clients, our clients with its servers,
 both with each other, and both with somebody between."""
 import base64

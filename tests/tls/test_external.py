@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """EXTERNAL (RFC 4422 appendix A): bhm takes clients for whom their certificates name, as postal and Python's smtplib show them."""
 import smtplib
 import ssl

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """bhm and lmtp-deliver and clients whose TLS goes wrong: whatever one of them does, the server goes on, has it in its books
 and serves the next one."""
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """postal and servers whose TLS goes wrong: every second connection is served well. Wanted of every run: it ends by itself,
 the fault has its reason in the record, each started message has one outcome, and nothing but a reply makes a success."""
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What somebody in between puts into a dialogue before TLS begins: it must never count as said over TLS (RFC 3207 6,
 CVE-2011-0411, and Poddebniak and others, "Why TLS Is Better Without STARTTLS", 2021)."""
 import re

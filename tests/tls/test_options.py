@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Options about TLS that cannot be: one line that names the culprit, status 1, and nothing is sent.
 
 One case for each kind; tests/unit/refused_options.hpp has the tables."""

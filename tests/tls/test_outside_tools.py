@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Tools that nobody here wrote, with TLS: openssl s_client, gnutls-cli, swaks and Python's smtplib as clients of ours;
 openssl s_server and gnutls-serv for ours as clients."""
 import smtplib

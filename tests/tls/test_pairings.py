@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Every client of ours with every server of ours, with both libraries at both ends: all mail arrives, both ends tell
 one story, and the records say how it was kept secret."""
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """TLS with the servers that most of the world's mail goes through: postal to Postfix and Dovecot's LMTP, rabid from
 Dovecot's POP3 and IMAP. Their logs and mailboxes are the judges."""
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """rabid and POP3 and IMAP servers that fail behind TLS: what was cut is truncated and not read, and the rest goes on."""
 import asyncio
 import socket

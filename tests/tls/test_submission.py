@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a submission service is measured with: postal logs in over TLS to a Postfix that asks Dovecot, rabid reads the mail
 back over POP3S and IMAPS, and the ledger of all of them is clean; with each library."""
 import re

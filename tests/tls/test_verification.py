@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Servers whose certificate, version or ciphers are not what was asked for: with --tls-verify on each has its own reason,
 nothing is delivered and the status says so. And clients' certificates, which bhm may ask for."""
 import pytest

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The bound that an audit prints for the share of cuts that lose mail: simulated audits, whole and
 // interrupted ones, in which every cut of a run has its fate.
 #include "audit/findings.hpp"

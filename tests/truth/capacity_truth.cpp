@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is said of the highest rate that keeps its promise: that it is near the truth, within its
 // bounds, and no number where there is none.
 #include "stats/capacity/search.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether the bound of another machine's clock holds, however both clocks go within what their
 // kernels say, and whether a clock that was set is said to have been.
 #include "support.hpp"

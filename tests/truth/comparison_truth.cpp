@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an experiment says of its variants: simulated experiments through the code that judges real
 // ones. tests/unit/stats/coverage_test.cpp has runs that are alike, and drifts.
 #include "stats/experiment/comparison.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is said of the generator: threads that work, sleep, share processors, meet a hypervisor's
 // steal and a cgroup's quota are simulated to the millisecond, what the kernel would count of them
 // is measured, and the verdict is held against what was put in.

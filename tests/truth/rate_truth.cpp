@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is said of one run's rate: the interval of its mean "at 95 %", and that it rose or fell.
 #include "stats/rate.hpp"
 

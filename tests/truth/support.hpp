@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the tests of truth share: series that are as alike as runs are, and the verdict of a count
 // on a claim.
 #pragma once

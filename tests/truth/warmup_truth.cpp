@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // "The warm-up is too short": how often a series that was level from its start is called so, and
 // whether one that was not is seen.
 #include "stats/experiment/validity.hpp"

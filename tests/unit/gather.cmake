@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Writes one source of several test files, so that headers, and what is made of their templates, are compiled once for all.
 #
 #   cmake "-DSOURCES=a_test.cpp;b_test.cpp" -DOUT=file -P gather.cmake

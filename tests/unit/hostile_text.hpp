@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a server, a resolver or a record may say to harm whoever looks at it, for tests of
 // everything that shows text.
 #pragma once

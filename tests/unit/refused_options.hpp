@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the tests of refused command lines share: a table of words and of what the one line must
 // name, and the rows about TLS, which are the same in all programs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A file with a text, for tests of what reads files.
 #pragma once
 

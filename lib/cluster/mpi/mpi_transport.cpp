@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The ranks of a run reach each other through MPI's C functions.
 //
 // A parcel is one message with one tag in a communicator of our own: MPI keeps those in order

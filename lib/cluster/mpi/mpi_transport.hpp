@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the module postal_mpi.so exports: MPI as a transport.
 //
 // Looked up by name with dlsym(3), once in a process. MPI's own header stays in mpi_transport.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an IMAP server offers (RFC 3501 7.2.1, RFC 9051 7.2.2), as a small bit set, and by name with
 // which mechanisms one can log in.
 //

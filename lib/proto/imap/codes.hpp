@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an IMAP server's status responses say to a program: condition and response code (RFC 3501
 // 7.1, RFC 9051 7.1, RFC 7162), as far as a client acts on it, and number sets.
 //

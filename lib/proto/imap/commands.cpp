@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Implementation notes: a command is written behind what is already in the output; when an argument
 // turns out not to be sayable, line::end() takes it all back, so that callers write without ifs.
 #include "proto/imap/commands.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an IMAP client says: commands with their tags, appended to what is to be sent (RFC 3501 6,
 // RFC 9051 6, 2177, 4315, 4959, 4978, 5256, 6851, 7162, 7888).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The items of a FETCH response (RFC 3501 7.4.2, RFC 9051 7.5.2, RFC 3516 BINARY, RFC 7162 MODSEQ).
 #include "base/text.hpp"
 #include "proto/imap/responses.hpp"

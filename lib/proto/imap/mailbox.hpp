@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an IMAP client knows of its session and its selected mailbox, and where the server
 // contradicts itself, as imaptest looks for it (RFC 3501 2.3, 5.2, 7; RFC 9051 7.5.1; RFC 7162).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What imap_responses makes of SEARCH, ESEARCH, VANISHED, LIST, NAMESPACE and STATUS (RFC 3501
 // 7.2, RFC 9051 7.3, RFC 4731, RFC 7162, RFC 2342).
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What imap_mailbox makes of CONDSTORE and QRESYNC (RFC 7162): mod-sequences, VANISHED, and the
 // state that one session leaves to the next.
 #include <algorithm>

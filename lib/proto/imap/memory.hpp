@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a client keeps of a mailbox from one session to the next, to ask with QRESYNC what happened
 // meanwhile (RFC 7162 3.2.5): UIDVALIDITY, a mod-sequence, and the UIDs that it knows.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Implementation notes: a scan goes on where the last input ended, so each octet is looked at once.
 // `begin` is where the token in hand starts in this input (0 when it began in an earlier one, whose
 // octets are in kept_), `at` is what is looked at. Limits are kept by cutting the input before the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The tokens of an IMAP server's responses (RFC 3501 9, RFC 9051 9), as a push parser.
 //
 // Flow: call next(input) again and again, each time with what is left. A token takes `consumed`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The stream, status responses, capabilities and counts; SEARCH, LIST and STATUS are in
 // mailbox_data.cpp, the items of FETCH in fetch.cpp. One row a state: what takes its
 // tokens, what happens to literals, and what is said of anything else.

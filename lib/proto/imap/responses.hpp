@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an IMAP server says, one response or one part of it at a time, as a push parser on top of
 // imap_parser (RFC 3501 7, RFC 9051 7, RFC 4731 ESEARCH, RFC 7162 VANISHED and MODSEQ, RFC 2342
 // NAMESPACE).

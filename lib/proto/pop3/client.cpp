@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // See client.hpp. A line that comes in one piece is looked at where it lies; only one that is
 // split between two feeds is copied. Content is data_decoder's.
 #include "proto/pop3/client.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The client's side of POP3 (RFC 1939; CAPA RFC 2449; AUTH RFC 5034, once 1734),
 // as a push parser of replies, with what reads their text and writes the commands.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a server offers in its reply to EHLO or LHLO (RFC 5321 4.1.1.1, RFC 2033 4.1).
 //
 // Flow: capabilities offered; for each line of the reply but the first: offered.add(text);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a client says: the commands of RFC 5321 4.1.1, RFC 3030 and RFC 3461, appended to a buffer.
 //
 // Each ends in CRLF. Addresses go out exactly as given: whoever loads them has made sure that they

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Implementation notes: content is scanned 64 octets at a time. Three bit masks (CR, LF, dot) say
 // with a few shifts where lines begin with a dot and whether a CR or LF stands alone, so the cost
 // does not depend on the length of the lines: a few tenths of a microsecond for 5 KiB. Masks are

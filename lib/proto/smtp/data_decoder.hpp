@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // data_decoder: the bytes after DATA, as a push parser. RFC 5321 4.1.1.4 (end of data), 4.5.2
 // (transparency), 2.3.8 (only CRLF ends a line).
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // ESMTP parameters behind MAIL and RCPT: their syntax (RFC 5321 4.1.2, esmtp-param), xtext (RFC
 // 3461 4), and the values of the extensions about delivery: DSN (RFC 3461), DELIVERBY (RFC 2852),
 // MT-PRIORITY (RFC 6710).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Replies of an SMTP or LMTP server (RFC 5321 4.2), as a push parser.
 //
 // Flow:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The stream: lines, data and chunks, and how a message ends. Commands are in server_commands.cpp.
 #include "proto/smtp/server.hpp"
 

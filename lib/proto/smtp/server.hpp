@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // smtp_server: the server's side of an SMTP or LMTP session as a plain state machine, without I/O.
 //
 // Flow:

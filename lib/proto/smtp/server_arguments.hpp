@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // server_arguments: what stands behind MAIL, RCPT and BDAT, read and checked.
 //
 // Pure functions from the text behind the verb (without the line end) to a struct or the reply that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // AUTH (RFC 4954): the lines of an exchange; what they mean is the owner's to say.
 #include "proto/base64.hpp"
 #include "proto/smtp/server.hpp"

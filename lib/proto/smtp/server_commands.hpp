@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // server_commands: one row a command of smtp_server.
 //
 // Private to server.cpp and server_commands.cpp. A row says in which states and dialect a

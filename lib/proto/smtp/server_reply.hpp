@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // server_reply: what a server says, and the sentences that the state machine says by itself.
 //
 // A reply is three views; append_reply() writes `CODE [ENHANCED ]TEXT CRLF` (RFC 5321 4.2, RFC 2034

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // server_stage: the moments at which an SMTP or LMTP server speaks, or may be told what to do.
 //
 // The state machine tells its owner the stage of every reply before it is sent, so that the owner

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the owner of a server does to a client at a stage, beside what the server does by itself.
 // Plain data.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Load Classification and Conditional Throughput (RFC 9971, its two appendices of code, line by
 // line).
 #pragma once

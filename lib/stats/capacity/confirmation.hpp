@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether what was found holds: 80, 100 and 120 % of the Relevant Lower Bound three times each, as
 // SPECmail did, and with them a load just beyond the Relevant Upper Bound, and trials that the
 // result contradicts. Three rounds, each in random order, so that what changes meanwhile meets all

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What trials at one load show about a goal: Trial Classification (RFC 9971), with evidence.
 //
 // Messages follow each other: one pause makes many late. So a share that is lost has bounds, each

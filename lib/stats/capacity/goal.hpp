@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Search Goals (RFC 9971, "Search Goal"): a promise, and how long and how closely the highest load
 // that keeps it is looked for.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A target begins with what the one before it found: the middle of its bounds where they are far
 // enough apart, then the one that is missing. Only where both have moved does the search leave
 // them.

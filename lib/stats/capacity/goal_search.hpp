@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which load one goal wants to be tried next: MLRsearch's targets, coarse before fine, each by
 // external search (doubling, or steps that grow, until there is a bound on either side) and
 // internal search (bisection at the geometric mean). Deterministic; nothing here fails.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The trials of a search, and what each load is for each goal and target.
 //
 // Trials that do not count (irregular or invalid ones) are kept, and say nothing. With the final

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How a mail server's queue stands during a search, of counts that come from time to time: messages
 // above the fewest that were ever there, for what waited before the search is not its doing, and
 // may go meanwhile.

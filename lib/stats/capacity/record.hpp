@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A search as it stands in a record: its goals, every trial and what was found (record_fields.hpp
 // has the keys). A trial's batches are left out: what they showed stands with each goal. Nothing
 // here fails.

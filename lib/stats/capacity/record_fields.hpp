@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What stands in a record about a search, as stats/record_fields.hpp is for runs, which says what
 // an archive is. Loads are messages a second.
 #pragma once

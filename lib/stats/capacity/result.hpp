@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a search has found: Goal Results (RFC 9971), whether they were confirmed, and the sentences.
 //
 // A Regular Goal Result has both bounds, no further apart than the Goal Width. Others are

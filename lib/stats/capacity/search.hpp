@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The highest rate that keeps its promise: the Controller of RFC 9971 (MLRsearch), without I/O,
 // clock or thread.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A Trial (RFC 9971): a load for a while, and what became of it. The search says which, whoever
 // asked performs it and hands back what was seen.
 //

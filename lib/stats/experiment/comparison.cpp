@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // All is counted in logarithms until the figures are filled in; ratios are for readers.
 #include "stats/experiment/comparison.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an experiment says of its variants: the same load was run against each of them once in every
 // block, in random order, and each variant is compared with the first, the baseline.
 //

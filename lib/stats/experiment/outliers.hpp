@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Values that stand apart from the others of a sample, such as the block in which one variant had a
 // slow run.
 //

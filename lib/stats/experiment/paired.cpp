@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The noncentrality is found by bisection: the power rises with it, and Boost has no inverse.
 #include "stats/experiment/paired.hpp"
 

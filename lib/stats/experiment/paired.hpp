@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Student's t for paired differences, and what it takes to plan with it.
 //
 // The differences are those of logarithms, one for each block of a randomised complete block

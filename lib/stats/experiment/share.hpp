@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a number of trials says about the share of all trials that would come out so.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The assignments are gone through in the order of the Gray code: each differs from the one before
 // in one sign. The last value keeps its own, since the opposite of an assignment is as far from 0.
 #include "stats/experiment/sign_flip.hpp"

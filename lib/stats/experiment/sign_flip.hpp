@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sign-flip permutation test of paired differences: without a difference each of them could as
 // well have had the other sign.
 //

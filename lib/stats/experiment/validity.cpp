@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Taking both sides around the variant's mean leaves the slope as it is (Frisch and Waugh), also
 // where runs are missing, and needs no matrix.
 #include "stats/experiment/validity.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether the runs of an experiment were what its comparisons take them for: at a level that does
 // not wander, and measured behind the warm-up.
 //

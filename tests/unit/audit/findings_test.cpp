@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an audit is said to have found.
 #include "audit/findings.hpp"
 

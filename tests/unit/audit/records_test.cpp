@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The records of experiments and audits, their journal and costs: that they are written as ever,
 // that nothing is lost between writing and reading, and that what somebody else wrote is refused by
 // its key.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Names of errors and what they mean.
 #include "base/error_names.hpp"
 

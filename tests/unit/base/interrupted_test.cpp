@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Interrupted calls are made again, but not for ever; and which errors are the machine's.
 #include "base/interrupted.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sequences are fixed for ever, and the distributions are what they are called.
 #include "base/random.hpp"
 

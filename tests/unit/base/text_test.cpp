@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text helpers, and above all that nothing from outside reaches a terminal as it came.
 #include "base/text.hpp"
 

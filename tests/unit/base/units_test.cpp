@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tables of texts and what they must be read as, with the reason; and every value written is read
 // back.
 #include "base/units.hpp"

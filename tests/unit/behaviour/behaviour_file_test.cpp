@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a behaviour's file says, and what is refused in it.
 #include "behaviour/behaviour_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Seeds are fixed, so that a figure is always the same: the margins say what it would be of any.
 #include "behaviour/rule.hpp"
 

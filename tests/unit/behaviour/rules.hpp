@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rules and envelopes as the tests of the engine and of explain() make them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Delays, ranges and replies as they are written in a behaviour's file.
 #include "behaviour/behaviour_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Bounces against a relay of a few lines, in the loop of one worker.
 #include "bhm/bouncer.hpp"
 

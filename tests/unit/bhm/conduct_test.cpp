@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a session's conduct says against the engine itself, which is told everything at every stage.
 #include "bhm/conduct.hpp"
 

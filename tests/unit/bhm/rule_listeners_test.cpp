@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Which listeners of rules a run can have.
 #include "bhm/rule_listeners.hpp"
 

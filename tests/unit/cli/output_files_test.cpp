@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What must not be written over, tried on a made-up program with a file of each kind.
 #include "cli/output_files.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The conventions of the command line, tried on a made-up program with one row of each kind.
 #include "cli/parse.hpp"
 

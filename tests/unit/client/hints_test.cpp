@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What somebody may try who sees an error for the first time.
 #include "client/hints.hpp"
 

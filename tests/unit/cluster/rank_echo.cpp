@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One rank of tests/cluster/test_transport.py: sends parcels of several lengths to every rank,
 // hears theirs, and says in FOLDER/rank-N how that went; a launcher may mix what ranks print.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs that count and blocks that do not, and the figures that follow from the runs' records.
 #include "experiment/analysis.hpp"
 

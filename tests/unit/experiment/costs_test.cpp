@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samples of a made-up run, what a part of it has cost, and the file that keeps them.
 #include "experiment/costs.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an experiment's file says, and what is refused in it.
 #include "experiment/experiment.hpp"
 #include "experiment/plan.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sentences in which an experiment says what it found.
 #include "experiment/findings.hpp"
 #include "experiment/figures.hpp"

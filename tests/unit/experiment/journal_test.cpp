@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a journal says after its writer was killed at any octet.
 #include "experiment/journal.hpp"
 

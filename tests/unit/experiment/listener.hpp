@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A server for tests: listens on a port, or a Unix socket, and lets everybody in.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Results of experiments that never took place, for what is computed and said from them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whole runs, with programs that stand in for servers and loads: what takes place in which order,
 // and that nothing is left behind wherever it fails.
 #include "experiment/run.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Servers as they are started, awaited, watched and stopped.
 #include "experiment/servers.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Commands as they really run: how their ends are told, limits, and interruptions.
 #include "experiment/supervisor.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A folder for what a test starts, and a supervisor.
 #pragma once
 

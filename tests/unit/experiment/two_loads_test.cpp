@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Experiments whose runs have two load programs.
 #include "experiment/analysis.hpp"
 

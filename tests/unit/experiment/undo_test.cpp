@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is undone from a journal alone, on this machine as it is.
 #include "experiment/undo.hpp"
 

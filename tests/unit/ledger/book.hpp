@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A ledger that is written row by row in the words of a test, and reported.
 #pragma once
 

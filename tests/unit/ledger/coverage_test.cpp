@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a missing message is called: lost, where its mailbox was read completely since; else nobody
 // has looked for it. And what was seen, and is there no more.
 #include "ledger/coverage.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Counts the memory of the whole test program, to hold that a message in hand takes little more
 // than its size.
 #include "ledger/evidence.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Ledgers that somebody made to harm whoever reads them.
 #include <catch2/catch.hpp>
 

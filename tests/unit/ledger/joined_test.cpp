@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Several ledgers read as one.
 #include "ledger/joined.hpp"
 

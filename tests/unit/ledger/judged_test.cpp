@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a listener is told of each message, and of its recipient's domain.
 #include <map>
 

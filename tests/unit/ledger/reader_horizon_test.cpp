@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a ledger cannot know yet, and what tells copies, mailboxes and strangers apart.
 #include "ledger/reader.hpp"
 

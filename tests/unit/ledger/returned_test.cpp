@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What came back to its sender is not lost: notifications of failure in a ledger.
 #include "ledger/returned.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What was found by the sizes of messages, also where a ledger has none.
 #include <filesystem>
 

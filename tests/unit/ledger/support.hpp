@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A ledger in a folder of its own, for tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "lmtp-deliver/argv_template.hpp"
 
 #include "base/random.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Files of variables, of which some are secret: what stands in one is in no message.
 #include "lmtp-deliver/environment_file.hpp"
 

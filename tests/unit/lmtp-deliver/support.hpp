@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the tests of lmtp-deliver share: files with a text, and the samples in conf/.
 #pragma once
 

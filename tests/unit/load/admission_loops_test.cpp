@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Open loops, whose schedule waits for nobody, and closed ones, whose rate is a cap.
 #include <algorithm>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Who may begin and when, under a clock that the tests set: some workers that share a stock.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Who may begin and when, and who waits for whom.
 #include <algorithm>
 #include <memory>

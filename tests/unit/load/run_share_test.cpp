@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The ranks of a run together do what one process would: the same messages, at the same times.
 #include "load/run_share.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The stock of a run under several threads at once.
 #include "load/run_tickets.hpp"
 

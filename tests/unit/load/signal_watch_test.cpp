@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Signals are heard whatever becomes of the loop's wake-up.
 #include "load/signal_watch.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Runs that begin at a time to come, and what others may have a say in while they go on.
 #include <boost/asio/use_awaitable.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The worker pool with sessions that only wait: time slices, stop rules, tickets, turnstiles.
 #include "load/worker_pool.hpp"
 

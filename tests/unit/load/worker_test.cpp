@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a worker notes of its own time.
 #include "load/worker.hpp"
 

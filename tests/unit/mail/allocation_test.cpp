@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Counts allocations of the whole test program, to hold that making and checking need none once
 // warm.
 #include "mail/message_checker.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "mail/crlf_to_lf.hpp"
 
 #include <catch2/catch.hpp>

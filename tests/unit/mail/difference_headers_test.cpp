@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Rewritten headers, recoded bodies, mail that changed as a whole, and that of others.
 #include "mail/old_postal.hpp"
 

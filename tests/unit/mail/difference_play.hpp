@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Messages that were made, spoiled and diagnosed.
 #pragma once
 

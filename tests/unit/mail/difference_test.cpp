@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "difference_play.hpp"
 #include "mail/body_difference.hpp"
 

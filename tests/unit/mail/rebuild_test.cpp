@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "mail/rebuild.hpp"
 
 #include "mail/message_checker.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the tests of lib/mail share: temporary folders, joining parts, undoing dot-stuffing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How near percentiles that a scraper computes from our histograms are to ours.
 #include "metrics/distribution.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What scrapers ask for, and the octets of a small page.
 #include "metrics/exposition.hpp"
 

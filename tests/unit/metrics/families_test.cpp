@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is shown to scrapers: every counter that means something, distributions, bounded labels.
 #include "metrics/families.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Connections against listeners of our own, over TCP and Unix sockets.
 #include "net/connection.hpp"
 

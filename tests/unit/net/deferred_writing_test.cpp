@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Output that is put off to the end of a batch of events: write_soon() and what comes after it.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>

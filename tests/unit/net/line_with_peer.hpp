@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A connection whose peer is a bare socket, and batches of events in which it writes.
 #pragma once
 

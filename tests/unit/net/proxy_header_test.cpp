@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // PROXY headers and ranges of addresses: tables of text, wanted, reason.
 #include "net/proxy_header.hpp"
 

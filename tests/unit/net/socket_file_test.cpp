@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The file of a Unix socket in folders that belong to others: what these do with its names never
 // changes another file.
 #include "net/socket_file.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A context that works says so, and is ended by nothing that a peer does.
 #include "net/tls_check.hpp"
 

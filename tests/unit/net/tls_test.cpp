@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // TLS engines against each other, in memory and over sockets: every pairing of libraries, versions
 // and ways to cut the octets into pieces.
 #include "net/tls.hpp"

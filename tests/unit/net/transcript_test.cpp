@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Transcripts are told from other files, which they must not replace.
 #include "net/transcript.hpp"
 

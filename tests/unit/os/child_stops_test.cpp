@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Children of a user whose other processes do them no good: who stops all that is his.
 #include "child_support.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Starting real children from a plan whose parts a job keeps alive.
 #pragma once
 

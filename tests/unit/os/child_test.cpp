@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Real children: what they are given, how they end, and how a start that cannot be is told.
 #include "child_support.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What becomes of children whose server is gone: real servers, which fork here and end as told.
 #include "os/guardian.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Limits as people write them, and every way of writing them wrong.
 #include "os/limits.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the processors did, from made-up texts of /proc and from this machine's own.
 #include "os/machine_time.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the kernel says of this machine and process.
 #include "os/host.hpp"
 #include "os/limits.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Texts of /proc, from real machines and from nobody's.
 #include "os/proc_texts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The protocols of systemd, spoken to sockets of the test's own.
 #include "os/service_manager.hpp"
 

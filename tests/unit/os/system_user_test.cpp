@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Users and owners as the system's database has them; only those that every Debian has are used.
 #include "os/system_user.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Images from logs: any cut and any draw give what a model in memory gives; holes stay holes.
 #include "postal-audit/disk_image.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Cuts and draws: which ones, how often, and that each can be had again.
 #include "postal-audit/draws.hpp"
 

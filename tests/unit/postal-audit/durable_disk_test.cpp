@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The disk at any place of a log, in any order of places, is what going through the log from its
 // start gives.
 #include "postal-audit/durable_disk.hpp"

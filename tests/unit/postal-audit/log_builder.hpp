@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Logs of writes as dm-log-writes has them, made up for tests.
 #pragma once
 

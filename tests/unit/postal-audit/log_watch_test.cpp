@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // When a log had become how long: notes by themselves, and a file that grows.
 #include "postal-audit/log_watch.hpp"
 

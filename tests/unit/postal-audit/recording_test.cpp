@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a recorded run leaves: as it was written by earlier versions, read, and what is no
 // recording.
 #include "postal-audit/recording.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "postal-audit/stored_mail.hpp"
 
 #include "../ledger/support.hpp"

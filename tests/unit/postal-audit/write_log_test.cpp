@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Logs of writes: what is read, what survives for certain, and what is refused.
 #include "postal-audit/write_log.hpp"
 

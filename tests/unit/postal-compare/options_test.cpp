@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a command line of postal-compare asks for, and what of it is refused.
 #include "postal-compare/options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What --plan says, and the live line.
 #include "postal-compare/plan_text.hpp"
 #include "experiment/live_console.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a pattern stands for: how many addresses, which, in what order; and what none can be.
 #include "postal-list/address_pattern.hpp"
 

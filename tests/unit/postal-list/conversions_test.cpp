@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What conversion files make of addresses; test_postal_list.py holds that against the original.
 #include "postal-list/conversions.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Passwords made from addresses, and templates that nothing can be made of.
 #include "postal-list/password_template.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every counter turns up wherever counters are shown, and so does one that somebody adds.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is drawn over time: by the interval or the second, and a level line as a sentence.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

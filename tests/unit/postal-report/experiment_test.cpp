@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What an experiment's page draws: courses over time, latencies, ratios, which variants, and that
 // no name breaks out.
 #include "postal-report/experiment_charts.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is listed of a ledger, whatever texts somebody put into it.
 #include "postal-report/ledger.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a page makes of a document, and of what it is put into.
 #include "postal-report/page.hpp"
 

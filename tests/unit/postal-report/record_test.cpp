@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Records as files: what cannot be read, and how records are told apart.
 #include "postal-report/record.hpp"
 

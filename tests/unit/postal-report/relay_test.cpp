@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A relay's report from two records, and what is printed of one.
 #include <fmt/format.h>
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is printed: numbers, tables, CSV, the page and its data, and that no text breaks out.
 #include <fmt/format.h>
 

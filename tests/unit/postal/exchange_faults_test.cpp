@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Every dialogue of a table, replayed with a fault at each of its replies: the connection closed
 // before or inside it, garbage, a code of the wrong class, 421, a refusal, a reply in pieces, one
 // too many. Whatever happens, each message ends once, and how it ends follows from what had been

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One connection of postal's as a dialogue without a network: what it says, and what its books hold
 // afterwards.
 #pragma once

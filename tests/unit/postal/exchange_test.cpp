@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The exchange as dialogues without a network: what it says, and what its books hold afterwards.
 #include <algorithm>
 #include <string>

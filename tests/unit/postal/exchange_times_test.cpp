@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // When the times of an exchange begin, and what a silence behind a final dot says.
 #include "exchange_play.hpp"
 

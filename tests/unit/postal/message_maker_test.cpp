@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Mail follows from the seed, the session's number in the run and its sequence number alone.
 #include "postal/message_maker.hpp"
 

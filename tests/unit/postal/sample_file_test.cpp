@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a line of --samples looks like, and a file whose disk is slow.
 #include "postal/sample_file.hpp"
 

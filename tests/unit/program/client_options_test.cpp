@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the options of postal and rabid become in their plan.
 #include "program/client_options.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What of a client's plan is a rank's own, and what is the whole run's.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A search and the programs beside it, as far as they are without a run: how they meet, and part.
 #include "program/search_partners.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Times at which a run shall begin.
 #include "program/start_time.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What Dovecot 2.3.19 said in one session of 27 commands, but for the times and two repetitions:
 // greeting, LOGIN, ENABLE QRESYNC, LIST, STATUS, SELECT, FETCH of everything, SEARCH, STORE, COPY,
 // UID EXPUNGE, APPEND, MOVE, errors, SELECT anew and LOGOUT. Lines end in LF here; see with_crlf().

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What imap_responses makes of a server's words, as lines of text: for tests that hold both beside
 // each other, with the input cut at once, octet by octet, and in two at every place.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // QRESYNC and CONDSTORE (RFC 7162): what one session leaves to the next, and where a server
 // contradicts itself across the two.
 #include "proto/imap/mailbox.hpp"

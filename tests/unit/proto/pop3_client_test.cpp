@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "proto/pop3/client.hpp"
 
 #include <catch2/catch.hpp>

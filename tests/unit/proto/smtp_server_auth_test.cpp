@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // AUTH of the server state machine (RFC 4954) as transcripts.
 #include <catch2/catch.hpp>
 

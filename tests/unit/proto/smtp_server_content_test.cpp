@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The server state machine: what comes by DATA and BDAT, and how LMTP answers it.
 #include "proto/smtp/server.hpp"
 

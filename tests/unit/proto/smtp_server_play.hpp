@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The server state machine as transcripts: an owner that answers for it, and a replay of what both
 // sides say, at once, octet by octet and cut in two at every place.
 #pragma once

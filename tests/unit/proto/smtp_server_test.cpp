@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The server state machine: commands, their order and their limits.
 #include "proto/smtp/server.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The accounts of a user list: which of them are a rank's, and in which order they are lent.
 #include "rabid/accounts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "../refused_options.hpp"
 #include "../temporary_file.hpp"
 #include "rabid/options.hpp"

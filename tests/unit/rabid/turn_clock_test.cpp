@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How long messages took that were asked for at once, told by reads of a connection.
 #include "rabid/turn_clock.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What text and Markdown make of each kind of block, and that nothing in it is an order to a
 // terminal.
 #include "report/document.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "sampling/sampler.hpp"
 #include "../temporary_file.hpp"
 #include "base/units.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Clients and servers of lib/sasl: with each other, and against the examples of the RFCs. Those of
 // SCRAM are in scram_client_test.cpp.
 #include <catch2/catch.hpp>

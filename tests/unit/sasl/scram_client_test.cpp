@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The examples of RFC 5802 5 and RFC 7677 3, channel binding, and servers that must not be
 // believed.
 #include "sasl/scram_client.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What --live draws: fits its screen, whatever there is to say, and shows the run.
 #include "screen/picture.hpp"
 

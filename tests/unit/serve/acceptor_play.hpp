@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Servers whose sessions only hold their clients, and clients with blocking calls.
 #pragma once
 

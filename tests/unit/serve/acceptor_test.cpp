@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Clients that connect, over Unix sockets and loopback, and who is given them: served by coroutines
 // that hold them until they or the run end.
 #include "acceptor_play.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a program adds to a stage: delays, endings, slow reading; what the client hears of it, and
 // what is counted.
 #include "session_play.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sessions of one worker take turns: a client that sends without end delays others by so many
 // commands.
 #include "session_play.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a client over a network may do for how long, and how it hears that it was too much.
 #include "session_play.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A server's session against a client in the same thread, over a socket pair: both sides of a
 // transcript are spoken, and what was counted at their end is one line to compare.
 #pragma once

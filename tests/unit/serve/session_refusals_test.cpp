@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is refused before its content: counted as its sender counts it, once, whatever follows.
 #include "session_play.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A server's session: what its client hears, and what is counted, in every state and at every end.
 #include "session_play.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Agents counted, merged, and shown: in the interval log, the record and the summary.
 #include "stats/agent_counts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Load Classification and Conditional Throughput against the example search of RFC 9971, appendix
 // C.
 #include "stats/capacity/classification.hpp"

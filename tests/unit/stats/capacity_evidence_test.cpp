@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What trials show, and what they do not.
 #include "stats/capacity/evidence.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is a goal, what each set of goals has, and which targets come before it.
 #include "stats/capacity/goal.hpp"
 

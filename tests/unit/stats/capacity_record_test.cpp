@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A search's record: what is written is read again, and every key is described by one list.
 #include "stats/capacity/record_fields.hpp"
 

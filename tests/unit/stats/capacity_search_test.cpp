@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Searches on servers whose truth is known; tests/truth has thousands of them.
 #include "stats/capacity/search.hpp"
 

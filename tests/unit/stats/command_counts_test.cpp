@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Commands and actions counted, merged, written into a record and read back.
 #include "stats/command_counts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Made by comparison_reference.py with SciPy; not edited by hand.
 #pragma once
 

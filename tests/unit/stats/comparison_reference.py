@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Makes comparison_reference.hpp with SciPy and NumPy (1.17 and 2.4), which the tests do not need.
 
     comparison_reference.py >comparison_reference.hpp && clang-format-14 -i comparison_reference.hpp

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Figures against SciPy's (comparison_reference.py), verdicts, and experiments of which little is
 // left.
 #include "stats/experiment/comparison.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Whether intervals hold the truth as often as they say, and how often a difference is seen where
 // there is none: simulated experiments through the code that judges real ones. Seeds are fixed.
 #include "stats/experiment/comparison.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Errors are counted by kind, bounded, and safe to show.
 #include "stats/error_table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The first error of each kind: told once, bounded, and safe to show.
 #include "stats/first_errors.hpp"
 

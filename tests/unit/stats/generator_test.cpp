@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Who was the limit, over made-up spans of time.
 #include <catch2/catch.hpp>
 

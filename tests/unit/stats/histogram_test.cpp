@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The bound of the error over the whole range, exact extremes, merging, and the text form.
 #include "stats/histogram.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The log's columns, byte for byte, and its time.
 #include "stats/interval_log.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is told of the ranks of a run: the record and back, the summary, the log, the verdict.
 #include "stats/interval_log.hpp"
 #include "stats/rank_summary.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The rate of a run: which intervals it is of, and how sure it is.
 #include "stats/rate.hpp"
 

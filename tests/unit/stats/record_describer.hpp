@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The archive that describes a record in place of holding one: what its JSON Schema and the
 // manual's table of keys are made from.
 #pragma once

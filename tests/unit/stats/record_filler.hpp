@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A run record with something in every field: the archive that fills what the lists of fields name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What holds of whatever is read by a list of fields: the members of a text, each harmed in turn.
 #pragma once
 

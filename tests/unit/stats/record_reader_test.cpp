@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Records as they are written and read: that nothing is lost on the way, whatever stands in one,
 // what is taken of others, what is refused and how that is said.
 #include "stats/record_reader.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is published of run records, the JSON Schema and the manual postal-record(5), against the
 // lists of fields that it is made from. After a change of these `unit_stats '[write]'` makes both
 // anew.

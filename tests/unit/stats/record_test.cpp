@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The record of ordinary runs and of runs that are nearly nothing: its keys, its numbers, its file.
 #include "stats/record_writer.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Curves, backlogs and transit times against tables that were computed by hand.
 #include <catch2/catch.hpp>
 

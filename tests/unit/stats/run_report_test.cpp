@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Pieces become intervals, totals and rates; runs that are nearly nothing stay sane.
 #include "stats/run_report.hpp"
 #include "stats/interval_log.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a threshold can ask of what was sampled beside a run.
 #include "stats/sample_threshold.hpp"
 

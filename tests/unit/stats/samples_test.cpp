@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "stats/samples.hpp"
 
 #include "stats/sample_words.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Seconds of a run, whatever its intervals are.
 #include "stats/second_counts.hpp"
 #include "stats/record_reader.hpp"

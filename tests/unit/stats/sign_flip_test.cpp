@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The sign-flip test against all assignments of signs, made the plain way.
 #include "stats/experiment/sign_flip.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Servers whose truth is known, on a clock of their own, and what a generator would see of them.
 #pragma once
 

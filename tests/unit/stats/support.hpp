@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Made-up runs for the tests of what is printed from them.
 //
 // add_seconds() counts one interval the way a program with two workers does. Header-only; nothing

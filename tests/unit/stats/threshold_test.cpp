@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What can be asked of a run, what is refused before it, and what becomes of it.
 #include "stats/threshold.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What was due in a trial is counted where it was due, whenever it ends, and once.
 #include "stats/trial_counts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Drift against a regression of NumPy's, and MSER-5 against one written for
 // comparison_reference.py.
 #include "stats/experiment/validity.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One experiment a device.
 #include "testbed/device_lock.hpp"
 

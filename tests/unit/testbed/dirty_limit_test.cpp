@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What may wait in memory for a loop device, set and set back; and the watch for devices that do
 // nothing.
 #include "testbed/dirty_limit.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Flushes and caches: what is measured and what is left, not how long it takes.
 #include "testbed/flush_time.hpp"
 

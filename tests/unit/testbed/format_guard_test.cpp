@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What is on a device, and whether a file system may be made there.
 #include "testbed/format_guard.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Images: their size, what they take, and what is refused.
 #include "testbed/image_file.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Real loop devices, where they are to be had.
 #include "testbed/loop_device.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Tables of mounts from made-up texts, and real mounts where they are allowed.
 #include "testbed/mounts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Processes that come, work and go: each tick counts once.
 #include "testbed/process_accounts.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samples that a command fetches: cat on this machine, and commands that do not as they should.
 #include "testbed/remote_sampler.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Samples of this machine, and of a server made of this test's own children.
 //
 // What a sample costs is measured on demand:

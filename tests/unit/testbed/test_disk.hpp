@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A small disk that exists for one test: an image, its loop devices and a folder to mount it on.
 //
 // Images are for everybody; devices and mounts need root and a kernel that lets us: ask

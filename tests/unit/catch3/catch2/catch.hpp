@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Catch2 3 under the names that Catch2 2 has: for distributions that have no other.
 #pragma once
 
