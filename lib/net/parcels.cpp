@@ -88,7 +88,7 @@ void parcel_line::read() {
         const auto now = ::recv(socket_.get(), some.data(), some.size(), 0);
         if (now > 0) {
             heard_.append(some.data(), static_cast<std::size_t>(now));
-        } else if (now == 0) {
+        } else if (now == 0 || errno == ECONNRESET) {  // reset: it had not read all
             end("closed its connection");
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             return;

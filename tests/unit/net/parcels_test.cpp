@@ -89,6 +89,15 @@ TEST_CASE("parcels: what was said before the end is heard, and then the end") {
     CHECK_FALSE(ends.other.receive().has_value());
 }
 
+TEST_CASE("parcels: an end is one, whether or not all was read before it") {
+    const folder in;
+    both ends = lines(in);
+    ends.other.send("never read");
+    { const parcel_line gone = std::move(ends.one); }
+    CHECK_FALSE(ends.other.receive().has_value());
+    CHECK(ends.other.gone() == "closed its connection");
+}
+
 TEST_CASE("parcels: who says too much, or reads nothing, is gone") {
     const folder in;
     both ends = lines(in);
