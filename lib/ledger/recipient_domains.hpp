@@ -41,7 +41,8 @@ class recipient_domains {
     statement ask_;
     std::unordered_map<std::string, std::size_t> places_;
     std::size_t elsewhere_;
-    std::vector<known_address> recent_;  // by the lowest digits of their numbers; none before the first
+    std::vector<known_address>
+        recent_;  // by the lowest digits of their numbers; none before the first
     int result_ = SQLITE_OK;
 };
 

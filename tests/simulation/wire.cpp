@@ -51,7 +51,8 @@ void wire::say(std::string_view command) {
 wire::answer wire::read_reply(postal::proto::capabilities* greeting) {
     while (!unsaid_.empty()) {
         const std::size_t left = line_->write(side::client, unsaid_);
-        if (left == 0) break;
+        // What answers a command before it has left is heard behind it.
+        if (left == 0) return trouble() == fault::none ? answer::nothing_yet : answer::failed;
         unsaid_.erase(0, left);
     }
     for (;;) {

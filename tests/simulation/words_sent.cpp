@@ -47,8 +47,9 @@ std::vector<sent_transaction> transactions_in(std::string_view said) {
         const std::string_view line = said.substr(at, end - at);
         const std::string_view behind = said.substr(end + 2);
         if (line.starts_with("MAIL ")) all.push_back({at});
-        if (line.starts_with("RCPT ")) all.back().recipients.push_back(address_in(line));
         at = end + 2;
+        if (all.empty()) continue;
+        if (line.starts_with("RCPT ")) all.back().recipients.push_back(address_in(line));
         const bool chunk = line.starts_with("BDAT ");
         if (!chunk && !(line == "DATA" && begins_message(behind))) continue;
         const std::size_t octets = chunk ? chunk_end(line, behind) : data_end(behind);
