@@ -2,6 +2,7 @@
 // See digest.hpp. On x86 libxxhash chooses between SSE2, AVX2 and AVX-512 when it runs.
 #include "mail/digest.hpp"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 // The library's own switch: XXH3_state_t as a member, not allocated.
 #define XXH_STATIC_LINKING_ONLY
@@ -12,6 +13,7 @@
 #endif
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 #include <stdexcept>
 
@@ -38,6 +40,28 @@ const EVP_MD* algorithm(digest_kind kind) noexcept {
     return fetched[static_cast<std::size_t>(kind)];
 }
 
+// While OpenSSL sets itself up.
+void (*when_no_memory)() noexcept = nullptr;
+
+void* given(void* memory) noexcept {
+    if (memory == nullptr && when_no_memory != nullptr) when_no_memory();
+    return memory;
+}
+
+void* allocate(std::size_t octets, const char*, int) noexcept {
+    return octets == 0 ? nullptr : given(std::malloc(octets));
+}
+
+void release(void* memory, const char*, int) noexcept {
+    std::free(memory);
+}
+
+void* reallocate(void* memory, std::size_t octets, const char*, int) noexcept {
+    if (octets > 0) return given(std::realloc(memory, octets));
+    std::free(memory);
+    return nullptr;
+}
+
 std::optional<std::uint8_t> hex_digit(char c) noexcept {
     if (c >= '0' && c <= '9') return static_cast<std::uint8_t>(c - '0');
     if (c >= 'a' && c <= 'f') return static_cast<std::uint8_t>(c - 'a' + 10);
@@ -59,6 +83,13 @@ std::optional<digest_kind> digest_of(std::string_view name) noexcept {
 
 std::size_t octets_of(digest_kind kind) noexcept {
     return row(kind).octets;
+}
+
+void load_digests(void (*no_memory)() noexcept) noexcept {
+    when_no_memory = no_memory;
+    CRYPTO_set_mem_functions(allocate, reallocate, release);
+    static_cast<void>(algorithm(digest_kind::md5));
+    when_no_memory = nullptr;
 }
 
 bool is_available(digest_kind kind) noexcept {

@@ -26,6 +26,11 @@ enum class digest_kind : std::uint8_t { xxh3, md5, sha256 };
 [[nodiscard]] std::size_t octets_of(digest_kind kind) noexcept;
 [[nodiscard]] bool is_available(digest_kind kind) noexcept;
 
+// Has OpenSSL set itself up for digests, where a process has not used it before and has one thread.
+// It crashes where memory fails it meanwhile: `no_memory` is called in its place, and must not
+// return.
+void load_digests(void (*no_memory)() noexcept) noexcept;
+
 struct digest_value {
     digest_kind kind = digest_kind::xxh3;
     std::array<std::uint8_t, 32> octets{};  // as many as octets_of(kind), the rest zero

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "base/units.hpp"
@@ -297,16 +299,25 @@ expected<exit_status> serve_clients(const server_run& what, run_reports& reports
 
 namespace {
 
-// OpenSSL crashes where memory fails it while it sets itself up for its first digest: that is now,
-// and not with somebody's mail. One that a policy forbids is refused elsewhere.
-void load_digests() {
-    static_cast<void>(mail::is_available(mail::digest_kind::md5));
+const char* program_that_begins = "";
+
+void end_without_memory() noexcept {
+    std::fputs(program_that_begins, stderr);
+    std::fputs(": out of memory\n", stderr);
+    std::_Exit(static_cast<int>(exit_status::system_error));
+}
+
+// Now, and not with somebody's mail: memory may fail OpenSSL while it sets itself up. A digest that
+// a policy forbids is refused elsewhere.
+void load_digests(const std::string& program) {
+    program_that_begins = program.c_str();
+    mail::load_digests(end_without_memory);
 }
 
 }  // namespace
 
 exit_status run_clients(client_run what) {
-    load_digests();
+    load_digests(what.description.program);
     ranks& others = what.others;
     const auto claimed =
         claim_descriptors(what.plan.sessions, 1,
@@ -329,7 +340,7 @@ exit_status run_clients(client_run what) {
 }
 
 exit_status run_servers(const server_run& what) {
-    load_digests();
+    load_digests(what.description.program);
     const std::string& name = what.description.program;
     auto reports = open_reports(what.description, what.console,
                                 {what.chosen.ledger, ledger::role::sink, what.ledger_run, 0});

@@ -11,7 +11,7 @@ from conftest import ROOT
 
 PROGRAMS = ("postal", "rabid", "bhm", "lmtp-deliver", "postal-list", "postal-report", "postal-compare", "postal-audit")
 # Of scripts/packages.txt: for who works on the sources, or there wherever packages are built.
-NOT_FOR_PACKAGES = {"ccache", "dpkg-dev", "g++", "debhelper", "libjs-chart.js"}
+NOT_FOR_PACKAGES = {"ccache", "build-essential", "g++", "debhelper", "libjs-chart.js"}
 # That the environment leaves no trace in what is made.
 ELSEWHERE = {"TZ": "America/Los_Angeles", "LC_ALL": "C", "LANG": "C"}
 
