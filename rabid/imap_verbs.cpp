@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "rabid/imap_verbs.hpp"
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "rabid/choice.hpp"
@@ -25,15 +24,11 @@ std::string word(base::random_source& random) {
     return text;
 }
 
-// As SEARCH has it (RFC 3501 9, date): "1-Feb-1994".
+// As SEARCH has it (RFC 3501 9, date): "01-Feb-1994".
 std::string day_of_last_year(base::random_source& random) {
-    constexpr std::array<std::string_view, 12> months{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
-    const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
-    const std::chrono::year_month_day day(today - std::chrono::days(random.below(365)));
-    return fmt::format("{}-{}-{}", static_cast<unsigned>(day.day()),
-                       months.at(static_cast<unsigned>(day.month()) - 1),
-                       static_cast<int>(day.year()));
+    using namespace std::chrono;
+    const auto day = system_clock::now() - days(random.below(365));
+    return fmt::format("{:%d-%b-%Y}", fmt::gmtime(system_clock::to_time_t(day)));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What the verbs of a profile say on an IMAP connection: reading, marking, copying, moving,
-// deleting, waiting (RFC 3501 6.4, RFC 9051 6.4, IDLE RFC 2177, UIDPLUS RFC 4315, SORT and THREAD RFC 5256, MOVE RFC 6851).
+// deleting, waiting (RFC 3501 6.4, RFC 9051 6.4, IDLE RFC 2177, UIDPLUS RFC 4315, SORT and THREAD
+// RFC 5256, MOVE RFC 6851).
 //
 // Messages that are read may be deleted (-d) with UID EXPUNGE; without UIDPLUS a plain EXPUNGE is
 // only said when nothing else is marked. Deletions count when the server has confirmed them. Only

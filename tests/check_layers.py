@@ -219,7 +219,7 @@ def wrong_names(root, files):
 def wide_comments(path, text):
     """clang-format leaves comments as they are; one that is wider than its columns is found here."""
     return [f"{path}:{number}: a comment of {len(line)} columns; 100 are the most" for number, line in
-            enumerate(text.splitlines(), 1) if len(line) > 100 and re.match(r"\s*// ?\S.*[a-z] [a-z]", line)
+            enumerate(text.splitlines(), 1) if len(line) > 100 and re.match(r"\s*// ?\S.*[A-Za-z,)] [A-Za-z(]", line)
             and not re.search(r"\S {2,}\S", line.strip())]
 
 

@@ -285,12 +285,13 @@ class gnutls_engine final : public tls_engine {
     }
 
     static std::string group_name(gnutls_session_t session) {
-        const gnutls_group_t id = gnutls_group_get(session);
+        const char* const known = gnutls_group_get_name(gnutls_group_get(session));
+        const std::string_view name = known != nullptr ? known : "";
         for (const gnutls::group_row& one : gnutls::groups) {
-            if (one.id == id) return std::string(one.name);
+            if (one.priority.substr(std::string_view("GROUP-").size()) == name)
+                return std::string(one.name);
         }
-        const char* name = gnutls_group_get_name(id);
-        return name != nullptr ? name : "";
+        return std::string(name);
     }
 
     tls_status after(int result) {

@@ -28,21 +28,17 @@ struct datum {
 };
 
 struct group_row {
-    gnutls_group_t id;
     std::string_view name;      // IANA's (RFC 8446 4.2.7)
     std::string_view portable;  // as in --tls-groups
-    std::string_view priority;
+    std::string_view priority;  // "GROUP-" and GnuTLS' own name
 };
 inline constexpr std::array groups{
-    group_row{GNUTLS_GROUP_X25519, "x25519", "X25519", "GROUP-X25519"},
-    group_row{GNUTLS_GROUP_X448, "x448", "X448", "GROUP-X448"},
-    group_row{GNUTLS_GROUP_SECP256R1, "secp256r1", "P-256", "GROUP-SECP256R1"},
-    group_row{GNUTLS_GROUP_SECP384R1, "secp384r1", "P-384", "GROUP-SECP384R1"},
-    group_row{GNUTLS_GROUP_SECP521R1, "secp521r1", "P-521", "GROUP-SECP521R1"},
-#if GNUTLS_VERSION_NUMBER >= 0x030808
-    group_row{GNUTLS_GROUP_EXP_X25519_MLKEM768, "x25519mlkem768", "X25519MLKEM768",
-              "GROUP-X25519-MLKEM768"},
-#endif
+    group_row{"x25519", "X25519", "GROUP-X25519"},
+    group_row{"x448", "X448", "GROUP-X448"},
+    group_row{"secp256r1", "P-256", "GROUP-SECP256R1"},
+    group_row{"secp384r1", "P-384", "GROUP-SECP384R1"},
+    group_row{"secp521r1", "P-521", "GROUP-SECP521R1"},
+    group_row{"x25519mlkem768", "X25519MLKEM768", "GROUP-X25519-MLKEM768"},
 };
 
 // What a context consists of, as the settings have it.

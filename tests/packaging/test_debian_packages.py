@@ -2,6 +2,7 @@
 """Tarballs, the Debian source package and the packages that are built from it."""
 import hashlib
 import os
+import pathlib
 import re
 import subprocess
 
@@ -65,14 +66,16 @@ def test_what_a_build_needs_is_the_list():
     assert asked - {"debhelper-compat"} == set(listed) - NOT_FOR_PACKAGES
 
 
-def test_the_same_source_package_each_time(checkout, tool, tmp_path):
-    first, again = (package(checkout, tmp_path / name, "-S", **environment)
-                    for name, environment in (("first", {}), ("again", ELSEWHERE)))
-    assert first == again and len(first) == 3
-    description = next((tmp_path / "first").glob("*.dsc"))
+def test_the_same_tarball_each_time_and_a_source_package(checkout, tool, tmp_path):
+    made = package(checkout, tmp_path / "package", "-S")
+    assert len(made) == 3
+    description = next((tmp_path / "package").glob("*.dsc"))
     check_lint(tool, description)
+    tarball = run(checkout / "scripts/release", tmp_path, env={**os.environ, **ELSEWHERE}).strip()
+    octets = hashlib.sha256(pathlib.Path(tarball).read_bytes()).hexdigest()
+    assert octets in made.values() and octets in pathlib.Path(f"{tarball}.sha256").read_text()
     # A build from the tarball knows which version it is.
-    unpacked = next(path for path in (tmp_path / "first").iterdir() if path.is_dir())
+    unpacked = next(path for path in (tmp_path / "package").iterdir() if path.is_dir())
     run(tool("cmake"), f"-DSOURCE={unpacked}", "-DRELEASE=1.2.3", f"-DOUT={tmp_path}/out", "-P", ROOT / "cmake/write_version.cmake")
     version = re.search(r'build_version = "(.*)"', (tmp_path / "out/version.cpp").read_text())[1]
     assert unpacked.name == f"postal-{version}" and description.name == f"postal_{version}-1.dsc"

@@ -27,7 +27,7 @@ namespace {
 
 struct opened_log {
     explicit opened_log(const std::string& text)
-        : file(text), log(std::move(audit::write_log::open(file.path()).value())) {}
+        : file(text), log(audit::write_log::open(file.path()).value()) {}
     // In the log's folder, which goes with it.
     std::string beside(const std::string& name) const { return file.path() + "." + name; }
 

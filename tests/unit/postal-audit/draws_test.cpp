@@ -21,7 +21,7 @@ namespace {
 
 audit::write_log log_of(const log_builder& builder) {
     const test::temporary_file file(builder.text());
-    return std::move(audit::write_log::open(file.path()).value());
+    return audit::write_log::open(file.path()).value();
 }
 
 // A flush, then `writes` of eight sectors each, a discard among them.

@@ -50,7 +50,7 @@ std::string folder_of(const test::temporary_file& file) {
 
 TEST_CASE("durable disk: the same at each place, in whatever order they are asked for") {
     const test::temporary_file file(some_log());
-    const auto log = std::move(audit::write_log::open(file.path()).value());
+    const auto log = audit::write_log::open(file.path()).value();
     const std::size_t entries = log.entries().size();
     std::vector<std::string> expected;
     {
@@ -79,7 +79,7 @@ TEST_CASE("durable disk: the same at each place, in whatever order they are aske
 
 TEST_CASE("durable disk: no file stays, and a copy for which there is no room is done without") {
     const test::temporary_file file(some_log());
-    const auto log = std::move(audit::write_log::open(file.path()).value());
+    const auto log = audit::write_log::open(file.path()).value();
     const std::string folder = folder_of(file);
     const auto paths = durable_disk::paths(folder);
     REQUIRE(paths.size() == durable_disk::most_copies + 1);

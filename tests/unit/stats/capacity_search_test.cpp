@@ -101,7 +101,7 @@ TEST_CASE("capacity: half a per cent is possible") {
     auto asked = input();
     asked.goals = {p99(0.005)};
     search one(asked);
-    const auto& limit = simulated::run(one, of, {1}).limit();
+    const goal_result limit = simulated::run(one, of, {1}).limit();
     CHECK(limit.end == goal_end::regular);
     CHECK(limit.rate == Approx(400).epsilon(0.0025));
     CHECK(*limit.upper <= *limit.lower * 1.00501);

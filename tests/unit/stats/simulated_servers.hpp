@@ -179,8 +179,8 @@ inline postal::capacity::goal p99(double width = 0.02) {
     return made;
 }
 
-inline const postal::capacity::search_result& run(postal::capacity::search& search, server& of,
-                                                  const bounds_s& goals) {
+inline postal::capacity::search_result run(postal::capacity::search& search, server& of,
+                                           const bounds_s& goals) {
     while (search.next())
         search.add(perform(of, *search.next(), goals));
     return search.result();
