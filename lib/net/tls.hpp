@@ -45,8 +45,8 @@ struct tls_settings {
     tls_version least = tls_version::tls12;
     tls_version most = tls_version::tls13;
     // Names that both libraries know, separated by colons: AES-128-GCM, AES-256-GCM,
-    // CHACHA20-POLY1305; and X25519, X448, P-256, P-384, P-521, X25519MLKEM768 (OpenSSL 3.5, GnuTLS
-    // 3.8.8). Other words are handed to the library as they are. Empty: the library's defaults.
+    // CHACHA20-POLY1305; and X25519, X448, P-256, P-384, P-521. Other words are handed to the
+    // library as they are: X25519MLKEM768, of OpenSSL 3.5. Empty: the library's defaults.
     std::string ciphers;
     std::string groups;
     std::string certificate;    // PEM files; a server without them makes a self-signed certificate

@@ -38,7 +38,6 @@ inline constexpr std::array groups{
     group_row{"secp256r1", "P-256", "GROUP-SECP256R1"},
     group_row{"secp384r1", "P-384", "GROUP-SECP384R1"},
     group_row{"secp521r1", "P-521", "GROUP-SECP521R1"},
-    group_row{"x25519mlkem768", "X25519MLKEM768", "GROUP-X25519-MLKEM768"},
 };
 
 // What a context consists of, as the settings have it.
