@@ -44,14 +44,19 @@ bool is_readable(int descriptor, int timeout_ms) {
     return ::poll(&asked, 1, timeout_ms) == 1;
 }
 
-// Nobody waits for the end of what it was started with: streams, listening sockets, a lock.
+sigset_t only_sigterm() {
+    sigset_t made;
+    ::sigemptyset(&made);
+    ::sigaddset(&made, SIGTERM);
+    return made;
+}
+
+// Nobody waits for the end of what it was started with: streams, listening sockets, a lock. SIGTERM
+// is blocked already.
 void leave_everything(int server) {
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     const int kept = ::fcntl(server, F_DUPFD_CLOEXEC, 64);
-    sigset_t asked;
-    ::sigemptyset(&asked);
-    ::sigaddset(&asked, SIGTERM);
-    ::sigprocmask(SIG_BLOCK, &asked, nullptr);
+    const sigset_t asked = only_sigterm();
     const int told = ::signalfd(-1, &asked, SFD_CLOEXEC | SFD_NONBLOCK);
     const int kept_told = ::fcntl(told, F_DUPFD_CLOEXEC, 64);
     for (int number = 0; number <= 2; ++number)
@@ -171,9 +176,14 @@ base::expected<void> guardian::begin() {
     std::array<char, 16> own_name{};
     ::prctl(PR_GET_NAME, own_name.data(), 0, 0, 0);
     ::prctl(PR_SET_NAME, settings_.name, 0, 0, 0);
+    // Nor does a SIGTERM end it in its first moment.
+    const sigset_t blocked = only_sigterm();
+    sigset_t before;
+    ::pthread_sigmask(SIG_BLOCK, &blocked, &before);
     const pid_t pid = ::fork();
     if (pid == 0) guard(server.get());
     const int problem = errno;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     ::prctl(PR_SET_NAME, own_name.data(), 0, 0, 0);
     if (pid < 0) {
         return base::fail("cannot start the guardian of agents: {}", base::system_message(problem));
