@@ -7,6 +7,9 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 
 python=/usr/bin/python3
+# What Python compiles is kept, whatever the environment says: each of many workers would compile all tests again.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX=$PWD/build/python
 failed=()
 passed=0
 
@@ -62,9 +65,9 @@ build() {
         NINJA_STATUS='[%f/%t, %p after %e s] ' cmake --build --preset "$preset" "${targets[@]}" | now_and_then
     fi
 }
-# unit_tests FOLDER: those of a folder of the build tree.
+# unit_tests FOLDER: those of a folder of the build tree, two for each core, for some of them mostly wait.
 unit_tests() {
-    ctest --test-dir "$1" -j "$(nproc)" --progress --no-tests=error --output-on-failure --timeout 300
+    ctest --test-dir "$1" -j $((2 * $(nproc))) --progress --no-tests=error --output-on-failure --timeout 300
 }
 program_tests() { "$python" -m pytest -p no:cacheprovider -rs --durations=30 "$@"; }
 # These mostly wait for each other: five of them for each core that this process may use.

@@ -42,7 +42,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "full: what another test has shown in less time; only with --full")
     config.addinivalue_line("markers", "thinned(n): of its cases every nth is enough to see that it holds; all with --full")
     config.addinivalue_line("markers", "serial: measures time; run alone (-n 0 -m serial); skipped if it fails on a busy machine")
-    config.addinivalue_line("markers", "beside_others: of these, what mostly waits: may run beside others of its kind (-n 6)")
+    config.addinivalue_line("markers", "beside_others: of these, what mostly waits: may run beside others of its kind (-n 8)")
     config.addinivalue_line("markers", "begins_first: of what mostly waits, what takes longest")
     adopt_orphans()
     os.environ["PATH"] = SYSTEM_FOLDERS

@@ -96,7 +96,7 @@ TEST_CASE("message: the size is exact for every kind, and the message verifies")
         message made;
         std::uint64_t sequence = 0;
         for (std::uint64_t octets = 0;
-             octets<2600; octets += octets> 300 && octets < 700 ? 1 : 37) {
+             octets<2600; octets += octets> 300 && octets < 700 ? 3 : 61) {
             message_factory factory(plan(test::options_for(kind, octets)));
             factory.make(test::request(1, ++sequence), made);
             const std::string raw = test::joined(made.raw_parts());

@@ -101,7 +101,7 @@ TEST_CASE("pool: a cut has exactly the octets asked, whole lines, and survives d
                 REQUIRE_FALSE(raw.ends_with("\r\n\r\n"));
             }
         };
-        for (std::uint64_t octets = 0; octets < 2100; ++octets)
+        for (std::uint64_t octets = 0; octets < 2100; octets += octets < 500 ? 1 : 5)
             check(octets);
         for (int i = 0; i < 60; ++i)
             check(random.below(100'000));

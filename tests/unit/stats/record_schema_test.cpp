@@ -34,14 +34,15 @@ std::string text_of(const json& value, std::size_t depth = 0) {
     std::string line = value.dump();
     if (!value.is_structured() || value.empty()) return line;
     const std::string margin(2 * depth + 2, ' ');
+    const bool may_fit = line.size() <= widest;  // without the blanks
     std::string wide, tall;
     for (const auto& [key, member] : value.items()) {
         const std::string name = value.is_object() ? json(key).dump() + ": " : "";
-        wide += (wide.empty() ? "" : ", ") + name + text_of(member, 0);
+        if (may_fit) wide += (wide.empty() ? "" : ", ") + name + text_of(member, 0);
         tall += (tall.empty() ? "" : ",") + ("\n" + margin) + name + text_of(member, depth + 1);
     }
     const char* const brackets = value.is_object() ? "{}" : "[]";
-    const bool fits = wide.size() + margin.size() <= widest && wide.find('\n') == wide.npos;
+    const bool fits = may_fit && wide.size() + margin.size() <= widest && wide.find('\n') == wide.npos;
     return fits ? brackets[0] + wide + brackets[1]
                 : brackets[0] + tall + "\n" + margin.substr(2) + brackets[1];
 }
@@ -85,7 +86,7 @@ void add_keys(std::string& to, std::set<std::string>& told, const json& schema,
         return add_keys(to, told, schema["additionalProperties"], path + ".*NAME*");
     if (!schema.contains("properties")) return;
     for (const auto& [key, member] : schema["properties"].items()) {
-        const auto rows = postal::stats::all_counters();
+        static const auto rows = postal::stats::all_counters();
         const bool counts = path != "agents" && postal::stats::find_counter(rows, key) != nullptr;
         if (counts && !told.insert(key).second) continue;
         const std::string place = path.empty() ? key : path + "." + key;
